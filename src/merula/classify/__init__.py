@@ -1,0 +1,7 @@
+"""The classifiers: scikit-learn estimators that choose structure and families; `base` derives the rest once."""
+
+from merula.classify.bayes import BayesClassifier
+from merula.classify.files import load
+from merula.classify.naive import NaiveBayesClassifier
+
+__all__ = ["BayesClassifier", "NaiveBayesClassifier", "load"]

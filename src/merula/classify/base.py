@@ -1,0 +1,313 @@
+"""Everything classifiers share, derived once from their terms: posterior, prediction, likelihood, merging, sampling.
+
+log P(class, row) = log P(class) + Σ_block log p(block given class)
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from merula.classify.blocks import Block, choose_blocks
+from merula.distributions import Distribution, Setting
+from merula.encode import Encoded, Target, UnseenLevelWarning, encode, encode_rows, encode_target, find_columns, infer_schema
+from merula.engine import local
+from merula.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior, warn_zero_evidence
+from merula.persist import write_state
+from merula.priors import checked_smoothing, class_probabilities
+from merula.schema import Schema, one_of
+from merula.stats import ClassCounts, Collected
+from merula.table import build_frame, open_table, plain_label
+
+Array = NDArray[np.float64]
+
+
+class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The shared part of every classifier; a subclass names its parameters and the families it uses for each kind."""
+
+    kinds: Any
+    levels: Any
+    distributions: Any
+    class_prior: Any
+    smoothing: Any
+    variance: Any
+    missing: Any
+    unseen: Any
+    n_jobs: Any
+
+    classes_: NDArray[Any]
+    schema_: Schema
+    class_log_prior_: Array
+    distributions_: tuple[Distribution, ...]
+
+    def _default_families(self) -> Mapping[str, Any]:
+        raise TypeError(f"{type(self).__name__} must name a family for each kind of column")
+
+    # ------------------------------------------------------------------------------------------------ learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """The model learned from these rows alone.
+
+        Parameters
+        ----------
+        X : array, pandas, polars or pyarrow table of shape (n_samples, n_features)
+            The columns; missing cells are NaN, None, NaT, pandas.NA or null.
+        y : array of shape (n_samples,)
+            The classes.
+        sample_weight : array of shape (n_samples,), optional
+            Frequency weights: a weight of 2 equals the row twice.
+        """
+        self._start(X)
+        collected = self._count(X, y, sample_weight)
+        if len(collected.classes) < 2:
+            raise ValueError(f"y holds one class only ({plain_label(collected.classes[0])!r}); a classifier needs at least two classes")
+        return self._become(collected)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """The model learned from these rows and all rows before; any batching gives the same model.
+
+        `classes` may name classes to come; otherwise the model takes classes as it meets them.
+        """
+        first = not hasattr(self, "classes_")
+        if first:
+            self._start(X)
+        elif self._collected is None:
+            raise ValueError("this model's probabilities were stated, not counted: there is nothing to add rows to")
+        collected = self._count(X, y, sample_weight)
+        if classes is not None:
+            collected = self._among(collected, np.unique(np.asarray(classes)))
+        return self._become(collected if first else self._collected + collected)
+
+    def _among(self, collected: Collected, classes: NDArray[Any]) -> Collected:
+        stray = [label for label in collected.classes.tolist() if label not in set(classes.tolist())]
+        if stray:
+            raise ValueError(f"y holds class {stray[0]!r}, which classes= does not name: {classes.tolist()}")
+        return collected.with_classes(classes)
+
+    def _start(self, X: Any) -> None:
+        """Look at the first table: which columns there are, of which kind, and which blocks they form."""
+        table = open_table(X)
+        schema = infer_schema(table, self.kinds, self.levels)
+        self._schema, self._blocks = choose_blocks(schema, self.distributions, self._default_families())
+        self._named, self._library = table.named, table.library
+        self.n_features_in_ = len(table.names)
+        self.__dict__.pop("feature_names_in_", None)
+        if table.named:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+
+    def _count(self, X: Any, y: Any, sample_weight: Any) -> Collected:
+        """The raw statistics of these rows."""
+        one_of(self.missing, ("marginalise", "level"), "missing")
+        one_of(self.unseen, ("missing", "smooth", "error"), "unseen")
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
+        table = open_table(X)
+        known = getattr(self, "schema_", self._schema) if hasattr(self, "classes_") else self._schema
+        rows = encode(table, known, find_columns(table, known, self._named, type(self).__name__))
+        target = encode_target(y, table.rows, sample_weight)
+        count = len(target.classes)
+        wanted = [ClassCounts.zero(count), *(block.family.wanted(block.columns, count) for block in self._blocks)]
+        found = local.collect(rows, target, wanted, self.n_jobs)
+        return Collected(target.classes, found[0], tuple(found[1:]))  # type: ignore[arg-type]
+
+    def _become(self, collected: Collected) -> Self:
+        """Parameters are a view of the statistics: build them, and only then change the model."""
+        weight = collected.class_counts.weight
+        prior = class_probabilities(self.class_prior, collected.classes, weight)
+        labels = tuple(plain_label(label) for label in collected.classes.tolist())
+        built = []
+        for block, statistic in zip(self._blocks, collected.blocks, strict=True):
+            columns = tuple(self._schema[name] for name in block.columns)
+            setting = Setting(labels, weight, columns, checked_smoothing(self.smoothing), one_of(self.variance, ("mle", "unbiased"), "variance"), self.missing, self.unseen)
+            built.append(block.family.build(statistic, setting))
+        self._collected: Collected | None = collected
+        return self._state_model(collected.classes, prior, tuple(built))
+
+    def _state_model(self, classes: NDArray[Any], prior: Array, distributions: tuple[Distribution, ...]) -> Self:
+        """Take these classes, prior and distributions as the model."""
+        self.classes_ = classes
+        self.class_log_prior_ = safe_log(prior)
+        self.distributions_ = distributions
+        self.schema_ = self._schema.with_levels({name: levels for part in distributions for name, levels in part.levels.items()})
+        return self
+
+    def __add__(self, other: Any) -> Self:
+        """The model as if fitted on the rows of both."""
+        if type(other) is not type(self):
+            return NotImplemented
+        check_is_fitted(self, "classes_")
+        check_is_fitted(other, "classes_")
+        if self._collected is None or other._collected is None:
+            raise ValueError("a model whose probabilities were stated, not counted, cannot be merged")
+        for name, value in self.get_params(deep=False).items():
+            if name != "n_jobs" and repr(value) != repr(getattr(other, name)):
+                raise ValueError(f"models cannot be merged: {name} is {value!r} in one and {getattr(other, name)!r} in the other")
+        merged = clone(self)
+        for name in ("_named", "_library", "n_features_in_", "feature_names_in_", "_blocks"):
+            if hasattr(self, name):
+                setattr(merged, name, getattr(self, name))
+        merged._schema = self._schema + other._schema
+        if [(type(a.family), a.columns) for a in self._blocks] != [(type(b.family), b.columns) for b in other._blocks]:
+            raise ValueError("models cannot be merged: their columns stand in a different order; fit both on the same column order")
+        return merged._become(self._collected + other._collected)  # type: ignore[no-any-return]
+
+    # ------------------------------------------------------------------------------------------------ answering
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log P(class, row): array of shape (n_samples, n_classes)."""
+        return self._score(X, None)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(class given row): array of shape (n_samples, n_classes)."""
+        return self._score(X, to_log_posterior)
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(class given row), the posterior: array of shape (n_samples, n_classes)."""
+        return self._score(X, to_posterior)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row; ties go to the first in `classes_`."""
+        return self.classes_[self._score(X, to_log_posterior).argmax(axis=1)]
+
+    def terms(self, X: Any) -> dict[str | tuple[str, ...], Array]:
+        """The addends of `predict_joint_log_proba` besides the log prior, by column (or tuple of columns)."""
+        rows = self._encoded(X)
+        parts = [factor for part in self.distributions_ for factor in part.factors()]
+        result = {(part.columns[0] if len(part.columns) == 1 else part.columns): part.log_prob(rows) for part in parts}
+        self._report_unseen(rows)
+        return result
+
+    def _encoded(self, X: Any) -> Encoded:
+        check_is_fitted(self, "classes_")
+        return encode_rows(X, self.schema_, self._named, type(self).__name__)
+
+    def _score(self, X: Any, finish: Callable[[Array, Array], int] | None) -> Array:
+        """The log joint of every row, turned in place into what `finish` makes of it."""
+        rows = self._encoded(X)
+        out = np.empty((len(rows), len(self.classes_)))
+
+        def tile(part: Encoded, start: int, stop: int) -> int:
+            view = out[start:stop]
+            view[:] = self.class_log_prior_
+            for distribution in self.distributions_:
+                distribution.add_log_prob(part, view)
+            return finish(view, self.class_log_prior_) if finish else 0
+
+        impossible = sum(local.score(rows, tile, self.n_jobs))
+        self._report_unseen(rows)
+        warn_zero_evidence(impossible)
+        return out
+
+    def _report_unseen(self, rows: Encoded) -> None:
+        """One warning (or error) naming the first column that holds levels fit never saw."""
+        if not rows.unseen_hits:
+            return
+        name = next(column for column in self.schema_.names if column in rows.unseen_hits)
+        labels = rows.unseen_labels(name, self.schema_[name].levels or ())
+        more = f" (and {len(rows.unseen_hits) - 1} other columns)" if len(rows.unseen_hits) > 1 else ""
+        what = f"column {name!r} holds level {', '.join(map(repr, labels[:3]))}{' …' if len(labels) > 3 else ''}, never seen at fit{more}"
+        if self.unseen == "error":
+            raise ValueError(f"{what}; add it to levels=, or set unseen='missing' or 'smooth'")
+        how = "treated as missing" if self.unseen == "missing" else "given the smoothed probability of a new level"
+        warnings.warn(f"{what}; {how}", UnseenLevelWarning, stacklevel=4)
+
+    # ------------------------------------------------------------------------------------------------ measuring
+
+    def log_evidence(self, X: Any) -> Array:
+        """log P(row) = log Σ_class P(class, row): array of shape (n_samples,)."""
+        return log_sum_exp(self.predict_joint_log_proba(X))
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Σ weight · log P(class, row) over the rows."""
+        log_joint = self.predict_joint_log_proba(X)
+        target = encode_target(y, len(log_joint), sample_weight)
+        own = log_joint[np.arange(len(log_joint)), self._places(target)[target.codes]]
+        weights = np.ones(len(own)) if target.weights is None else target.weights
+        return float(own[weights > 0] @ weights[weights > 0])
+
+    def _places(self, target: Target) -> NDArray[np.int64]:
+        """Where each class of a target stands in `classes_`."""
+        where = {label: place for place, label in enumerate(self.classes_.tolist())}
+        stray = [label for label in target.classes.tolist() if label not in where]
+        if stray:
+            raise ValueError(f"y holds class {stray[0]!r}, which the model does not know (classes: {self.classes_.tolist()})")
+        return np.array([where[label] for label in target.classes.tolist()], dtype=np.int64)
+
+    @property
+    def parameters_count(self) -> int:
+        """The number of free parameters: those of the class prior if it was estimated, and those of every distribution."""
+        check_is_fitted(self, "classes_")
+        prior = len(self.classes_) - 1 if isinstance(self.class_prior, str) and self.class_prior != "uniform" else 0
+        return prior + sum(part.parameters_count for part in self.distributions_)
+
+    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """log likelihood − parameters (larger is better, as R's bnlearn writes it)."""
+        return self.log_likelihood(X, y, sample_weight) - self.parameters_count
+
+    def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """log likelihood − ½ · parameters · log n (larger is better, as R's bnlearn writes it)."""
+        rows = float(open_table(X).rows if sample_weight is None else np.sum(sample_weight))
+        return self.log_likelihood(X, y, sample_weight) - 0.5 * self.parameters_count * float(np.log(rows))
+
+    def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+        """`n` rows drawn from the model: a table like the one it was fitted on, and their classes."""
+        check_is_fitted(self, "classes_")
+        rng = np.random.default_rng(random_state)
+        classes = rng.choice(len(self.classes_), size=n, p=np.exp(self.class_log_prior_))
+        drawn = {name: values for part in self.distributions_ for name, values in part.sample(classes, rng).items()}
+        columns = [column for column in self.schema_.columns if column.name in drawn]
+        values = {column.name: _in_unit(drawn[column.name], column.unit) for column in columns}
+        return build_frame(values, self._library), self.classes_[classes]
+
+    # ------------------------------------------------------------------------------------------------ files, scikit-learn
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file of plain data that `merula.load` reads; it keeps its statistics."""
+        from merula.classify.files import model_state
+
+        check_is_fitted(self, "classes_")
+        write_state(path, model_state(self))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """scikit-learn's parameters; a family's own as ``distributions__<column or kind>__<parameter>``."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep and isinstance(self.distributions, Mapping):
+            for key, family in self.distributions.items():
+                if hasattr(family, "get_params"):
+                    params |= {f"distributions__{key}__{name}": value for name, value in family.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """scikit-learn's `set_params`; see `get_params` for a family's own."""
+        own = {name: value for name, value in params.items() if not name.startswith("distributions__")}
+        super().set_params(**own)
+        for name in set(params) - set(own):
+            if name not in self.get_params():
+                raise ValueError(f"Invalid parameter {name!r} for {type(self).__name__}: distributions= holds no family object with that parameter")
+            key, _, parameter = name.removeprefix("distributions__").rpartition("__")
+            self.distributions = {**self.distributions, key: self.distributions[key].set_params(**{parameter: params[name]})}
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _in_unit(values: NDArray[Any], unit: str | None) -> NDArray[Any]:
+    """Numbers as the times they count, NaN as NaT."""
+    if unit is None:
+        return values
+    return np.where(np.isnan(values), np.iinfo(np.int64).min, np.nan_to_num(np.round(values))).astype(np.int64).view(unit)
+
+
+__all__ = ["BayesianClassifier", "Block"]

@@ -1,0 +1,119 @@
+"""Naive Bayes: every column by itself given the class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from merula.classify.base import BayesianClassifier
+from merula.classify.blocks import Block, declared_column
+from merula.distributions import Categorical, CategoricalDistribution, Gaussian
+from merula.logspace import safe_log
+from merula.priors import checked_probabilities
+from merula.schema import Schema
+
+
+class NaiveBayesClassifier(BayesianClassifier):
+    """Naive Bayes on raw tables: numbers, words, dates and missing cells in one model.
+
+    P(c given x) ∝ P(c) · Π_j p(x_j given c)
+
+    Parameters
+    ----------
+    kinds : None, word or {column: word}
+        "numeric", "categorical", "datetime" or "ignore"; None reads the dtypes.
+    levels : None or {column: [levels]}
+        The levels a categorical column may have, seen or not.
+    distributions : None or {column or kind: distribution}
+        A word ("gaussian", "categorical", "bernoulli", …) or a family object such as ``Gaussian(variance="unbiased")``.
+    class_prior : "empirical", "laplace", "uniform", {class: p} or sequence
+        "uniform" gives the maximum-likelihood rule, anything else MAP. A sequence follows `classes_`.
+    smoothing : float or MEstimate
+        Lidstone's pseudo-count: 1 is Laplace, 0 is none.
+    variance : "mle" or "unbiased"
+        Divide by n or by n − 1.
+    missing : "marginalise" or "level"
+        Average missing cells out, or let being missing speak for itself.
+    unseen : "missing", "smooth" or "error"
+        What a level never seen at fit means at predict.
+    n_jobs : None or int
+        The most threads to use; None is all cores. The result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    schema_ : Schema
+    feature_names_in_ : array of shape (n_features,), if the table had names
+    class_log_prior_ : array of shape (n_classes,)
+    distributions_ : tuple of Distribution
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> rows = [["small", 1.2], ["large", 3.4], ["small", None], ["large", 2.9]]
+    >>> model = mr.NaiveBayesClassifier().fit(rows, ["cat", "dog", "cat", "dog"])
+    >>> model.predict([["small", None], [None, 3.0]])
+    array(['cat', 'dog'], dtype='<U3')
+    """
+
+    def __init__(self, *, kinds: Any = None, levels: Any = None, distributions: Any = None, class_prior: Any = "empirical", smoothing: Any = 1, variance: Any = "mle", missing: Any = "marginalise", unseen: Any = "missing", n_jobs: Any = None) -> None:
+        self.kinds = kinds
+        self.levels = levels
+        self.distributions = distributions
+        self.class_prior = class_prior
+        self.smoothing = smoothing
+        self.variance = variance
+        self.missing = missing
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def _default_families(self) -> Mapping[str, Any]:
+        return {"numeric": Gaussian(), "datetime": Gaussian(), "categorical": Categorical()}
+
+    @classmethod
+    def from_tables(cls, class_prior: Mapping[Any, float], tables: Mapping[str, Any], **params: Any) -> Self:
+        """The model with stated probabilities, without data.
+
+        Parameters
+        ----------
+        class_prior : {class: p}
+        tables : {column: {class: {level: p}}}
+            P(level given class); a data frame with classes as rows and levels as columns serves as well.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> fruit = {"apple": {"red": 0.5, "green": 0.4, "yellow": 0.1}, "cherry": {"red": 0.95, "green": 0, "yellow": 0.05}}
+        >>> model = mr.NaiveBayesClassifier.from_tables({"apple": 0.5, "cherry": 0.5}, {"color": fruit})
+        >>> model.predict_proba([["red"]]).round(3)
+        array([[0.345, 0.655]])
+        """
+        classes = np.unique(np.array(list(class_prior)))
+        labels = classes.tolist()
+        prior = checked_probabilities([class_prior[label] for label in labels], "class_prior")
+        columns, level_sets, logs = [], [], []
+        for name, stated in tables.items():
+            table = stated.to_dict("index") if hasattr(stated, "to_dict") else stated
+            levels, probabilities = _stated_table(name, table, labels)
+            columns.append(declared_column(name, levels))
+            level_sets.append(levels)
+            logs.append(np.concatenate([safe_log(probabilities).T, np.zeros((2, len(labels)))]))
+        model = cls(class_prior=dict(class_prior), **params)
+        model._schema = Schema(tuple(columns))
+        model._blocks = (Block(Categorical(), tuple(tables)),)
+        model._named, model._library, model._collected = True, "pandas", None
+        model.n_features_in_ = len(columns)
+        model.feature_names_in_ = np.array(list(tables), dtype=object)
+        return model._state_model(classes, prior, (CategoricalDistribution(tuple(tables), tuple(level_sets), tuple(logs)),))
+
+
+def _stated_table(name: str, table: Mapping[Any, Mapping[Any, float]], classes: list[Any]) -> tuple[tuple[Any, ...], Any]:
+    """The levels of a stated column, in the order they are first named, and P(level given class), classes × levels."""
+    for label in classes:
+        if label not in table:
+            raise ValueError(f"tables[{name!r}] has no row for class {label!r}")
+    levels = tuple(dict.fromkeys(level for label in classes for level in table[label]))
+    rows = [checked_probabilities([table[label].get(level, 0.0) for level in levels], f"tables[{name!r}][{label!r}]") for label in classes]
+    return levels, np.stack(rows)

@@ -1,0 +1,133 @@
+"""The compiled loops behind log probabilities: plain, serial, over one tile of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.logspace import kernel
+
+Array = NDArray[np.float64]
+
+
+@kernel
+def add_levels(codes: NDArray[Any], shift: NDArray[np.int64], width: NDArray[np.int64], offsets: NDArray[np.int64], places: NDArray[np.int64], starts: NDArray[np.int64], log_prob: Array, unseen: NDArray[np.int64], out: Array) -> None:
+    """out[row, class] += log_prob[place of the row's level, class] for every column; `unseen` counts levels not known.
+
+    `places` maps every slot to a level, m for missing, m + 1 for unseen; `starts` is where a column's levels begin.
+    """
+    classes = out.shape[1]
+    for row in range(codes.shape[0]):
+        for column in range(codes.shape[1]):
+            slot = np.int64(codes[row, column]) - shift[column]
+            if slot < 0 or slot >= width[column]:
+                slot = width[column]
+            place = starts[column] + places[offsets[column] + slot]
+            if place + 1 == starts[column + 1]:
+                unseen[column] += 1
+            for label in range(classes):
+                out[row, label] += log_prob[place, label]
+
+
+@kernel
+def add_gaussians(x: NDArray[Any], mean: Array, half_precision: Array, constant: Array, log_present: Array, log_missing: Array, lowest: Array, highest: Array, out: Array) -> int:
+    """out[row, class] += Σ log N(x; mean, variance) over the columns; −1, or the column of an infinite value.
+
+    Rows are added as if complete; one whose sum is not finite is added again with care: a missing cell contributes
+    `log_missing`, and values are brought within [lowest, highest] so that no square overflows.
+    """
+    for row in range(x.shape[0]):
+        for label in range(mean.shape[0]):
+            total = 0.0
+            for column in range(x.shape[1]):
+                away = x[row, column] - mean[label, column]
+                total += away * away * half_precision[label, column]
+            if np.isfinite(total):
+                out[row, label] += constant[label] - total
+                continue
+            total = constant[label]
+            for column in range(x.shape[1]):
+                value = np.float64(x[row, column])
+                if value != value:
+                    total += log_missing[label, column] - log_present[label, column]
+                    continue
+                if np.isinf(value):
+                    return column
+                away = min(max(value, lowest[column]), highest[column]) - mean[label, column]
+                total -= away * away * half_precision[label, column]
+            out[row, label] += total
+    return -1
+
+
+@kernel
+def add_squared_norms(z: Array, offsets: Array, constant: Array, out: Array) -> None:
+    """out[row, class] += constant[class] − ½ Σ_k (z[row, class, k] − offsets[class, k])²."""
+    size = offsets.shape[1]
+    step = 0 if z.shape[1] == size else size  # one set of columns for all classes, or one for each
+    for row in range(z.shape[0]):
+        for label in range(out.shape[1]):
+            total = 0.0
+            for k in range(size):
+                away = z[row, label * step + k] - offsets[label, k]
+                total += away * away
+            out[row, label] += constant[label] - 0.5 * total
+
+
+@kernel
+def complete(vectors: Array, pattern: NDArray[np.int64], observed: NDArray[np.bool_], precision: Array, log_det: Array, weight: Array, spread: Array) -> None:
+    """Fill the missing entries of centred vectors with their regression on the observed ones, in place.
+
+    vectors[v] has the observed columns of observed[pattern[v]], patterns in ascending order. With K the precision
+    matrix, the missing part given the observed is −K_mm⁻¹ K_mo v_o with covariance K_mm⁻¹, and
+    log |Σ_oo| = log |Σ| + log |K_mm|. Gives log |K_mm| per pattern, and adds weight·K_mm⁻¹, padded by zeros, to `spread`
+    (an empty `weight` leaves it alone).
+    """
+    d = vectors.shape[1]
+    lower, absent, right = np.empty((d, d)), np.empty(d, dtype=np.int64), np.empty(d)
+    row = 0
+    for group in range(observed.shape[0]):
+        m = 0
+        for column in range(d):
+            if not observed[group, column]:
+                absent[m] = column
+                m += 1
+        for a in range(m):  # Cholesky factor of K_mm
+            for b in range(a + 1):
+                total = precision[absent[a], absent[b]]
+                for k in range(b):
+                    total -= lower[a, k] * lower[b, k]
+                lower[a, b] = np.sqrt(total) if a == b else total / lower[b, b]
+            log_det[group] += 2 * np.log(lower[a, a])
+        while row < vectors.shape[0] and pattern[row] == group:
+            for a in range(m):
+                total = 0.0
+                for column in range(d):
+                    if observed[group, column]:
+                        total -= precision[absent[a], column] * vectors[row, column]
+                right[a] = total
+            _solve(lower, right, m)
+            for a in range(m):
+                vectors[row, absent[a]] = right[a]
+            row += 1
+        if weight.size:
+            for b in range(m):
+                right[:m] = 0.0
+                right[b] = 1.0
+                _solve(lower, right, m)
+                for a in range(m):
+                    spread[absent[a], absent[b]] += weight[group] * right[a]
+
+
+@kernel
+def _solve(lower: Array, right: Array, m: int) -> None:
+    """Solve L Lᵀ v = right in place for the leading m × m part of L."""
+    for a in range(m):
+        for k in range(a):
+            right[a] -= lower[a, k] * right[k]
+        right[a] /= lower[a, a]
+    for a in range(m - 1, -1, -1):
+        for k in range(a + 1, m):
+            right[a] -= lower[k, a] * right[k]
+        right[a] /= lower[a, a]

@@ -1,0 +1,145 @@
+"""What a distribution is, and the family it comes from: the two things to write when adding one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.encode import Encoded
+from merula.priors import Smoothing
+from merula.schema import Column, Label
+from merula.stats.base import Statistic
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What a family is told besides the statistic: the classes and their weight, and the model's options."""
+
+    classes: tuple[Label, ...]
+    class_weight: Array
+    columns: tuple[Column, ...]
+    smoothing: Smoothing = 1.0
+    variance: str = "mle"
+    missing: str = "marginalise"
+    unseen: str = "missing"
+
+
+class Distribution:
+    """p(some columns given class), frozen: parameters and `log_prob`, knowing nothing of fitting.
+
+    Subclass it as a frozen dataclass whose fields are plain data and arrays; write `log_prob`, `parameters_count`
+    and, if it can be sampled, `sample`.
+    """
+
+    columns: tuple[str, ...]
+
+    def log_prob(self, rows: Encoded) -> Array:
+        """log p(columns given class), rows × classes; a missing cell is averaged out."""
+        raise TypeError(f"{type(self).__name__} must define log_prob")
+
+    def add_log_prob(self, rows: Encoded, out: Array) -> None:
+        """Add `log_prob` to `out`; distributions with a faster way override this and derive `log_prob` from it."""
+        out += self.log_prob(rows)
+
+    def factors(self) -> tuple[Distribution, ...]:
+        """The finest independent parts: their log probabilities add up to this one's."""
+        return (self,)
+
+    @property
+    def parameters_count(self) -> int:
+        """The number of free parameters."""
+        raise TypeError(f"{type(self).__name__} must define parameters_count")
+
+    @property
+    def levels(self) -> Mapping[str, tuple[Label, ...]]:
+        """The levels of those columns that have any."""
+        return {}
+
+    def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """One value of each column for each row, given the rows' classes."""
+        raise ValueError(f"{type(self).__name__} cannot be sampled: it does not define sample")
+
+    def state(self) -> dict[str, Any]:
+        """Plain data: every field by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The distribution that `state` describes."""
+        return cls(**{name: _frozen(value) for name, value in state.items()})
+
+
+def _frozen(value: Any) -> Any:
+    """Lists as tuples, all the way down."""
+    return tuple(_frozen(part) for part in value) if isinstance(value, list) else value
+
+
+@runtime_checkable
+class Family(Protocol):
+    """A kind of distribution: which statistic it needs, and how to build the distribution from it."""
+
+    name: ClassVar[str]
+    distribution: ClassVar[type[Distribution]]
+
+    def encodes(self, column: Column) -> Column:
+        """The column as this family reads it; a ValueError if it cannot."""
+        ...
+
+    def wanted(self, columns: Sequence[str], classes: int) -> Statistic:
+        """The statistic this family needs of these columns, with nothing counted yet."""
+        ...
+
+    def build(self, statistic: Any, setting: Setting) -> Distribution:
+        """The distribution of these columns, given what was counted."""
+        ...
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The family's own parameters by name."""
+        ...
+
+    def set_params(self, **params: Any) -> Self:
+        """The family with these parameters changed."""
+        ...
+
+
+class BaseFamily:
+    """What every family shares: `get_params` and `set_params` over its dataclass fields, and a check of the column's kind."""
+
+    name: ClassVar[str]
+    kinds: ClassVar[tuple[str, ...]] = ("numeric", "datetime")
+
+    def encodes(self, column: Column) -> Column:
+        """See `Family.encodes`."""
+        if column.kind not in self.kinds:
+            raise ValueError(f"column {column.name!r} is {column.kind}, but the {self.name} distribution is for {' or '.join(self.kinds)} columns; change kinds= or distributions=")
+        return column
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """See `Family.get_params`."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def set_params(self, **params: Any) -> Self:
+        """See `Family.set_params`; a family is a value, so the changed one is returned and this one stays."""
+        return replace(self, **params)  # type: ignore[type-var]
+
+
+def missing_terms(present: Array, class_weight: Array, setting: Setting) -> tuple[Array, Array]:
+    """log P(cell present given class) and log P(cell missing given class), per class and column.
+
+    Both are 0 where missing cells are averaged out, and in columns that were never missing at fit.
+    """
+    total = np.broadcast_to(class_weight[:, None], present.shape)
+    lost = np.maximum(total - present, 0.0)
+    lost = np.where(lost > 1e-9 * total, lost, 0.0)  # what rounding leaves of a sum of weights is not a missing cell
+    informative = (lost.sum(axis=0) > 0) & (setting.missing == "level")
+    pseudo = setting.smoothing if isinstance(setting.smoothing, float) else setting.smoothing.m / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.stack([present + pseudo, lost + pseudo]) / (total + 2 * pseudo)
+        logs = np.where(informative & np.isfinite(shares), np.log(shares), 0.0)
+    return logs[0], logs[1]

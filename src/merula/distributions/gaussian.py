@@ -1,0 +1,154 @@
+"""Independent normal columns given the class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.distributions._kernels import add_gaussians
+from merula.distributions.base import BaseFamily, Distribution, Setting, missing_terms
+from merula.encode import Encoded
+from merula.schema import one_of
+from merula.stats import Moments
+
+Array = NDArray[np.float64]
+VARIANCE_FLOOR = 1e-9  # of that column's own overall variance
+FARTHEST = 1e100  # standard deviations; beyond this, squares would overflow
+LOG_TWO_PI = float(np.log(2 * np.pi))
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianDistribution(Distribution):
+    """log N(x; mean, variance), per class and column; a column that never varied has infinite variance and says nothing.
+
+    log N = −½ log(2π·variance) − (x − mean)² / (2·variance)
+    """
+
+    columns: tuple[str, ...]
+    mean: Array
+    variance: Array
+    centre: Array
+    spread: Array
+    log_present: Array
+    log_missing: Array
+
+    @cached_property
+    def _constants(self) -> tuple[Array, ...]:
+        half_precision = 0.5 / self.variance
+        density = np.where(np.isfinite(self.variance), -0.5 * (LOG_TWO_PI + np.log(self.variance)), 0.0)
+        # a missing cell also takes back the density's constant, which a complete row adds
+        constant = (density + self.log_present).sum(axis=1)
+        reach = FARTHEST * self.spread
+        return half_precision, constant, self.log_present + density, self.centre - reach, self.centre + reach
+
+    def add_log_prob(self, rows: Encoded, out: Array) -> None:
+        """See `Distribution.add_log_prob`."""
+        half_precision, constant, present, lowest, highest = self._constants
+        infinite = add_gaussians(rows.values(self.columns), self.mean, half_precision, constant, present, self.log_missing, lowest, highest, out)
+        if infinite >= 0:
+            raise ValueError(f"column {self.columns[infinite]!r} contains infinity; replace it by a number, or by NaN if it is unknown")
+
+    def log_prob(self, rows: Encoded) -> Array:
+        """See `Distribution.log_prob`."""
+        out = np.zeros((len(rows), len(self.mean)))
+        self.add_log_prob(rows, out)
+        return out
+
+    def factors(self) -> tuple[Distribution, ...]:
+        """See `Distribution.factors`: one part for each column."""
+        parts = (self.mean, self.variance, self.centre, self.spread, self.log_present, self.log_missing)
+        return tuple(GaussianDistribution((name,), *(np.ascontiguousarray(part[..., j : j + 1]) for part in parts)) for j, name in enumerate(self.columns))
+
+    @property
+    def parameters_count(self) -> int:
+        """A mean and a variance for each class and column that varies."""
+        return 2 * int(np.isfinite(self.variance).sum()) + int((self.log_missing != 0).sum())
+
+    def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """See `Distribution.sample`."""
+        scale = np.where(np.isfinite(self.variance), np.sqrt(self.variance), 0.0)
+        values = rng.normal(self.mean[classes], scale[classes])
+        return with_missing(dict(zip(self.columns, values.T, strict=True)), self.log_present, self.log_missing, classes, rng)
+
+
+def with_missing(values: dict[str, NDArray[Any]], log_present: Array, log_missing: Array, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+    """The values, blanked out as often as the model says cells are missing."""
+    for j, name in enumerate(values):
+        if log_present[:, j].any() or log_missing[:, j].any():
+            values[name] = np.where(rng.random(len(classes)) < np.exp(log_missing[classes, j]), np.nan, values[name])
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSpread:
+    """A column's overall mean and variance, its pooled within-class variance, and the floor no class goes below."""
+
+    mean: Array
+    overall: Array
+    within: Array
+    floor: Array
+
+
+def column_spread(moments: Moments, variance: str) -> ColumnSpread:
+    """What all classes together say of each column."""
+    total = moments.pooled()
+    weight = np.maximum(total.weight[0], 1e-300)
+    overall = total.squares[0] / weight
+    floor = VARIANCE_FLOOR * overall
+    present = (moments.weight > 0).sum(axis=0)
+    freedom = total.weight[0] - (present if variance == "unbiased" else 0)
+    within = moments.squares.sum(axis=0) / np.where(freedom > 0, freedom, weight)
+    return ColumnSpread(total.mean[0], overall, np.maximum(within, floor), floor)
+
+
+def class_variances(moments: Moments, variance: str, spread: ColumnSpread) -> tuple[Array, Array]:
+    """Each class's mean and variance of each column.
+
+    A class with no value takes the pooled mean, one with a single value (or none) the pooled within-class variance.
+    """
+    one_of(variance, ("mle", "unbiased"), "variance")
+    mean = np.where(moments.weight > 0, moments.mean, spread.mean)
+    enough = moments.weight > 1
+    freedom = np.where(enough, moments.weight - (variance == "unbiased"), 1.0)
+    own = np.maximum(moments.squares / freedom, spread.floor)
+    return mean, np.where(enough, own, spread.within)
+
+
+@dataclass(frozen=True)
+class Gaussian(BaseFamily):
+    """The family of normal columns.
+
+    Parameters
+    ----------
+    variance : None, "mle" or "unbiased"
+        Divide by n or by n − 1; None takes the classifier's.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> model = mr.NaiveBayesClassifier(distributions={"numeric": mr.Gaussian(variance="unbiased")})
+    >>> model.fit([[1.0], [2.0], [5.0], [6.0]], [0, 0, 1, 1]).predict([[1.4]])
+    array([0])
+    """
+
+    variance: str | None = None
+    name: ClassVar[str] = "gaussian"
+    distribution: ClassVar[type[Distribution]] = GaussianDistribution
+
+    def wanted(self, columns: Sequence[str], classes: int) -> Moments:
+        """See `Family.wanted`."""
+        return Moments.zero(columns, classes)
+
+    def build(self, statistic: Moments, setting: Setting) -> GaussianDistribution:
+        """See `Family.build`."""
+        option = self.variance or setting.variance
+        spread = column_spread(statistic, option)
+        mean, variance = class_variances(statistic, option, spread)
+        varies = spread.overall > 0
+        present, missing = missing_terms(statistic.weight, setting.class_weight, setting)
+        return GaussianDistribution(statistic.columns, mean, np.where(varies, variance, np.inf), spread.mean, np.sqrt(spread.overall), present, missing)

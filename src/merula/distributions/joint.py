@@ -1,0 +1,192 @@
+"""All categorical columns jointly given the class: a sparse table of cells with a pseudo-count in every cell.
+
+Cells that are not listed share one probability, so a table of 10³⁰ cells costs what was met. Missing cells at predict
+are summed out; rows with missing cells at fit are shared out by EM (`joint_em`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.distributions.base import BaseFamily, Distribution, Setting
+from merula.distributions.categorical import label_array
+from merula.distributions.joint_em import CellTable, share_out
+from merula.encode import Encoded
+from merula.logspace import safe_log
+from merula.priors import MEstimate, Smoothing, checked_smoothing
+from merula.schema import Label
+from merula.stats import JointCounts
+from merula.stats.joint import MISSING, distinct_rows, sum_rows
+
+Array = NDArray[np.float64]
+Cells = NDArray[np.int32]
+UNKNOWN = -2
+KEPT_PATTERNS = 256
+ENUMERABLE = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class JointTable(Distribution):
+    """``log_cell[r, c]`` = log P(cells[r] given class c); ``log_rest[c]`` = log P of each cell that is not listed.
+
+    P(observed part given c) = Σ listed cells that agree + (number of other cells that agree) · P(rest).
+    """
+
+    columns: tuple[str, ...]
+    level_sets: tuple[tuple[Label, ...], ...]
+    cells: Cells
+    log_cell: Array
+    log_rest: Array
+    unseen: str = "missing"
+
+    @property
+    def levels(self) -> Mapping[str, tuple[Label, ...]]:
+        """See `Distribution.levels`."""
+        return dict(zip(self.columns, self.level_sets, strict=True))
+
+    @cached_property
+    def _sizes(self) -> NDArray[np.int64]:
+        return np.array([max(1, len(levels)) for levels in self.level_sets], dtype=np.int64)
+
+    def log_prob(self, rows: Encoded) -> Array:
+        """See `Distribution.log_prob`."""
+        cells = self._cells_of(rows)
+        observed = cells != MISSING
+        first, groups = distinct_rows(observed.astype(np.int8))
+        out = np.empty((len(cells), len(self.log_rest)))
+        for place, pattern in enumerate(first.tolist()):
+            chosen = groups == place
+            out[chosen] = self._marginal(cells[chosen], observed[pattern])
+        return out
+
+    def _cells_of(self, rows: Encoded) -> Cells:
+        """Each row's levels as places in `level_sets`; −1 for missing, −2 for a level that is to match nothing."""
+        tile = rows.codes(self.columns)
+        places = rows.level_table(self.columns, self.level_sets)
+        cells = np.empty(tile.codes.shape, dtype=np.int32)
+        unseen = np.zeros(len(self.columns), dtype=np.int64)
+        for j, levels in enumerate(self.level_sets):
+            slot = tile.codes[:, j].astype(np.int64) - tile.shift[j]
+            slot = np.where((slot < 0) | (slot >= tile.width[j]), tile.width[j], slot)
+            level = places[tile.offsets[j] + slot]
+            unknown = level == len(levels) + 1
+            unseen[j] = unknown.sum()
+            cells[:, j] = np.where(unknown, UNKNOWN if self.unseen == "smooth" else MISSING, np.where(level == len(levels), MISSING, level))
+        if unseen.any():
+            rows.note_unseen(self.columns, unseen)
+        return cells
+
+    def _marginal(self, cells: Cells, observed: NDArray[np.bool_]) -> Array:
+        """log P(observed columns given class) of rows that all miss the same columns."""
+        if not observed.any():
+            return np.zeros((len(cells), len(self.log_rest)))
+        parts, total, counts = self._index(observed)
+        place = parts.find(cells[:, observed])
+        listed = np.where((place >= 0)[:, None], total[place], -np.inf)
+        agreeing = np.where(place >= 0, counts[place], 0.0)
+        rest = _log_less(float(np.log(self._sizes[~observed]).sum()), agreeing)[:, None] + self.log_rest
+        return np.logaddexp(listed, np.where(np.isnan(rest), -np.inf, rest))
+
+    def _index(self, observed: NDArray[np.bool_]) -> tuple[CellTable, Array, Array]:
+        """The listed cells' observed parts, with their summed log probabilities and how many cells each holds."""
+        key = observed.tobytes()
+        if key not in self._indexes:
+            if len(self._indexes) >= KEPT_PATTERNS:
+                self._indexes.clear()
+            part = self.cells[:, observed]
+            first, groups = distinct_rows(part)
+            peak = self.log_cell.max(initial=-np.inf)
+            peak = peak if np.isfinite(peak) else 0.0
+            total = safe_log(sum_rows(np.exp(self.log_cell - peak), groups, len(first))) + peak
+            self._indexes[key] = CellTable(part[first]), total, np.bincount(groups, minlength=len(first)).astype(np.float64)
+        return self._indexes[key]
+
+    @cached_property
+    def _indexes(self) -> dict[bytes, tuple[CellTable, Array, Array]]:
+        return {}
+
+    @property
+    def parameters_count(self) -> int:
+        """classes × (Π levels − 1)."""
+        return len(self.log_rest) * (prod(self._sizes.tolist()) - 1)
+
+    def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """See `Distribution.sample`."""
+        cells = np.empty((len(classes), len(self.columns)), dtype=np.int64)
+        for label in np.unique(classes).tolist():
+            chosen = classes == label
+            cells[chosen] = self._draw(int(chosen.sum()), label, rng)
+        return {name: label_array(levels)[cells[:, j]] for j, (name, levels) in enumerate(self.levels.items())}
+
+    def _draw(self, count: int, label: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Cells of one class: listed ones by their probability, the rest evenly."""
+        listed = np.exp(self.log_cell[:, label])
+        share = np.append(listed, max(0.0, 1.0 - listed.sum()) if np.isfinite(self.log_rest[label]) else 0.0)
+        place = rng.choice(len(share), size=count, p=share / share.sum())
+        cells = np.concatenate([self.cells, self.cells[:1]]).astype(np.int64)[place] if len(self.cells) else np.zeros((count, len(self.columns)), dtype=np.int64)
+        outside = np.flatnonzero(place == len(listed))
+        known = CellTable(self.cells)
+        while len(outside):
+            cells[outside] = rng.integers(0, self._sizes, size=(len(outside), len(self._sizes)))
+            outside = outside[known.find(cells[outside]) >= 0]
+        return cells
+
+
+def _log_less(log_whole: float, part: Array) -> Array:
+    """log(exp(log_whole) − part) where part is a whole number no larger; −inf where nothing is left."""
+    if log_whole > 30:
+        return np.full(len(part), log_whole)
+    return safe_log(np.round(np.exp(log_whole)) - part)
+
+
+@dataclass(frozen=True)
+class JointCategorical(BaseFamily):
+    """The family of jointly distributed categorical columns: f(v given c) = (n_c(v) + α) / (n_c + α·Π_j m_j).
+
+    Parameters
+    ----------
+    smoothing : None, float or MEstimate
+        The pseudo-count α of every cell; None takes the classifier's. ``MEstimate(m)`` is α = m / Π_j m_j.
+    """
+
+    smoothing: Any = None
+    name: ClassVar[str] = "joint_categorical"
+    kinds: ClassVar[tuple[str, ...]] = ("categorical",)
+    distribution: ClassVar[type[Distribution]] = JointTable
+
+    def wanted(self, columns: Sequence[str], classes: int) -> JointCounts:
+        """See `Family.wanted`."""
+        return JointCounts.zero(columns, classes)
+
+    def build(self, statistic: JointCounts, setting: Setting) -> JointTable:
+        """See `Family.build`."""
+        declared = [column.levels if column.declared else None for column in setting.columns]
+        ordered = statistic.ordered(declared, missing_is_level=setting.missing == "level")
+        sizes = np.array([max(1, len(levels)) for levels in ordered.labels], dtype=np.int64)
+        log_size = float(np.log(sizes).sum())
+        log_pseudo = _log_pseudo_count(setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing), log_size)
+        shared = [share_out(ordered.cells, weight, sizes, float(np.exp(log_pseudo))) for weight in ordered.weight.T]
+        cells = np.concatenate([part.cells for part in shared])
+        first, _ = distinct_rows(cells) if len(cells) else (np.zeros(0, dtype=np.int64), None)
+        cells = cells[first]
+        log_cell = np.empty((len(cells), len(shared)))
+        log_rest = np.empty(len(shared))
+        for label, part in enumerate(shared):
+            log_cell[:, label], log_rest[label] = part.log_probabilities(cells, log_size, log_pseudo)
+        return JointTable(statistic.columns, tuple(tuple(levels) for levels in ordered.labels), cells, log_cell, log_rest, setting.unseen)
+
+
+def _log_pseudo_count(smoothing: Smoothing, log_size: float) -> float:
+    """log of what smoothing adds to every cell of a table with exp(log_size) cells."""
+    if not isinstance(smoothing, MEstimate):
+        return float(safe_log(smoothing))
+    if smoothing.p is not None:
+        raise ValueError("a joint table takes MEstimate(m) without p: its prior belief is the same in every cell")
+    return float(safe_log(smoothing.m)) - log_size

@@ -1,0 +1,236 @@
+"""All numeric columns jointly normal given the class, with a covariance per class or one for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.distributions._kernels import add_squared_norms, complete
+from merula.distributions.base import BaseFamily, Distribution, Setting, missing_terms
+from merula.distributions.gaussian import FARTHEST, LOG_TWO_PI, VARIANCE_FLOOR, Gaussian, class_variances, column_spread, with_missing
+from merula.distributions.normal_em import ClassPatterns, available_correlation, class_patterns, column_moments, correlation, fit_normal
+from merula.encode import Encoded
+from merula.schema import Label, one_of
+from merula.stats import Moments, PatternMoments
+from merula.stats._kernels import incomplete_rows
+from merula.stats.joint import distinct_rows
+
+Array = NDArray[np.float64]
+ROWS_AT_ONCE = 4_096
+
+
+@dataclass(frozen=True, eq=False)
+class MultivariateGaussianDistribution(Distribution):
+    """log N(x; mean_c, Σ_c) over the columns that vary, in standard units z = (x − centre) / unit.
+
+    ``whitening[g]`` is L⁻ᵀ with Σ = L Lᵀ; one for each class, or one for all.
+    """
+
+    columns: tuple[str, ...]
+    kept: NDArray[np.int64]
+    centre: Array
+    unit: Array
+    mean: Array
+    whitening: Array
+    log_present: Array
+    log_missing: Array
+
+    @cached_property
+    def _constants(self) -> tuple[Array, Array, Array]:
+        """All whitenings side by side, the whitened means, and −½ log |Σ| of each class (in standard units)."""
+        shared = np.broadcast_to(self.whitening, (len(self.mean), *self.whitening.shape[1:]))
+        side_by_side = np.ascontiguousarray(np.concatenate(list(self.whitening), axis=1))
+        half_log_det = np.log(np.diagonal(shared, axis1=1, axis2=2)).sum(axis=1)
+        return side_by_side, np.einsum("cd,cdk->ck", self.mean, shared), half_log_det
+
+    def log_prob(self, rows: Encoded) -> Array:
+        """See `Distribution.log_prob`."""
+        out = np.zeros((len(rows), len(self.mean)))
+        self.add_log_prob(rows, out)
+        return out
+
+    def add_log_prob(self, rows: Encoded, out: Array) -> None:
+        """See `Distribution.add_log_prob`."""
+        x = rows.values(self.columns)
+        for start in range(0, len(x), ROWS_AT_ONCE):
+            part = x[start : start + ROWS_AT_ONCE]
+            self._add_rows(part, out[start : start + ROWS_AT_ONCE])
+
+    def _add_rows(self, x: NDArray[Any], out: Array) -> None:
+        incomplete = incomplete_rows(x)
+        if not incomplete.any():
+            self._add_complete(x, out)
+            return
+        infinite = np.isinf(x).any(axis=0)
+        if infinite.any():
+            raise ValueError(f"column {self.columns[int(infinite.argmax())]!r} contains infinity; replace it by a number, or by NaN if it is unknown")
+        if not incomplete.all():
+            whole = np.zeros((int((~incomplete).sum()), out.shape[1]))
+            self._add_complete(x[~incomplete], whole)
+            out[~incomplete] += whole
+        out[incomplete] += self._incomplete(x[incomplete])
+
+    def _standard(self, x: NDArray[Any]) -> Array:
+        z = x - self.centre
+        z /= self.unit
+        if len(self.kept) < z.shape[1]:
+            z = z[:, self.kept]
+        result: Array = np.clip(z, -FARTHEST, FARTHEST, out=z)
+        return result
+
+    def _add_complete(self, x: NDArray[Any], out: Array) -> None:
+        side_by_side, whitened_mean, half_log_det = self._constants
+        constant = half_log_det - 0.5 * len(self.kept) * LOG_TWO_PI - np.log(self.unit[self.kept]).sum() + self.log_present.sum(axis=1)
+        add_squared_norms(self._standard(x) @ side_by_side, whitened_mean, constant, out)
+
+    def _incomplete(self, x: NDArray[Any]) -> Array:
+        """log density of what is observed, rows grouped by what that is."""
+        seen = ~np.isnan(x)
+        z, observed = self._standard(x), seen[:, self.kept]
+        first, pattern = distinct_rows(np.packbits(observed, axis=1)) if len(self.kept) else (np.zeros(1, dtype=np.int64), np.zeros(len(x), dtype=np.int64))
+        order = np.argsort(pattern, kind="stable")
+        half_log_det = self._constants[2]
+        out = np.where(seen[:, None, :], self.log_present, self.log_missing).sum(axis=2)
+        out -= (observed * (np.log(self.unit[self.kept]) + 0.5 * LOG_TWO_PI)).sum(axis=1)[:, None]
+        for label, mean in enumerate(self.mean):
+            root = self.whitening[label if len(self.whitening) > 1 else 0]
+            vectors = np.where(observed, z - mean, 0.0)[order]
+            log_det = np.zeros(len(first))
+            complete(vectors, pattern[order], observed[first], root @ root.T, log_det, np.zeros(0), np.zeros((0, 0)))
+            out[order, label] += half_log_det[label] - 0.5 * (log_det[pattern[order]] + ((vectors @ root) ** 2).sum(axis=1))
+        return out
+
+    @property
+    def parameters_count(self) -> int:
+        """A mean for each class and column, d(d + 1)/2 for each covariance."""
+        d = len(self.kept)
+        return self.mean.size + len(self.whitening) * d * (d + 1) // 2 + int((self.log_missing != 0).sum())
+
+    @property
+    def covariance(self) -> Array:
+        """Σ of each class (or of all), in the columns' own units."""
+        inverse = np.linalg.inv(self.whitening)
+        unit = self.unit[self.kept]
+        return np.einsum("gka,gkb->gab", inverse, inverse) * np.outer(unit, unit)
+
+    def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """See `Distribution.sample`."""
+        roots = np.linalg.inv(self.whitening)[classes if len(self.whitening) > 1 else np.zeros_like(classes)]
+        noise = rng.normal(size=(len(classes), len(self.kept)))
+        z = np.zeros((len(classes), len(self.columns)))
+        z[:, self.kept] = self.mean[classes] + np.einsum("nk,nkd->nd", noise, roots)
+        values = self.centre + self.unit * z
+        return with_missing(dict(zip(self.columns, values.T, strict=True)), self.log_present, self.log_missing, classes, rng)
+
+
+@dataclass(frozen=True)
+class MultivariateGaussian(BaseFamily):
+    """The family of jointly normal columns.
+
+    Parameters
+    ----------
+    covariance : "full", "shared" or "diagonal"
+        One covariance per class, one for all classes, or none but the variances.
+    shrinkage : "auto" or a number from 0 to 1
+        Σ = (1 − λ)·S + λ·diag(S). "auto" is the oracle-approximating λ of the correlation matrix (Chen et al. 2010, eq. 23);
+        0 is the textbook estimate, an error where it is singular.
+    variance : None, "mle" or "unbiased"
+        None takes the classifier's.
+    """
+
+    covariance: str = "full"
+    shrinkage: Any = "auto"
+    variance: str | None = None
+    name: ClassVar[str] = "multivariate_gaussian"
+    distribution: ClassVar[type[Distribution]] = MultivariateGaussianDistribution
+
+    def wanted(self, columns: Sequence[str], classes: int) -> Moments | PatternMoments:
+        """See `Family.wanted`."""
+        self._check()
+        return Moments.zero(columns, classes) if self.covariance == "diagonal" else PatternMoments.zero(columns, classes)
+
+    def _check(self) -> None:
+        one_of(self.covariance, ("full", "shared", "diagonal"), "covariance")
+        if isinstance(self.shrinkage, str):
+            one_of(self.shrinkage, ("auto",), "shrinkage")
+        elif not isinstance(self.shrinkage, Real) or not 0 <= self.shrinkage <= 1:
+            raise ValueError(f"shrinkage is {self.shrinkage!r}, expected 'auto' or a number from 0 (none) to 1 (no correlation)")
+
+    def build(self, statistic: Any, setting: Setting) -> Distribution:
+        """See `Family.build`."""
+        self._check()
+        option = one_of(self.variance or setting.variance, ("mle", "unbiased"), "variance")
+        if isinstance(statistic, Moments):
+            return Gaussian(option).build(statistic, setting)
+        moments = column_moments(statistic)
+        spread = column_spread(moments, "mle")
+        start, variances = class_variances(moments, "mle", spread)
+        kept = np.flatnonzero(spread.overall > 0)
+        unit = np.where(spread.overall > 0, np.sqrt(spread.overall), 1.0)
+        classes = [class_patterns(statistic, label, kept, spread.mean[kept], unit[kept]) for label in range(len(setting.classes))]
+        standard = Start(((start - spread.mean) / unit)[:, kept], (variances / unit**2)[:, kept], (spread.within / unit**2)[kept])
+        names = tuple(statistic.columns[place] for place in kept)
+        mean, whitening = self._fit(classes, standard, option, names, setting.classes)
+        present, missing = missing_terms(moments.weight, setting.class_weight, setting)
+        return MultivariateGaussianDistribution(statistic.columns, kept, spread.mean, unit, mean, whitening, present, missing)
+
+    def _fit(self, classes: list[ClassPatterns], start: Start, option: str, names: tuple[str, ...], labels: tuple[Label, ...]) -> tuple[Array, Array]:
+        """Each class's mean, and the whitening of each group of classes that share a covariance."""
+        shared = self.covariance == "shared"
+        groups = [list(range(len(classes)))] if shared else [[label] for label in range(len(classes))]
+        mean, whitening = np.empty_like(start.mean), np.empty((len(groups), len(names), len(names)))
+        for place, members in enumerate(groups):
+            parts = [classes[label] for label in members]
+            diagonal = start.within if shared else start.variance[members[0]]
+            fitted = fit_normal(parts, start.mean[members], diagonal, self._shrinkage(parts, start.mean[members]))
+            if self.shrinkage == 0:
+                _refuse_singular(fitted.scatter, "the covariance shared by all classes" if shared else f"class {labels[members[0]]!r}", names)
+            n = sum(part.total for part in parts)
+            freedom = n - len(members) if option == "unbiased" else n
+            covariance = fitted.covariance * (n / freedom if freedom > 0 else 1.0)
+            np.fill_diagonal(covariance, np.maximum(np.diagonal(covariance), VARIANCE_FLOOR))
+            mean[members], whitening[place] = fitted.mean, np.linalg.inv(np.linalg.cholesky(covariance)).T
+        return mean, whitening
+
+    def _shrinkage(self, classes: list[ClassPatterns], mean: Array) -> float:
+        return _oracle_shrinkage(*available_correlation(classes, mean)) if self.shrinkage == "auto" else float(self.shrinkage)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """In standard units: each class's mean and variances, and the pooled within-class variances."""
+
+    mean: Array
+    variance: Array
+    within: Array
+
+
+def _oracle_shrinkage(matrix: Array, n: float) -> float:
+    """How far to shrink a correlation matrix of n rows towards no correlation (Chen et al. 2010, eq. 23, with tr R = p)."""
+    p = len(matrix)
+    if n <= 1 or p == 1:
+        return 1.0
+    squares = float((matrix * matrix).sum())
+    numerator, denominator = (1 - 2 / p) * squares + p * p, (n + 1 - 2 / p) * (squares - p)
+    return 1.0 if denominator <= 0 else min(1.0, numerator / denominator)
+
+
+def _refuse_singular(covariance: Array, whose: str, names: tuple[str, ...]) -> None:
+    """A ValueError when some columns determine each other, naming those columns."""
+    deviation = np.diagonal(covariance)
+    if (deviation <= 0).any():
+        bound = [names[int(np.argmin(deviation))]]
+    else:
+        values, vectors = np.linalg.eigh(correlation(covariance))
+        if values[0] > len(values) * np.finfo(float).eps * values[-1]:
+            return
+        weight = np.abs(vectors[:, 0])
+        bound = [names[place] for place in np.argsort(-weight)[:5] if weight[place] > 0.1 * weight.max()]
+    columns = ", ".join(map(repr, bound))
+    raise ValueError(f"{whose} has a singular covariance in column(s) {columns}: too few rows, or columns that determine each other; set shrinkage='auto' (or a number above 0), or leave a column out")

@@ -1,0 +1,80 @@
+"""This machine: threads over fixed blocks of rows, added in the order of the blocks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import cache, reduce
+from typing import Any
+
+from merula.encode import BLOCK, Encoded, Target
+from merula.stats.base import Statistic
+
+
+def collect(rows: Encoded, target: Target, wanted: Sequence[Statistic], n_jobs: int | None = None) -> list[Statistic]:
+    """The wanted statistics of all rows: the same bits for any number of threads."""
+
+    def block(start: int) -> list[Statistic]:
+        found = list(wanted)
+        for first, last in _tiles(rows, start):
+            tile, labels = rows.tile(first, last), target.tile(first, last)
+            found = [statistic.update(tile, labels) for statistic in found]
+        return found
+
+    blocks = for_each_block(block, len(rows), n_jobs)
+    return [reduce(lambda a, b: a + b, parts) for parts in zip(*blocks, strict=True)]
+
+
+def score(rows: Encoded, function: Callable[[Encoded, int, int], Any], n_jobs: int | None = None) -> list[Any]:
+    """What `function(tile, start, stop)` gives for every tile of rows, in order."""
+
+    def block(start: int) -> list[Any]:
+        return [function(rows.tile(first, last), first, last) for first, last in _tiles(rows, start)]
+
+    return [result for results in for_each_block(block, len(rows), n_jobs) for result in results]
+
+
+def for_each_block(function: Callable[[int], Any], rows: int, n_jobs: int | None) -> list[Any]:
+    """`function(start)` for each block of rows, in order, on as many threads as allowed."""
+    starts = range(0, rows, BLOCK)
+    with single_blas_thread():
+        threads = min(len(starts), thread_count(n_jobs)) if len(starts) > 1 else 1
+        if threads == 1:
+            return [function(start) for start in starts]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(function, starts))
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """How many threads to use: all cores, or `n_jobs` (−1 all, −2 all but one); one inside a joblib worker."""
+    from joblib.parallel import get_active_backend
+
+    if (get_active_backend()[0].nesting_level or 0) > 0:
+        return 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs is None:
+        return cores
+    if not isinstance(n_jobs, int) or n_jobs == 0:
+        raise ValueError(f"n_jobs is {n_jobs!r}, expected None, a number of threads from 1, or −1 for all cores")
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+@cache
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def single_blas_thread() -> AbstractContextManager[Any]:
+    """While it is entered, matrix products run on the calling thread alone: the threads are ours."""
+    limit: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
+    return limit
+
+
+def _tiles(rows: Encoded, start: int) -> Iterator[tuple[int, int]]:
+    """First and last row of each tile within the block that begins at `start`."""
+    stop = min(start + BLOCK, len(rows))
+    return ((first, min(first + rows.tile_rows, stop)) for first in range(start, stop, rows.tile_rows))

@@ -1,0 +1,97 @@
+"""Probabilities as logarithms: log-sum-exp, normalising, zero evidence, and the options of compiled loops."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class ZeroEvidenceWarning(UserWarning):
+    """Some rows have probability 0 under every class; their posterior is the class prior."""
+
+
+def kernel(function: F) -> F:
+    """A loop compiled once per argument type, cached on disk, running without the interpreter lock.
+
+    Sums may be regrouped (``reassoc``) so that they use vector instructions; NaN and infinity keep their meaning.
+    """
+    options = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
+    return numba.njit(**options)(function)  # type: ignore[no-any-return]
+
+
+def safe_log(probability: Any) -> Array:
+    """log p, with log 0 = −inf and no warning."""
+    with np.errstate(divide="ignore"):
+        return np.log(np.asarray(probability, dtype=np.float64))
+
+
+def log_sum_exp(values: Array) -> Array:
+    """log Σ exp(values) over the last axis; −inf where every value is −inf."""
+    peak = values.max(axis=-1, keepdims=True)
+    finite_peak = np.where(np.isfinite(peak), peak, 0.0)
+    total = np.exp(values - finite_peak).sum(axis=-1)
+    result: Array = safe_log(total) + finite_peak[..., 0]
+    return result
+
+
+@kernel
+def to_posterior(log_joint: Array, log_prior: Array) -> int:
+    """Turn each row of log P(class, row) into P(class given row), in place; the number of rows without evidence.
+
+    posterior = exp(log_joint − log Σ exp log_joint); a row of −inf alone gets exp(log_prior).
+    """
+    impossible = 0
+    for row in range(log_joint.shape[0]):
+        peak = -np.inf
+        for label in range(log_joint.shape[1]):
+            peak = max(peak, log_joint[row, label])
+        if peak == -np.inf:
+            impossible += 1
+        total = 0.0
+        for label in range(log_joint.shape[1]):
+            value = log_prior[label] if peak == -np.inf else log_joint[row, label] - peak
+            weight = np.exp(value)
+            log_joint[row, label] = weight
+            total += weight
+        for label in range(log_joint.shape[1]):
+            log_joint[row, label] /= total
+    return impossible
+
+
+@kernel
+def to_log_posterior(log_joint: Array, log_prior: Array) -> int:
+    """Turn each row of log P(class, row) into log P(class given row), in place; see `to_posterior`."""
+    impossible = 0
+    for row in range(log_joint.shape[0]):
+        peak = -np.inf
+        for label in range(log_joint.shape[1]):
+            peak = max(peak, log_joint[row, label])
+        if peak == -np.inf:
+            impossible += 1
+            for label in range(log_joint.shape[1]):
+                log_joint[row, label] = log_prior[label]
+            continue
+        total = 0.0
+        for label in range(log_joint.shape[1]):
+            log_joint[row, label] -= peak
+            total += np.exp(log_joint[row, label])
+        log_total = np.log(total)
+        for label in range(log_joint.shape[1]):
+            log_joint[row, label] -= log_total
+    return impossible
+
+
+def warn_zero_evidence(rows: int) -> None:
+    """One `ZeroEvidenceWarning` when some rows are impossible under every class."""
+    if rows:
+        noun = "row has" if rows == 1 else "rows have"
+        message = f"{rows} {noun} probability 0 under every class; answered with the class prior. smoothing > 0 avoids this"
+        warnings.warn(message, ZeroEvidenceWarning, stacklevel=4)

@@ -1,0 +1,128 @@
+"""Plain data ⇄ one file: a zip of JSON and arrays, versioned and sealed, that never runs anything when read.
+
+Plain data are None, booleans, numbers, words, lists, dicts with word keys, and arrays. The file is written under a
+temporary name, flushed and renamed, so that a crash leaves the old file or the new one, never half of one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FORMAT = "merula model"
+VERSION = 1
+ENTRY = "merula.json"
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def write_state(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
+    """Write plain data to a file, whole or not at all."""
+    arrays: list[NDArray[Any]] = []
+    body = json.dumps(_to_plain(state, arrays), ensure_ascii=False, sort_keys=True).encode()
+    members = [(f"{place}.npy", _array_bytes(array)) for place, array in enumerate(arrays)]
+    head = {"format": FORMAT, "version": VERSION, "seal": _seal(body, members), "state": json.loads(body)}
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or ".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+                for name, data in [(ENTRY, json.dumps(head, ensure_ascii=False, sort_keys=True).encode()), *members]:
+                    archive.writestr(zipfile.ZipInfo(name, EPOCH), data, zipfile.ZIP_DEFLATED)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The plain data in a file; a ValueError that says what is wrong with it, if anything is."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if ENTRY not in archive.namelist():
+                raise ValueError(f"{path} is not a merula model: it is an archive of something else")
+            head = json.loads(archive.read(ENTRY))
+            _check_head(path, head)
+            members = [(name, archive.read(name)) for name in (f"{place}.npy" for place in range(len(archive.namelist()) - 1))]
+    except FileNotFoundError:
+        raise
+    except (zipfile.BadZipFile, KeyError, EOFError, OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read as a merula model ({error}): it is cut short, damaged or another kind of file; save the model again") from None
+    body = json.dumps(head["state"], ensure_ascii=False, sort_keys=True).encode()
+    if _seal(body, members) != head.get("seal"):
+        raise ValueError(f"{path} was changed after it was saved: its contents do not match its seal; save the model again")
+    arrays = [np.lib.format.read_array(io.BytesIO(data), allow_pickle=False) for _, data in members]
+    state: dict[str, Any] = _from_plain(head["state"], arrays)
+    return state
+
+
+def _check_head(path: Any, head: Any) -> None:
+    if not isinstance(head, dict) or head.get("format") != FORMAT or "state" not in head:
+        raise ValueError(f"{path} is not a merula model: its {ENTRY} describes something else")
+    if not isinstance(head.get("version"), int) or head["version"] > VERSION:
+        raise ValueError(f"{path} has format version {head.get('version')}, this merula reads up to {VERSION}; update merula to open it")
+
+
+def _to_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
+    """The value with every array moved to `arrays` and named by its place there."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind == "O":
+            return {"objects": [_to_plain(item, arrays) for item in value.tolist()]}
+        arrays.append(value)
+        return {"array": len(arrays) - 1}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            return {"pairs": [[_to_plain(key, arrays), _to_plain(item, arrays)] for key, item in value.items()]}
+        return {"dict": {key: _to_plain(item, arrays) for key, item in value.items()}}
+    if isinstance(value, list | tuple):
+        return [_to_plain(item, arrays) for item in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise ValueError(f"a model file holds plain data only; {type(value).__name__} {value!r} cannot be saved")
+
+
+def _from_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
+    if isinstance(value, list):
+        return [_from_plain(item, arrays) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return arrays[value["array"]]
+    if "objects" in value:
+        return np.array([_from_plain(item, arrays) for item in value["objects"]], dtype=object)
+    if "pairs" in value:
+        return {_from_plain(key, arrays): _from_plain(item, arrays) for key, item in value["pairs"]}
+    return {key: _from_plain(item, arrays) for key, item in value["dict"].items()}
+
+
+def _array_bytes(array: NDArray[Any]) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.asanyarray(array, order="C"), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _seal(body: bytes, members: list[tuple[str, bytes]]) -> str:
+    digest = hashlib.sha256(body)
+    for name, data in members:
+        digest.update(name.encode())
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current

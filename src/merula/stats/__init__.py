@@ -1,0 +1,10 @@
+"""Raw statistics: what was counted, and nothing else. They add; sums of blocks are statistics of all rows."""
+
+from merula.stats.base import Statistic
+from merula.stats.collected import Collected
+from merula.stats.counts import ClassCounts, LevelCounts
+from merula.stats.joint import JointCounts
+from merula.stats.moments import FullMoments, Moments
+from merula.stats.patterns import PatternMoments
+
+__all__ = ["ClassCounts", "Collected", "FullMoments", "JointCounts", "LevelCounts", "Moments", "PatternMoments", "Statistic"]

@@ -1,0 +1,89 @@
+"""The compiled loops behind the statistics: plain, serial, over one block of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.logspace import kernel
+
+Array = NDArray[np.float64]
+
+
+@kernel
+def first_values(x: NDArray[Any], classes: NDArray[Any], shift: Array) -> None:
+    """The first number of each class in each column: the origin its moments are counted from (NaN: none found)."""
+    pending = np.full(shift.shape[0], shift.shape[1])
+    wanted = shift.size
+    shift[:] = np.nan
+    for row in range(x.shape[0]):
+        label = classes[row]
+        if pending[label] == 0:
+            continue
+        for column in range(x.shape[1]):
+            if shift[label, column] != shift[label, column] and x[row, column] == x[row, column]:
+                shift[label, column] = x[row, column]
+                pending[label] -= 1
+                wanted -= 1
+        if wanted == 0:
+            return
+
+
+@kernel
+def class_sums(x: NDArray[Any], classes: NDArray[Any], weights: Any, shift: Array, sums: Array, squares: Array) -> None:
+    """Σ w·(x − shift) and Σ w·(x − shift)² per class and column, of rows without missing cells."""
+    for row in range(x.shape[0]):
+        label = classes[row]
+        for column in range(x.shape[1]):
+            value = x[row, column] - shift[label, column]
+            if weights is None:
+                sums[label, column] += value
+                squares[label, column] += value * value
+            else:
+                sums[label, column] += weights[row] * value
+                squares[label, column] += weights[row] * value * value
+
+
+@kernel
+def present_class_sums(x: NDArray[Any], classes: NDArray[Any], weights: Any, shift: Array, counts: Array, sums: Array, squares: Array) -> None:
+    """As `class_sums`, skipping missing cells and rows of weight 0, with the weight present in each cell."""
+    for row in range(x.shape[0]):
+        label = classes[row]
+        weight = 1.0 if weights is None else weights[row]
+        if weight == 0.0:
+            continue
+        for column in range(x.shape[1]):
+            if x[row, column] == x[row, column]:
+                value = x[row, column] - shift[label, column]
+                counts[label, column] += weight
+                sums[label, column] += weight * value
+                squares[label, column] += weight * value * value
+
+
+@kernel
+def count_slots(codes: NDArray[Any], classes: NDArray[Any], weights: Any, shift: NDArray[np.int64], width: NDArray[np.int64], offsets: NDArray[np.int64], counts: NDArray[Any]) -> None:
+    """Weight per class and slot; codes outside a column's range are counted in the slot behind its last."""
+    for row in range(codes.shape[0]):
+        label = classes[row]
+        for column in range(codes.shape[1]):
+            slot = np.int64(codes[row, column]) - shift[column]
+            if slot < 0 or slot >= width[column]:
+                slot = width[column]
+            if weights is None:
+                counts[label, offsets[column] + slot] += 1
+            else:
+                counts[label, offsets[column] + slot] += weights[row]
+
+
+@kernel
+def incomplete_rows(x: NDArray[Any]) -> NDArray[np.bool_]:
+    """True for every row with a missing cell."""
+    result = np.zeros(x.shape[0], dtype=np.bool_)
+    for row in range(x.shape[0]):
+        total = 0.0
+        for column in range(x.shape[1]):
+            total += x[row, column] * 0.0
+        result[row] = total != total
+    return result

@@ -1,0 +1,44 @@
+"""The protocol every statistic follows: start at zero, update with rows, add, re-order classes, become plain data."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.encode import Encoded, Target
+
+Array = NDArray[np.float64]
+
+
+class Statistic(Protocol):
+    """Something counted over rows. It holds no smoothing, no prior, no parameter."""
+
+    def update(self, rows: Encoded, target: Target) -> Self:
+        """The statistic of what was counted so far and of these rows."""
+        ...
+
+    def __add__(self, other: Self) -> Self:
+        """The statistic of both parts together."""
+        ...
+
+    def with_classes(self, places: NDArray[np.int64], count: int) -> Self:
+        """The same statistic with class k moved to ``places[k]`` among `count` classes."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """Plain data: numbers, words, lists, arrays."""
+        ...
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The statistic that `state` describes."""
+        ...
+
+
+def moved(array: Array, places: NDArray[np.int64], count: int, fill: float = 0.0) -> Array:
+    """An array whose first axis is the class, with class k moved to ``places[k]`` among `count` classes."""
+    result = np.full((count, *array.shape[1:]), fill, dtype=array.dtype)
+    result[places] = array
+    return result

@@ -1,0 +1,40 @@
+"""All that one fit counted: the classes by label, and one statistic for each block of columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.stats.base import Statistic
+from merula.stats.counts import ClassCounts
+
+
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """Statistics of the same rows; `+` aligns classes by label."""
+
+    classes: NDArray[Any]
+    class_counts: ClassCounts
+    blocks: tuple[Statistic, ...]
+
+    def __add__(self, other: Collected) -> Collected:
+        mine, theirs = self.classes, other.classes
+        if (mine.dtype.kind in "OUS") != (theirs.dtype.kind in "OUS"):
+            raise ValueError(f"classes {mine.tolist()[:3]} and {theirs.tolist()[:3]} are of different types and cannot be merged")
+        if len(mine) == len(theirs) and (mine == theirs).all():
+            return Collected(mine, self.class_counts + other.class_counts, tuple(a + b for a, b in zip(self.blocks, other.blocks, strict=True)))
+        classes = np.unique(np.concatenate([mine, theirs]))
+        return self.with_classes(classes) + other.with_classes(classes)
+
+    def with_classes(self, classes: NDArray[Any]) -> Collected:
+        """The same statistics among these classes, which include its own, in sorted order."""
+        places = np.searchsorted(classes, self.classes)
+        moved = tuple(block.with_classes(places, len(classes)) for block in self.blocks)
+        return Collected(classes, self.class_counts.with_classes(places, len(classes)), moved)
+
+    def state(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"classes": self.classes, "class_counts": self.class_counts.state(), "blocks": [block.state() for block in self.blocks]}

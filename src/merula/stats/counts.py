@@ -1,0 +1,148 @@
+"""Counts of classes, and of levels within classes, by label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.encode import WIDEST_RANGE, Encoded, Target
+from merula.schema import Label, sort_labels
+from merula.stats._kernels import count_slots
+from merula.stats.base import Array, moved
+from merula.table import codes_of_numbers
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """The weight of each class."""
+
+    weight: Array
+
+    @classmethod
+    def zero(cls, classes: int) -> ClassCounts:
+        """Nothing counted yet."""
+        return cls(np.zeros(classes))
+
+    def update(self, rows: Encoded, target: Target) -> ClassCounts:
+        """See `Statistic.update`."""
+        return ClassCounts(self.weight + np.bincount(target.codes, target.weights, minlength=len(self.weight)))
+
+    def __add__(self, other: ClassCounts) -> ClassCounts:
+        return ClassCounts(self.weight + other.weight)
+
+    def with_classes(self, places: NDArray[np.int64], count: int) -> ClassCounts:
+        """See `Statistic.with_classes`."""
+        return ClassCounts(moved(self.weight, places, count))
+
+    def state(self) -> dict[str, Any]:
+        """See `Statistic.state`."""
+        return {"weight": self.weight}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> ClassCounts:
+        """See `Statistic.from_state`."""
+        return cls(state["weight"])
+
+
+@dataclass(frozen=True, eq=False)
+class LevelCounts:
+    """For each of several columns: the labels met, the weight of each class and label, and of each class's missing cells.
+
+    ``labels[j][v]`` belongs to ``counts[j][class, v]``; labels stand in no particular order until `ordered`.
+    """
+
+    columns: tuple[str, ...]
+    labels: tuple[Sequence[Label], ...]
+    counts: tuple[Array, ...]
+    missing: Array
+
+    @classmethod
+    def zero(cls, columns: Sequence[str], classes: int) -> LevelCounts:
+        """Nothing counted yet."""
+        d = len(columns)
+        return cls(tuple(columns), ((),) * d, (np.zeros((classes, 0)),) * d, np.zeros((classes, d)))
+
+    def update(self, rows: Encoded, target: Target) -> LevelCounts:
+        """See `Statistic.update`."""
+        tile = rows.codes(self.columns)
+        offsets = tile.offsets
+        counts = np.zeros((len(self.missing), offsets[-1]), dtype=np.int64 if target.weights is None else np.float64)
+        count_slots(tile.codes, target.codes, target.weights, tile.shift, tile.width, offsets, counts)
+        labels, parts, missing = [], [], np.zeros_like(self.missing)
+        for j, slots in enumerate(tile.slots):
+            part = counts[:, offsets[j] : offsets[j + 1]].astype(np.float64)
+            if part[:, -1].any():
+                slots, part = self._recounted(tile.codes[:, j : j + 1], target)
+            if len(slots) and slots[0] is None:
+                missing[:, j], slots, part = part[:, 0], rows.remember(("named", self.columns[j]), lambda slots=slots: tuple(slots[1:])), part[:, 1:]
+            labels.append(slots)
+            parts.append(part[:, : len(slots)])
+        return self + LevelCounts(self.columns, tuple(labels), tuple(parts), missing)
+
+    def _recounted(self, codes: NDArray[Any], target: Target) -> tuple[Sequence[Label], Array]:
+        """One column of integers counted again, over the range it really has."""
+        low, high = int(codes.min()), int(codes.max())
+        slots: Sequence[Label] = range(low, high + 1)
+        if high - low >= WIDEST_RANGE:
+            places, slots = codes_of_numbers(codes[:, 0])
+            codes, low = places[:, None], 0
+        counts = np.zeros((len(self.missing), len(slots) + 1))
+        one = np.array([len(slots)], dtype=np.int64)
+        count_slots(codes, target.codes, target.weights, np.array([low]), one, np.zeros(1, dtype=np.int64), counts)
+        return slots, counts
+
+    def __add__(self, other: LevelCounts) -> LevelCounts:
+        merged = [_merge(*pair) for pair in zip(self.labels, self.counts, other.labels, other.counts, strict=True)]
+        labels, counts = zip(*merged, strict=True)
+        return LevelCounts(self.columns, labels, counts, self.missing + other.missing)
+
+    def with_classes(self, places: NDArray[np.int64], count: int) -> LevelCounts:
+        """See `Statistic.with_classes`."""
+        counts = tuple(moved(part, places, count) for part in self.counts)
+        return LevelCounts(self.columns, self.labels, counts, moved(self.missing, places, count))
+
+    def ordered(self, declared: Sequence[tuple[Label, ...] | None]) -> LevelCounts:
+        """Levels that were met, sorted; or the declared levels in their own order (any other label is an error)."""
+        levels, counts = [], []
+        for name, labels, part, fixed in zip(self.columns, self.labels, self.counts, declared, strict=True):
+            met = [label for label, weight in zip(labels, part.sum(axis=0).tolist(), strict=True) if weight > 0]
+            if fixed is not None:
+                stray = next((label for label in met if label not in set(fixed)), None)
+                if stray is not None:
+                    raise ValueError(f"column {name!r} holds {stray!r}, which its levels {list(fixed)} do not name; add it to levels= or correct the data")
+            wanted = fixed if fixed is not None else sort_labels(met)
+            where = {label: place for place, label in enumerate(labels)}
+            padded = np.concatenate([part, np.zeros((len(part), 1))], axis=1)
+            counts.append(padded[:, [where.get(label, -1) for label in wanted]])
+            levels.append(wanted)
+        return LevelCounts(self.columns, tuple(levels), tuple(counts), self.missing)
+
+    def state(self) -> dict[str, Any]:
+        """See `Statistic.state`."""
+        return {"columns": list(self.columns), "labels": [list(labels) for labels in self.labels], "counts": list(self.counts), "missing": self.missing}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> LevelCounts:
+        """See `Statistic.from_state`."""
+        return cls(tuple(state["columns"]), tuple(tuple(labels) for labels in state["labels"]), tuple(state["counts"]), state["missing"])
+
+
+def _merge(labels: Sequence[Label], counts: Array, more: Sequence[Label], extra: Array) -> tuple[Sequence[Label], Array]:
+    """Two tables of counts added label by label; labels of weight 0 may drop out."""
+    if labels is more or labels == more:
+        return labels, counts + extra
+    if not len(labels):
+        return more, extra
+    met = [label for label, weight in zip(more, extra.sum(axis=0).tolist(), strict=True) if weight > 0]
+    where = {label: place for place, label in enumerate(labels)}
+    united = [*labels, *(label for label in met if label not in where)]
+    places = {label: place for place, label in enumerate(united)}
+    result = np.zeros((len(counts), len(united)))
+    result[:, : len(labels)] = counts
+    source = {label: place for place, label in enumerate(more)}
+    result[:, [places[label] for label in met]] += extra[:, [source[label] for label in met]]
+    return tuple(united), result

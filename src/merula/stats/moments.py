@@ -1,0 +1,179 @@
+"""Class moments of numeric columns: weight, mean, and the sum of squares (or products) about the mean.
+
+Counted from a value of the block itself and merged by Chan's formula, never as E[x²] − mean²
+(Chan, Golub, LeVeque 1983, eq. 1.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.encode import Encoded, Target
+from merula.stats._kernels import class_sums, first_values, present_class_sums
+from merula.stats.base import Array, moved
+
+POOR_ORIGIN = 1e4  # a block is counted again when its origin lies this much further off than its spread (squared)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Per class and column: the weight present, its mean, and Σ w·(x − mean)²."""
+
+    columns: tuple[str, ...]
+    weight: Array
+    mean: Array
+    squares: Array
+
+    @classmethod
+    def zero(cls, columns: Sequence[str], classes: int) -> Moments:
+        """Nothing counted yet."""
+        shape = (classes, len(columns))
+        return cls(tuple(columns), np.zeros(shape), np.zeros(shape), np.zeros(shape))
+
+    def update(self, rows: Encoded, target: Target) -> Moments:
+        """See `Statistic.update`."""
+        x = rows.values(self.columns)
+        shift = np.empty(self.mean.shape)
+        first_values(x, target.codes, shift)
+        np.nan_to_num(shift, copy=False)
+        block = self._about(x, target, shift)
+        poor = block.weight * (block.mean - shift) ** 2 > POOR_ORIGIN * block.squares
+        if (poor & (block.squares > 0)).any():
+            block = self._about(x, target, block.mean)
+        return self + block
+
+    def _about(self, x: NDArray[Any], target: Target, shift: Array) -> Moments:
+        """The moments of one block, counted from the origin `shift`."""
+        counts = np.bincount(target.codes, target.weights, minlength=len(shift)).astype(np.float64)
+        weight = np.repeat(counts[:, None], shift.shape[1], axis=1)
+        sums, squares = np.zeros_like(shift), np.zeros_like(shift)
+        with np.errstate(over="ignore", invalid="ignore"):
+            class_sums(x, target.codes, target.weights, shift, sums, squares)
+            if not (np.isfinite(squares).all() and np.isfinite(sums).all()):
+                weight, sums, squares = np.zeros_like(shift), np.zeros_like(shift), np.zeros_like(shift)
+                present_class_sums(x, target.codes, target.weights, shift, weight, sums, squares)
+                refuse_overflow(x, np.isfinite(squares).all(axis=0) & np.isfinite(sums).all(axis=0), self.columns)
+        drift = np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0)
+        return Moments(self.columns, weight, shift + drift, np.maximum(squares - sums * drift, 0.0))
+
+    def __add__(self, other: Moments) -> Moments:
+        weight = self.weight + other.weight
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        delta = np.where((self.weight > 0) & (other.weight > 0), other.mean - self.mean, 0.0)
+        mean = np.where(self.weight > 0, self.mean + delta * share, other.mean)
+        return Moments(self.columns, weight, mean, self.squares + other.squares + delta * delta * self.weight * share)
+
+    def with_classes(self, places: NDArray[np.int64], count: int) -> Moments:
+        """See `Statistic.with_classes`."""
+        return Moments(self.columns, *(moved(part, places, count) for part in (self.weight, self.mean, self.squares)))
+
+    def pooled(self) -> Moments:
+        """All classes as one: overall weight, mean and sum of squares, as a single class."""
+        total = Moments(self.columns, *(part[:1] for part in (self.weight, self.mean, self.squares)))
+        for label in range(1, len(self.weight)):
+            total = total + Moments(self.columns, *(part[label : label + 1] for part in (self.weight, self.mean, self.squares)))
+        return total
+
+    def state(self) -> dict[str, Any]:
+        """See `Statistic.state`."""
+        return {"columns": list(self.columns), "weight": self.weight, "mean": self.mean, "squares": self.squares}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Moments:
+        """See `Statistic.from_state`."""
+        return cls(tuple(state["columns"]), state["weight"], state["mean"], state["squares"])
+
+
+def refuse_overflow(x: NDArray[Any], fine: NDArray[np.bool_], columns: Sequence[str]) -> None:
+    """An error naming the first column whose values are infinite, or so large that their squares overflow."""
+    if fine.all():
+        return
+    column = int(np.flatnonzero(~fine)[0])
+    name, values = columns[column], x[:, column]
+    if np.isinf(values).any():
+        raise ValueError(f"column {name!r} contains infinity (row {int(np.flatnonzero(np.isinf(values))[0])} of its block); replace it by a number, or by NaN if it is unknown")
+    raise ValueError(f"column {name!r} holds values as large as {np.nanmax(np.abs(values)):.3g}, whose squares overflow; rescale it")
+
+
+@dataclass(frozen=True, eq=False)
+class FullMoments:
+    """Per class, of rows without missing cells: the weight, the means, and Σ w·(x − mean)(x − mean)ᵀ."""
+
+    columns: tuple[str, ...]
+    weight: Array
+    mean: Array
+    scatter: Array
+
+    @classmethod
+    def zero(cls, columns: Sequence[str], classes: int) -> FullMoments:
+        """Nothing counted yet."""
+        d = len(columns)
+        return cls(tuple(columns), np.zeros(classes), np.zeros((classes, d)), np.zeros((classes, d, d)))
+
+    def update(self, rows: Encoded, target: Target) -> FullMoments:
+        """See `Statistic.update`."""
+        return self.add_rows(rows.values(self.columns), target)
+
+    def add_rows(self, x: NDArray[Any], target: Target) -> FullMoments:
+        """With these complete rows added."""
+        block = FullMoments.zero(self.columns, len(self.weight))
+        order = np.argsort(target.codes, kind="stable")
+        ends = np.cumsum(np.bincount(target.codes, minlength=len(self.weight)))
+        for label, (start, stop) in enumerate(zip(ends - np.diff(ends, prepend=0), ends, strict=True)):
+            rows = order[start:stop]
+            if len(rows):
+                weights = None if target.weights is None else target.weights[rows]
+                block.weight[label], block.mean[label], block.scatter[label] = centred_products(x[rows], weights)
+        refuse_overflow(x, np.isfinite(block.scatter).all(axis=(0, 1)), self.columns)
+        return self + block
+
+    def __add__(self, other: FullMoments) -> FullMoments:
+        weight = self.weight + other.weight
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        both = (self.weight > 0) & (other.weight > 0)
+        delta = np.where(both[:, None], other.mean - self.mean, 0.0)
+        mean = np.where((self.weight > 0)[:, None], self.mean + delta * share[:, None], other.mean)
+        products = delta[:, :, None] * delta[:, None, :] * (self.weight * share)[:, None, None]
+        return FullMoments(self.columns, weight, mean, self.scatter + other.scatter + products)
+
+    def with_classes(self, places: NDArray[np.int64], count: int) -> FullMoments:
+        """See `Statistic.with_classes`."""
+        return FullMoments(self.columns, *(moved(part, places, count) for part in (self.weight, self.mean, self.scatter)))
+
+    def state(self) -> dict[str, Any]:
+        """See `Statistic.state`."""
+        return {"columns": list(self.columns), "weight": self.weight, "mean": self.mean, "scatter": self.scatter}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> FullMoments:
+        """See `Statistic.from_state`."""
+        return cls(tuple(state["columns"]), state["weight"], state["mean"], state["scatter"])
+
+
+def centred(x: NDArray[Any], weights: Array | None) -> tuple[float, Array, Array]:
+    """Weight, mean, and the rows less their mean times √w; exact for constant columns (the first row is the origin)."""
+    rows = np.array(x, dtype=np.float64)
+    if weights is not None:
+        rows, weights = rows[weights > 0], weights[weights > 0]
+    if not len(rows):
+        return 0.0, np.zeros(rows.shape[1]), rows
+    origin = rows[0].copy()
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows -= origin
+        drift = np.average(rows, axis=0, weights=weights)
+        rows -= drift
+        if weights is not None:
+            rows *= np.sqrt(weights)[:, None]
+    return float(len(rows) if weights is None else weights.sum()), origin + drift, rows
+
+
+def centred_products(x: NDArray[Any], weights: Array | None) -> tuple[float, Array, Array]:
+    """Weight, mean and Σ w·(x − mean)(x − mean)ᵀ."""
+    weight, mean, rows = centred(x, weights)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return weight, mean, rows.T @ rows

@@ -1,0 +1,136 @@
+"""Moments of incomplete numeric rows, kept per class and missing pattern, so that EM needs no rows.
+
+The spread about a pattern's mean is kept as a square root: vectors r with Σ r rᵀ = scatter, never more of them than
+observed columns. A pattern met once costs one row; a pattern met a million times costs one small triangle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.encode import Encoded, Target
+from merula.stats._kernels import incomplete_rows
+from merula.stats.base import Array
+from merula.stats.joint import distinct_rows
+from merula.stats.moments import FullMoments, centred, refuse_overflow
+
+Mask = NDArray[np.bool_]
+Key = tuple[int, bytes]  # class, observed columns
+
+
+@dataclass(frozen=True, eq=False)
+class Partial:
+    """Rows of one class observed in the same columns: weight, mean, and root vectors of the scatter, observed columns only."""
+
+    weight: float
+    mean: Array
+    root: Array
+
+    def __add__(self, other: Partial) -> Partial:
+        weight = self.weight + other.weight
+        delta = other.mean - self.mean
+        between = delta * np.sqrt(self.weight / weight * other.weight)
+        root = np.concatenate([self.root, other.root, between[None, :]])
+        return Partial(weight, self.mean + delta * (other.weight / weight), compressed(root))
+
+
+def compressed(root: Array) -> Array:
+    """The same scatter from as few vectors as it has columns, without those that are all 0."""
+    if len(root) > root.shape[1]:
+        root = np.linalg.qr(root, mode="r")
+    return root[root.any(axis=1)]
+
+
+@dataclass(frozen=True, eq=False)
+class PatternMoments:
+    """Full moments of the complete rows, and one `Partial` for each class and pattern of observed columns."""
+
+    complete: FullMoments
+    partial: dict[Key, Partial]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return self.complete.columns
+
+    @classmethod
+    def zero(cls, columns: Sequence[str], classes: int) -> PatternMoments:
+        """Nothing counted yet."""
+        return cls(FullMoments.zero(columns, classes), {})
+
+    def update(self, rows: Encoded, target: Target) -> PatternMoments:
+        """See `Statistic.update`."""
+        x = rows.values(self.columns)
+        incomplete = incomplete_rows(x)
+        if not incomplete.any():
+            return PatternMoments(self.complete.add_rows(x, target), self.partial)
+        refuse_overflow(x, ~np.isinf(x).any(axis=0), self.columns)
+        weights = target.weights
+        kept = Target(target.codes[~incomplete], target.classes, None if weights is None else weights[~incomplete])
+        complete = self.complete.add_rows(x[~incomplete], kept)
+        lost = None if weights is None else weights[incomplete]
+        return PatternMoments(complete, merge(self.partial, _partials(x[incomplete], target.codes[incomplete], lost, self.columns)))
+
+    def __add__(self, other: PatternMoments) -> PatternMoments:
+        return PatternMoments(self.complete + other.complete, merge(self.partial, other.partial.items()))
+
+    def with_classes(self, places: NDArray[np.int64], count: int) -> PatternMoments:
+        """See `Statistic.with_classes`."""
+        partial = {(int(places[label]), mask): part for (label, mask), part in self.partial.items()}
+        return PatternMoments(self.complete.with_classes(places, count), partial)
+
+    def state(self) -> dict[str, Any]:
+        """See `Statistic.state`."""
+        keys = sorted(self.partial)
+        parts = [self.partial[key] for key in keys]
+        return {
+            "complete": self.complete.state(),
+            "class": np.array([label for label, _ in keys], dtype=np.int64),
+            "observed": np.array([list(mask) for _, mask in keys], dtype=np.uint8).reshape(len(keys), len(self.columns)),
+            "weight": np.array([part.weight for part in parts], dtype=np.float64),
+            "mean": np.concatenate([part.mean for part in parts] or [np.zeros(0)]),
+            "vectors": np.array([len(part.root) for part in parts], dtype=np.int64),
+            "root": np.concatenate([part.root.ravel() for part in parts] or [np.zeros(0)]),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> PatternMoments:
+        """See `Statistic.from_state`."""
+        partial: dict[Key, Partial] = {}
+        mean_at = root_at = 0
+        for label, observed, weight, vectors in zip(state["class"].tolist(), state["observed"], state["weight"].tolist(), state["vectors"].tolist(), strict=True):
+            size = int(observed.sum())
+            mean = state["mean"][mean_at : mean_at + size]
+            root = state["root"][root_at : root_at + vectors * size].reshape(vectors, size)
+            partial[label, observed.tobytes()] = Partial(weight, mean, root)
+            mean_at, root_at = mean_at + size, root_at + vectors * size
+        return cls(FullMoments.from_state(state["complete"]), partial)
+
+
+def merge(partial: dict[Key, Partial], more: Iterable[tuple[Key, Partial]]) -> dict[Key, Partial]:
+    """Both collections of patterns as one."""
+    result = dict(partial)
+    for key, part in more:
+        result[key] = result[key] + part if key in result else part
+    return result
+
+
+def _partials(x: NDArray[Any], classes: NDArray[Any], weights: Array | None, columns: Sequence[str]) -> Iterable[tuple[Key, Partial]]:
+    """The moments of incomplete rows, one class and pattern at a time; rows with nothing observed say nothing."""
+    observed = ~np.isnan(x)
+    packed = np.packbits(observed, axis=1)
+    first, groups = distinct_rows(np.concatenate([classes[:, None].astype(np.int64), packed.astype(np.int64)], axis=1))
+    order = np.argsort(groups, kind="stable")
+    ends = np.cumsum(np.bincount(groups, minlength=len(first)))
+    for place, start, stop in zip(first, ends - np.diff(ends, prepend=0), ends, strict=True):
+        rows, mask = order[start:stop], observed[place]
+        if mask.any():
+            weight, mean, root = centred(x[rows][:, mask], None if weights is None else weights[rows])
+            refuse_overflow(x[rows][:, mask], np.isfinite((root * root).sum(axis=0)), [c for c, m in zip(columns, mask, strict=True) if m])
+            if weight > 0:
+                yield (int(classes[place]), mask.astype(np.uint8).tobytes()), Partial(weight, mean, compressed(root))

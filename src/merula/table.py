@@ -1,0 +1,344 @@
+"""Open what users hold: NumPy, pandas, polars, pyarrow → one matrix or named columns, read in place.
+
+The only module that knows a table library. A column is asked for in two ways: `numbers` (an array with NaN for
+missing) and `codes` (the source's own integer codes, −1 for missing, with the label of each code).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from functools import cached_property
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = tuple[NDArray[Any], Sequence[Any]]
+MOMENTS_IN_TIME = (date, datetime, timedelta, np.datetime64, np.timedelta64)
+
+
+def is_missing(value: Any) -> bool:
+    """True for None, NaN, NaT, pandas.NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64 | Decimal):
+        return bool(value != value)
+    return False
+
+
+def plain_label(value: Any) -> Any:
+    """A level as plain data: str, bool, int, float, or None for missing; anything else by its text."""
+    if type(value) is str:
+        return value
+    if is_missing(value):
+        return None
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
+        value = value.item()
+    if isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, dict | list | set):
+        raise TypeError(f"a cell holds {value!r}; a cell must be a string or a number")
+    return str(value)
+
+
+def narrowest(codes: NDArray[Any], largest: int) -> NDArray[Any]:
+    """The codes in the smallest signed integer that holds `largest`, not copied if they are already."""
+    width = next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if largest <= np.iinfo(kind).max)
+    return codes.astype(width, copy=False)
+
+
+def codes_of_labels(values: Iterable[Any]) -> Codes:
+    """Codes in order of first appearance of Python objects, −1 for missing."""
+    seen: dict[Any, int] = {None: -1}
+    found = [seen.setdefault(plain_label(value), len(seen) - 1) for value in values]
+    return narrowest(np.array(found, dtype=np.int64), len(seen)), list(seen)[1:]
+
+
+def codes_of_numbers(values: NDArray[Any]) -> Codes:
+    """Codes of the distinct numbers in an array, −1 for NaN."""
+    if values.dtype.kind == "f":
+        known = ~np.isnan(values)
+        labels, inverse = np.unique(values[known], return_inverse=True)
+        codes = np.full(len(values), -1, dtype=np.int64)
+        codes[known] = inverse
+    else:
+        labels, codes = np.unique(values, return_inverse=True)
+    return narrowest(codes, len(labels)), [plain_label(label) for label in labels.tolist()]
+
+
+def time_numbers(values: NDArray[Any], unit: str) -> NDArray[np.float64]:
+    """datetime64 or timedelta64 as a count of `unit`, NaN for NaT."""
+    if not unit.startswith(values.dtype.name.partition("[")[0]):
+        raise ValueError(f"holds {values.dtype} where the model was fitted on {unit}")
+    whole = values.astype(unit)
+    numbers = whole.view(np.int64).astype(np.float64)
+    numbers[np.isnat(whole)] = np.nan
+    return numbers
+
+
+def object_kind(values: Iterable[Any], name: str) -> tuple[str, str | None]:
+    """Kind and unit of a column of Python objects: numeric if all are numbers, datetime if all are times, else categorical."""
+    present = [value for value in values if not is_missing(value)]
+    if present and all(isinstance(value, Number) and not isinstance(value, bool | np.bool_) for value in present):
+        return "numeric", None
+    if present and all(isinstance(value, MOMENTS_IN_TIME) for value in present):
+        return "datetime", np.array(present, dtype=np.timedelta64 if isinstance(present[0], timedelta) else "datetime64[us]").dtype.name
+    for value in present:
+        if isinstance(value, dict | list | set | np.ndarray):
+            raise TypeError(f"column {name!r} holds {value!r}; its argument must be a string or a number in every cell")
+    return "categorical", None
+
+
+def object_numbers(values: Iterable[Any], name: str, unit: str | None) -> NDArray[np.float64]:
+    """Python objects as numbers (or times as a count of `unit`), NaN for missing."""
+    try:
+        if unit is not None:
+            return time_numbers(np.array([np.datetime64("NaT") if is_missing(v) else v for v in values], dtype=unit), unit)
+        return np.array([np.nan if is_missing(v) else float(v) for v in values], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column {name!r} is numeric but holds something that is not a number ({error}); say kinds={{{name!r}: 'categorical'}}") from None
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixTable:
+    """An array of rows and unnamed columns; columns are matched by position and called x0, x1, …"""
+
+    matrix: NDArray[Any]
+    library: str = "numpy"
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return int(self.matrix.shape[0])
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """x0, x1, …"""
+        return tuple(f"x{position}" for position in range(self.matrix.shape[1]))
+
+    named = False
+
+    def kind(self, position: int) -> tuple[str, str | None]:
+        """Kind and unit of one column, from its dtype (or its values, if they are Python objects)."""
+        dtype = self.matrix.dtype
+        if dtype.kind in "Mm":
+            return "datetime", dtype.name
+        if dtype.kind == "O":
+            return object_kind(self.matrix[:, position], self.names[position])
+        return ("numeric" if dtype.kind in "fiu" else "categorical"), None
+
+    def numbers(self, position: int, unit: str | None = None) -> NDArray[Any]:
+        """One column as numbers; a view of the matrix where that is possible."""
+        values = self.matrix[:, position]
+        if values.dtype.kind in "OUS":
+            return object_numbers(values, self.names[position], unit)
+        return values if unit is None else time_numbers(values, unit)
+
+    def codes(self, position: int) -> Codes:
+        """One column's codes and their labels."""
+        values = self.matrix[:, position]
+        if values.dtype.kind == "b":
+            return values.view(np.int8), [False, True]
+        return codes_of_labels(values) if values.dtype.kind in "OMmUS" else codes_of_numbers(values)
+
+
+@dataclass(frozen=True, eq=False)
+class FrameTable:
+    """Columns of a pandas, polars or pyarrow table, each read by its own library."""
+
+    frame: Any
+    library: str
+    named: bool
+    names: tuple[str, ...]
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return int(self.frame.shape[0])
+
+    def _series(self, position: int) -> Any:
+        return self.frame[self.frame.columns[position]]
+
+    def kind(self, position: int) -> tuple[str, str | None]:
+        """Kind and unit of one column, from its dtype."""
+        import narwhals as nw
+
+        series, dtype = self._series(position), self._series(position).dtype
+        if dtype.is_float() or dtype.is_integer() or dtype.is_decimal():
+            return "numeric", None
+        if dtype in (nw.Datetime, nw.Date):
+            return "datetime", f"datetime64[{_resolution(dtype)}]"
+        if dtype == nw.Duration:
+            return "datetime", f"timedelta64[{_resolution(dtype)}]"
+        if dtype == nw.Object:
+            return object_kind(series.to_list(), self.names[position])
+        if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean):
+            return "categorical", None
+        if dtype == nw.Unknown and series.null_count() == len(series):
+            return "numeric", None
+        raise ValueError(f"column {self.names[position]!r} holds {dtype}, which merula cannot read; convert it or say kinds={{{self.names[position]!r}: 'ignore'}}")
+
+    def numbers(self, position: int, unit: str | None = None) -> NDArray[Any]:
+        """One column as numbers; a view of the source where that is possible."""
+        import narwhals as nw
+
+        series = self._series(position)
+        dtype = series.dtype
+        if dtype in (nw.Datetime, nw.Date, nw.Duration):
+            name = "timedelta64" if dtype == nw.Duration else "datetime64"
+            return time_numbers(_times(series, f"{name}[{_resolution(dtype)}]"), unit or "none")
+        if dtype in (nw.Object, nw.String, nw.Categorical, nw.Enum):
+            return object_numbers(series.to_list(), self.names[position], unit)
+        if dtype.is_decimal() or dtype in (nw.Boolean, nw.Unknown):
+            series = series.cast(nw.Float64())
+        values = series.to_numpy()
+        return values if values.dtype.kind in "fiu" and unit is None else object_numbers(values, self.names[position], unit)
+
+    def codes(self, position: int) -> Codes:
+        """One column's codes and their labels, as the source keeps them where it does."""
+        series = self._series(position)
+        if series.dtype.is_numeric() and not series.dtype.is_decimal():
+            return codes_of_numbers(series.to_numpy())
+        reader = {"pandas": _pandas_codes, "polars": _polars_codes, "pyarrow": _arrow_codes}.get(self.library)
+        return reader(series.to_native()) if reader else codes_of_labels(series.to_list())
+
+
+Table = MatrixTable | FrameTable
+
+
+def _resolution(dtype: Any) -> str:
+    """The unit a time column counts in; whole seconds and days are counted in milliseconds."""
+    unit = getattr(dtype, "time_unit", "ms")
+    return unit if unit in ("ns", "us") else "ms"
+
+
+def _times(series: Any, unit: str) -> NDArray[Any]:
+    """A time column as datetime64 or timedelta64 of `unit`, time zones in UTC."""
+    import narwhals as nw
+
+    resolution = unit.partition("[")[2][:2]
+    if unit.startswith("timedelta"):
+        counts = series.to_numpy()
+        return np.asarray(counts).astype(unit)
+    if series.dtype == nw.Date:
+        series = series.cast(nw.Datetime("ms"))
+    counts = np.asarray(series.dt.timestamp(resolution).to_numpy())
+    missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
+    whole = np.where(missing, np.iinfo(np.int64).min, np.where(missing, 0, counts).astype(np.int64))
+    return whole.view(unit)
+
+
+def _pandas_codes(series: Any) -> Codes:
+    values = series.array
+    if hasattr(values, "codes"):
+        return values.codes, [plain_label(label) for label in values.categories.tolist()]
+    if series.dtype == bool:
+        return series.to_numpy().view(np.int8), [False, True]
+    codes, labels = series.factorize(use_na_sentinel=True)
+    plain = [plain_label(label) for label in labels.tolist()]
+    return narrowest(codes, len(plain)), plain
+
+
+def _polars_codes(series: Any) -> Codes:
+    import polars as pl
+
+    if series.dtype == pl.Boolean:
+        codes, labels = series.cast(pl.Int8), [False, True]
+    elif isinstance(series.dtype, pl.Enum):
+        codes, labels = series.to_physical(), series.dtype.categories.to_list()
+    elif series.dtype in (pl.String, pl.Categorical):
+        words = series.cast(pl.String)
+        levels = words.drop_nulls().unique(maintain_order=True)
+        codes, labels = words.cast(pl.Enum(levels)).to_physical(), levels.to_list()
+    else:
+        return codes_of_labels(series.to_list())
+    return narrowest(codes.cast(pl.Int64).fill_null(-1).to_numpy(), len(labels)), labels
+
+
+def _arrow_codes(column: Any) -> Codes:
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.chunk(0) if whole.num_chunks else pa.array([], type=column.type)
+    labels = [plain_label(label) for label in whole.dictionary.to_pylist()]
+    codes = whole.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return narrowest(codes, len(labels)), labels
+
+
+def open_table(source: Any) -> Table:
+    """The table behind an array or a data frame, without copying it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> open_table(np.eye(3)).names
+    ('x0', 'x1', 'x2')
+    """
+    if isinstance(source, np.ndarray):
+        return _open_matrix(source)
+    if hasattr(source, "toarray") and hasattr(source, "nnz"):
+        raise TypeError("Sparse data was passed, but dense data is required; use .toarray() if it fits in memory")
+    if isinstance(source, list | tuple) or not (hasattr(source, "columns") or hasattr(source, "column_names")):
+        array = np.asarray(source)
+        return _open_matrix(np.array(source, dtype=object) if array.dtype.kind in "US" else array)
+    return _open_frame(source)
+
+
+def _open_matrix(array: NDArray[Any]) -> MatrixTable:
+    if isinstance(array, np.ma.MaskedArray):
+        array = array.astype(np.float64).filled(np.nan)
+    if array.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {array.ndim}D array instead of rows and columns. Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row")
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: merula reads real numbers, words and times")
+    if array.dtype.kind not in "fiubOUSMm" or isinstance(array, np.matrix):
+        raise TypeError(f"an array of {array.dtype} ({type(array).__name__}) cannot be read; pass a plain 2D array or a data frame")
+    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
+        array = array.astype(np.float64)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return MatrixTable(_checked_shape(array))
+
+
+def _open_frame(source: Any) -> FrameTable:
+    import narwhals as nw
+
+    raw_names = list(source.column_names if hasattr(source, "column_names") else source.columns)
+    duplicates = {str(name) for name in raw_names if raw_names.count(name) > 1} if len(set(raw_names)) < len(raw_names) else set()
+    if duplicates:
+        raise ValueError(f"column name {min(duplicates)!r} stands more than once; rename so that every column has its own name")
+    words = [isinstance(name, str) for name in raw_names]
+    if any(words) and not all(words):
+        raise TypeError("Feature names are only supported if all input features have string names, but some of these column names are not strings; rename them (X.columns = X.columns.astype(str))")
+    frame = nw.from_native(source, eager_only=True)
+    names = tuple(raw_names) if all(words) else tuple(f"x{position}" for position in range(len(raw_names)))
+    _checked_shape(frame)
+    return FrameTable(frame, str(frame.implementation.name).lower(), bool(words) and all(words), names)
+
+
+def _checked_shape(table: Any) -> Any:
+    """The table, unless it is empty."""
+    rows, columns = table.shape
+    if columns == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required: the table has no columns")
+    if rows == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape=(0, {columns})) while a minimum of 1 is required: the table has no rows")
+    return table
+
+
+def build_frame(columns: dict[str, NDArray[Any]], library: str) -> Any:
+    """A table of the user's own library from named arrays; an array of the columns side by side for NumPy."""
+    if library == "numpy":
+        kinds = {array.dtype.kind for array in columns.values()}
+        return np.column_stack([array if kinds <= set("fiub") else array.astype(object) for array in columns.values()])
+    import narwhals as nw
+
+    lists = {name: array.tolist() if array.dtype.kind == "O" else array for name, array in columns.items()}
+    return nw.from_dict(lists, backend=library).to_native()
