@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from merula.classify import BayesClassifier, NaiveBayesClassifier, load
-    from merula.distributions import BaseFamily, Bernoulli, Categorical, Distribution, Family, Gaussian, JointCategorical, MultivariateGaussian, Setting
+    from merula.distributions import (
+        BaseFamily,
+        Bernoulli,
+        Categorical,
+        Distribution,
+        Family,
+        Gaussian,
+        JointCategorical,
+        MultivariateGaussian,
+        Setting,
+    )
     from merula.encode import UnseenLevelWarning
     from merula.logspace import ZeroEvidenceWarning
     from merula.priors import MEstimate
@@ -34,7 +44,25 @@ _HOMES = {
     "load": "classify",
 }
 
-__all__ = ["BaseFamily", "BayesClassifier", "Bernoulli", "Categorical", "Column", "Distribution", "Family", "Gaussian", "JointCategorical", "MEstimate", "MultivariateGaussian", "NaiveBayesClassifier", "Schema", "Setting", "UnseenLevelWarning", "ZeroEvidenceWarning", "load"]
+__all__ = [
+    "BaseFamily",
+    "BayesClassifier",
+    "Bernoulli",
+    "Categorical",
+    "Column",
+    "Distribution",
+    "Family",
+    "Gaussian",
+    "JointCategorical",
+    "MEstimate",
+    "MultivariateGaussian",
+    "NaiveBayesClassifier",
+    "Schema",
+    "Setting",
+    "UnseenLevelWarning",
+    "ZeroEvidenceWarning",
+    "load",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -33,12 +33,20 @@ def infer_schema(table: Table, kinds: Any = None, levels: Any = None) -> Schema:
     for name, kind in given.items():
         one_of(kind, KINDS, f"kinds[{name!r}]" if not isinstance(kinds, str) else "kinds")
     declared = {name: tuple(values) for name, values in _by_column(table, levels or {}, "levels").items()}
-    return Schema(tuple(_column(table, position, name, given.get(name), declared.get(name)) for position, name in enumerate(table.names)))
+    return Schema(
+        tuple(
+            _column(table, position, name, given.get(name), declared.get(name))
+            for position, name in enumerate(table.names)
+        )
+    )
 
 
 def _by_column(table: Table, option: Mapping[Any, Any], what: str) -> dict[str, Any]:
     """An option keyed by column, with positions turned into names; unknown columns are an error."""
-    named = {table.names[key] if isinstance(key, int) and key < len(table.names) else key: value for key, value in option.items()}
+    named = {
+        table.names[key] if isinstance(key, int) and key < len(table.names) else key: value
+        for key, value in option.items()
+    }
     for name in named:
         one_of(name, table.names, f"a key of {what}=")
     return named
@@ -47,7 +55,9 @@ def _by_column(table: Table, option: Mapping[Any, Any], what: str) -> dict[str, 
 def _column(table: Table, position: int, name: str, kind: str | None, levels: tuple[Label, ...] | None) -> Column:
     if levels is not None:
         if kind not in (None, "categorical"):
-            raise ValueError(f"levels= declares levels for column {name!r}, which kinds= calls {kind!r}; only a categorical column has levels")
+            raise ValueError(
+                f"levels= declares levels for column {name!r}, which kinds= calls {kind!r}; only a categorical column has levels"
+            )
         if len(set(levels)) < len(levels) or not levels:
             raise ValueError(f"levels[{name!r}] is {list(levels)}: it must name each level once")
         return Column(name, "categorical", levels, declared=True)
@@ -132,8 +142,16 @@ class Encoded:
         """A view of the source matrix if it holds these columns and nothing else, side by side."""
         if self.matrix is None or len(columns) != self.matrix.shape[1]:
             return None
-        ordered = self.remember(("ordered", tuple(columns)), lambda: [self.positions.get(name) for name in columns] == list(range(len(columns))))
+        ordered = self.remember(
+            ("ordered", tuple(columns)),
+            lambda: [self.positions.get(name) for name in columns] == list(range(len(columns))),
+        )
         return self.matrix[self.start : self.stop] if ordered else None
+
+    def labels(self, name: str) -> tuple[Label, ...]:
+        """The labels of one coded column, in the order of its codes from 0: the same object for every tile."""
+        result: tuple[Label, ...] = self.remember(("labels", name), lambda: tuple(self.coded[name].slots[1:]))
+        return result
 
     def remember(self, key: Any, make: Callable[[], Any]) -> Any:
         """What `make` gives, made once for all tiles of this table."""
@@ -145,7 +163,9 @@ class Encoded:
         """For every slot of these columns laid end to end: the level's position, m for missing, m + 1 for unseen (m levels)."""
 
         def make() -> NDArray[np.int64]:
-            parts = [level_positions(self.coded[name].slots, known) for name, known in zip(columns, levels, strict=True)]
+            parts = [
+                level_positions(self.coded[name].slots, known) for name, known in zip(columns, levels, strict=True)
+            ]
             return np.concatenate(parts)
 
         result: NDArray[np.int64] = self.remember(("levels", tuple(columns)), make)
@@ -161,7 +181,9 @@ class Encoded:
         """The labels of one column that are not among these levels."""
         coded = self.coded[name]
         raw = np.unique(np.asarray(coded.codes[self.start : self.stop])).tolist()
-        labels = [coded.slots[code - coded.shift] if 0 <= code - coded.shift < len(coded.slots) else code for code in raw]
+        labels = [
+            coded.slots[code - coded.shift] if 0 <= code - coded.shift < len(coded.slots) else code for code in raw
+        ]
         known = set(levels) | {None}
         return [label for label in labels if label not in known]
 
@@ -171,7 +193,9 @@ def level_positions(slots: Sequence[Label], levels: tuple[Label, ...]) -> NDArra
     m = len(levels)
     known = {label: position for position, label in enumerate(levels)}
     missing = known.get(None, m)
-    return np.array([missing if label is None else known.get(label, m + 1) for label in slots] + [m + 1], dtype=np.int64)
+    return np.array(
+        [missing if label is None else known.get(label, m + 1) for label in slots] + [m + 1], dtype=np.int64
+    )
 
 
 def _gather(columns: list[NDArray[Any]]) -> NDArray[Any]:
@@ -226,24 +250,35 @@ def _coded_integers(values: NDArray[Any], levels: tuple[Label, ...] | None) -> C
         sample = values[:: max(1, len(values) // 4096)]
         known = [int(sample.min()), int(sample.max())]
     low, high = min(known), max(known)
-    if high - low < WIDEST_RANGE and -(2**62) < low and high < 2**62:
+    if high - low < WIDEST_RANGE and low > -(2**62) and high < 2**62:
         return Coded(values, range(low, high + 1), low)
     codes, labels = codes_of_numbers(values)
     return Coded(codes, [None, *labels], -1)
 
 
-def find_columns(table: Table, schema: Schema, named: bool, model: str) -> list[int]:
-    """Where the schema's columns stand in a table: by name if both have names, else by position."""
-    if named and table.named:
+def find_columns(table: Table, schema: Schema, named: bool | None, model: str) -> list[int]:
+    """Where the schema's columns stand in a table: by name if both have names, else by position.
+
+    `named` says whether fit saw names; None, that the columns were stated and rows may come either way.
+    """
+    if named is not False and table.named:
         where = {name: position for position, name in enumerate(table.names)}
         for column in schema.columns:
             if column.name not in where and column.kind != "ignore":
-                raise ValueError(f"column {column.name!r} is missing from the table; {model} was fitted with it (give it empty if it is unknown)")
+                raise ValueError(
+                    f"column {column.name!r} is missing from the table; {model} was fitted with it (give it empty if it is unknown)"
+                )
         return [where.get(name, -1) for name in schema.names]
     if len(table.names) != len(schema.names):
-        raise ValueError(f"X has {len(table.names)} features, but {model} is expecting {len(schema.names)} features as input")
-    if named != table.named:
-        message = f"X does not have valid feature names, but {model} was fitted with feature names" if named else f"X has feature names, but {model} was fitted without feature names"
+        raise ValueError(
+            f"X has {len(table.names)} features, but {model} is expecting {len(schema.names)} features as input"
+        )
+    if named is not None and named != table.named:
+        message = (
+            f"X does not have valid feature names, but {model} was fitted with feature names"
+            if named
+            else f"X has feature names, but {model} was fitted without feature names"
+        )
         warnings.warn(message, UserWarning, stacklevel=4)
     return list(range(len(schema.names)))
 
@@ -292,7 +327,9 @@ def encode_target(y: Any, rows: int, sample_weight: Any = None) -> Target:
     """Class codes, the sorted classes and the checked weights."""
     values = _target_values(y)
     if len(values) != rows:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {rows} rows, y has {len(values)}")
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {rows} rows, y has {len(values)}"
+        )
     weights = _checked_weights(sample_weight, rows)
     codes, classes = _integer_classes(values) if values.dtype.kind in "iub" else _sorted_classes(values)
     if weights is not None and not weights.all():
@@ -300,7 +337,9 @@ def encode_target(y: Any, rows: int, sample_weight: Any = None) -> Target:
     return Target(codes, classes, weights)
 
 
-def _with_weight(codes: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _with_weight(
+    codes: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64]
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Codes and classes without those that only have rows of weight 0; such rows may carry any code."""
     present = np.bincount(codes, weights, minlength=len(classes)) > 0
     places = np.where(present, np.cumsum(present) - 1, 0).astype(codes.dtype)
@@ -317,7 +356,11 @@ def _target_values(y: Any) -> NDArray[Any]:
     if values.ndim == 2 and values.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
-        warnings.warn("A column-vector y was passed when a 1d array was expected; it is read as y.ravel()", DataConversionWarning, stacklevel=5)
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; it is read as y.ravel()",
+            DataConversionWarning,
+            stacklevel=5,
+        )
         values = values.ravel()
     if values.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {values.shape} instead")
@@ -337,7 +380,9 @@ def _check_labels(values: NDArray[Any]) -> None:
     else:
         missing = sum(map(is_missing, values.tolist() if values.dtype.kind == "O" else values))
     if missing:
-        raise ValueError(f"Input y contains NaN: {missing} of {len(values)} targets are missing; drop those rows before fit")
+        raise ValueError(
+            f"Input y contains NaN: {missing} of {len(values)} targets are missing; drop those rows before fit"
+        )
     if values.dtype.kind == "f" and (values != np.floor(values)).any():
         raise ValueError("Unknown label type: continuous. The target holds fractions; a classifier needs classes")
 
@@ -364,10 +409,10 @@ def _sorted_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         raise ValueError(f"y mixes labels of different types ({labels[:3]} …); make them all words or all numbers")
     if values.dtype.kind == "O":
         codes, labels = codes_of_labels(values)
-        order = np.argsort(np.array(labels, dtype=object), kind="stable")
+        order = np.array(sorted(range(len(labels)), key=lambda place: labels[place]), dtype=np.int64)
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
-        originals = {}
+        originals: dict[int, Any] = {}
         for code, value in zip(codes.tolist(), values.tolist(), strict=True):
             originals.setdefault(code, value)
         classes = np.array([originals[code] for code in order.tolist()], dtype=object)
@@ -392,15 +437,19 @@ def _checked_weights(sample_weight: Any, rows: int) -> NDArray[np.float64] | Non
     if len(weights) != rows:
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected ({rows},): one weight per row")
     if not np.isfinite(weights).all():
-        raise ValueError("sample_weight holds NaN or infinite values; give every row a finite weight, 0 to leave it out")
+        raise ValueError(
+            "sample_weight holds NaN or infinite values; give every row a finite weight, 0 to leave it out"
+        )
     if (weights < 0).any():
-        raise ValueError(f"sample_weight holds a negative value ({weights.min():g}, row {int(weights.argmin())}); weights count rows and start at 0")
+        raise ValueError(
+            f"sample_weight holds a negative value ({weights.min():g}, row {int(weights.argmin())}); weights count rows and start at 0"
+        )
     if not weights.any():
-        raise ValueError("sample_weight is 0 in every row: no rows are left to learn from")
+        raise ValueError("every sample_weight is zero: no rows are left to learn from")
     return weights
 
 
-def encode_rows(source: Any, schema: Schema, named: bool, model: str) -> Encoded:
+def encode_rows(source: Any, schema: Schema, named: bool | None, model: str) -> Encoded:
     """Open a source and encode it as the schema says, columns matched by name."""
     table = open_table(source)
     return encode(table, schema, find_columns(table, schema, named, model))

@@ -28,13 +28,13 @@ def kernel(function: F) -> F:
 
 
 def safe_log(probability: Any) -> Array:
-    """log p, with log 0 = −inf and no warning."""
+    """Log p, with log 0 = −inf and no warning."""
     with np.errstate(divide="ignore"):
         return np.log(np.asarray(probability, dtype=np.float64))
 
 
 def log_sum_exp(values: Array) -> Array:
-    """log Σ exp(values) over the last axis; −inf where every value is −inf."""
+    """Log Σ exp(values) over the last axis; −inf where every value is −inf."""
     peak = values.max(axis=-1, keepdims=True)
     finite_peak = np.where(np.isfinite(peak), peak, 0.0)
     total = np.exp(values - finite_peak).sum(axis=-1)
@@ -93,5 +93,7 @@ def warn_zero_evidence(rows: int) -> None:
     """One `ZeroEvidenceWarning` when some rows are impossible under every class."""
     if rows:
         noun = "row has" if rows == 1 else "rows have"
-        message = f"{rows} {noun} probability 0 under every class; answered with the class prior. smoothing > 0 avoids this"
+        message = (
+            f"{rows} {noun} probability 0 under every class; answered with the class prior. smoothing > 0 avoids this"
+        )
         warnings.warn(message, ZeroEvidenceWarning, stacklevel=4)

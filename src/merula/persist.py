@@ -54,14 +54,20 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
                 raise ValueError(f"{path} is not a merula model: it is an archive of something else")
             head = json.loads(archive.read(ENTRY))
             _check_head(path, head)
-            members = [(name, archive.read(name)) for name in (f"{place}.npy" for place in range(len(archive.namelist()) - 1))]
+            members = [
+                (name, archive.read(name)) for name in (f"{place}.npy" for place in range(len(archive.namelist()) - 1))
+            ]
     except FileNotFoundError:
         raise
     except (zipfile.BadZipFile, KeyError, EOFError, OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read as a merula model ({error}): it is cut short, damaged or another kind of file; save the model again") from None
+        raise ValueError(
+            f"{path} cannot be read as a merula model ({error}): it is cut short, damaged or another kind of file; save the model again"
+        ) from None
     body = json.dumps(head["state"], ensure_ascii=False, sort_keys=True).encode()
     if _seal(body, members) != head.get("seal"):
-        raise ValueError(f"{path} was changed after it was saved: its contents do not match its seal; save the model again")
+        raise ValueError(
+            f"{path} was changed after it was saved: its contents do not match its seal; save the model again"
+        )
     arrays = [np.lib.format.read_array(io.BytesIO(data), allow_pickle=False) for _, data in members]
     state: dict[str, Any] = _from_plain(head["state"], arrays)
     return state
@@ -71,7 +77,9 @@ def _check_head(path: Any, head: Any) -> None:
     if not isinstance(head, dict) or head.get("format") != FORMAT or "state" not in head:
         raise ValueError(f"{path} is not a merula model: its {ENTRY} describes something else")
     if not isinstance(head.get("version"), int) or head["version"] > VERSION:
-        raise ValueError(f"{path} has format version {head.get('version')}, this merula reads up to {VERSION}; update merula to open it")
+        raise ValueError(
+            f"{path} has format version {head.get('version')}, this merula reads up to {VERSION}; update merula to open it"
+        )
 
 
 def _to_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:

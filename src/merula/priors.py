@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ class MEstimate:
     p: Any = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.m, Real) or not np.isfinite(self.m) or self.m < 0:
+        if not isinstance(self.m, int | float | np.number) or not np.isfinite(self.m) or self.m < 0:
             raise ValueError(f"MEstimate's m is {self.m!r}, expected a number of imaginary rows from 0")
 
 
@@ -51,9 +50,16 @@ def checked_smoothing(smoothing: Any) -> Smoothing:
     """The option itself if it is a pseudo-count from 0 or an `MEstimate`, else a ValueError."""
     if isinstance(smoothing, MEstimate):
         return smoothing
-    if isinstance(smoothing, Real) and not isinstance(smoothing, bool) and np.isfinite(float(smoothing)) and smoothing >= 0:
+    if (
+        isinstance(smoothing, int | float | np.number)
+        and not isinstance(smoothing, bool)
+        and np.isfinite(smoothing)
+        and smoothing >= 0
+    ):
         return float(smoothing)
-    raise ValueError(f"smoothing is {smoothing!r}, expected a pseudo-count from 0 (1 is Laplace, 0 is none) or MEstimate(m, p)")
+    raise ValueError(
+        f"smoothing is {smoothing!r}, expected a pseudo-count from 0 (1 is Laplace, 0 is none) or MEstimate(m, p)"
+    )
 
 
 def pseudo_counts(smoothing: Smoothing, column: str, levels: Sequence[Label], classes: Sequence[Label]) -> Array:
@@ -67,12 +73,15 @@ def pseudo_counts(smoothing: Smoothing, column: str, levels: Sequence[Label], cl
     total = belief.sum(axis=1)
     if (belief < 0).any() or not np.allclose(total, 1, rtol=0, atol=SUM_TOLERANCE):
         worst = float(total[np.abs(total - 1).argmax()])
-        raise ValueError(f"MEstimate's p sums to {worst:.6g} over the {len(levels)} levels of column {column!r}, expected 1; leave p out for 1/{len(levels)} each")
-    return smoothing.m * belief / total[:, None]
+        raise ValueError(
+            f"MEstimate's p sums to {worst:.6g} over the {len(levels)} levels of column {column!r}, expected 1; leave p out for 1/{len(levels)} each"
+        )
+    result: Array = smoothing.m * belief / total[:, None]
+    return result
 
 
 def _belief(p: Any, column: str, levels: Sequence[Label], classes: Sequence[Label]) -> Array:
-    """p as an array that broadcasts to classes × levels."""
+    """P as an array that broadcasts to classes × levels."""
     if isinstance(p, Mapping) and column in p:
         p = p[column]
     elif isinstance(p, Mapping) and not set(p) & (set(levels) | set(classes)):
@@ -83,7 +92,9 @@ def _belief(p: Any, column: str, levels: Sequence[Label], classes: Sequence[Labe
         return np.array(_row(p, column, levels))
     array = np.asarray(p, dtype=np.float64)
     if array.shape not in ((), (len(levels),), (len(classes), len(levels))):
-        raise ValueError(f"MEstimate's p has shape {array.shape} for column {column!r}, expected one number, {len(levels)} levels, or {len(classes)} classes × {len(levels)} levels")
+        raise ValueError(
+            f"MEstimate's p has shape {array.shape} for column {column!r}, expected one number, {len(levels)} levels, or {len(classes)} classes × {len(levels)} levels"
+        )
     return array
 
 
@@ -97,11 +108,15 @@ def _of_class(p: Mapping[Any, Any], label: Label, column: str) -> Mapping[Any, A
 def _row(p: Mapping[Any, Any], column: str, levels: Sequence[Label]) -> list[float]:
     stray = set(p) - set(levels)
     if stray:
-        raise ValueError(f"MEstimate's p names {next(iter(stray))!r}, which is not a level of column {column!r} (levels: {list(levels)})")
+        raise ValueError(
+            f"MEstimate's p names {next(iter(stray))!r}, which is not a level of column {column!r} (levels: {list(levels)})"
+        )
     return [float(p.get(level, 0.0)) for level in levels]
 
 
-def smoothed(counts: Array, smoothing: Smoothing, column: str, levels: Sequence[Label], classes: Sequence[Label]) -> Array:
+def smoothed(
+    counts: Array, smoothing: Smoothing, column: str, levels: Sequence[Label], classes: Sequence[Label]
+) -> Array:
     """P(level given class) = (n + a) / Σ (n + a); a class without any count and without smoothing takes all classes' counts."""
     total = counts + pseudo_counts(smoothing, column, levels, classes)
     empty = total.sum(axis=1) == 0
@@ -117,7 +132,8 @@ def unseen_probability(counts: Array, smoothing: Smoothing) -> Array:
     levels = max(1, counts.shape[1])
     extra = smoothing.m / levels if isinstance(smoothing, MEstimate) else smoothing
     total = counts.sum(axis=1) + extra * levels
-    return np.divide(extra, total, out=np.zeros(len(counts)), where=total > 0)
+    result: Array = np.divide(extra, total, out=np.zeros(len(counts)), where=total > 0)
+    return result
 
 
 def class_probabilities(option: Any, classes: NDArray[Any], weight: Array) -> Array:
@@ -126,7 +142,9 @@ def class_probabilities(option: Any, classes: NDArray[Any], weight: Array) -> Ar
         return _given_prior(option, classes)
     if not isinstance(option, str) and isinstance(option, Sequence | np.ndarray):
         if len(option) != len(classes):
-            raise ValueError(f"class_prior has {len(option)} values, expected one for each of the {len(classes)} classes {classes.tolist()}")
+            raise ValueError(
+                f"class_prior has {len(option)} values, expected one for each of the {len(classes)} classes {classes.tolist()}"
+            )
         return _given_prior(dict(zip(classes.tolist(), option, strict=True)), classes)
     word = one_of(option, ("empirical", "laplace", "uniform"), "class_prior")
     if word == "uniform":

@@ -56,9 +56,13 @@ class Column:
         for what in ("name", "kind", "cuts", "declared"):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
-                raise ValueError(f"column {self.name!r} cannot be merged: its {what} is {mine!r} in one model and {theirs!r} in the other")
+                raise ValueError(
+                    f"column {self.name!r} cannot be merged: its {what} is {mine!r} in one model and {theirs!r} in the other"
+                )
         if self.declared and self.levels != other.levels:
-            raise ValueError(f"column {self.name!r} cannot be merged: levels= declares {self.levels} in one model and {other.levels} in the other")
+            raise ValueError(
+                f"column {self.name!r} cannot be merged: levels= declares {self.levels} in one model and {other.levels} in the other"
+            )
         if self.declared or self.levels is None or other.levels is None:
             return self if self.levels is not None else replace(self, levels=other.levels)
         return replace(self, levels=sort_labels(set(self.levels) | set(other.levels)))
@@ -106,10 +110,17 @@ class Schema:
         """Plain data that JSON can hold."""
         fields = ("name", "kind", "levels", "cuts", "unit", "declared")
         rows = [{field: getattr(column, field) for field in fields} for column in self.columns]
-        return {"columns": [{key: list(value) if isinstance(value, tuple) else value for key, value in row.items()} for row in rows]}
+        return {
+            "columns": [
+                {key: list(value) if isinstance(value, tuple) else value for key, value in row.items()} for row in rows
+            ]
+        }
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Schema:
         """The schema that `state` describes."""
-        rows = [{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()} for row in state["columns"]]
+        rows: list[dict[str, Any]] = [
+            {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+            for row in state["columns"]
+        ]
         return cls(tuple(Column(**row) for row in rows))

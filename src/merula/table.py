@@ -86,7 +86,9 @@ def object_kind(values: Iterable[Any], name: str) -> tuple[str, str | None]:
     if present and all(isinstance(value, Number) and not isinstance(value, bool | np.bool_) for value in present):
         return "numeric", None
     if present and all(isinstance(value, MOMENTS_IN_TIME) for value in present):
-        return "datetime", np.array(present, dtype=np.timedelta64 if isinstance(present[0], timedelta) else "datetime64[us]").dtype.name
+        return "datetime", np.array(
+            present, dtype=np.timedelta64 if isinstance(present[0], timedelta) else "datetime64[us]"
+        ).dtype.name
     for value in present:
         if isinstance(value, dict | list | set | np.ndarray):
             raise TypeError(f"column {name!r} holds {value!r}; its argument must be a string or a number in every cell")
@@ -97,15 +99,19 @@ def object_numbers(values: Iterable[Any], name: str, unit: str | None) -> NDArra
     """Python objects as numbers (or times as a count of `unit`), NaN for missing."""
     try:
         if unit is not None:
-            return time_numbers(np.array([np.datetime64("NaT") if is_missing(v) else v for v in values], dtype=unit), unit)
+            return time_numbers(
+                np.array([np.datetime64("NaT") if is_missing(v) else v for v in values], dtype=unit), unit
+            )
         return np.array([np.nan if is_missing(v) else float(v) for v in values], dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"column {name!r} is numeric but holds something that is not a number ({error}); say kinds={{{name!r}: 'categorical'}}") from None
+        raise ValueError(
+            f"column {name!r} is numeric but holds something that is not a number ({error}); say kinds={{{name!r}: 'categorical'}}"
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)
 class MatrixTable:
-    """An array of rows and unnamed columns; columns are matched by position and called x0, x1, …"""
+    """An array of rows and unnamed columns, which are matched by position and called x0, x1, and so on."""
 
     matrix: NDArray[Any]
     library: str = "numpy"
@@ -117,7 +123,7 @@ class MatrixTable:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """x0, x1, …"""
+        """x0, x1, and so on."""
         return tuple(f"x{position}" for position in range(self.matrix.shape[1]))
 
     named = False
@@ -161,13 +167,14 @@ class FrameTable:
         return int(self.frame.shape[0])
 
     def _series(self, position: int) -> Any:
-        return self.frame[self.frame.columns[position]]
+        return self.frame[:, position]
 
     def kind(self, position: int) -> tuple[str, str | None]:
         """Kind and unit of one column, from its dtype."""
         import narwhals as nw
 
-        series, dtype = self._series(position), self._series(position).dtype
+        series = self._series(position)
+        dtype = series.dtype
         if dtype.is_float() or dtype.is_integer() or dtype.is_decimal():
             return "numeric", None
         if dtype in (nw.Datetime, nw.Date):
@@ -180,7 +187,9 @@ class FrameTable:
             return "categorical", None
         if dtype == nw.Unknown and series.null_count() == len(series):
             return "numeric", None
-        raise ValueError(f"column {self.names[position]!r} holds {dtype}, which merula cannot read; convert it or say kinds={{{self.names[position]!r}: 'ignore'}}")
+        raise ValueError(
+            f"column {self.names[position]!r} holds {dtype}, which merula cannot read; convert it or say kinds={{{self.names[position]!r}: 'ignore'}}"
+        )
 
     def numbers(self, position: int, unit: str | None = None) -> NDArray[Any]:
         """One column as numbers; a view of the source where that is possible."""
@@ -196,7 +205,11 @@ class FrameTable:
         if dtype.is_decimal() or dtype in (nw.Boolean, nw.Unknown):
             series = series.cast(nw.Float64())
         values = series.to_numpy()
-        return values if values.dtype.kind in "fiu" and unit is None else object_numbers(values, self.names[position], unit)
+        return (
+            values
+            if values.dtype.kind in "fiu" and unit is None
+            else object_numbers(values, self.names[position], unit)
+        )
 
     def codes(self, position: int) -> Codes:
         """One column's codes and their labels, as the source keeps them where it does."""
@@ -293,13 +306,17 @@ def open_table(source: Any) -> Table:
 
 def _open_matrix(array: NDArray[Any]) -> MatrixTable:
     if isinstance(array, np.ma.MaskedArray):
-        array = array.astype(np.float64).filled(np.nan)
+        array = np.ma.filled(array.astype(np.float64), np.nan)
     if array.ndim != 2:
-        raise ValueError(f"Expected 2D array, got {array.ndim}D array instead of rows and columns. Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row")
+        raise ValueError(
+            f"Expected 2D array, got {array.ndim}D array instead of rows and columns. Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
+        )
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: merula reads real numbers, words and times")
     if array.dtype.kind not in "fiubOUSMm" or isinstance(array, np.matrix):
-        raise TypeError(f"an array of {array.dtype} ({type(array).__name__}) cannot be read; pass a plain 2D array or a data frame")
+        raise TypeError(
+            f"an array of {array.dtype} ({type(array).__name__}) cannot be read; pass a plain 2D array or a data frame"
+        )
     if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
         array = array.astype(np.float64)
     if not array.dtype.isnative:
@@ -311,12 +328,20 @@ def _open_frame(source: Any) -> FrameTable:
     import narwhals as nw
 
     raw_names = list(source.column_names if hasattr(source, "column_names") else source.columns)
-    duplicates = {str(name) for name in raw_names if raw_names.count(name) > 1} if len(set(raw_names)) < len(raw_names) else set()
+    duplicates = (
+        {str(name) for name in raw_names if raw_names.count(name) > 1}
+        if len(set(raw_names)) < len(raw_names)
+        else set()
+    )
     if duplicates:
-        raise ValueError(f"column name {min(duplicates)!r} stands more than once; rename so that every column has its own name")
+        raise ValueError(
+            f"column name {min(duplicates)!r} stands more than once; rename so that every column has its own name"
+        )
     words = [isinstance(name, str) for name in raw_names]
     if any(words) and not all(words):
-        raise TypeError("Feature names are only supported if all input features have string names, but some of these column names are not strings; rename them (X.columns = X.columns.astype(str))")
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but some of these column names are not strings; rename them (X.columns = X.columns.astype(str))"
+        )
     frame = nw.from_native(source, eager_only=True)
     names = tuple(raw_names) if all(words) else tuple(f"x{position}" for position in range(len(raw_names)))
     _checked_shape(frame)
@@ -327,9 +352,13 @@ def _checked_shape(table: Any) -> Any:
     """The table, unless it is empty."""
     rows, columns = table.shape
     if columns == 0:
-        raise ValueError(f"Found array with 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required: the table has no columns")
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required: the table has no columns"
+        )
     if rows == 0:
-        raise ValueError(f"Found array with 0 sample(s) (shape=(0, {columns})) while a minimum of 1 is required: the table has no rows")
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape=(0, {columns})) while a minimum of 1 is required: the table has no rows"
+        )
     return table
 
 

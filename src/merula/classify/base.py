@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from merula.classify.blocks import Block, choose_blocks
+from merula.classify.plan import Plan, choose_blocks
 from merula.distributions import Distribution, Setting
-from merula.encode import Encoded, Target, UnseenLevelWarning, encode, encode_rows, encode_target, find_columns, infer_schema
+from merula.encode import Encoded, Target, UnseenLevelWarning, encode_rows, encode_target, infer_schema
 from merula.engine import local
 from merula.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior, warn_zero_evidence
 from merula.persist import write_state
@@ -46,6 +47,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     schema_: Schema
     class_log_prior_: Array
     distributions_: tuple[Distribution, ...]
+    _plan: Plan
+    _collected: Collected | None
 
     def _default_families(self) -> Mapping[str, Any]:
         raise TypeError(f"{type(self).__name__} must name a family for each kind of column")
@@ -64,108 +67,112 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array of shape (n_samples,), optional
             Frequency weights: a weight of 2 equals the row twice.
         """
-        self._start(X)
-        collected = self._count(X, y, sample_weight)
+        plan = self._look(X)
+        collected = self._count(plan, X, y, sample_weight)
         if len(collected.classes) < 2:
-            raise ValueError(f"y holds one class only ({plain_label(collected.classes[0])!r}); a classifier needs at least two classes")
-        return self._become(collected)
+            raise ValueError(
+                f"y holds one class only ({plain_label(collected.classes[0])!r}); a classifier needs at least two classes"
+            )
+        return self._become(plan, collected)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """The model learned from these rows and all rows before; any batching gives the same model.
 
         `classes` may name classes to come; otherwise the model takes classes as it meets them.
         """
-        first = not hasattr(self, "classes_")
-        if first:
-            self._start(X)
-        elif self._collected is None:
-            raise ValueError("this model's probabilities were stated, not counted: there is nothing to add rows to")
-        collected = self._count(X, y, sample_weight)
+        before = self._counted() if hasattr(self, "classes_") else None
+        plan = self._look(X) if before is None else self._plan
+        collected = self._count(plan, X, y, sample_weight)
         if classes is not None:
-            collected = self._among(collected, np.unique(np.asarray(classes)))
-        return self._become(collected if first else self._collected + collected)
+            collected = collected.among(np.unique(np.asarray(classes)))
+        return self._become(plan, collected if before is None else before + collected)
 
-    def _among(self, collected: Collected, classes: NDArray[Any]) -> Collected:
-        stray = [label for label in collected.classes.tolist() if label not in set(classes.tolist())]
-        if stray:
-            raise ValueError(f"y holds class {stray[0]!r}, which classes= does not name: {classes.tolist()}")
-        return collected.with_classes(classes)
-
-    def _start(self, X: Any) -> None:
-        """Look at the first table: which columns there are, of which kind, and which blocks they form."""
+    def _look(self, X: Any) -> Plan:
+        """What a first look at a table decides: which columns there are, of which kind, and which blocks they form."""
         table = open_table(X)
         schema = infer_schema(table, self.kinds, self.levels)
-        self._schema, self._blocks = choose_blocks(schema, self.distributions, self._default_families())
-        self._named, self._library = table.named, table.library
-        self.n_features_in_ = len(table.names)
-        self.__dict__.pop("feature_names_in_", None)
-        if table.named:
-            self.feature_names_in_ = np.array(table.names, dtype=object)
+        schema, blocks = choose_blocks(schema, self.distributions, self._default_families())
+        return Plan(schema, blocks, table.named, table.library)
 
-    def _count(self, X: Any, y: Any, sample_weight: Any) -> Collected:
+    def _count(self, plan: Plan, X: Any, y: Any, sample_weight: Any) -> Collected:
         """The raw statistics of these rows."""
         one_of(self.missing, ("marginalise", "level"), "missing")
         one_of(self.unseen, ("missing", "smooth", "error"), "unseen")
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
-        table = open_table(X)
-        known = getattr(self, "schema_", self._schema) if hasattr(self, "classes_") else self._schema
-        rows = encode(table, known, find_columns(table, known, self._named, type(self).__name__))
-        target = encode_target(y, table.rows, sample_weight)
+        rows = encode_rows(X, plan.schema, plan.named, type(self).__name__)
+        target = encode_target(y, len(rows), sample_weight)
         count = len(target.classes)
-        wanted = [ClassCounts.zero(count), *(block.family.wanted(block.columns, count) for block in self._blocks)]
+        wanted = [ClassCounts.zero(count), *(block.family.wanted(block.columns, count) for block in plan.blocks)]
         found = local.collect(rows, target, wanted, self.n_jobs)
         return Collected(target.classes, found[0], tuple(found[1:]))  # type: ignore[arg-type]
 
-    def _become(self, collected: Collected) -> Self:
+    def _become(self, plan: Plan, collected: Collected) -> Self:
         """Parameters are a view of the statistics: build them, and only then change the model."""
         weight = collected.class_counts.weight
         prior = class_probabilities(self.class_prior, collected.classes, weight)
         labels = tuple(plain_label(label) for label in collected.classes.tolist())
+        variance = one_of(self.variance, ("mle", "unbiased"), "variance")
         built = []
-        for block, statistic in zip(self._blocks, collected.blocks, strict=True):
-            columns = tuple(self._schema[name] for name in block.columns)
-            setting = Setting(labels, weight, columns, checked_smoothing(self.smoothing), one_of(self.variance, ("mle", "unbiased"), "variance"), self.missing, self.unseen)
+        for block, statistic in zip(plan.blocks, collected.blocks, strict=True):
+            columns = tuple(plan.schema[name] for name in block.columns)
+            setting = Setting(
+                labels, weight, columns, checked_smoothing(self.smoothing), variance, self.missing, self.unseen
+            )
             built.append(block.family.build(statistic, setting))
-        self._collected: Collected | None = collected
-        return self._state_model(collected.classes, prior, tuple(built))
+        return self._set_model(plan, collected.classes, safe_log(prior), tuple(built), collected)
 
-    def _state_model(self, classes: NDArray[Any], prior: Array, distributions: tuple[Distribution, ...]) -> Self:
-        """Take these classes, prior and distributions as the model."""
+    def _set_model(
+        self,
+        plan: Plan,
+        classes: NDArray[Any],
+        log_prior: Array,
+        distributions: tuple[Distribution, ...],
+        collected: Collected | None = None,
+    ) -> Self:
+        """Take these as the model; without statistics, its probabilities are stated ones."""
+        levels = {name: known for part in distributions for name, known in part.levels.items()}
+        self._plan = replace(plan, schema=plan.schema.with_levels(levels))
+        self._collected = collected
         self.classes_ = classes
-        self.class_log_prior_ = safe_log(prior)
+        self.class_log_prior_ = log_prior
         self.distributions_ = distributions
-        self.schema_ = self._schema.with_levels({name: levels for part in distributions for name, levels in part.levels.items()})
+        self.schema_ = self._plan.schema
+        self.n_features_in_ = len(self.schema_.columns)
+        self.__dict__.pop("feature_names_in_", None)
+        if plan.named is not False:
+            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
         return self
+
+    def _counted(self) -> Collected:
+        """The raw statistics the model was built from."""
+        check_is_fitted(self, "classes_")
+        if self._collected is None:
+            raise ValueError(
+                "this model's probabilities were stated, not counted: there is nothing to add rows to, or to merge"
+            )
+        return self._collected
 
     def __add__(self, other: Any) -> Self:
         """The model as if fitted on the rows of both."""
         if type(other) is not type(self):
             return NotImplemented
-        check_is_fitted(self, "classes_")
-        check_is_fitted(other, "classes_")
-        if self._collected is None or other._collected is None:
-            raise ValueError("a model whose probabilities were stated, not counted, cannot be merged")
+        mine, theirs = self._counted(), other._counted()
         for name, value in self.get_params(deep=False).items():
             if name != "n_jobs" and repr(value) != repr(getattr(other, name)):
-                raise ValueError(f"models cannot be merged: {name} is {value!r} in one and {getattr(other, name)!r} in the other")
-        merged = clone(self)
-        for name in ("_named", "_library", "n_features_in_", "feature_names_in_", "_blocks"):
-            if hasattr(self, name):
-                setattr(merged, name, getattr(self, name))
-        merged._schema = self._schema + other._schema
-        if [(type(a.family), a.columns) for a in self._blocks] != [(type(b.family), b.columns) for b in other._blocks]:
-            raise ValueError("models cannot be merged: their columns stand in a different order; fit both on the same column order")
-        return merged._become(self._collected + other._collected)  # type: ignore[no-any-return]
+                raise ValueError(
+                    f"models cannot be merged: {name} is {value!r} in one and {getattr(other, name)!r} in the other"
+                )
+        return clone(self)._become(self._plan + other._plan, mine + theirs)  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------------------------------------------ answering
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """log P(class, row): array of shape (n_samples, n_classes)."""
+        """Log P(class, row): array of shape (n_samples, n_classes)."""
         return self._score(X, None)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """log P(class given row): array of shape (n_samples, n_classes)."""
+        """Log P(class given row): array of shape (n_samples, n_classes)."""
         return self._score(X, to_log_posterior)
 
     def predict_proba(self, X: Any) -> Array:
@@ -174,7 +181,9 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row; ties go to the first in `classes_`."""
-        return self.classes_[self._score(X, to_log_posterior).argmax(axis=1)]
+        best = self._score(X, to_log_posterior).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
 
     def terms(self, X: Any) -> dict[str | tuple[str, ...], Array]:
         """The addends of `predict_joint_log_proba` besides the log prior, by column (or tuple of columns)."""
@@ -186,7 +195,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _encoded(self, X: Any) -> Encoded:
         check_is_fitted(self, "classes_")
-        return encode_rows(X, self.schema_, self._named, type(self).__name__)
+        return encode_rows(X, self.schema_, self._plan.named, type(self).__name__)
 
     def _score(self, X: Any, finish: Callable[[Array, Array], int] | None) -> Array:
         """The log joint of every row, turned in place into what `finish` makes of it."""
@@ -221,7 +230,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # ------------------------------------------------------------------------------------------------ measuring
 
     def log_evidence(self, X: Any) -> Array:
-        """log P(row) = log Σ_class P(class, row): array of shape (n_samples,)."""
+        """Log P(row) = log Σ_class P(class, row): array of shape (n_samples,)."""
         return log_sum_exp(self.predict_joint_log_proba(X))
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -237,7 +246,9 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         where = {label: place for place, label in enumerate(self.classes_.tolist())}
         stray = [label for label in target.classes.tolist() if label not in where]
         if stray:
-            raise ValueError(f"y holds class {stray[0]!r}, which the model does not know (classes: {self.classes_.tolist()})")
+            raise ValueError(
+                f"y holds class {stray[0]!r}, which the model does not know (classes: {self.classes_.tolist()})"
+            )
         return np.array([where[label] for label in target.classes.tolist()], dtype=np.int64)
 
     @property
@@ -248,11 +259,11 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return prior + sum(part.parameters_count for part in self.distributions_)
 
     def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """log likelihood − parameters (larger is better, as R's bnlearn writes it)."""
+        """Log likelihood − parameters (larger is better, as R's bnlearn writes it)."""
         return self.log_likelihood(X, y, sample_weight) - self.parameters_count
 
     def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """log likelihood − ½ · parameters · log n (larger is better, as R's bnlearn writes it)."""
+        """Log likelihood − ½ · parameters · log n (larger is better, as R's bnlearn writes it)."""
         rows = float(open_table(X).rows if sample_weight is None else np.sum(sample_weight))
         return self.log_likelihood(X, y, sample_weight) - 0.5 * self.parameters_count * float(np.log(rows))
 
@@ -264,7 +275,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         drawn = {name: values for part in self.distributions_ for name, values in part.sample(classes, rng).items()}
         columns = [column for column in self.schema_.columns if column.name in drawn]
         values = {column.name: _in_unit(drawn[column.name], column.unit) for column in columns}
-        return build_frame(values, self._library), self.classes_[classes]
+        return build_frame(values, self._plan.library), self.classes_[classes]
 
     # ------------------------------------------------------------------------------------------------ files, scikit-learn
 
@@ -290,9 +301,14 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         super().set_params(**own)
         for name in set(params) - set(own):
             if name not in self.get_params():
-                raise ValueError(f"Invalid parameter {name!r} for {type(self).__name__}: distributions= holds no family object with that parameter")
+                raise ValueError(
+                    f"Invalid parameter {name!r} for {type(self).__name__}: distributions= holds no family object with that parameter"
+                )
             key, _, parameter = name.removeprefix("distributions__").rpartition("__")
-            self.distributions = {**self.distributions, key: self.distributions[key].set_params(**{parameter: params[name]})}
+            self.distributions = {
+                **self.distributions,
+                key: self.distributions[key].set_params(**{parameter: params[name]}),
+            }
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -307,7 +323,6 @@ def _in_unit(values: NDArray[Any], unit: str | None) -> NDArray[Any]:
     """Numbers as the times they count, NaN as NaT."""
     if unit is None:
         return values
-    return np.where(np.isnan(values), np.iinfo(np.int64).min, np.nan_to_num(np.round(values))).astype(np.int64).view(unit)
-
-
-__all__ = ["BayesianClassifier", "Block"]
+    return (
+        np.where(np.isnan(values), np.iinfo(np.int64).min, np.nan_to_num(np.round(values))).astype(np.int64).view(unit)
+    )

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from merula.classify.base import BayesianClassifier
-from merula.classify.blocks import Block, declared_column
+from merula.classify.plan import stated_plan
 from merula.distributions import JointCategorical, JointTable, MultivariateGaussian
 from merula.logspace import safe_log
 from merula.priors import checked_probabilities
-from merula.schema import Schema, sort_labels
+from merula.schema import sort_labels
 from merula.stats.joint import distinct_rows, sum_rows
 from merula.table import open_table, plain_label
 
@@ -41,7 +41,21 @@ class BayesClassifier(BayesianClassifier):
     array(['yes', 'no', 'no', 'yes'], dtype='<U3')
     """
 
-    def __init__(self, *, covariance: Any = "full", shrinkage: Any = "auto", kinds: Any = None, levels: Any = None, distributions: Any = None, class_prior: Any = "empirical", smoothing: Any = 1, variance: Any = "mle", missing: Any = "marginalise", unseen: Any = "missing", n_jobs: Any = None) -> None:
+    def __init__(
+        self,
+        *,
+        covariance: Any = "full",
+        shrinkage: Any = "auto",
+        kinds: Any = None,
+        levels: Any = None,
+        distributions: Any = None,
+        class_prior: Any = "empirical",
+        smoothing: Any = 1,
+        variance: Any = "mle",
+        missing: Any = "marginalise",
+        unseen: Any = "missing",
+        n_jobs: Any = None,
+    ) -> None:
         self.covariance = covariance
         self.shrinkage = shrinkage
         self.kinds = kinds
@@ -84,7 +98,10 @@ class BayesClassifier(BayesianClassifier):
         others = [place for place in range(len(variables)) if place != truth]
         labels = sort_labels({row[truth] for row in cells})
         levels = [sort_labels({row[place] for row in cells}) for place in others]
-        codes = np.array([[known.index(row[place]) for place, known in zip(others, levels, strict=True)] for row in cells], dtype=np.int32)
+        codes = np.array(
+            [[known.index(row[place]) for place, known in zip(others, levels, strict=True)] for row in cells],
+            dtype=np.int32,
+        )
         weight = np.zeros((len(cells), len(labels)))
         weight[np.arange(len(cells)), [labels.index(row[truth]) for row in cells]] = probabilities
         first, groups = distinct_rows(codes)
@@ -93,12 +110,8 @@ class BayesClassifier(BayesianClassifier):
         names = tuple(variables[place] for place in others)
         table = JointTable(names, tuple(levels), codes[first], safe_log(weight / prior), np.full(len(labels), -np.inf))
         model = cls(class_prior=dict(zip(labels, prior.tolist(), strict=True)), **params)
-        model._schema = Schema(tuple(declared_column(name, known) for name, known in zip(names, levels, strict=True)))
-        model._blocks = (Block(JointCategorical(), names),)
-        model._named, model._library, model._collected = True, "pandas", None
-        model.n_features_in_ = len(names)
-        model.feature_names_in_ = np.array(names, dtype=object)
-        return model._state_model(np.array(labels), prior, (table,))
+        plan = stated_plan(dict(zip(names, levels, strict=True)), JointCategorical())
+        return model._set_model(plan, np.array(labels), safe_log(prior), (table,))
 
 
 def _joint_cells(joint: Any) -> tuple[list[str], list[tuple[Any, ...]], Any]:

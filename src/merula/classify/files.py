@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from merula.classify.blocks import Block
+from merula.classify.plan import Block, Plan
 from merula.distributions import DISTRIBUTIONS, FAMILIES
 from merula.persist import read_state
 from merula.priors import MEstimate
@@ -16,14 +16,14 @@ from merula.stats import ClassCounts, Collected
 
 def model_state(model: Any) -> dict[str, Any]:
     """All of a fitted model as plain data: parameters, schema, statistics, distributions."""
+    plan = model._plan
     return {
         "model": type(model).__name__,
         "params": {name: _packed(value) for name, value in model.get_params(deep=False).items()},
-        "schema": model._schema.state(),
-        "blocks": [{"family": _packed(block.family), "columns": list(block.columns)} for block in model._blocks],
-        "named": model._named,
-        "library": model._library,
-        "features": model.n_features_in_,
+        "schema": plan.schema.state(),
+        "blocks": [{"family": _packed(block.family), "columns": list(block.columns)} for block in plan.blocks],
+        "named": plan.named,
+        "library": plan.library,
         "classes": model.classes_,
         "log_prior": model.class_log_prior_,
         "distributions": [{"name": type(part).__name__, "state": part.state()} for part in model.distributions_],
@@ -55,27 +55,15 @@ def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
     known = FAMILIES | {family.name: family for family in families}
     kind = getattr(classifiers, str(state.get("model")), None)
     if not isinstance(kind, type):
-        raise ValueError(f"{path} holds a {state.get('model')!r}, which this merula does not know; update merula to open it")
+        raise ValueError(
+            f"{path} holds a {state.get('model')!r}, which this merula does not know; update merula to open it"
+        )
     model = kind(**{name: _unpacked(value, known, path) for name, value in state["params"].items()})
-    model._schema = Schema.from_state(state["schema"])
-    model._blocks = tuple(Block(_unpacked(block["family"], known, path), tuple(block["columns"])) for block in state["blocks"])
-    model._named, model._library, model.n_features_in_ = state["named"], state["library"], state["features"]
-    if model._named:
-        import numpy as np
-
-        model.feature_names_in_ = np.array(model._schema.names, dtype=object)
-    model._collected = _collected(state["collected"], model._blocks)
+    blocks = tuple(Block(_unpacked(block["family"], known, path), tuple(block["columns"])) for block in state["blocks"])
+    plan = Plan(Schema.from_state(state["schema"]), blocks, state["named"], state["library"])
     shapes = DISTRIBUTIONS | {family.distribution.__name__: family.distribution for family in known.values()}
     parts = tuple(shapes[part["name"]].from_state(part["state"]) for part in state["distributions"])
-    model._state_model(state["classes"], _exp(state["log_prior"]), parts)
-    model.class_log_prior_ = state["log_prior"]
-    return model
-
-
-def _exp(log_prior: Any) -> Any:
-    import numpy as np
-
-    return np.exp(log_prior)
+    return model._set_model(plan, state["classes"], state["log_prior"], parts, _collected(state["collected"], blocks))
 
 
 def _collected(state: dict[str, Any] | None, blocks: tuple[Block, ...]) -> Collected | None:
@@ -105,5 +93,7 @@ def _unpacked(value: Any, known: Mapping[str, Any], path: Any) -> Any:
     if "mapping" in value:
         return {key: _unpacked(item, known, path) for key, item in value["mapping"].items()}
     if value["family"] not in known:
-        raise ValueError(f"{path} uses the distribution {value['family']!r}, which is not merula's own; pass its family: load(path, families=[…])")
+        raise ValueError(
+            f"{path} uses the distribution {value['family']!r}, which is not merula's own; pass its family: load(path, families=[…])"
+        )
     return known[value["family"]](**{name: _unpacked(item, known, path) for name, item in value["params"].items()})

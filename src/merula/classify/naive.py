@@ -8,11 +8,10 @@ from typing import Any, Self
 import numpy as np
 
 from merula.classify.base import BayesianClassifier
-from merula.classify.blocks import Block, declared_column
+from merula.classify.plan import stated_plan
 from merula.distributions import Categorical, CategoricalDistribution, Gaussian
 from merula.logspace import safe_log
 from merula.priors import checked_probabilities
-from merula.schema import Schema
 
 
 class NaiveBayesClassifier(BayesianClassifier):
@@ -58,7 +57,19 @@ class NaiveBayesClassifier(BayesianClassifier):
     array(['cat', 'dog'], dtype='<U3')
     """
 
-    def __init__(self, *, kinds: Any = None, levels: Any = None, distributions: Any = None, class_prior: Any = "empirical", smoothing: Any = 1, variance: Any = "mle", missing: Any = "marginalise", unseen: Any = "missing", n_jobs: Any = None) -> None:
+    def __init__(
+        self,
+        *,
+        kinds: Any = None,
+        levels: Any = None,
+        distributions: Any = None,
+        class_prior: Any = "empirical",
+        smoothing: Any = 1,
+        variance: Any = "mle",
+        missing: Any = "marginalise",
+        unseen: Any = "missing",
+        n_jobs: Any = None,
+    ) -> None:
         self.kinds = kinds
         self.levels = levels
         self.distributions = distributions
@@ -93,27 +104,26 @@ class NaiveBayesClassifier(BayesianClassifier):
         classes = np.unique(np.array(list(class_prior)))
         labels = classes.tolist()
         prior = checked_probabilities([class_prior[label] for label in labels], "class_prior")
-        columns, level_sets, logs = [], [], []
+        level_sets, logs = {}, []
         for name, stated in tables.items():
             table = stated.to_dict("index") if hasattr(stated, "to_dict") else stated
-            levels, probabilities = _stated_table(name, table, labels)
-            columns.append(declared_column(name, levels))
-            level_sets.append(levels)
+            level_sets[name], probabilities = _stated_table(name, table, labels)
             logs.append(np.concatenate([safe_log(probabilities).T, np.zeros((2, len(labels)))]))
+        distribution = CategoricalDistribution(tuple(tables), tuple(level_sets.values()), tuple(logs))
         model = cls(class_prior=dict(class_prior), **params)
-        model._schema = Schema(tuple(columns))
-        model._blocks = (Block(Categorical(), tuple(tables)),)
-        model._named, model._library, model._collected = True, "pandas", None
-        model.n_features_in_ = len(columns)
-        model.feature_names_in_ = np.array(list(tables), dtype=object)
-        return model._state_model(classes, prior, (CategoricalDistribution(tuple(tables), tuple(level_sets), tuple(logs)),))
+        return model._set_model(stated_plan(level_sets, Categorical()), classes, safe_log(prior), (distribution,))
 
 
-def _stated_table(name: str, table: Mapping[Any, Mapping[Any, float]], classes: list[Any]) -> tuple[tuple[Any, ...], Any]:
+def _stated_table(
+    name: str, table: Mapping[Any, Mapping[Any, float]], classes: list[Any]
+) -> tuple[tuple[Any, ...], Any]:
     """The levels of a stated column, in the order they are first named, and P(level given class), classes × levels."""
     for label in classes:
         if label not in table:
             raise ValueError(f"tables[{name!r}] has no row for class {label!r}")
     levels = tuple(dict.fromkeys(level for label in classes for level in table[label]))
-    rows = [checked_probabilities([table[label].get(level, 0.0) for level in levels], f"tables[{name!r}][{label!r}]") for label in classes]
+    rows = [
+        checked_probabilities([table[label].get(level, 0.0) for level in levels], f"tables[{name!r}][{label!r}]")
+        for label in classes
+    ]
     return levels, np.stack(rows)

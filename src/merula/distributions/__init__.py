@@ -6,7 +6,28 @@ from merula.distributions.gaussian import Gaussian, GaussianDistribution
 from merula.distributions.joint import JointCategorical, JointTable
 from merula.distributions.multivariate import MultivariateGaussian, MultivariateGaussianDistribution
 
-FAMILIES: dict[str, type[BaseFamily]] = {family.name: family for family in (Gaussian, MultivariateGaussian, Categorical, Bernoulli, JointCategorical)}
-DISTRIBUTIONS: dict[str, type[Distribution]] = {kind.__name__: kind for kind in (CategoricalDistribution, GaussianDistribution, JointTable, MultivariateGaussianDistribution)}
+FAMILIES: dict[str, type[BaseFamily]] = {
+    family.name: family for family in (Gaussian, MultivariateGaussian, Categorical, Bernoulli, JointCategorical)
+}
+DISTRIBUTIONS: dict[str, type[Distribution]] = {
+    kind.__name__: kind
+    for kind in (CategoricalDistribution, GaussianDistribution, JointTable, MultivariateGaussianDistribution)
+}
 
-__all__ = ["DISTRIBUTIONS", "FAMILIES", "BaseFamily", "Bernoulli", "Categorical", "CategoricalDistribution", "Distribution", "Family", "Gaussian", "GaussianDistribution", "JointCategorical", "JointTable", "MultivariateGaussian", "MultivariateGaussianDistribution", "Setting"]
+__all__ = [
+    "DISTRIBUTIONS",
+    "FAMILIES",
+    "BaseFamily",
+    "Bernoulli",
+    "Categorical",
+    "CategoricalDistribution",
+    "Distribution",
+    "Family",
+    "Gaussian",
+    "GaussianDistribution",
+    "JointCategorical",
+    "JointTable",
+    "MultivariateGaussian",
+    "MultivariateGaussianDistribution",
+    "Setting",
+]

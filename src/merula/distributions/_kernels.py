@@ -13,7 +13,17 @@ Array = NDArray[np.float64]
 
 
 @kernel
-def add_levels(codes: NDArray[Any], shift: NDArray[np.int64], width: NDArray[np.int64], offsets: NDArray[np.int64], places: NDArray[np.int64], starts: NDArray[np.int64], log_prob: Array, unseen: NDArray[np.int64], out: Array) -> None:
+def add_levels(
+    codes: NDArray[Any],
+    shift: NDArray[np.int64],
+    width: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    places: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    log_prob: Array,
+    unseen: NDArray[np.int64],
+    out: Array,
+) -> None:
     """out[row, class] += log_prob[place of the row's level, class] for every column; `unseen` counts levels not known.
 
     `places` maps every slot to a level, m for missing, m + 1 for unseen; `starts` is where a column's levels begin.
@@ -32,7 +42,17 @@ def add_levels(codes: NDArray[Any], shift: NDArray[np.int64], width: NDArray[np.
 
 
 @kernel
-def add_gaussians(x: NDArray[Any], mean: Array, half_precision: Array, constant: Array, log_present: Array, log_missing: Array, lowest: Array, highest: Array, out: Array) -> int:
+def add_gaussians(
+    x: NDArray[Any],
+    mean: Array,
+    half_precision: Array,
+    constant: Array,
+    log_present: Array,
+    log_missing: Array,
+    lowest: Array,
+    highest: Array,
+    out: Array,
+) -> int:
     """out[row, class] += Σ log N(x; mean, variance) over the columns; −1, or the column of an infinite value.
 
     Rows are added as if complete; one whose sum is not finite is added again with care: a missing cell contributes
@@ -76,7 +96,15 @@ def add_squared_norms(z: Array, offsets: Array, constant: Array, out: Array) -> 
 
 
 @kernel
-def complete(vectors: Array, pattern: NDArray[np.int64], observed: NDArray[np.bool_], precision: Array, log_det: Array, weight: Array, spread: Array) -> None:
+def complete(
+    vectors: Array,
+    pattern: NDArray[np.int64],
+    observed: NDArray[np.bool_],
+    precision: Array,
+    log_det: Array,
+    weight: Array,
+    spread: Array,
+) -> None:
     """Fill the missing entries of centred vectors with their regression on the observed ones, in place.
 
     vectors[v] has the observed columns of observed[pattern[v]], patterns in ascending order. With K the precision

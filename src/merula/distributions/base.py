@@ -117,7 +117,9 @@ class BaseFamily:
     def encodes(self, column: Column) -> Column:
         """See `Family.encodes`."""
         if column.kind not in self.kinds:
-            raise ValueError(f"column {column.name!r} is {column.kind}, but the {self.name} distribution is for {' or '.join(self.kinds)} columns; change kinds= or distributions=")
+            raise ValueError(
+                f"column {column.name!r} is {column.kind}, but the {self.name} distribution is for {' or '.join(self.kinds)} columns; change kinds= or distributions="
+            )
         return column
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -130,7 +132,7 @@ class BaseFamily:
 
 
 def missing_terms(present: Array, class_weight: Array, setting: Setting) -> tuple[Array, Array]:
-    """log P(cell present given class) and log P(cell missing given class), per class and column.
+    """Log P(cell present given class) and log P(cell missing given class), per class and column.
 
     Both are 0 where missing cells are averaged out, and in columns that were never missing at fit.
     """

@@ -59,12 +59,17 @@ class CategoricalDistribution(Distribution):
 
     def factors(self) -> tuple[Distribution, ...]:
         """See `Distribution.factors`: one part for each column."""
-        return tuple(CategoricalDistribution((name,), (levels,), (table,)) for name, levels, table in zip(self.columns, self.level_sets, self.log_table, strict=True))
+        return tuple(
+            CategoricalDistribution((name,), (levels,), (table,))
+            for name, levels, table in zip(self.columns, self.level_sets, self.log_table, strict=True)
+        )
 
     @property
     def parameters_count(self) -> int:
         """Σ_j classes × (levels − 1)."""
-        return sum((len(levels) - 1) * table.shape[1] for levels, table in zip(self.level_sets, self.log_table, strict=True))
+        return sum(
+            (len(levels) - 1) * table.shape[1] for levels, table in zip(self.level_sets, self.log_table, strict=True)
+        )
 
     def probabilities(self, column: str) -> Array:
         """P(level given class) of one column, levels × classes."""
@@ -88,7 +93,9 @@ def label_array(levels: Sequence[Label]) -> NDArray[Any]:
     return np.array(levels) if kinds in ({int}, {float}, {bool}) else np.array(levels, dtype=object)
 
 
-def level_tables(statistic: LevelCounts, setting: Setting, smoothing: Smoothing) -> tuple[tuple[tuple[Label, ...], ...], tuple[Array, ...]]:
+def level_tables(
+    statistic: LevelCounts, setting: Setting, smoothing: Smoothing
+) -> tuple[tuple[tuple[Label, ...], ...], tuple[Array, ...]]:
     """Each column's levels and its table of log probabilities, with the rows for missing and unseen cells."""
     declared = [column.levels if column.declared else None for column in setting.columns]
     ordered = statistic.ordered(declared)
@@ -99,7 +106,11 @@ def level_tables(statistic: LevelCounts, setting: Setting, smoothing: Smoothing)
             levels, counts = (*levels, None), np.concatenate([counts, lost[:, None]], axis=1)
         nothing = np.zeros((1, len(counts)))
         unseen = safe_log(unseen_probability(counts, smoothing))[None, :] if setting.unseen == "smooth" else nothing
-        known = safe_log(smoothed(counts, smoothing, name, levels, setting.classes)).T if levels else np.zeros((0, len(counts)))
+        known = (
+            safe_log(smoothed(counts, smoothing, name, levels, setting.classes)).T
+            if levels
+            else np.zeros((0, len(counts)))
+        )
         tables.append(np.concatenate([known, nothing, unseen]))
         level_sets.append(levels)
     return tuple(level_sets), tuple(tables)
@@ -119,7 +130,7 @@ class Categorical(BaseFamily):
     >>> import merula as mr
     >>> model = mr.NaiveBayesClassifier(distributions={"categorical": mr.Categorical(smoothing=0.5)})
     >>> model.fit([["red"], ["red"], ["blue"]], ["yes", "no", "no"]).predict_proba([["blue"]]).round(3)
-    array([[0.75, 0.25]])
+    array([[0.8, 0.2]])
     """
 
     smoothing: Any = None
@@ -149,5 +160,7 @@ class Bernoulli(Categorical):
         """See `Family.encodes`: the column with its two levels declared."""
         super().encodes(column)
         if column.levels is not None and len(column.levels) != 2:
-            raise ValueError(f"column {column.name!r} has levels {list(column.levels)}; the bernoulli distribution needs exactly two")
+            raise ValueError(
+                f"column {column.name!r} has levels {list(column.levels)}; the bernoulli distribution needs exactly two"
+            )
         return replace(column, kind="categorical", levels=column.levels or (0, 1), declared=True)

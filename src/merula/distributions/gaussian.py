@@ -49,9 +49,21 @@ class GaussianDistribution(Distribution):
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         """See `Distribution.add_log_prob`."""
         half_precision, constant, present, lowest, highest = self._constants
-        infinite = add_gaussians(rows.values(self.columns), self.mean, half_precision, constant, present, self.log_missing, lowest, highest, out)
+        infinite = add_gaussians(
+            rows.values(self.columns),
+            self.mean,
+            half_precision,
+            constant,
+            present,
+            self.log_missing,
+            lowest,
+            highest,
+            out,
+        )
         if infinite >= 0:
-            raise ValueError(f"column {self.columns[infinite]!r} contains infinity; replace it by a number, or by NaN if it is unknown")
+            raise ValueError(
+                f"column {self.columns[infinite]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
+            )
 
     def log_prob(self, rows: Encoded) -> Array:
         """See `Distribution.log_prob`."""
@@ -62,7 +74,10 @@ class GaussianDistribution(Distribution):
     def factors(self) -> tuple[Distribution, ...]:
         """See `Distribution.factors`: one part for each column."""
         parts = (self.mean, self.variance, self.centre, self.spread, self.log_present, self.log_missing)
-        return tuple(GaussianDistribution((name,), *(np.ascontiguousarray(part[..., j : j + 1]) for part in parts)) for j, name in enumerate(self.columns))
+        return tuple(
+            GaussianDistribution((name,), *(np.ascontiguousarray(part[..., j : j + 1]) for part in parts))
+            for j, name in enumerate(self.columns)
+        )
 
     @property
     def parameters_count(self) -> int:
@@ -73,10 +88,18 @@ class GaussianDistribution(Distribution):
         """See `Distribution.sample`."""
         scale = np.where(np.isfinite(self.variance), np.sqrt(self.variance), 0.0)
         values = rng.normal(self.mean[classes], scale[classes])
-        return with_missing(dict(zip(self.columns, values.T, strict=True)), self.log_present, self.log_missing, classes, rng)
+        return with_missing(
+            dict(zip(self.columns, values.T, strict=True)), self.log_present, self.log_missing, classes, rng
+        )
 
 
-def with_missing(values: dict[str, NDArray[Any]], log_present: Array, log_missing: Array, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+def with_missing(
+    values: dict[str, NDArray[Any]],
+    log_present: Array,
+    log_missing: Array,
+    classes: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> dict[str, NDArray[Any]]:
     """The values, blanked out as often as the model says cells are missing."""
     for j, name in enumerate(values):
         if log_present[:, j].any() or log_missing[:, j].any():
@@ -151,4 +174,12 @@ class Gaussian(BaseFamily):
         mean, variance = class_variances(statistic, option, spread)
         varies = spread.overall > 0
         present, missing = missing_terms(statistic.weight, setting.class_weight, setting)
-        return GaussianDistribution(statistic.columns, mean, np.where(varies, variance, np.inf), spread.mean, np.sqrt(spread.overall), present, missing)
+        return GaussianDistribution(
+            statistic.columns,
+            mean,
+            np.where(varies, variance, np.inf),
+            spread.mean,
+            np.sqrt(spread.overall),
+            present,
+            missing,
+        )

@@ -29,7 +29,6 @@ Array = NDArray[np.float64]
 Cells = NDArray[np.int32]
 UNKNOWN = -2
 KEPT_PATTERNS = 256
-ENUMERABLE = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +77,15 @@ class JointTable(Distribution):
             level = places[tile.offsets[j] + slot]
             unknown = level == len(levels) + 1
             unseen[j] = unknown.sum()
-            cells[:, j] = np.where(unknown, UNKNOWN if self.unseen == "smooth" else MISSING, np.where(level == len(levels), MISSING, level))
+            cells[:, j] = np.where(
+                unknown, UNKNOWN if self.unseen == "smooth" else MISSING, np.where(level == len(levels), MISSING, level)
+            )
         if unseen.any():
             rows.note_unseen(self.columns, unseen)
         return cells
 
     def _marginal(self, cells: Cells, observed: NDArray[np.bool_]) -> Array:
-        """log P(observed columns given class) of rows that all miss the same columns."""
+        """Log P(observed columns given class) of rows that all miss the same columns."""
         if not observed.any():
             return np.zeros((len(cells), len(self.log_rest)))
         parts, total, counts = self._index(observed)
@@ -105,7 +106,11 @@ class JointTable(Distribution):
             peak = self.log_cell.max(initial=-np.inf)
             peak = peak if np.isfinite(peak) else 0.0
             total = safe_log(sum_rows(np.exp(self.log_cell - peak), groups, len(first))) + peak
-            self._indexes[key] = CellTable(part[first]), total, np.bincount(groups, minlength=len(first)).astype(np.float64)
+            self._indexes[key] = (
+                CellTable(part[first]),
+                total,
+                np.bincount(groups, minlength=len(first)).astype(np.float64),
+            )
         return self._indexes[key]
 
     @cached_property
@@ -114,8 +119,9 @@ class JointTable(Distribution):
 
     @property
     def parameters_count(self) -> int:
-        """classes × (Π levels − 1)."""
-        return len(self.log_rest) * (prod(self._sizes.tolist()) - 1)
+        """Classes × (Π levels − 1)."""
+        cells: int = prod(self._sizes.tolist())
+        return len(self.log_rest) * (cells - 1)
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """See `Distribution.sample`."""
@@ -130,7 +136,11 @@ class JointTable(Distribution):
         listed = np.exp(self.log_cell[:, label])
         share = np.append(listed, max(0.0, 1.0 - listed.sum()) if np.isfinite(self.log_rest[label]) else 0.0)
         place = rng.choice(len(share), size=count, p=share / share.sum())
-        cells = np.concatenate([self.cells, self.cells[:1]]).astype(np.int64)[place] if len(self.cells) else np.zeros((count, len(self.columns)), dtype=np.int64)
+        cells = (
+            np.concatenate([self.cells, self.cells[:1]]).astype(np.int64)[place]
+            if len(self.cells)
+            else np.zeros((count, len(self.columns)), dtype=np.int64)
+        )
         outside = np.flatnonzero(place == len(listed))
         known = CellTable(self.cells)
         while len(outside):
@@ -171,7 +181,9 @@ class JointCategorical(BaseFamily):
         ordered = statistic.ordered(declared, missing_is_level=setting.missing == "level")
         sizes = np.array([max(1, len(levels)) for levels in ordered.labels], dtype=np.int64)
         log_size = float(np.log(sizes).sum())
-        log_pseudo = _log_pseudo_count(setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing), log_size)
+        log_pseudo = _log_pseudo_count(
+            setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing), log_size
+        )
         shared = [share_out(ordered.cells, weight, sizes, float(np.exp(log_pseudo))) for weight in ordered.weight.T]
         cells = np.concatenate([part.cells for part in shared])
         first, _ = distinct_rows(cells) if len(cells) else (np.zeros(0, dtype=np.int64), None)
@@ -180,11 +192,18 @@ class JointCategorical(BaseFamily):
         log_rest = np.empty(len(shared))
         for label, part in enumerate(shared):
             log_cell[:, label], log_rest[label] = part.log_probabilities(cells, log_size, log_pseudo)
-        return JointTable(statistic.columns, tuple(tuple(levels) for levels in ordered.labels), cells, log_cell, log_rest, setting.unseen)
+        return JointTable(
+            statistic.columns,
+            tuple(tuple(levels) for levels in ordered.labels),
+            cells,
+            log_cell,
+            log_rest,
+            setting.unseen,
+        )
 
 
 def _log_pseudo_count(smoothing: Smoothing, log_size: float) -> float:
-    """log of what smoothing adds to every cell of a table with exp(log_size) cells."""
+    """Log of what smoothing adds to every cell of a table with exp(log_size) cells."""
     if not isinstance(smoothing, MEstimate):
         return float(safe_log(smoothing))
     if smoothing.p is not None:

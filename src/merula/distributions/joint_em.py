@@ -12,6 +12,7 @@ log likelihood + α Σ log θ rises at every step (Dempster, Laird, Rubin 1977, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,19 +40,20 @@ class CellTable:
         """Multipliers whose weighted sums, modulo 2⁶⁴, differ for every two of the cells."""
         rng = np.random.default_rng(0)
         while True:
-            multipliers = rng.integers(0, 2**63, size=cells.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+            halves = rng.integers(0, 2**63, size=cells.shape[1], dtype=np.uint64)
+            multipliers: NDArray[np.uint64] = np.asarray(2 * halves + 1, dtype=np.uint64)
             self._multipliers = multipliers
             if len(np.unique(self._key(cells))) == len(cells):
                 return multipliers
 
-    def _key(self, cells: NDArray[np.int32]) -> NDArray[np.uint64]:
+    def _key(self, cells: NDArray[Any]) -> NDArray[np.uint64]:
         with np.errstate(over="ignore"):
             key = np.zeros(len(cells), dtype=np.uint64)
             for column, multiplier in zip(cells.T, self._multipliers, strict=True):
                 key += column.astype(np.int64).astype(np.uint64) * multiplier
         return key
 
-    def find(self, cells: NDArray[np.int32]) -> NDArray[np.int64]:
+    def find(self, cells: NDArray[Any]) -> NDArray[np.int64]:
         """The place of each row in the table, −1 where it is not there."""
         if not len(self._keys):
             return np.full(len(cells), -1, dtype=np.int64)
@@ -69,12 +71,18 @@ class Shared:
     elsewhere: float
 
     def log_probabilities(self, wanted: NDArray[np.int32], log_size: float, log_pseudo: float) -> tuple[Array, float]:
-        """log θ of the wanted cells, and of each cell that is not listed; all even where nothing was counted."""
+        """Log θ of the wanted cells, and of each cell that is not listed; all even where nothing was counted."""
         total = np.logaddexp(safe_log(self.counts.sum() + self.elsewhere), log_pseudo + log_size)
         if total == -np.inf:
             return np.full(len(wanted), -log_size), -log_size
-        others = log_size + np.log1p(-min(1.0, len(self.cells) * np.exp(-log_size))) if len(self.cells) < np.exp(min(log_size, 700)) else -np.inf
-        rest = float(np.logaddexp(safe_log(self.elsewhere) - others if others > -np.inf else -np.inf, log_pseudo) - total)
+        others = (
+            log_size + np.log1p(-min(1.0, len(self.cells) * np.exp(-log_size)))
+            if len(self.cells) < np.exp(min(log_size, 700))
+            else -np.inf
+        )
+        rest = float(
+            np.logaddexp(safe_log(self.elsewhere) - others if others > -np.inf else -np.inf, log_pseudo) - total
+        )
         log_cell = np.logaddexp(safe_log(self.counts), log_pseudo) - total
         place = CellTable(self.cells).find(wanted)
         return (np.where(place >= 0, log_cell[place], rest) if len(log_cell) else np.full(len(wanted), rest)), rest
@@ -102,7 +110,9 @@ def share_out(rows: NDArray[np.int32], weight: Array, sizes: NDArray[np.int64], 
     return _em(cells, counts, _patterns(cells, rows[partial], weight[partial], sizes), sizes, pseudo)
 
 
-def _with_reach(cells: NDArray[np.int32], counts: Array, partial: NDArray[np.int32], sizes: NDArray[np.int64]) -> tuple[NDArray[np.int32], Array]:
+def _with_reach(
+    cells: NDArray[np.int32], counts: Array, partial: NDArray[np.int32], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], Array]:
     """The cells met complete and those in reach of the narrowest incomplete rows, with the complete counts."""
     reach = np.where(partial == MISSING, sizes.astype(np.float64), 1.0).prod(axis=1)
     order = np.argsort(reach, kind="stable")
@@ -116,11 +126,16 @@ def _with_reach(cells: NDArray[np.int32], counts: Array, partial: NDArray[np.int
 
 def _reached(row: NDArray[np.int32], sizes: NDArray[np.int64]) -> NDArray[np.int32]:
     """All cells that agree with an incomplete row."""
-    axes = [np.arange(size, dtype=np.int32) if level == MISSING else np.array([level]) for level, size in zip(row, sizes.tolist(), strict=True)]
+    axes = [
+        np.arange(size, dtype=np.int32) if level == MISSING else np.array([level])
+        for level, size in zip(row, sizes.tolist(), strict=True)
+    ]
     return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1).astype(np.int32)
 
 
-def _patterns(cells: NDArray[np.int32], partial: NDArray[np.int32], weight: Array, sizes: NDArray[np.int64]) -> list[Pattern]:
+def _patterns(
+    cells: NDArray[np.int32], partial: NDArray[np.int32], weight: Array, sizes: NDArray[np.int64]
+) -> list[Pattern]:
     missing = partial == MISSING
     first, groups = distinct_rows(missing.astype(np.int8))
     found = []
@@ -134,7 +149,9 @@ def _patterns(cells: NDArray[np.int32], partial: NDArray[np.int32], weight: Arra
     return found
 
 
-def _em(cells: NDArray[np.int32], counts: Array, patterns: list[Pattern], sizes: NDArray[np.int64], pseudo: float) -> Shared:
+def _em(
+    cells: NDArray[np.int32], counts: Array, patterns: list[Pattern], sizes: NDArray[np.int64], pseudo: float
+) -> Shared:
     """EM from a table in which every cell has one row more than was met."""
     whole = counts.sum() + sum(float(pattern.weight.sum()) for pattern in patterns)
     others = max(float(sizes.astype(np.float64).prod()) - len(cells), 0.0)
@@ -158,7 +175,11 @@ def _expected(patterns: list[Pattern], cell: Array, rest: float) -> tuple[Array,
             unlisted = np.where(pattern.unlisted > 0, pattern.unlisted * rest, 0.0)
             total = np.bincount(owner, cell, minlength=len(pattern.weight) + 1)[:-1] + unlisted
             rate = np.where(total > 0, pattern.weight / total, 0.0)
-            outside = np.where(np.isfinite(unlisted) & (total > 0), rate * unlisted, np.where(pattern.unlisted > 0, pattern.weight, 0.0))
+            outside = np.where(
+                np.isfinite(unlisted) & (total > 0),
+                rate * unlisted,
+                np.where(pattern.unlisted > 0, pattern.weight, 0.0),
+            )
         received += np.append(rate, 0.0)[owner] * cell
         elsewhere += float(outside.sum())
     return received, elsewhere

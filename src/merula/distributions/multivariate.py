@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,8 +12,23 @@ from numpy.typing import NDArray
 
 from merula.distributions._kernels import add_squared_norms, complete
 from merula.distributions.base import BaseFamily, Distribution, Setting, missing_terms
-from merula.distributions.gaussian import FARTHEST, LOG_TWO_PI, VARIANCE_FLOOR, Gaussian, class_variances, column_spread, with_missing
-from merula.distributions.normal_em import ClassPatterns, available_correlation, class_patterns, column_moments, correlation, fit_normal
+from merula.distributions.gaussian import (
+    FARTHEST,
+    LOG_TWO_PI,
+    VARIANCE_FLOOR,
+    Gaussian,
+    class_variances,
+    column_spread,
+    with_missing,
+)
+from merula.distributions.normal_em import (
+    ClassPatterns,
+    available_correlation,
+    class_patterns,
+    column_moments,
+    correlation,
+    fit_normal,
+)
 from merula.encode import Encoded
 from merula.schema import Label, one_of
 from merula.stats import Moments, PatternMoments
@@ -69,7 +83,9 @@ class MultivariateGaussianDistribution(Distribution):
             return
         infinite = np.isinf(x).any(axis=0)
         if infinite.any():
-            raise ValueError(f"column {self.columns[int(infinite.argmax())]!r} contains infinity; replace it by a number, or by NaN if it is unknown")
+            raise ValueError(
+                f"column {self.columns[int(infinite.argmax())]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
+            )
         if not incomplete.all():
             whole = np.zeros((int((~incomplete).sum()), out.shape[1]))
             self._add_complete(x[~incomplete], whole)
@@ -86,24 +102,35 @@ class MultivariateGaussianDistribution(Distribution):
 
     def _add_complete(self, x: NDArray[Any], out: Array) -> None:
         side_by_side, whitened_mean, half_log_det = self._constants
-        constant = half_log_det - 0.5 * len(self.kept) * LOG_TWO_PI - np.log(self.unit[self.kept]).sum() + self.log_present.sum(axis=1)
+        constant = (
+            half_log_det
+            - 0.5 * len(self.kept) * LOG_TWO_PI
+            - np.log(self.unit[self.kept]).sum()
+            + self.log_present.sum(axis=1)
+        )
         add_squared_norms(self._standard(x) @ side_by_side, whitened_mean, constant, out)
 
     def _incomplete(self, x: NDArray[Any]) -> Array:
-        """log density of what is observed, rows grouped by what that is."""
+        """Log density of what is observed, rows grouped by what that is."""
         seen = ~np.isnan(x)
         z, observed = self._standard(x), seen[:, self.kept]
-        first, pattern = distinct_rows(np.packbits(observed, axis=1)) if len(self.kept) else (np.zeros(1, dtype=np.int64), np.zeros(len(x), dtype=np.int64))
+        first, pattern = (
+            distinct_rows(np.packbits(observed, axis=1))
+            if len(self.kept)
+            else (np.zeros(1, dtype=np.int64), np.zeros(len(x), dtype=np.int64))
+        )
         order = np.argsort(pattern, kind="stable")
         half_log_det = self._constants[2]
-        out = np.where(seen[:, None, :], self.log_present, self.log_missing).sum(axis=2)
+        out: Array = np.where(seen[:, None, :], self.log_present, self.log_missing).sum(axis=2)
         out -= (observed * (np.log(self.unit[self.kept]) + 0.5 * LOG_TWO_PI)).sum(axis=1)[:, None]
         for label, mean in enumerate(self.mean):
             root = self.whitening[label if len(self.whitening) > 1 else 0]
             vectors = np.where(observed, z - mean, 0.0)[order]
             log_det = np.zeros(len(first))
             complete(vectors, pattern[order], observed[first], root @ root.T, log_det, np.zeros(0), np.zeros((0, 0)))
-            out[order, label] += half_log_det[label] - 0.5 * (log_det[pattern[order]] + ((vectors @ root) ** 2).sum(axis=1))
+            out[order, label] += half_log_det[label] - 0.5 * (
+                log_det[pattern[order]] + ((vectors @ root) ** 2).sum(axis=1)
+            )
         return out
 
     @property
@@ -117,7 +144,8 @@ class MultivariateGaussianDistribution(Distribution):
         """Σ of each class (or of all), in the columns' own units."""
         inverse = np.linalg.inv(self.whitening)
         unit = self.unit[self.kept]
-        return np.einsum("gka,gkb->gab", inverse, inverse) * np.outer(unit, unit)
+        result: Array = np.einsum("gka,gkb->gab", inverse, inverse) * np.outer(unit, unit)
+        return result
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """See `Distribution.sample`."""
@@ -126,7 +154,9 @@ class MultivariateGaussianDistribution(Distribution):
         z = np.zeros((len(classes), len(self.columns)))
         z[:, self.kept] = self.mean[classes] + np.einsum("nk,nkd->nd", noise, roots)
         values = self.centre + self.unit * z
-        return with_missing(dict(zip(self.columns, values.T, strict=True)), self.log_present, self.log_missing, classes, rng)
+        return with_missing(
+            dict(zip(self.columns, values.T, strict=True)), self.log_present, self.log_missing, classes, rng
+        )
 
 
 @dataclass(frozen=True)
@@ -153,14 +183,18 @@ class MultivariateGaussian(BaseFamily):
     def wanted(self, columns: Sequence[str], classes: int) -> Moments | PatternMoments:
         """See `Family.wanted`."""
         self._check()
-        return Moments.zero(columns, classes) if self.covariance == "diagonal" else PatternMoments.zero(columns, classes)
+        return (
+            Moments.zero(columns, classes) if self.covariance == "diagonal" else PatternMoments.zero(columns, classes)
+        )
 
     def _check(self) -> None:
         one_of(self.covariance, ("full", "shared", "diagonal"), "covariance")
         if isinstance(self.shrinkage, str):
             one_of(self.shrinkage, ("auto",), "shrinkage")
-        elif not isinstance(self.shrinkage, Real) or not 0 <= self.shrinkage <= 1:
-            raise ValueError(f"shrinkage is {self.shrinkage!r}, expected 'auto' or a number from 0 (none) to 1 (no correlation)")
+        elif not isinstance(self.shrinkage, int | float | np.number) or not 0 <= self.shrinkage <= 1:
+            raise ValueError(
+                f"shrinkage is {self.shrinkage!r}, expected 'auto' or a number from 0 (none) to 1 (no correlation)"
+            )
 
     def build(self, statistic: Any, setting: Setting) -> Distribution:
         """See `Family.build`."""
@@ -173,14 +207,23 @@ class MultivariateGaussian(BaseFamily):
         start, variances = class_variances(moments, "mle", spread)
         kept = np.flatnonzero(spread.overall > 0)
         unit = np.where(spread.overall > 0, np.sqrt(spread.overall), 1.0)
-        classes = [class_patterns(statistic, label, kept, spread.mean[kept], unit[kept]) for label in range(len(setting.classes))]
-        standard = Start(((start - spread.mean) / unit)[:, kept], (variances / unit**2)[:, kept], (spread.within / unit**2)[kept])
+        classes = [
+            class_patterns(statistic, label, kept, spread.mean[kept], unit[kept])
+            for label in range(len(setting.classes))
+        ]
+        standard = Start(
+            ((start - spread.mean) / unit)[:, kept], (variances / unit**2)[:, kept], (spread.within / unit**2)[kept]
+        )
         names = tuple(statistic.columns[place] for place in kept)
         mean, whitening = self._fit(classes, standard, option, names, setting.classes)
         present, missing = missing_terms(moments.weight, setting.class_weight, setting)
-        return MultivariateGaussianDistribution(statistic.columns, kept, spread.mean, unit, mean, whitening, present, missing)
+        return MultivariateGaussianDistribution(
+            statistic.columns, kept, spread.mean, unit, mean, whitening, present, missing
+        )
 
-    def _fit(self, classes: list[ClassPatterns], start: Start, option: str, names: tuple[str, ...], labels: tuple[Label, ...]) -> tuple[Array, Array]:
+    def _fit(
+        self, classes: list[ClassPatterns], start: Start, option: str, names: tuple[str, ...], labels: tuple[Label, ...]
+    ) -> tuple[Array, Array]:
         """Each class's mean, and the whitening of each group of classes that share a covariance."""
         shared = self.covariance == "shared"
         groups = [list(range(len(classes)))] if shared else [[label] for label in range(len(classes))]
@@ -190,7 +233,11 @@ class MultivariateGaussian(BaseFamily):
             diagonal = start.within if shared else start.variance[members[0]]
             fitted = fit_normal(parts, start.mean[members], diagonal, self._shrinkage(parts, start.mean[members]))
             if self.shrinkage == 0:
-                _refuse_singular(fitted.scatter, "the covariance shared by all classes" if shared else f"class {labels[members[0]]!r}", names)
+                _refuse_singular(
+                    fitted.scatter,
+                    "the covariance shared by all classes" if shared else f"class {labels[members[0]]!r}",
+                    names,
+                )
             n = sum(part.total for part in parts)
             freedom = n - len(members) if option == "unbiased" else n
             covariance = fitted.covariance * (n / freedom if freedom > 0 else 1.0)
@@ -199,7 +246,11 @@ class MultivariateGaussian(BaseFamily):
         return mean, whitening
 
     def _shrinkage(self, classes: list[ClassPatterns], mean: Array) -> float:
-        return _oracle_shrinkage(*available_correlation(classes, mean)) if self.shrinkage == "auto" else float(self.shrinkage)
+        return (
+            _oracle_shrinkage(*available_correlation(classes, mean))
+            if self.shrinkage == "auto"
+            else float(self.shrinkage)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,4 +284,6 @@ def _refuse_singular(covariance: Array, whose: str, names: tuple[str, ...]) -> N
         weight = np.abs(vectors[:, 0])
         bound = [names[place] for place in np.argsort(-weight)[:5] if weight[place] > 0.1 * weight.max()]
     columns = ", ".join(map(repr, bound))
-    raise ValueError(f"{whose} has a singular covariance in column(s) {columns}: too few rows, or columns that determine each other; set shrinkage='auto' (or a number above 0), or leave a column out")
+    raise ValueError(
+        f"{whose} has a singular covariance in column(s) {columns}: too few rows, or columns that determine each other; set shrinkage='auto' (or a number above 0), or leave a column out"
+    )

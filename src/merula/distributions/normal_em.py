@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,9 +55,15 @@ class ClassPatterns:
         return np.where(self.observed[self.pattern], self.vectors - np.where(self.is_mean[:, None], mean, 0.0), 0.0)
 
 
-def class_patterns(statistic: PatternMoments, label: int, kept: NDArray[np.int64], centre: Array, unit: Array) -> ClassPatterns:
+def class_patterns(
+    statistic: PatternMoments, label: int, kept: NDArray[np.int64], centre: Array, unit: Array
+) -> ClassPatterns:
     """What a class's statistics say of the kept columns, in standard units."""
-    observed, weights, vectors, pattern, is_mean = [], [], [], [], []
+    observed: list[NDArray[np.bool_]] = []
+    weights: list[float] = []
+    vectors: list[Array] = []
+    pattern: list[int] = []
+    is_mean: list[bool] = []
     for (owner, mask), part in sorted(statistic.partial.items(), key=lambda item: item[0]):
         seen = np.frombuffer(mask, dtype=np.uint8).astype(bool)
         if owner != label or not seen[kept].any():
@@ -92,7 +99,11 @@ def column_moments(statistic: PatternMoments) -> Moments:
     for (label, mask), part in statistic.partial.items():
         seen = np.frombuffer(mask, dtype=np.uint8).astype(bool)
         one = Moments.zero(whole.columns, len(whole.weight))
-        one.weight[label, seen], one.mean[label, seen], one.squares[label, seen] = part.weight, part.mean, (part.root**2).sum(axis=0)
+        one.weight[label, seen], one.mean[label, seen], one.squares[label, seen] = (
+            part.weight,
+            part.mean,
+            (part.root**2).sum(axis=0),
+        )
         result = result + one
     return result
 
@@ -136,7 +147,7 @@ def _shrunk(average: Array, diagonal: Array, shrinkage: float) -> Array:
 
 def _expectation(part: ClassPatterns, mean: Array, covariance: Array) -> tuple[Array, Array, float]:
     """The new mean, the completed scatter about it, and the log likelihood under the old parameters."""
-    precision = np.linalg.inv(covariance)
+    precision: Any = np.linalg.inv(covariance)
     log_det = float(np.linalg.slogdet(covariance)[1])
     vectors, spread = part.centred(mean), np.zeros_like(covariance)
     extra = np.zeros(len(part.observed))
@@ -179,6 +190,6 @@ def correlation(covariance: Array) -> Array:
     """The correlation matrix; a column without variance correlates with nothing."""
     deviation = np.sqrt(np.diagonal(covariance))
     scale = np.outer(deviation, deviation)
-    result = np.clip(np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0), -1.0, 1.0)
+    result: Array = np.clip(np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0), -1.0, 1.0)
     np.fill_diagonal(result, 1.0)
     return result

@@ -7,4 +7,13 @@ from merula.stats.joint import JointCounts
 from merula.stats.moments import FullMoments, Moments
 from merula.stats.patterns import PatternMoments
 
-__all__ = ["ClassCounts", "Collected", "FullMoments", "JointCounts", "LevelCounts", "Moments", "PatternMoments", "Statistic"]
+__all__ = [
+    "ClassCounts",
+    "Collected",
+    "FullMoments",
+    "JointCounts",
+    "LevelCounts",
+    "Moments",
+    "PatternMoments",
+    "Statistic",
+]

@@ -47,7 +47,9 @@ def class_sums(x: NDArray[Any], classes: NDArray[Any], weights: Any, shift: Arra
 
 
 @kernel
-def present_class_sums(x: NDArray[Any], classes: NDArray[Any], weights: Any, shift: Array, counts: Array, sums: Array, squares: Array) -> None:
+def present_class_sums(
+    x: NDArray[Any], classes: NDArray[Any], weights: Any, shift: Array, counts: Array, sums: Array, squares: Array
+) -> None:
     """As `class_sums`, skipping missing cells and rows of weight 0, with the weight present in each cell."""
     for row in range(x.shape[0]):
         label = classes[row]
@@ -63,7 +65,15 @@ def present_class_sums(x: NDArray[Any], classes: NDArray[Any], weights: Any, shi
 
 
 @kernel
-def count_slots(codes: NDArray[Any], classes: NDArray[Any], weights: Any, shift: NDArray[np.int64], width: NDArray[np.int64], offsets: NDArray[np.int64], counts: NDArray[Any]) -> None:
+def count_slots(
+    codes: NDArray[Any],
+    classes: NDArray[Any],
+    weights: Any,
+    shift: NDArray[np.int64],
+    width: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    counts: NDArray[Any],
+) -> None:
     """Weight per class and slot; codes outside a column's range are counted in the slot behind its last."""
     for row in range(codes.shape[0]):
         label = classes[row]

@@ -23,11 +23,24 @@ class Collected:
     def __add__(self, other: Collected) -> Collected:
         mine, theirs = self.classes, other.classes
         if (mine.dtype.kind in "OUS") != (theirs.dtype.kind in "OUS"):
-            raise ValueError(f"classes {mine.tolist()[:3]} and {theirs.tolist()[:3]} are of different types and cannot be merged")
+            raise ValueError(
+                f"classes {mine.tolist()[:3]} and {theirs.tolist()[:3]} are of different types and cannot be merged"
+            )
         if len(mine) == len(theirs) and (mine == theirs).all():
-            return Collected(mine, self.class_counts + other.class_counts, tuple(a + b for a, b in zip(self.blocks, other.blocks, strict=True)))
+            return Collected(
+                mine,
+                self.class_counts + other.class_counts,
+                tuple(a + b for a, b in zip(self.blocks, other.blocks, strict=True)),
+            )
         classes = np.unique(np.concatenate([mine, theirs]))
         return self.with_classes(classes) + other.with_classes(classes)
+
+    def among(self, classes: NDArray[Any]) -> Collected:
+        """The same statistics among all of these classes, sorted; a ValueError if one of its own is not named."""
+        stray = [label for label in self.classes.tolist() if label not in set(classes.tolist())]
+        if stray:
+            raise ValueError(f"y holds class {stray[0]!r}, which classes= does not name: {classes.tolist()}")
+        return self.with_classes(classes)
 
     def with_classes(self, classes: NDArray[Any]) -> Collected:
         """The same statistics among these classes, which include its own, in sorted order."""
@@ -37,4 +50,8 @@ class Collected:
 
     def state(self) -> dict[str, Any]:
         """Plain data."""
-        return {"classes": self.classes, "class_counts": self.class_counts.state(), "blocks": [block.state() for block in self.blocks]}
+        return {
+            "classes": self.classes,
+            "class_counts": self.class_counts.state(),
+            "blocks": [block.state() for block in self.blocks],
+        }

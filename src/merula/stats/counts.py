@@ -78,7 +78,7 @@ class LevelCounts:
             if part[:, -1].any():
                 slots, part = self._recounted(tile.codes[:, j : j + 1], target)
             if len(slots) and slots[0] is None:
-                missing[:, j], slots, part = part[:, 0], rows.remember(("named", self.columns[j]), lambda slots=slots: tuple(slots[1:])), part[:, 1:]
+                missing[:, j], slots, part = part[:, 0], rows.labels(self.columns[j]), part[:, 1:]
             labels.append(slots)
             parts.append(part[:, : len(slots)])
         return self + LevelCounts(self.columns, tuple(labels), tuple(parts), missing)
@@ -113,7 +113,9 @@ class LevelCounts:
             if fixed is not None:
                 stray = next((label for label in met if label not in set(fixed)), None)
                 if stray is not None:
-                    raise ValueError(f"column {name!r} holds {stray!r}, which its levels {list(fixed)} do not name; add it to levels= or correct the data")
+                    raise ValueError(
+                        f"column {name!r} holds {stray!r}, which its levels {list(fixed)} do not name; add it to levels= or correct the data"
+                    )
             wanted = fixed if fixed is not None else sort_labels(met)
             where = {label: place for place, label in enumerate(labels)}
             padded = np.concatenate([part, np.zeros((len(part), 1))], axis=1)
@@ -123,15 +125,27 @@ class LevelCounts:
 
     def state(self) -> dict[str, Any]:
         """See `Statistic.state`."""
-        return {"columns": list(self.columns), "labels": [list(labels) for labels in self.labels], "counts": list(self.counts), "missing": self.missing}
+        return {
+            "columns": list(self.columns),
+            "labels": [list(labels) for labels in self.labels],
+            "counts": list(self.counts),
+            "missing": self.missing,
+        }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> LevelCounts:
         """See `Statistic.from_state`."""
-        return cls(tuple(state["columns"]), tuple(tuple(labels) for labels in state["labels"]), tuple(state["counts"]), state["missing"])
+        return cls(
+            tuple(state["columns"]),
+            tuple(tuple(labels) for labels in state["labels"]),
+            tuple(state["counts"]),
+            state["missing"],
+        )
 
 
-def _merge(labels: Sequence[Label], counts: Array, more: Sequence[Label], extra: Array) -> tuple[Sequence[Label], Array]:
+def _merge(
+    labels: Sequence[Label], counts: Array, more: Sequence[Label], extra: Array
+) -> tuple[Sequence[Label], Array]:
     """Two tables of counts added label by label; labels of weight 0 may drop out."""
     if labels is more or labels == more:
         return labels, counts + extra

@@ -36,7 +36,11 @@ def distinct_rows(cells: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 def sum_rows(values: Array, groups: NDArray[np.int64], count: int) -> Array:
     """Rows of `values` added up by group."""
-    return np.stack([np.bincount(groups, column, minlength=count) for column in values.T], axis=1) if values.size else np.zeros((count, values.shape[1]))
+    return (
+        np.stack([np.bincount(groups, column, minlength=count) for column in values.T], axis=1)
+        if values.size
+        else np.zeros((count, values.shape[1]))
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +67,7 @@ class JointCounts:
             if isinstance(slots, range):
                 cells[:, j], met = codes_of_numbers(tile.codes[:, j])
             else:
-                cells[:, j], met = tile.codes[:, j], rows.remember(("named", self.columns[j]), lambda slots=slots: tuple(slots[1:]))
+                cells[:, j], met = tile.codes[:, j], rows.labels(self.columns[j])
             labels.append(met)
         weights = np.ones(len(cells)) if target.weights is None else target.weights
         kept = weights > 0
@@ -79,7 +83,9 @@ class JointCounts:
         cells = np.concatenate([self.cells, moved_cells])
         weight = np.concatenate([self.weight, other.weight])
         first, groups = distinct_rows(cells)
-        return JointCounts(self.columns, tuple(united for united, _ in pairs), cells[first], sum_rows(weight, groups, len(first)))
+        return JointCounts(
+            self.columns, tuple(united for united, _ in pairs), cells[first], sum_rows(weight, groups, len(first))
+        )
 
     def with_classes(self, places: NDArray[np.int64], count: int) -> JointCounts:
         """See `Statistic.with_classes`."""
@@ -93,22 +99,36 @@ class JointCounts:
             used = [labels[place] for place in np.unique(codes[codes >= 0]).tolist()]
             stray = next((label for label in used if fixed is not None and label not in set(fixed)), None)
             if stray is not None:
-                raise ValueError(f"column {name!r} holds {stray!r}, which its levels {list(fixed or ())} do not name; add it to levels= or correct the data")
-            wanted = (*(fixed if fixed is not None else sort_labels(used)), *((None,) if missing_is_level and (codes < 0).any() else ()))
+                raise ValueError(
+                    f"column {name!r} holds {stray!r}, which its levels {list(fixed or ())} do not name; add it to levels= or correct the data"
+                )
+            wanted = (
+                *(fixed if fixed is not None else sort_labels(used)),
+                *((None,) if missing_is_level and (codes < 0).any() else ()),
+            )
             where = {label: place for place, label in enumerate(wanted)}
-            cells[:, j] = np.array([*(where.get(label, MISSING) for label in labels), where.get(None, MISSING)], dtype=np.int32)[codes]
+            cells[:, j] = np.array(
+                [*(where.get(label, MISSING) for label in labels), where.get(None, MISSING)], dtype=np.int32
+            )[codes]
             levels.append(wanted)
         first, _ = distinct_rows(cells)
         return JointCounts(self.columns, tuple(levels), cells[first], self.weight[first])
 
     def state(self) -> dict[str, Any]:
         """See `Statistic.state`."""
-        return {"columns": list(self.columns), "labels": [list(labels) for labels in self.labels], "cells": self.cells, "weight": self.weight}
+        return {
+            "columns": list(self.columns),
+            "labels": [list(labels) for labels in self.labels],
+            "cells": self.cells,
+            "weight": self.weight,
+        }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> JointCounts:
         """See `Statistic.from_state`."""
-        return cls(tuple(state["columns"]), tuple(tuple(labels) for labels in state["labels"]), state["cells"], state["weight"])
+        return cls(
+            tuple(state["columns"]), tuple(tuple(labels) for labels in state["labels"]), state["cells"], state["weight"]
+        )
 
 
 def _unite(labels: Sequence[Label], more: Sequence[Label]) -> tuple[Sequence[Label], NDArray[np.int32]]:

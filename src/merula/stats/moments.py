@@ -76,7 +76,9 @@ class Moments:
         """All classes as one: overall weight, mean and sum of squares, as a single class."""
         total = Moments(self.columns, *(part[:1] for part in (self.weight, self.mean, self.squares)))
         for label in range(1, len(self.weight)):
-            total = total + Moments(self.columns, *(part[label : label + 1] for part in (self.weight, self.mean, self.squares)))
+            total = total + Moments(
+                self.columns, *(part[label : label + 1] for part in (self.weight, self.mean, self.squares))
+            )
         return total
 
     def state(self) -> dict[str, Any]:
@@ -89,15 +91,19 @@ class Moments:
         return cls(tuple(state["columns"]), state["weight"], state["mean"], state["squares"])
 
 
-def refuse_overflow(x: NDArray[Any], fine: NDArray[np.bool_], columns: Sequence[str]) -> None:
+def refuse_overflow(x: NDArray[Any], fine: Any, columns: Sequence[str]) -> None:
     """An error naming the first column whose values are infinite, or so large that their squares overflow."""
     if fine.all():
         return
     column = int(np.flatnonzero(~fine)[0])
     name, values = columns[column], x[:, column]
     if np.isinf(values).any():
-        raise ValueError(f"column {name!r} contains infinity (row {int(np.flatnonzero(np.isinf(values))[0])} of its block); replace it by a number, or by NaN if it is unknown")
-    raise ValueError(f"column {name!r} holds values as large as {np.nanmax(np.abs(values)):.3g}, whose squares overflow; rescale it")
+        raise ValueError(
+            f"column {name!r} contains infinity (row {int(np.flatnonzero(np.isinf(values))[0])} of its block); replace it by a number, or by NaN if it is unknown"
+        )
+    raise ValueError(
+        f"column {name!r} holds values as large as {np.nanmax(np.abs(values)):.3g}, whose squares overflow; rescale it"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +149,9 @@ class FullMoments:
 
     def with_classes(self, places: NDArray[np.int64], count: int) -> FullMoments:
         """See `Statistic.with_classes`."""
-        return FullMoments(self.columns, *(moved(part, places, count) for part in (self.weight, self.mean, self.scatter)))
+        return FullMoments(
+            self.columns, *(moved(part, places, count) for part in (self.weight, self.mean, self.scatter))
+        )
 
     def state(self) -> dict[str, Any]:
         """See `Statistic.state`."""

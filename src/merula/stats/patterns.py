@@ -42,7 +42,7 @@ class Partial:
 def compressed(root: Array) -> Array:
     """The same scatter from as few vectors as it has columns, without those that are all 0."""
     if len(root) > root.shape[1]:
-        root = np.linalg.qr(root, mode="r")
+        root = np.asarray(np.linalg.qr(root, mode="r"))
     return root[root.any(axis=1)]
 
 
@@ -74,7 +74,9 @@ class PatternMoments:
         kept = Target(target.codes[~incomplete], target.classes, None if weights is None else weights[~incomplete])
         complete = self.complete.add_rows(x[~incomplete], kept)
         lost = None if weights is None else weights[incomplete]
-        return PatternMoments(complete, merge(self.partial, _partials(x[incomplete], target.codes[incomplete], lost, self.columns)))
+        return PatternMoments(
+            complete, merge(self.partial, _partials(x[incomplete], target.codes[incomplete], lost, self.columns))
+        )
 
     def __add__(self, other: PatternMoments) -> PatternMoments:
         return PatternMoments(self.complete + other.complete, merge(self.partial, other.partial.items()))
@@ -91,7 +93,9 @@ class PatternMoments:
         return {
             "complete": self.complete.state(),
             "class": np.array([label for label, _ in keys], dtype=np.int64),
-            "observed": np.array([list(mask) for _, mask in keys], dtype=np.uint8).reshape(len(keys), len(self.columns)),
+            "observed": np.array([list(mask) for _, mask in keys], dtype=np.uint8).reshape(
+                len(keys), len(self.columns)
+            ),
             "weight": np.array([part.weight for part in parts], dtype=np.float64),
             "mean": np.concatenate([part.mean for part in parts] or [np.zeros(0)]),
             "vectors": np.array([len(part.root) for part in parts], dtype=np.int64),
@@ -103,7 +107,9 @@ class PatternMoments:
         """See `Statistic.from_state`."""
         partial: dict[Key, Partial] = {}
         mean_at = root_at = 0
-        for label, observed, weight, vectors in zip(state["class"].tolist(), state["observed"], state["weight"].tolist(), state["vectors"].tolist(), strict=True):
+        for label, observed, weight, vectors in zip(
+            state["class"].tolist(), state["observed"], state["weight"].tolist(), state["vectors"].tolist(), strict=True
+        ):
             size = int(observed.sum())
             mean = state["mean"][mean_at : mean_at + size]
             root = state["root"][root_at : root_at + vectors * size].reshape(vectors, size)
@@ -120,7 +126,9 @@ def merge(partial: dict[Key, Partial], more: Iterable[tuple[Key, Partial]]) -> d
     return result
 
 
-def _partials(x: NDArray[Any], classes: NDArray[Any], weights: Array | None, columns: Sequence[str]) -> Iterable[tuple[Key, Partial]]:
+def _partials(
+    x: NDArray[Any], classes: NDArray[Any], weights: Array | None, columns: Sequence[str]
+) -> Iterable[tuple[Key, Partial]]:
     """The moments of incomplete rows, one class and pattern at a time; rows with nothing observed say nothing."""
     observed = ~np.isnan(x)
     packed = np.packbits(observed, axis=1)
@@ -131,6 +139,10 @@ def _partials(x: NDArray[Any], classes: NDArray[Any], weights: Array | None, col
         rows, mask = order[start:stop], observed[place]
         if mask.any():
             weight, mean, root = centred(x[rows][:, mask], None if weights is None else weights[rows])
-            refuse_overflow(x[rows][:, mask], np.isfinite((root * root).sum(axis=0)), [c for c, m in zip(columns, mask, strict=True) if m])
+            refuse_overflow(
+                x[rows][:, mask],
+                np.isfinite((root * root).sum(axis=0)),
+                [c for c, m in zip(columns, mask, strict=True) if m],
+            )
             if weight > 0:
                 yield (int(classes[place]), mask.astype(np.uint8).tobytes()), Partial(weight, mean, compressed(root))

@@ -1,0 +1,87 @@
+"""What a model decides on first seeing a table: its columns, and which of them are modelled together by which family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from merula.distributions import FAMILIES, Family
+from merula.schema import KINDS, Column, Schema, one_of
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Columns of one family, in the schema's order; whether they are independent is the family's affair."""
+
+    family: Any
+    columns: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[str, tuple[str, ...]]:
+        """What makes two blocks the same: the family with its parameters, and the columns."""
+        return family_key(self.family), self.columns
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The schema, the blocks, whether the table had names (None: stated, rows may come either way), and its library."""
+
+    schema: Schema
+    blocks: tuple[Block, ...]
+    named: bool | None
+    library: str
+
+    def __add__(self, other: Plan) -> Plan:
+        """The plan of two models as one, where they agree on what is modelled how."""
+        schema = self.schema + other.schema
+        if [block.key for block in self.blocks] != [block.key for block in other.blocks]:
+            raise ValueError(
+                "models cannot be merged: they group their columns in different blocks, or in a different order"
+            )
+        return Plan(schema, self.blocks, self.named, self.library)
+
+
+def stated_plan(levels: Mapping[str, tuple[Any, ...]], family: Any) -> Plan:
+    """The plan of a model whose probabilities are stated: categorical columns with these levels, in one block."""
+    columns = tuple(Column(name, "categorical", known, declared=True) for name, known in levels.items())
+    return Plan(Schema(columns), (Block(family, tuple(levels)),), None, "pandas")
+
+
+def choose_blocks(schema: Schema, distributions: Any, defaults: Mapping[str, Any]) -> tuple[Schema, tuple[Block, ...]]:
+    """The schema as the families read it, and the blocks: columns with equal families stand in one."""
+    chosen = distributions or {}
+    if not isinstance(chosen, Mapping):
+        raise ValueError(
+            f"distributions is {distributions!r}, expected {{column or kind: distribution}}, such as {{'numeric': 'gaussian'}}"
+        )
+    for key in chosen:
+        one_of(key, (*schema.names, *KINDS[:-1]), "a key of distributions=")
+    columns: list[Column] = []
+    grouped: dict[str, tuple[Any, list[str]]] = {}
+    for column in schema.columns:
+        if column.kind == "ignore":
+            columns.append(column)
+            continue
+        family = resolve_family(chosen.get(column.name, chosen.get(column.kind, defaults[column.kind])))
+        columns.append(family.encodes(column))
+        grouped.setdefault(family_key(family), (family, []))[1].append(column.name)
+    if not grouped:
+        raise ValueError("no column is left to learn from: kinds= ignores them all")
+    return Schema(tuple(columns)), tuple(Block(family, tuple(names)) for family, names in grouped.values())
+
+
+def family_key(family: Any) -> str:
+    """A word that is the same for two families of one kind with equal parameters."""
+    return f"{type(family).__name__} {family.get_params()!r}"
+
+
+def resolve_family(option: Any) -> Any:
+    """The family a word names, or the family itself."""
+    if isinstance(option, str):
+        return FAMILIES[one_of(option, FAMILIES, "a value of distributions=")]()
+    if isinstance(option, type) or not isinstance(option, Family):
+        raise ValueError(
+            f"a value of distributions= is {option!r}, expected a word ({', '.join(FAMILIES)}) or a family object such as Gaussian()"
+        )
+    return option
