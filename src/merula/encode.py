@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from merula.logspace import kernel
 from merula.schema import KINDS, Column, Label, Schema, one_of
-from merula.table import MatrixTable, Table, codes_of_labels, codes_of_numbers, is_missing, open_table
+from merula.table import Table, codes_of_labels, codes_of_numbers, codes_of_words, is_missing, open_table
 
 BLOCK = 65_536  # rows whose statistics are added as one, whatever the number of threads
-GATHERED = 8_192  # rows gathered at once from separate columns: they stay in the cache
+GATHERED_BYTES = 2 * 2**20  # gathered at once from separate columns: what stays in the cache
+FEWEST_ROWS = 1_024
 WIDEST_RANGE = 65_536  # integers further apart than this are coded by sorting
 
 
@@ -112,7 +113,12 @@ class Encoded:
     @property
     def tile_rows(self) -> int:
         """How many rows to read at once."""
-        return BLOCK if self.matrix is not None and self.matrix.dtype.kind in "fiu" else GATHERED
+        if self.matrix is not None and self.matrix.dtype.kind in "fiu":
+            return BLOCK
+        width = sum(part.itemsize for part in self.numeric.values()) + sum(
+            part.codes.itemsize for part in self.coded.values()
+        )
+        return max(FEWEST_ROWS, min(BLOCK, GATHERED_BYTES // width)) if width else BLOCK
 
     def tile(self, start: int, stop: int) -> Encoded:
         """The rows from start to stop, counted from this one's first row."""
@@ -217,15 +223,16 @@ def encode(table: Table, schema: Schema, positions: Sequence[int]) -> Encoded:
             coded[column.name] = _coded(table, column, position)
         elif column.kind != "ignore":
             numeric[column.name] = _numbers(table, column, position)
-    matrix = table.matrix if isinstance(table, MatrixTable) and _is_usable_whole(table, schema, coded) else None
-    return Encoded(0, table.rows, numeric, coded, matrix, where)
+    matrix = table.whole
+    usable = matrix is not None and _serves_whole(matrix, schema, coded)
+    return Encoded(0, table.rows, numeric, coded, matrix if usable else None, where)
 
 
-def _is_usable_whole(table: MatrixTable, schema: Schema, coded: Mapping[str, Coded]) -> bool:
+def _serves_whole(matrix: NDArray[Any], schema: Schema, coded: Mapping[str, Coded]) -> bool:
     """True when the matrix itself serves as values (no times), or as codes (integers within a narrow range)."""
     if coded:
-        return table.matrix.dtype.kind in "iu" and all(isinstance(column.slots, range) for column in coded.values())
-    return table.matrix.dtype.kind in "fiu" and not any(column.unit for column in schema.columns)
+        return matrix.dtype.kind in "iu" and all(isinstance(column.slots, range) for column in coded.values())
+    return matrix.dtype.kind in "fiu" and not any(column.unit for column in schema.columns)
 
 
 def _numbers(table: Table, column: Column, position: int) -> NDArray[Any]:
@@ -237,8 +244,9 @@ def _numbers(table: Table, column: Column, position: int) -> NDArray[Any]:
 
 
 def _coded(table: Table, column: Column, position: int) -> Coded:
-    if isinstance(table, MatrixTable) and table.matrix.dtype.kind in "iu":
-        return _coded_integers(table.matrix[:, position], column.levels)
+    integers = table.integers(position)
+    if integers is not None:
+        return _coded_integers(integers, column.levels)
     codes, labels = table.codes(position)
     return Coded(codes, [None, *labels], -1)
 
@@ -325,13 +333,18 @@ def _present(values: NDArray[Any], low: int, width: int) -> NDArray[np.bool_]:
 
 def encode_target(y: Any, rows: int, sample_weight: Any = None) -> Target:
     """Class codes, the sorted classes and the checked weights."""
-    values = _target_values(y)
+    words = codes_of_words(y)
+    values = words[0] if words else _target_values(y)
     if len(values) != rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {rows} rows, y has {len(values)}"
         )
     weights = _checked_weights(sample_weight, rows)
-    codes, classes = _integer_classes(values) if values.dtype.kind in "iub" else _sorted_classes(values)
+    if words:
+        codes, classes = _word_classes(*words)
+        classes = classes.astype(y.dtype) if isinstance(y, np.ndarray) else classes
+    else:
+        codes, classes = _integer_classes(values) if values.dtype.kind in "iub" else _sorted_classes(values)
     if weights is not None and not weights.all():
         codes, classes = _with_weight(codes, classes, weights)
     return Target(codes, classes, weights)
@@ -378,13 +391,27 @@ def _check_labels(values: NDArray[Any]) -> None:
         if not missing and np.isinf(values).any():
             raise ValueError("Input y contains infinity; a target is a label, a word or a whole number")
     else:
-        missing = sum(map(is_missing, values.tolist() if values.dtype.kind == "O" else values))
+        missing = sum(map(is_missing, values.tolist())) if values.dtype.kind == "O" else int(np.isnat(values).sum())
     if missing:
-        raise ValueError(
-            f"Input y contains NaN: {missing} of {len(values)} targets are missing; drop those rows before fit"
-        )
+        _refuse_missing(missing, len(values))
     if values.dtype.kind == "f" and (values != np.floor(values)).any():
         raise ValueError("Unknown label type: continuous. The target holds fractions; a classifier needs classes")
+
+
+def _refuse_missing(missing: int, rows: int) -> None:
+    raise ValueError(f"Input y contains NaN: {missing} of {rows} targets are missing; drop those rows before fit")
+
+
+def _word_classes(codes: NDArray[Any], labels: list[str]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Class codes of a column of words that its library has coded already; unused words are no classes."""
+    missing = int((codes < 0).sum())
+    if missing:
+        _refuse_missing(missing, len(codes))
+    used = np.flatnonzero(np.bincount(codes, minlength=len(labels)))
+    order = sorted(used.tolist(), key=lambda place: labels[place])
+    rank = np.zeros(len(labels), dtype=_unsigned(len(order)))
+    rank[order] = np.arange(len(order))
+    return rank[codes], np.array([labels[place] for place in order], dtype=object)
 
 
 def _integer_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

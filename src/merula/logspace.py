@@ -28,13 +28,13 @@ def kernel(function: F) -> F:
 
 
 def safe_log(probability: Any) -> Array:
-    """Log p, with log 0 = −inf and no warning."""
+    """log p, with log 0 = −inf and no warning."""
     with np.errstate(divide="ignore"):
         return np.log(np.asarray(probability, dtype=np.float64))
 
 
 def log_sum_exp(values: Array) -> Array:
-    """Log Σ exp(values) over the last axis; −inf where every value is −inf."""
+    """log Σ exp(values) over the last axis; −inf where every value is −inf."""
     peak = values.max(axis=-1, keepdims=True)
     finite_peak = np.where(np.isfinite(peak), peak, 0.0)
     total = np.exp(values - finite_peak).sum(axis=-1)

@@ -29,7 +29,7 @@ def write_state(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     arrays: list[NDArray[Any]] = []
     body = json.dumps(_to_plain(state, arrays), ensure_ascii=False, sort_keys=True).encode()
     members = [(f"{place}.npy", _array_bytes(array)) for place, array in enumerate(arrays)]
-    head = {"format": FORMAT, "version": VERSION, "seal": _seal(body, members), "state": json.loads(body)}
+    head = {"format": FORMAT, "version": VERSION, "seal": _seal(VERSION, body, members), "state": json.loads(body)}
     target = Path(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or ".")
     try:
@@ -64,7 +64,7 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{path} cannot be read as a merula model ({error}): it is cut short, damaged or another kind of file; save the model again"
         ) from None
     body = json.dumps(head["state"], ensure_ascii=False, sort_keys=True).encode()
-    if _seal(body, members) != head.get("seal"):
+    if _seal(head["version"], body, members) != head.get("seal"):
         raise ValueError(
             f"{path} was changed after it was saved: its contents do not match its seal; save the model again"
         )
@@ -122,8 +122,8 @@ def _array_bytes(array: NDArray[Any]) -> bytes:
     return buffer.getvalue()
 
 
-def _seal(body: bytes, members: list[tuple[str, bytes]]) -> str:
-    digest = hashlib.sha256(body)
+def _seal(version: int, body: bytes, members: list[tuple[str, bytes]]) -> str:
+    digest = hashlib.sha256(f"{FORMAT} {version} ".encode() + body)
     for name, data in members:
         digest.update(name.encode())
         digest.update(data)

@@ -53,7 +53,7 @@ class Column:
 
     def __add__(self, other: Column) -> Column:
         """The column that holds what either holds; levels unite by label."""
-        for what in ("name", "kind", "cuts", "declared"):
+        for what in ("name", "kind", "cuts", "unit", "declared"):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
                 raise ValueError(

@@ -53,6 +53,11 @@ def narrowest(codes: NDArray[Any], largest: int) -> NDArray[Any]:
 
 def codes_of_labels(values: Iterable[Any]) -> Codes:
     """Codes in order of first appearance of Python objects, −1 for missing."""
+    values = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if set(map(type, values)) == {str}:
+        words: dict[str, int] = {}
+        codes = [words.setdefault(value, len(words)) for value in values]
+        return narrowest(np.array(codes, dtype=np.int64), len(words)), list(words)
     seen: dict[Any, int] = {None: -1}
     found = [seen.setdefault(plain_label(value), len(seen) - 1) for value in values]
     return narrowest(np.array(found, dtype=np.int64), len(seen)), list(seen)[1:]
@@ -128,6 +133,11 @@ class MatrixTable:
 
     named = False
 
+    @property
+    def whole(self) -> NDArray[Any]:
+        """All columns as one matrix."""
+        return self.matrix
+
     def kind(self, position: int) -> tuple[str, str | None]:
         """Kind and unit of one column, from its dtype (or its values, if they are Python objects)."""
         dtype = self.matrix.dtype
@@ -143,6 +153,10 @@ class MatrixTable:
         if values.dtype.kind in "OUS":
             return object_numbers(values, self.names[position], unit)
         return values if unit is None else time_numbers(values, unit)
+
+    def integers(self, position: int) -> NDArray[Any] | None:
+        """One column of whole numbers as it is, else None."""
+        return self.matrix[:, position] if self.matrix.dtype.kind in "iu" else None
 
     def codes(self, position: int) -> Codes:
         """One column's codes and their labels."""
@@ -165,6 +179,26 @@ class FrameTable:
     def rows(self) -> int:
         """The number of rows."""
         return int(self.frame.shape[0])
+
+    @cached_property
+    def whole(self) -> NDArray[Any] | None:
+        """All columns as one matrix, where the library holds them as one (pandas, one dtype, one block); else None."""
+        if self.library != "pandas":
+            return None
+        native = self.frame.to_native()
+        dtypes = set(native.dtypes)
+        if len(dtypes) > 1 or not isinstance(dtype := dtypes.pop(), np.dtype) or dtype.kind not in "fiu":
+            return None
+        first_rows = native.iloc[:1]
+        in_one_block = np.shares_memory(first_rows.to_numpy(), first_rows.iloc[:, 0].to_numpy())
+        return np.asarray(native.to_numpy()) if in_one_block and len(self.names) > 1 else None
+
+    def _native(self, position: int) -> Any:
+        """One column as its own library holds it (the shortest way: rows asked for one by one must be cheap)."""
+        native = self.frame.to_native()
+        if self.library == "pandas":
+            return native[native.columns[position]]
+        return native.column(position) if self.library == "pyarrow" else self._series(position).to_native()
 
     def _series(self, position: int) -> Any:
         return self.frame[:, position]
@@ -193,6 +227,14 @@ class FrameTable:
 
     def numbers(self, position: int, unit: str | None = None) -> NDArray[Any]:
         """One column as numbers; a view of the source where that is possible."""
+        native = self._native(position)
+        if (
+            self.library == "pandas"
+            and isinstance(native.dtype, np.dtype)
+            and native.dtype.kind in "fiu"
+            and unit is None
+        ):
+            return np.asarray(native.to_numpy())
         import narwhals as nw
 
         series = self._series(position)
@@ -211,13 +253,20 @@ class FrameTable:
             else object_numbers(values, self.names[position], unit)
         )
 
+    def integers(self, position: int) -> NDArray[Any] | None:
+        """One column of whole numbers, none of them missing, as it is; else None."""
+        if not self._series(position).dtype.is_integer():
+            return None
+        values = np.asarray(self._native(position))
+        return values if values.dtype.kind in "iu" and values.dtype != np.uint64 else None
+
     def codes(self, position: int) -> Codes:
         """One column's codes and their labels, as the source keeps them where it does."""
-        series = self._series(position)
-        if series.dtype.is_numeric() and not series.dtype.is_decimal():
-            return codes_of_numbers(series.to_numpy())
         reader = {"pandas": _pandas_codes, "polars": _polars_codes, "pyarrow": _arrow_codes}.get(self.library)
-        return reader(series.to_native()) if reader else codes_of_labels(series.to_list())
+        codes, labels = reader(self._native(position)) if reader else codes_of_labels(self._series(position).to_list())
+        if None in labels:  # a dictionary may list "missing" among its entries
+            codes = np.append(np.where([label is None for label in labels], -1, np.arange(len(labels))), -1)[codes]
+        return codes, labels
 
 
 Table = MatrixTable | FrameTable
@@ -247,6 +296,8 @@ def _times(series: Any, unit: str) -> NDArray[Any]:
 
 def _pandas_codes(series: Any) -> Codes:
     values = series.array
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "fiu":
+        return codes_of_numbers(series.to_numpy())
     if hasattr(values, "codes"):
         return values.codes, [plain_label(label) for label in values.categories.tolist()]
     if series.dtype == bool:
@@ -259,6 +310,8 @@ def _pandas_codes(series: Any) -> Codes:
 def _polars_codes(series: Any) -> Codes:
     import polars as pl
 
+    if series.dtype.is_numeric() and not series.dtype.is_decimal():
+        return codes_of_numbers(series.to_numpy())
     if series.dtype == pl.Boolean:
         codes, labels = series.cast(pl.Int8), [False, True]
     elif isinstance(series.dtype, pl.Enum):
@@ -275,6 +328,10 @@ def _polars_codes(series: Any) -> Codes:
 def _arrow_codes(column: Any) -> Codes:
     import pyarrow as pa
 
+    if isinstance(column, pa.Array):
+        column = pa.chunked_array([column])
+    if pa.types.is_floating(column.type):
+        return codes_of_numbers(column.to_numpy())
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     whole = column.unify_dictionaries().combine_chunks()
@@ -283,6 +340,45 @@ def _arrow_codes(column: Any) -> Codes:
     labels = [plain_label(label) for label in whole.dictionary.to_pylist()]
     codes = whole.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     return narrowest(codes, len(labels)), labels
+
+
+def codes_of_words(values: Any) -> tuple[NDArray[Any], list[str]] | None:
+    """Codes and labels of a column that holds words and nothing else, from any library; None for anything else."""
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        is_words = values.dtype.kind == "U" or (values.dtype.kind == "O" and set(map(type, values)) == {str})
+        return codes_of_labels(values) if is_words else None  # type: ignore[return-value]
+    module = type(values).__module__.partition(".")[0]
+    reader, test = {
+        "pandas": (_pandas_codes, _pandas_words),
+        "polars": (_polars_codes, _polars_words),
+        "pyarrow": (_arrow_codes, _arrow_words),
+    }.get(module, (None, None))
+    if reader is None or test is None or not test(values):
+        return None
+    codes, labels = reader(values)
+    return codes, list(labels)
+
+
+def _pandas_words(values: Any) -> bool:
+    from pandas.api.types import is_string_dtype
+
+    if not hasattr(values, "array") or getattr(values, "ndim", 0) != 1:
+        return False
+    return bool(is_string_dtype(getattr(values.dtype, "categories", values)))
+
+
+def _polars_words(values: Any) -> bool:
+    import polars as pl
+
+    return isinstance(values, pl.Series) and values.dtype in (pl.String, pl.Categorical, pl.Enum)
+
+
+def _arrow_words(values: Any) -> bool:
+    import pyarrow as pa
+
+    kind = getattr(values, "type", None)
+    kind = kind.value_type if kind is not None and pa.types.is_dictionary(kind) else kind
+    return kind is not None and bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def open_table(source: Any) -> Table:
@@ -319,6 +415,8 @@ def _open_matrix(array: NDArray[Any]) -> MatrixTable:
         )
     if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
         array = array.astype(np.float64)
+    if array.dtype == np.uint64:
+        array = array.view(np.int64) if array.max(initial=0) < 2**63 else array.astype(np.float64)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return MatrixTable(_checked_shape(array))

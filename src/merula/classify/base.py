@@ -163,16 +163,17 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(
                     f"models cannot be merged: {name} is {value!r} in one and {getattr(other, name)!r} in the other"
                 )
+        theirs = theirs.with_blocks(self._plan.blocks_of(other._plan))
         return clone(self)._become(self._plan + other._plan, mine + theirs)  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------------------------------------------ answering
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """Log P(class, row): array of shape (n_samples, n_classes)."""
+        """log P(class, row): array of shape (n_samples, n_classes)."""
         return self._score(X, None)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Log P(class given row): array of shape (n_samples, n_classes)."""
+        """log P(class given row): array of shape (n_samples, n_classes)."""
         return self._score(X, to_log_posterior)
 
     def predict_proba(self, X: Any) -> Array:
@@ -230,7 +231,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # ------------------------------------------------------------------------------------------------ measuring
 
     def log_evidence(self, X: Any) -> Array:
-        """Log P(row) = log Σ_class P(class, row): array of shape (n_samples,)."""
+        """log P(row) = log Σ_class P(class, row): array of shape (n_samples,)."""
         return log_sum_exp(self.predict_joint_log_proba(X))
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -259,11 +260,11 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return prior + sum(part.parameters_count for part in self.distributions_)
 
     def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Log likelihood − parameters (larger is better, as R's bnlearn writes it)."""
+        """log likelihood − parameters (larger is better, as R's bnlearn writes it)."""
         return self.log_likelihood(X, y, sample_weight) - self.parameters_count
 
     def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Log likelihood − ½ · parameters · log n (larger is better, as R's bnlearn writes it)."""
+        """log likelihood − ½ · parameters · log n (larger is better, as R's bnlearn writes it)."""
         rows = float(open_table(X).rows if sample_weight is None else np.sum(sample_weight))
         return self.log_likelihood(X, y, sample_weight) - 0.5 * self.parameters_count * float(np.log(rows))
 

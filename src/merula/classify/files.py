@@ -49,14 +49,24 @@ def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
     >>> mr.load(path).predict([["blue"]])
     array(['neg'], dtype='<U3')
     """
+    state = read_state(path)
+    try:
+        return _model(state, path, families)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError(
+            f"{path} does not describe a model this merula can read ({error!r}); save the model again"
+        ) from error
+
+
+def _model(state: dict[str, Any], path: Any, families: Iterable[Any]) -> Any:
+    """The model that a file's plain data describe."""
     import merula.classify as classifiers
 
-    state = read_state(path)
     known = FAMILIES | {family.name: family for family in families}
-    kind = getattr(classifiers, str(state.get("model")), None)
-    if not isinstance(kind, type):
+    kind = getattr(classifiers, str(state["model"]), None)
+    if not (isinstance(kind, type) and hasattr(kind, "predict_proba")):
         raise ValueError(
-            f"{path} holds a {state.get('model')!r}, which this merula does not know; update merula to open it"
+            f"{path} holds a {state['model']!r}, which this merula does not know; update merula to open it"
         )
     model = kind(**{name: _unpacked(value, known, path) for name, value in state["params"].items()})
     blocks = tuple(Block(_unpacked(block["family"], known, path), tuple(block["columns"])) for block in state["blocks"])

@@ -18,9 +18,9 @@ class Block:
     columns: tuple[str, ...]
 
     @property
-    def key(self) -> tuple[str, tuple[str, ...]]:
-        """What makes two blocks the same: the family with its parameters, and the columns."""
-        return family_key(self.family), self.columns
+    def key(self) -> tuple[str, frozenset[str]]:
+        """What makes two blocks the same: the family with its parameters, and the columns in any order."""
+        return family_key(self.family), frozenset(self.columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +33,18 @@ class Plan:
     library: str
 
     def __add__(self, other: Plan) -> Plan:
-        """The plan of two models as one, where they agree on what is modelled how."""
-        schema = self.schema + other.schema
-        if [block.key for block in self.blocks] != [block.key for block in other.blocks]:
-            raise ValueError(
-                "models cannot be merged: they group their columns in different blocks, or in a different order"
-            )
-        return Plan(schema, self.blocks, self.named, self.library)
+        """The plan of two models as one: columns by name, levels united."""
+        return Plan(self.schema + other.schema, self.blocks, self.named, self.library)
+
+    def blocks_of(self, other: Plan) -> list[tuple[int, tuple[str, ...]]]:
+        """For each block, which of the other plan's blocks is the same, and the order its columns have here."""
+        places = {block.key: place for place, block in enumerate(other.blocks)}
+        for block in self.blocks:
+            if block.key not in places:
+                raise ValueError(
+                    f"models cannot be merged: only one of them models {sorted(block.columns)} together, as {block.family!r}"
+                )
+        return [(places[block.key], block.columns) for block in self.blocks]
 
 
 def stated_plan(levels: Mapping[str, tuple[Any, ...]], family: Any) -> Plan:

@@ -31,10 +31,9 @@ def add_levels(
     classes = out.shape[1]
     for row in range(codes.shape[0]):
         for column in range(codes.shape[1]):
-            slot = np.int64(codes[row, column]) - shift[column]
-            if slot < 0 or slot >= width[column]:
-                slot = width[column]
-            place = starts[column] + places[offsets[column] + slot]
+            # as unsigned numbers, codes below the range are as far out as those beyond it
+            slot = min(np.uint64(codes[row, column] - shift[column]), np.uint64(width[column]))
+            place = np.uint64(starts[column] + places[np.uint64(offsets[column]) + slot])
             if place + 1 == starts[column + 1]:
                 unseen[column] += 1
             for label in range(classes):

@@ -132,7 +132,7 @@ class BaseFamily:
 
 
 def missing_terms(present: Array, class_weight: Array, setting: Setting) -> tuple[Array, Array]:
-    """Log P(cell present given class) and log P(cell missing given class), per class and column.
+    """log P(cell present given class) and log P(cell missing given class), per class and column.
 
     Both are 0 where missing cells are averaged out, and in columns that were never missing at fit.
     """

@@ -85,7 +85,7 @@ class JointTable(Distribution):
         return cells
 
     def _marginal(self, cells: Cells, observed: NDArray[np.bool_]) -> Array:
-        """Log P(observed columns given class) of rows that all miss the same columns."""
+        """log P(observed columns given class) of rows that all miss the same columns."""
         if not observed.any():
             return np.zeros((len(cells), len(self.log_rest)))
         parts, total, counts = self._index(observed)
@@ -203,7 +203,7 @@ class JointCategorical(BaseFamily):
 
 
 def _log_pseudo_count(smoothing: Smoothing, log_size: float) -> float:
-    """Log of what smoothing adds to every cell of a table with exp(log_size) cells."""
+    """log of what smoothing adds to every cell of a table with exp(log_size) cells."""
     if not isinstance(smoothing, MEstimate):
         return float(safe_log(smoothing))
     if smoothing.p is not None:

@@ -71,7 +71,7 @@ class Shared:
     elsewhere: float
 
     def log_probabilities(self, wanted: NDArray[np.int32], log_size: float, log_pseudo: float) -> tuple[Array, float]:
-        """Log θ of the wanted cells, and of each cell that is not listed; all even where nothing was counted."""
+        """log θ of the wanted cells, and of each cell that is not listed; all even where nothing was counted."""
         total = np.logaddexp(safe_log(self.counts.sum() + self.elsewhere), log_pseudo + log_size)
         if total == -np.inf:
             return np.full(len(wanted), -log_size), -log_size

@@ -111,7 +111,7 @@ class MultivariateGaussianDistribution(Distribution):
         add_squared_norms(self._standard(x) @ side_by_side, whitened_mean, constant, out)
 
     def _incomplete(self, x: NDArray[Any]) -> Array:
-        """Log density of what is observed, rows grouped by what that is."""
+        """log density of what is observed, rows grouped by what that is."""
         seen = ~np.isnan(x)
         z, observed = self._standard(x), seen[:, self.kept]
         first, pattern = (

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,14 +46,18 @@ class ClassPatterns:
         """The weight of all rows with anything observed."""
         return self.weight + float(self.pattern_weight.sum())
 
-    @property
+    @cached_property
+    def _seen(self) -> NDArray[np.bool_]:
+        return self.observed[self.pattern]
+
+    @cached_property
     def scale(self) -> Array:
         """How much each vector counts: a mean as often as its pattern was met, a root once."""
         return np.where(self.is_mean, self.pattern_weight[self.pattern], 1.0)
 
     def centred(self, mean: Array) -> Array:
         """The vectors less the class mean, 0 where nothing is observed."""
-        return np.where(self.observed[self.pattern], self.vectors - np.where(self.is_mean[:, None], mean, 0.0), 0.0)
+        return np.where(self._seen, self.vectors - np.where(self.is_mean[:, None], mean, 0.0), 0.0)
 
 
 def class_patterns(

@@ -76,15 +76,14 @@ def count_slots(
 ) -> None:
     """Weight per class and slot; codes outside a column's range are counted in the slot behind its last."""
     for row in range(codes.shape[0]):
-        label = classes[row]
+        own = counts[classes[row]]
         for column in range(codes.shape[1]):
-            slot = np.int64(codes[row, column]) - shift[column]
-            if slot < 0 or slot >= width[column]:
-                slot = width[column]
+            # as unsigned numbers, codes below the range are as far out as those beyond it
+            slot = min(np.uint64(codes[row, column] - shift[column]), np.uint64(width[column]))
             if weights is None:
-                counts[label, offsets[column] + slot] += 1
+                own[np.uint64(offsets[column]) + slot] += 1
             else:
-                counts[label, offsets[column] + slot] += weights[row]
+                own[np.uint64(offsets[column]) + slot] += weights[row]
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -25,6 +26,10 @@ class Statistic(Protocol):
 
     def with_classes(self, places: NDArray[np.int64], count: int) -> Self:
         """The same statistic with class k moved to ``places[k]`` among `count` classes."""
+        ...
+
+    def with_columns(self, columns: Sequence[str]) -> Self:
+        """The same statistic with its columns in this order."""
         ...
 
     def state(self) -> dict[str, Any]:

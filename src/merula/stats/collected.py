@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +48,12 @@ class Collected:
         places = np.searchsorted(classes, self.classes)
         moved = tuple(block.with_classes(places, len(classes)) for block in self.blocks)
         return Collected(classes, self.class_counts.with_classes(places, len(classes)), moved)
+
+    def with_blocks(self, blocks: Sequence[tuple[int, Sequence[str]]]) -> Collected:
+        """The same statistics with the blocks at these places, their columns in this order."""
+        return Collected(
+            self.classes, self.class_counts, tuple(self.blocks[k].with_columns(names) for k, names in blocks)
+        )
 
     def state(self) -> dict[str, Any]:
         """Plain data."""

@@ -38,6 +38,10 @@ class ClassCounts:
         """See `Statistic.with_classes`."""
         return ClassCounts(moved(self.weight, places, count))
 
+    def with_columns(self, columns: Sequence[str]) -> ClassCounts:
+        """See `Statistic.with_columns`: it counts no column."""
+        return self
+
     def state(self) -> dict[str, Any]:
         """See `Statistic.state`."""
         return {"weight": self.weight}
@@ -104,6 +108,12 @@ class LevelCounts:
         """See `Statistic.with_classes`."""
         counts = tuple(moved(part, places, count) for part in self.counts)
         return LevelCounts(self.columns, self.labels, counts, moved(self.missing, places, count))
+
+    def with_columns(self, columns: Sequence[str]) -> LevelCounts:
+        """See `Statistic.with_columns`."""
+        order = [self.columns.index(name) for name in columns]
+        labels, counts = tuple(self.labels[j] for j in order), tuple(self.counts[j] for j in order)
+        return LevelCounts(tuple(columns), labels, counts, self.missing[:, order])
 
     def ordered(self, declared: Sequence[tuple[Label, ...] | None]) -> LevelCounts:
         """Levels that were met, sorted; or the declared levels in their own order (any other label is an error)."""

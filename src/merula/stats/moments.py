@@ -72,6 +72,11 @@ class Moments:
         """See `Statistic.with_classes`."""
         return Moments(self.columns, *(moved(part, places, count) for part in (self.weight, self.mean, self.squares)))
 
+    def with_columns(self, columns: Sequence[str]) -> Moments:
+        """See `Statistic.with_columns`."""
+        order = [self.columns.index(name) for name in columns]
+        return Moments(tuple(columns), *(part[:, order] for part in (self.weight, self.mean, self.squares)))
+
     def pooled(self) -> Moments:
         """All classes as one: overall weight, mean and sum of squares, as a single class."""
         total = Moments(self.columns, *(part[:1] for part in (self.weight, self.mean, self.squares)))
@@ -152,6 +157,11 @@ class FullMoments:
         return FullMoments(
             self.columns, *(moved(part, places, count) for part in (self.weight, self.mean, self.scatter))
         )
+
+    def with_columns(self, columns: Sequence[str]) -> FullMoments:
+        """See `Statistic.with_columns`."""
+        order = [self.columns.index(name) for name in columns]
+        return FullMoments(tuple(columns), self.weight, self.mean[:, order], self.scatter[:, order][:, :, order])
 
     def state(self) -> dict[str, Any]:
         """See `Statistic.state`."""

@@ -86,6 +86,17 @@ class PatternMoments:
         partial = {(int(places[label]), mask): part for (label, mask), part in self.partial.items()}
         return PatternMoments(self.complete.with_classes(places, count), partial)
 
+    def with_columns(self, columns: Sequence[str]) -> PatternMoments:
+        """See `Statistic.with_columns`."""
+        order = np.array([self.columns.index(name) for name in columns], dtype=np.int64)
+        partial = {}
+        for (label, mask), part in self.partial.items():
+            observed = np.frombuffer(mask, dtype=np.uint8)
+            place = np.cumsum(observed) - 1  # of each observed column within the part
+            inner = place[order[observed[order] > 0]]
+            partial[label, observed[order].tobytes()] = Partial(part.weight, part.mean[inner], part.root[:, inner])
+        return PatternMoments(self.complete.with_columns(columns), partial)
+
     def state(self) -> dict[str, Any]:
         """See `Statistic.state`."""
         keys = sorted(self.partial)
