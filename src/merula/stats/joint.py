@@ -91,6 +91,11 @@ class JointCounts:
         """See `Statistic.with_classes`."""
         return JointCounts(self.columns, self.labels, self.cells, moved(self.weight.T, places, count).T.copy())
 
+    def with_columns(self, columns: Sequence[str]) -> JointCounts:
+        """See `Statistic.with_columns`."""
+        order = [self.columns.index(name) for name in columns]
+        return JointCounts(tuple(columns), tuple(self.labels[j] for j in order), self.cells[:, order], self.weight)
+
     def ordered(self, declared: Sequence[tuple[Label, ...] | None], missing_is_level: bool = False) -> JointCounts:
         """Levels that were met, sorted (or as declared), rows sorted; with missing as a level of its own if wanted."""
         cells, levels = np.empty_like(self.cells), []
