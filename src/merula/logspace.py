@@ -43,6 +43,14 @@ def log_sum_exp(values: Array) -> Array:
 
 
 @kernel
+def _largest(values: Array) -> float:
+    largest = -np.inf
+    for value in values:
+        largest = max(largest, value)
+    return largest
+
+
+@kernel
 def to_posterior(log_joint: Array, log_prior: Array) -> int:
     """Turn each row of log P(class, row) into P(class given row), in place; the number of rows without evidence.
 
@@ -50,9 +58,7 @@ def to_posterior(log_joint: Array, log_prior: Array) -> int:
     """
     impossible = 0
     for row in range(log_joint.shape[0]):
-        peak = -np.inf
-        for label in range(log_joint.shape[1]):
-            peak = max(peak, log_joint[row, label])
+        peak = _largest(log_joint[row])
         if peak == -np.inf:
             impossible += 1
         total = 0.0
@@ -71,9 +77,7 @@ def to_log_posterior(log_joint: Array, log_prior: Array) -> int:
     """Turn each row of log P(class, row) into log P(class given row), in place; see `to_posterior`."""
     impossible = 0
     for row in range(log_joint.shape[0]):
-        peak = -np.inf
-        for label in range(log_joint.shape[1]):
-            peak = max(peak, log_joint[row, label])
+        peak = _largest(log_joint[row])
         if peak == -np.inf:
             impossible += 1
             for label in range(log_joint.shape[1]):
