@@ -21,7 +21,8 @@ class ZeroEvidenceWarning(UserWarning):
 def kernel(function: F) -> F:
     """A loop compiled once per argument type, cached on disk, running without the interpreter lock.
 
-    Sums may be regrouped (``reassoc``) so that they use vector instructions; NaN and infinity keep their meaning.
+    Sums may be regrouped (``reassoc``) so that they use vector instructions. Then x − x may be taken for 0, which is what
+    np.isfinite is made of: inside a kernel, test numbers by comparison, as in ``abs(x) < np.inf``.
     """
     options = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
     return numba.njit(**options)(function)  # type: ignore[no-any-return]

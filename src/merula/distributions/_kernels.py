@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from merula.logspace import kernel
 
 Array = NDArray[np.float64]
+FAR = 1e190  # a sum of squares that some value beyond 1e100 standard deviations may have caused
 
 
 @kernel
@@ -54,29 +55,37 @@ def add_gaussians(
 ) -> int:
     """out[row, class] += Σ log N(x; mean, variance) over the columns; −1, or the column of an infinite value.
 
-    Rows are added as if complete; one whose sum is not finite is added again with care: a missing cell contributes
-    `log_missing`, and values are brought within [lowest, highest] so that no square overflows.
+    `log_present` holds what an observed cell adds besides its square, `constant` its sum over the columns. Rows are added
+    as if complete; one with a missing cell or far out is added again with care: a missing cell contributes `log_missing`,
+    and values are brought within [lowest, highest] before any class sees them, so that no square overflows.
     """
+    totals = np.empty(mean.shape[0])
     for row in range(x.shape[0]):
+        plain = True
         for label in range(mean.shape[0]):
             total = 0.0
             for column in range(x.shape[1]):
                 away = x[row, column] - mean[label, column]
                 total += away * away * half_precision[label, column]
-            if np.isfinite(total):
-                out[row, label] += constant[label] - total
-                continue
-            total = constant[label]
+            totals[label] = constant[label] - total
+            if not total < FAR:  # NaN included
+                plain = False
+        if not plain:
+            totals[:] = 0.0
             for column in range(x.shape[1]):
                 value = np.float64(x[row, column])
-                if value != value:
-                    total += log_missing[label, column] - log_present[label, column]
-                    continue
-                if np.isinf(value):
+                if abs(value) == np.inf:
                     return column
-                away = min(max(value, lowest[column]), highest[column]) - mean[label, column]
-                total -= away * away * half_precision[label, column]
-            out[row, label] += total
+                if value != value:
+                    for label in range(mean.shape[0]):
+                        totals[label] += log_missing[label, column]
+                    continue
+                near = min(max(value, lowest[column]), highest[column])
+                for label in range(mean.shape[0]):
+                    away = near - mean[label, column]
+                    totals[label] += log_present[label, column] - away * away * half_precision[label, column]
+        for label in range(mean.shape[0]):
+            out[row, label] += totals[label]
     return -1
 
 

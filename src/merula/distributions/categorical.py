@@ -80,6 +80,9 @@ class CategoricalDistribution(Distribution):
         """See `Distribution.sample`."""
         drawn = {}
         for name, levels in zip(self.columns, self.level_sets, strict=True):
+            if not levels:
+                drawn[name] = np.full(len(classes), None, dtype=object)
+                continue
             cumulative = np.cumsum(self.probabilities(name), axis=0).T
             cumulative /= cumulative[:, -1:]
             places = (rng.random(len(classes))[:, None] >= cumulative[classes]).sum(axis=1)
@@ -89,6 +92,8 @@ class CategoricalDistribution(Distribution):
 
 def label_array(levels: Sequence[Label]) -> NDArray[Any]:
     """Levels as an array: numbers as numbers, anything else as objects."""
+    if not levels:
+        return np.array([None], dtype=object)  # a column never observed stays empty
     kinds = {type(level) for level in levels}
     return np.array(levels) if kinds in ({int}, {float}, {bool}) else np.array(levels, dtype=object)
 

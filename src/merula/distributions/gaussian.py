@@ -27,6 +27,8 @@ ROWS_AT_ONCE = 4_096  # turned row by row at once where the source goes column b
 class GaussianDistribution(Distribution):
     """log N(x; mean, variance), per class and column; a column that never varied has infinite variance and says nothing.
 
+    ``centre`` and ``spread`` are the column's overall mean (NaN if never observed) and standard deviation.
+
     log N = −½ log(2π·variance) − (x − mean)² / (2·variance)
     """
 
@@ -42,10 +44,9 @@ class GaussianDistribution(Distribution):
     def _constants(self) -> tuple[Array, ...]:
         half_precision = 0.5 / self.variance
         density = np.where(np.isfinite(self.variance), -0.5 * (LOG_TWO_PI + np.log(self.variance)), 0.0)
-        # a missing cell also takes back the density's constant, which a complete row adds
-        constant = (density + self.log_present).sum(axis=1)
-        reach = FARTHEST * self.spread
-        return half_precision, constant, self.log_present + density, self.centre - reach, self.centre + reach
+        present = density + self.log_present
+        centre, reach = np.nan_to_num(self.centre), FARTHEST * self.spread
+        return half_precision, present.sum(axis=1), present, centre - reach, centre + reach
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         """See `Distribution.add_log_prob`."""
@@ -86,7 +87,7 @@ class GaussianDistribution(Distribution):
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """See `Distribution.sample`."""
         scale = np.where(np.isfinite(self.variance), np.sqrt(self.variance), 0.0)
-        values = rng.normal(self.mean[classes], scale[classes])
+        values = np.where(np.isnan(self.centre), np.nan, rng.normal(self.mean[classes], scale[classes]))
         return with_missing(
             dict(zip(self.columns, values.T, strict=True)), self.log_present, self.log_missing, classes, rng
         )
@@ -110,10 +111,16 @@ def with_missing(
 class ColumnSpread:
     """A column's overall mean and variance, its pooled within-class variance, and the floor no class goes below."""
 
+    weight: Array
     mean: Array
     overall: Array
     within: Array
     floor: Array
+
+    @property
+    def centre(self) -> Array:
+        """The overall mean, NaN where the column was never observed."""
+        return np.where(self.weight > 0, self.mean, np.nan)
 
 
 def column_spread(moments: Moments, variance: str) -> ColumnSpread:
@@ -125,7 +132,7 @@ def column_spread(moments: Moments, variance: str) -> ColumnSpread:
     present = (moments.weight > 0).sum(axis=0)
     freedom = total.weight[0] - (present if variance == "unbiased" else 0)
     within = moments.squares.sum(axis=0) / np.where(freedom > 0, freedom, weight)
-    return ColumnSpread(total.mean[0], overall, np.maximum(within, floor), floor)
+    return ColumnSpread(total.weight[0], total.mean[0], overall, np.maximum(within, floor), floor)
 
 
 def class_variances(moments: Moments, variance: str, spread: ColumnSpread) -> tuple[Array, Array]:
@@ -177,7 +184,7 @@ class Gaussian(BaseFamily):
             statistic.columns,
             mean,
             np.where(varies, variance, np.inf),
-            spread.mean,
+            spread.centre,
             np.sqrt(spread.overall),
             present,
             missing,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import log, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -180,9 +180,9 @@ class JointCategorical(BaseFamily):
         declared = [column.levels if column.declared else None for column in setting.columns]
         ordered = statistic.ordered(declared, missing_is_level=setting.missing == "level")
         sizes = np.array([max(1, len(levels)) for levels in ordered.labels], dtype=np.int64)
-        log_size = float(np.log(sizes).sum())
+        size = prod(sizes.tolist())
         log_pseudo = _log_pseudo_count(
-            setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing), log_size
+            setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing), size
         )
         shared = [share_out(ordered.cells, weight, sizes, float(np.exp(log_pseudo))) for weight in ordered.weight.T]
         cells = np.concatenate([part.cells for part in shared])
@@ -191,7 +191,7 @@ class JointCategorical(BaseFamily):
         log_cell = np.empty((len(cells), len(shared)))
         log_rest = np.empty(len(shared))
         for label, part in enumerate(shared):
-            log_cell[:, label], log_rest[label] = part.log_probabilities(cells, log_size, log_pseudo)
+            log_cell[:, label], log_rest[label] = part.log_probabilities(cells, size, log_pseudo)
         return JointTable(
             statistic.columns,
             tuple(tuple(levels) for levels in ordered.labels),
@@ -202,10 +202,10 @@ class JointCategorical(BaseFamily):
         )
 
 
-def _log_pseudo_count(smoothing: Smoothing, log_size: float) -> float:
-    """log of what smoothing adds to every cell of a table with exp(log_size) cells."""
+def _log_pseudo_count(smoothing: Smoothing, size: int) -> float:
+    """log of what smoothing adds to every cell of a table with this many."""
     if not isinstance(smoothing, MEstimate):
         return float(safe_log(smoothing))
     if smoothing.p is not None:
         raise ValueError("a joint table takes MEstimate(m) without p: its prior belief is the same in every cell")
-    return float(safe_log(smoothing.m)) - log_size
+    return float(safe_log(smoothing.m)) - log(size)

@@ -28,6 +28,7 @@ from merula.distributions.normal_em import (
     column_moments,
     correlation,
     fit_normal,
+    smallest_eigenvalue,
 )
 from merula.encode import Encoded
 from merula.schema import Label, one_of
@@ -37,6 +38,8 @@ from merula.stats.joint import distinct_rows
 
 Array = NDArray[np.float64]
 ROWS_AT_ONCE = 4_096
+EPSILON = float(np.finfo(np.float64).eps)
+SETTLED = 1e-9  # EM has settled to within this; a smaller eigenvalue is on its way to 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +96,9 @@ class MultivariateGaussianDistribution(Distribution):
         out[incomplete] += self._incomplete(x[incomplete])
 
     def _standard(self, x: NDArray[Any]) -> Array:
-        z = x - self.centre
-        z /= self.unit
+        with np.errstate(over="ignore"):
+            z = x - self.centre
+            z /= self.unit
         if len(self.kept) < z.shape[1]:
             z = z[:, self.kept]
         result: Array = np.clip(z, -FARTHEST, FARTHEST, out=z)
@@ -218,7 +222,7 @@ class MultivariateGaussian(BaseFamily):
         mean, whitening = self._fit(classes, standard, option, names, setting.classes)
         present, missing = missing_terms(moments.weight, setting.class_weight, setting)
         return MultivariateGaussianDistribution(
-            statistic.columns, kept, spread.mean, unit, mean, whitening, present, missing
+            statistic.columns, kept, spread.centre, unit, mean, whitening, present, missing
         )
 
     def _fit(
@@ -228,20 +232,19 @@ class MultivariateGaussian(BaseFamily):
         shared = self.covariance == "shared"
         groups = [list(range(len(classes)))] if shared else [[label] for label in range(len(classes))]
         mean, whitening = np.empty_like(start.mean), np.empty((len(groups), len(names), len(names)))
-        for place, members in enumerate(groups):
+        for place, members in enumerate(groups if names else []):
             parts = [classes[label] for label in members]
             diagonal = start.within if shared else start.variance[members[0]]
             fitted = fit_normal(parts, start.mean[members], diagonal, self._shrinkage(parts, start.mean[members]))
+            whose = "the covariance shared by all classes" if shared else f"class {labels[members[0]]!r}"
             if self.shrinkage == 0:
-                _refuse_singular(
-                    fitted.scatter,
-                    "the covariance shared by all classes" if shared else f"class {labels[members[0]]!r}",
-                    names,
-                )
+                rank = sum(part.rank for part in parts)
+                _refuse_singular(fitted.scatter, whose, names, SETTLED if fitted.objective else 0.0, rank)
             n = sum(part.total for part in parts)
             freedom = n - len(members) if option == "unbiased" else n
             covariance = fitted.covariance * (n / freedom if freedom > 0 else 1.0)
             np.fill_diagonal(covariance, np.maximum(np.diagonal(covariance), VARIANCE_FLOOR))
+            _refuse_singular(covariance, whose, names)
             mean[members], whitening[place] = fitted.mean, np.linalg.inv(np.linalg.cholesky(covariance)).T
         return mean, whitening
 
@@ -265,25 +268,31 @@ class Start:
 def _oracle_shrinkage(matrix: Array, n: float) -> float:
     """How far to shrink a correlation matrix of n rows towards no correlation (Chen et al. 2010, eq. 23, with tr R = p)."""
     p = len(matrix)
-    if n <= 1 or p == 1:
+    if n <= 1 or p <= 1:
         return 1.0
     squares = float((matrix * matrix).sum())
     numerator, denominator = (1 - 2 / p) * squares + p * p, (n + 1 - 2 / p) * (squares - p)
     return 1.0 if denominator <= 0 else min(1.0, numerator / denominator)
 
 
-def _refuse_singular(covariance: Array, whose: str, names: tuple[str, ...]) -> None:
-    """A ValueError when some columns determine each other, naming those columns."""
-    deviation = np.diagonal(covariance)
-    if (deviation <= 0).any():
-        bound = [names[int(np.argmin(deviation))]]
+def _refuse_singular(
+    covariance: Array, whose: str, names: tuple[str, ...], least: float = 0.0, rank: float = np.inf
+) -> None:
+    """A ValueError when some columns determine each other, naming those columns.
+
+    They do if the smallest eigenvalue of the correlation matrix is no larger than `least` (or than rounding), or if the rows
+    cannot spread over as many dimensions as there are columns.
+    """
+    if not names or (rank >= len(names) and smallest_eigenvalue(covariance) > max(least, len(names) * EPSILON)):
+        return
+    variance = np.diagonal(covariance)
+    if (variance <= 0).any():
+        bound = [names[int(np.argmin(variance))]]
     else:
-        values, vectors = np.linalg.eigh(correlation(covariance))
-        if values[0] > len(values) * np.finfo(float).eps * values[-1]:
-            return
-        weight = np.abs(vectors[:, 0])
+        weight = np.abs(np.linalg.eigh(correlation(covariance))[1][:, 0])
         bound = [names[place] for place in np.argsort(-weight)[:5] if weight[place] > 0.1 * weight.max()]
     columns = ", ".join(map(repr, bound))
     raise ValueError(
-        f"{whose} has a singular covariance in column(s) {columns}: too few rows, or columns that determine each other; set shrinkage='auto' (or a number above 0), or leave a column out"
+        f"{whose} has a singular covariance in column(s) {columns}: too few rows, or columns that determine each other; "
+        f"set shrinkage='auto' (or a number above 0), or leave a column out"
     )

@@ -11,6 +11,7 @@ every step is log likelihood − ½κ (log |Σ| + tr Σ⁻¹D) with κ = λn / (
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from merula.distributions._kernels import complete
 from merula.stats import Moments, PatternMoments
@@ -25,6 +27,7 @@ from merula.stats import Moments, PatternMoments
 Array = NDArray[np.float64]
 MOST_STEPS = 2_000
 TOLERANCE = 1e-11
+SINGULAR = 1e-12  # an eigenvalue of a correlation matrix below this is none
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
@@ -54,6 +57,14 @@ class ClassPatterns:
     def scale(self) -> Array:
         """How much each vector counts: a mean as often as its pattern was met, a root once."""
         return np.where(self.is_mean, self.pattern_weight[self.pattern], 1.0)
+
+    @property
+    def rank(self) -> int:
+        """The most dimensions its rows can spread over, however the missing cells are filled in."""
+        rows = (
+            int(np.linalg.matrix_rank(self.scatter)) + (self.weight > 0) + len(self.vectors) if self.scatter.size else 0
+        )
+        return max(0, rows - 1)
 
     def centred(self, mean: Array) -> Array:
         """The vectors less the class mean, 0 where nothing is observed."""
@@ -87,7 +98,7 @@ def class_patterns(
         float(whole.weight[label]),
         (whole.mean[label][kept] - centre) / unit,
         whole.scatter[label][np.ix_(kept, kept)] / np.outer(unit, unit),
-        np.array(observed, dtype=bool).reshape(-1, d),
+        np.array(observed, dtype=bool).reshape(len(observed), d),
         np.array(weights, dtype=np.float64),
         np.concatenate(vectors) if vectors else np.zeros((0, d)),
         np.array(pattern, dtype=np.int64),
@@ -133,16 +144,28 @@ def fit_normal(classes: Sequence[ClassPatterns], mean: Array, diagonal: Array, s
         return NormalFit(means, _shrunk(average, diagonal, shrinkage), average, [])
     covariance, objective = np.diag(diagonal), []
     average = covariance
-    for _ in range(MOST_STEPS):
+    for step in range(MOST_STEPS):
+        if smallest_eigenvalue(covariance) < SINGULAR:
+            break
         before = mean, covariance
-        steps = [_expectation(part, start, covariance) for part, start in zip(classes, mean, strict=True)]
-        objective.append(sum(step[2] for step in steps) + _log_prior(covariance, diagonal, n, shrinkage))
-        mean = np.stack([step[0] for step in steps])
-        average = np.zeros_like(covariance) + sum(step[1] for step in steps) / n
+        found = [_expectation(part, start, covariance) for part, start in zip(classes, mean, strict=True)]
+        objective.append(sum(part[2] for part in found) + _log_prior(covariance, diagonal, n, shrinkage))
+        mean = np.stack([part[0] for part in found])
+        average = np.zeros_like(covariance) + sum(part[1] for part in found) / n
         covariance = _shrunk(average, diagonal, shrinkage)
         if max(np.abs(mean - before[0]).max(), np.abs(covariance - before[1]).max()) < TOLERANCE:
             break
+        if step == MOST_STEPS - 1:
+            message = f"EM for the multivariate normal stopped after {MOST_STEPS} steps before it settled; more shrinkage makes it settle sooner"
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
     return NormalFit(mean, covariance, average, objective)
+
+
+def smallest_eigenvalue(covariance: Array) -> float:
+    """The smallest eigenvalue of its correlation matrix: 0 where columns determine each other; 1 without columns."""
+    if not covariance.size:
+        return 1.0
+    return float(np.linalg.eigvalsh(correlation(covariance))[0]) if (np.diagonal(covariance) > 0).all() else 0.0
 
 
 def _shrunk(average: Array, diagonal: Array, shrinkage: float) -> Array:

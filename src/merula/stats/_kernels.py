@@ -13,14 +13,14 @@ Array = NDArray[np.float64]
 
 
 @kernel
-def first_values(x: NDArray[Any], classes: NDArray[Any], shift: Array) -> None:
+def first_values(x: NDArray[Any], classes: NDArray[Any], weights: Any, shift: Array) -> None:
     """The first number of each class in each column: the origin its moments are counted from (NaN: none found)."""
     pending = np.full(shift.shape[0], shift.shape[1])
     wanted = shift.size
     shift[:] = np.nan
     for row in range(x.shape[0]):
         label = classes[row]
-        if pending[label] == 0:
+        if pending[label] == 0 or (weights is not None and weights[row] == 0.0):
             continue
         for column in range(x.shape[1]):
             if shift[label, column] != shift[label, column] and x[row, column] == x[row, column]:
@@ -88,11 +88,11 @@ def count_slots(
 
 @kernel
 def incomplete_rows(x: NDArray[Any]) -> NDArray[np.bool_]:
-    """True for every row with a missing cell."""
+    """True for every row with a missing or infinite cell."""
     result = np.zeros(x.shape[0], dtype=np.bool_)
     for row in range(x.shape[0]):
-        total = 0.0
+        complete = True
         for column in range(x.shape[1]):
-            total += x[row, column] * 0.0
-        result[row] = total != total
+            complete &= abs(x[row, column]) < np.inf
+        result[row] = not complete
     return result

@@ -39,11 +39,10 @@ class Moments:
         """See `Statistic.update`."""
         x = rows.values(self.columns)
         shift = np.empty(self.mean.shape)
-        first_values(x, target.codes, shift)
+        first_values(x, target.codes, target.weights, shift)
         np.nan_to_num(shift, copy=False)
         block = self._about(x, target, shift)
-        poor = block.weight * (block.mean - shift) ** 2 > POOR_ORIGIN * block.squares
-        if (poor & (block.squares > 0)).any():
+        if (block.weight * (block.mean - shift) ** 2 > POOR_ORIGIN * block.squares).any():
             block = self._about(x, target, block.mean)
         return self + block
 
