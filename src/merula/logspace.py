@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -26,6 +27,14 @@ def kernel(function: F) -> F:
     """
     options = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
     return numba.njit(**options)(function)  # type: ignore[no-any-return]
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """A warning that points at the line outside this package that asked."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "merula":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level - 1)
 
 
 def safe_log(probability: Any) -> Array:
@@ -101,4 +110,4 @@ def warn_zero_evidence(rows: int) -> None:
         message = (
             f"{rows} {noun} probability 0 under every class; answered with the class prior. smoothing > 0 avoids this"
         )
-        warnings.warn(message, ZeroEvidenceWarning, stacklevel=4)
+        warn_user(message, ZeroEvidenceWarning)

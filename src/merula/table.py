@@ -244,26 +244,36 @@ class FrameTable:
             return time_numbers(_times(series, f"{name}[{_resolution(dtype)}]"), unit or "none")
         if dtype in (nw.Object, nw.String, nw.Categorical, nw.Enum):
             return object_numbers(series.to_list(), self.names[position], unit)
+        if unit is not None:
+            if dtype.is_float() and np.isnan(series.to_numpy()).all():
+                return np.full(len(series), np.nan)
+            raise ValueError(f"column {self.names[position]!r} holds {dtype} where the model was fitted on {unit}")
+        self.kind(position)  # an error if it is nothing that merula reads
         if dtype.is_decimal() or dtype in (nw.Boolean, nw.Unknown):
             series = series.cast(nw.Float64())
         values = series.to_numpy()
-        return (
-            values
-            if values.dtype.kind in "fiu" and unit is None
-            else object_numbers(values, self.names[position], unit)
-        )
+        return values if values.dtype.kind in "fiu" else object_numbers(values, self.names[position], None)
 
     def integers(self, position: int) -> NDArray[Any] | None:
         """One column of whole numbers, none of them missing, as it is; else None."""
-        if not self._series(position).dtype.is_integer():
+        native = self._native(position)
+        if self.library == "pandas" and not isinstance(native.dtype, np.dtype):
             return None
-        values = np.asarray(self._native(position))
+        if self.library != "pandas" and not self._series(position).dtype.is_integer():
+            return None
+        values = np.asarray(native)
         return values if values.dtype.kind in "iu" and values.dtype != np.uint64 else None
 
     def codes(self, position: int) -> Codes:
         """One column's codes and their labels, as the source keeps them where it does."""
         reader = {"pandas": _pandas_codes, "polars": _polars_codes, "pyarrow": _arrow_codes}.get(self.library)
-        codes, labels = reader(self._native(position)) if reader else codes_of_labels(self._series(position).to_list())
+        try:
+            codes, labels = (
+                reader(self._native(position)) if reader else codes_of_labels(self._series(position).to_list())
+            )
+        except TypeError:  # not even a label
+            object_kind(self._series(position).to_list(), self.names[position])
+            raise
         if None in labels:  # a dictionary may list "missing" among its entries
             codes = np.append(np.where([label is None for label in labels], -1, np.arange(len(labels))), -1)[codes]
         return codes, labels

@@ -6,7 +6,6 @@ log P(class, row) = log P(class) + Σ_block log p(block given class)
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Self
@@ -20,7 +19,7 @@ from merula.classify.plan import Plan, choose_blocks
 from merula.distributions import Distribution, Setting
 from merula.encode import Encoded, Target, UnseenLevelWarning, encode_rows, encode_target, infer_schema
 from merula.engine import local
-from merula.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior, warn_zero_evidence
+from merula.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior, warn_user, warn_zero_evidence
 from merula.persist import write_state
 from merula.priors import checked_smoothing, class_probabilities
 from merula.schema import Schema, one_of
@@ -226,7 +225,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.unseen == "error":
             raise ValueError(f"{what}; add it to levels=, or set unseen='missing' or 'smooth'")
         how = "treated as missing" if self.unseen == "missing" else "given the smoothed probability of a new level"
-        warnings.warn(f"{what}; {how}", UnseenLevelWarning, stacklevel=4)
+        warn_user(f"{what}; {how}", UnseenLevelWarning)
 
     # ------------------------------------------------------------------------------------------------ measuring
 

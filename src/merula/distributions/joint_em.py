@@ -11,7 +11,6 @@ log likelihood + α Σ log θ rises at every step (Dempster, Laird, Rubin 1977, 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from math import log, prod
 from typing import Any
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.exceptions import ConvergenceWarning
 
-from merula.logspace import safe_log
+from merula.logspace import safe_log, warn_user
 from merula.stats.joint import MISSING, distinct_rows, sum_rows
 
 Array = NDArray[np.float64]
@@ -184,7 +183,7 @@ def _em(
         leap = _expected(patterns, *table(_extrapolated(state, first, second)))
         state = leap if objective(leap) >= objective(second) else second
     message = f"EM for the joint table stopped after {MOST_STEPS} steps before it settled; smoothing > 0 makes it settle sooner"
-    warnings.warn(message, ConvergenceWarning, stacklevel=2)
+    warn_user(message, ConvergenceWarning)
     return Shared(cells, counts + state[:-1], float(state[-1]))
 
 

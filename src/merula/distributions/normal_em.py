@@ -11,7 +11,6 @@ every step is log likelihood − ½κ (log |Σ| + tr Σ⁻¹D) with κ = λn / (
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from merula.distributions._kernels import complete
+from merula.logspace import warn_user
 from merula.stats import Moments, PatternMoments
 
 Array = NDArray[np.float64]
@@ -157,7 +157,7 @@ def fit_normal(classes: Sequence[ClassPatterns], mean: Array, diagonal: Array, s
             break
         if step == MOST_STEPS - 1:
             message = f"EM for the multivariate normal stopped after {MOST_STEPS} steps before it settled; more shrinkage makes it settle sooner"
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+            warn_user(message, ConvergenceWarning)
     return NormalFit(mean, covariance, average, objective)
 
 

@@ -1,0 +1,32 @@
+"""Table + schema → encoded rows and target. What *missing* and *unseen* mean is decided here and nowhere else."""
+
+from merula.encode.rows import (
+    BLOCK,
+    WIDEST_RANGE,
+    Coded,
+    CodedTile,
+    Encoded,
+    UnseenLevelWarning,
+    encode,
+    encode_rows,
+    find_columns,
+    infer_schema,
+    level_positions,
+)
+from merula.encode.target import Target, encode_target
+
+__all__ = [
+    "BLOCK",
+    "WIDEST_RANGE",
+    "Coded",
+    "CodedTile",
+    "Encoded",
+    "Target",
+    "UnseenLevelWarning",
+    "encode",
+    "encode_rows",
+    "encode_target",
+    "find_columns",
+    "infer_schema",
+    "level_positions",
+]
