@@ -59,7 +59,15 @@ def read_once(table: np.ndarray) -> float:
         return best(lambda: list(pool.map(np.max, parts)), 5)
 
 
-def pair(work: str, ours: Callable[[], Any], theirs: Callable[[], Any], bar: float, floor: float | None = None, repeats: int = 5, peer_repeats: int = 2) -> Result:
+def pair(
+    work: str,
+    ours: Callable[[], Any],
+    theirs: Callable[[], Any],
+    bar: float,
+    floor: float | None = None,
+    repeats: int = 5,
+    peer_repeats: int = 2,
+) -> Result:
     """Both calls timed in one run."""
     return Result(work, best(ours, repeats), best(theirs, peer_repeats), floor, bar)
 
@@ -78,11 +86,15 @@ def categorical(rng: np.random.Generator) -> Iterator[Result]:
     X = rng.integers(0, LEVELS, (ROWS, COLUMNS))
     floor, ours, theirs = read_once(X), mr.NaiveBayesClassifier(kinds="categorical"), CategoricalNB()
     ours.fit(X[:1000], y[:1000]).predict_proba(X[:1000])
-    yield pair("categorical naive Bayes, fit from integers", lambda: ours.fit(X, y), lambda: theirs.fit(X, y), 50, floor)
+    yield pair(
+        "categorical naive Bayes, fit from integers", lambda: ours.fit(X, y), lambda: theirs.fit(X, y), 50, floor
+    )
     yield pair("  predict_proba", lambda: ours.predict_proba(X), lambda: theirs.predict_proba(X), 8, floor)
     frame = pd.DataFrame({f"colour {j}": pd.Categorical.from_codes(X[:, j], categories=WORDS) for j in range(COLUMNS)})
     named = mr.NaiveBayesClassifier().fit(frame[:1000], y[:1000])
-    yield pair("  fit from pandas categoricals (peer: integers)", lambda: named.fit(frame, y), lambda: theirs.fit(X, y), 30)
+    yield pair(
+        "  fit from pandas categoricals (peer: integers)", lambda: named.fit(frame, y), lambda: theirs.fit(X, y), 30
+    )
 
 
 def strings(rng: np.random.Generator) -> Iterator[Result]:
@@ -91,7 +103,15 @@ def strings(rng: np.random.Generator) -> Iterator[Result]:
     frame = pd.DataFrame({f"colour {j}": pd.Series(np.array(WORDS)[codes[:, j]], dtype="str") for j in range(COLUMNS)})
     ours, theirs = mr.NaiveBayesClassifier(), make_pipeline(OrdinalEncoder(), CategoricalNB())
     ours.fit(frame[:1000], y[:1000])
-    yield pair("pandas strings, fit (peer: OrdinalEncoder + CategoricalNB)", lambda: ours.fit(frame, y), lambda: theirs.fit(frame, y), 10, None, 2, 1)
+    yield pair(
+        "pandas strings, fit (peer: OrdinalEncoder + CategoricalNB)",
+        lambda: ours.fit(frame, y),
+        lambda: theirs.fit(frame, y),
+        10,
+        None,
+        2,
+        1,
+    )
 
 
 def full(rng: np.random.Generator) -> Iterator[Result]:
@@ -108,7 +128,15 @@ def small(rng: np.random.Generator) -> Iterator[Result]:
     ours, theirs = mr.NaiveBayesClassifier().fit(X, y), GaussianNB().fit(X, y)
     yield pair("1,000 × 10, fit", lambda: ours.fit(X, y), lambda: theirs.fit(X, y), 1, None, 100, 100)
     yield pair("  predict_proba", lambda: ours.predict_proba(X), lambda: theirs.predict_proba(X), 1, None, 100, 100)
-    yield pair("  one row's predict_proba (bar: 1 ms)", lambda: ours.predict_proba(X[:1]), lambda: theirs.predict_proba(X[:1]), 1, None, 200, 200)
+    yield pair(
+        "  one row's predict_proba (bar: 1 ms)",
+        lambda: ours.predict_proba(X[:1]),
+        lambda: theirs.predict_proba(X[:1]),
+        1,
+        None,
+        200,
+        200,
+    )
 
 
 CASES = {case.__name__: case for case in (gaussian, categorical, strings, full, small)}
@@ -136,7 +164,9 @@ print(json.dumps({"import": imported, "loaded": loaded, "fit": first}))
 
 def run_python(code: str, **environment: str) -> str:
     """What a fresh interpreter prints."""
-    return subprocess.run([sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def startup() -> None:
@@ -144,9 +174,13 @@ def startup() -> None:
     with tempfile.TemporaryDirectory() as cache:
         fresh = json.loads(run_python(STARTUP, NUMBA_CACHE_DIR=cache))
         again = json.loads(run_python(STARTUP, NUMBA_CACHE_DIR=cache))
-    print(f"import merula {again['import']:.3f} s (bar 0.25), loads {again['loaded'] or 'none'} of scikit-learn, numba, pandas, polars")
+    print(
+        f"import merula {again['import']:.3f} s (bar 0.25), loads {again['loaded'] or 'none'} of scikit-learn, numba, pandas, polars"
+    )
     print(f"first fit, compiling {fresh['fit']:.2f} s (bar 4); in the next process {again['fit']:.2f} s")
-    print(f"peak extra memory of a Gaussian fit, 1,000,000 × 40: {100 * float(run_python(MEMORY)):.1f} % of the array (bar 10 %)")
+    print(
+        f"peak extra memory of a Gaussian fit, 1,000,000 × 40: {100 * float(run_python(MEMORY)):.1f} % of the array (bar 10 %)"
+    )
 
 
 def main(names: list[str]) -> None:
@@ -155,7 +189,10 @@ def main(names: list[str]) -> None:
     for name in names or CASES:
         for result in CASES[name](np.random.default_rng(0)):
             floor = f"{result.floor:.4f} s" if result.floor else ""
-            print(f"{result.work:<60}{result.merula:>10.4f} s{result.peer:>12.4f} s{result.peer / result.merula:>7.1f}×{result.bar:>5g}×{floor:>10}", flush=True)
+            print(
+                f"{result.work:<60}{result.merula:>10.4f} s{result.peer:>12.4f} s{result.peer / result.merula:>7.1f}×{result.bar:>5g}×{floor:>10}",
+                flush=True,
+            )
     if not names:
         startup()
 

@@ -39,7 +39,9 @@ def main() -> None:
         model.save(path)
         again = mr.load(path)
         same = (again.predict_proba(penguins) == model.predict_proba(penguins)).all()
-        print(f"\nsaved and loaded: {path.stat().st_size:,} bytes, predictions {'identical to the last bit' if same else 'DIFFER'}")
+        print(
+            f"\nsaved and loaded: {path.stat().st_size:,} bytes, predictions {'identical to the last bit' if same else 'DIFFER'}"
+        )
     if not same:
         raise SystemExit(1)
 

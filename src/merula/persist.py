@@ -12,6 +12,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,17 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
             ]
     except FileNotFoundError:
         raise
-    except (zipfile.BadZipFile, KeyError, EOFError, OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        KeyError,
+        EOFError,
+        OSError,
+        NotImplementedError,
+        RuntimeError,
+        json.JSONDecodeError,
+        UnicodeDecodeError,
+    ) as error:
         raise ValueError(
             f"{path} cannot be read as a merula model ({error}): it is cut short, damaged or another kind of file; save the model again"
         ) from None
@@ -68,8 +79,11 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ValueError(
             f"{path} was changed after it was saved: its contents do not match its seal; save the model again"
         )
-    arrays = [np.lib.format.read_array(io.BytesIO(data), allow_pickle=False) for _, data in members]
-    state: dict[str, Any] = _from_plain(head["state"], arrays)
+    try:
+        arrays = [np.lib.format.read_array(io.BytesIO(data), allow_pickle=False) for _, data in members]
+        state: dict[str, Any] = _from_plain(head["state"], arrays)
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path} holds no data that merula can read ({error}); save the model again") from None
     return state
 
 
@@ -92,6 +106,8 @@ def _to_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, dict):
+        if any(isinstance(key, tuple) for key in value):
+            raise ValueError(f"a model file holds plain data only; the key {next(iter(value))!r} cannot be saved")
         if not all(isinstance(key, str) for key in value):
             return {"pairs": [[_to_plain(key, arrays), _to_plain(item, arrays)] for key, item in value.items()]}
         return {"dict": {key: _to_plain(item, arrays) for key, item in value.items()}}
@@ -108,6 +124,8 @@ def _from_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
     if not isinstance(value, dict):
         return value
     if "array" in value:
+        if value["array"] < 0:
+            raise IndexError(f"array {value['array']}")
         return arrays[value["array"]]
     if "objects" in value:
         return np.array([_from_plain(item, arrays) for item in value["objects"]], dtype=object)

@@ -46,20 +46,28 @@ class MEstimate:
 Smoothing = float | MEstimate
 
 
-def checked_smoothing(smoothing: Any) -> Smoothing:
-    """The option itself if it is a pseudo-count from 0 or an `MEstimate`, else a ValueError."""
+def checked_smoothing(smoothing: Any, columns: Sequence[str]) -> Smoothing:
+    """The option itself if it is a pseudo-count from 0 or an `MEstimate`, else a ValueError.
+
+    An m-estimate whose belief is given by column gets one entry for each of the columns.
+    """
     if isinstance(smoothing, MEstimate):
-        return smoothing
-    if (
-        isinstance(smoothing, int | float | np.number)
-        and not isinstance(smoothing, bool)
-        and np.isfinite(smoothing)
-        and smoothing >= 0
-    ):
+        return _by_column(smoothing, columns)
+    is_number = isinstance(smoothing, int | float | np.number) and not isinstance(smoothing, bool)
+    if is_number and np.isfinite(smoothing) and smoothing >= 0:
         return float(smoothing)
     raise ValueError(
         f"smoothing is {smoothing!r}, expected a pseudo-count from 0 (1 is Laplace, 0 is none) or MEstimate(m, p)"
     )
+
+
+def _by_column(smoothing: MEstimate, columns: Sequence[str]) -> MEstimate:
+    p = smoothing.p
+    if not isinstance(p, Mapping) or not set(p) & set(columns):
+        return smoothing
+    for name in p:
+        one_of(name, columns, "a column of MEstimate's p")
+    return MEstimate(smoothing.m, {name: p.get(name) for name in columns})
 
 
 def pseudo_counts(smoothing: Smoothing, column: str, levels: Sequence[Label], classes: Sequence[Label]) -> Array:
@@ -71,7 +79,11 @@ def pseudo_counts(smoothing: Smoothing, column: str, levels: Sequence[Label], cl
         return np.full(shape, smoothing.m / max(1, len(levels)))
     belief = np.broadcast_to(_belief(smoothing.p, column, levels, classes), shape)
     total = belief.sum(axis=1)
-    if (belief < 0).any() or not np.allclose(total, 1, rtol=0, atol=SUM_TOLERANCE):
+    if (belief < 0).any() or not np.isfinite(belief).all():
+        raise ValueError(
+            f"MEstimate's p for column {column!r} holds {belief.min():g}; probabilities are numbers from 0 to 1"
+        )
+    if not np.allclose(total, 1, rtol=0, atol=SUM_TOLERANCE):
         worst = float(total[np.abs(total - 1).argmax()])
         raise ValueError(
             f"MEstimate's p sums to {worst:.6g} over the {len(levels)} levels of column {column!r}, expected 1; leave p out for 1/{len(levels)} each"
@@ -84,8 +96,13 @@ def _belief(p: Any, column: str, levels: Sequence[Label], classes: Sequence[Labe
     """P as an array that broadcasts to classes × levels."""
     if isinstance(p, Mapping) and column in p:
         p = p[column]
-    elif isinstance(p, Mapping) and not set(p) & (set(levels) | set(classes)):
-        return np.array(1 / len(levels))  # beliefs about other columns only
+        if p is None:
+            return np.array(1 / len(levels))
+    if isinstance(p, Mapping) and not set(p) & (set(levels) | set(classes)):
+        raise ValueError(
+            f"MEstimate's p names {next(iter(p), None)!r}, which is no column, no class and no level of column {column!r} "
+            f"(levels: {list(levels)}); give it as {{column: {{level: p}}}}"
+        )
     if isinstance(p, Mapping) and p and all(isinstance(row, Mapping) for row in p.values()):
         return np.array([_row(_of_class(p, label, column), column, levels) for label in classes])
     if isinstance(p, Mapping):

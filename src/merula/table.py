@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
-from numbers import Number
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Codes = tuple[NDArray[Any], Sequence[Any]]
-MOMENTS_IN_TIME = (date, datetime, timedelta, np.datetime64, np.timedelta64)
+INSTANTS = (date, datetime, np.datetime64)
+DURATIONS = (timedelta, np.timedelta64)
 
 
 def is_missing(value: Any) -> bool:
@@ -40,6 +41,8 @@ def plain_label(value: Any) -> Any:
         value = value.item()
     if isinstance(value, bool | int | float):
         return value
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
     if isinstance(value, dict | list | set):
         raise TypeError(f"a cell holds {value!r}; a cell must be a string or a number")
     return str(value)
@@ -49,6 +52,11 @@ def narrowest(codes: NDArray[Any], largest: int) -> NDArray[Any]:
     """The codes in the smallest signed integer that holds `largest`, not copied if they are already."""
     width = next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if largest <= np.iinfo(kind).max)
     return codes.astype(width, copy=False)
+
+
+def widened(values: NDArray[Any]) -> NDArray[Any]:
+    """The values themselves, unless they are floats of neither 4 nor 8 bytes: those as float64."""
+    return values.astype(np.float64) if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8) else values
 
 
 def codes_of_labels(values: Iterable[Any]) -> Codes:
@@ -79,23 +87,28 @@ def time_numbers(values: NDArray[Any], unit: str) -> NDArray[np.float64]:
     """datetime64 or timedelta64 as a count of `unit`, NaN for NaT."""
     if not unit.startswith(values.dtype.name.partition("[")[0]):
         raise ValueError(f"holds {values.dtype} where the model was fitted on {unit}")
-    whole = values.astype(unit)
-    numbers = whole.view(np.int64).astype(np.float64)
-    numbers[np.isnat(whole)] = np.nan
+    if np.datetime_data(values.dtype)[0] in ("Y", "M"):
+        values = values.astype(unit)
+    # counted as floats: an instant beyond the range of `unit` is far away, not wrapped around
+    here, there = np.datetime_data(values.dtype), np.datetime_data(np.dtype(unit))
+    factor = np.timedelta64(1, here) / np.timedelta64(1, there)  # type: ignore[arg-type]
+    numbers = values.astype(np.int64).astype(np.float64) * factor
+    numbers[np.isnat(values)] = np.nan
     return numbers
 
 
 def object_kind(values: Iterable[Any], name: str) -> tuple[str, str | None]:
     """Kind and unit of a column of Python objects: numeric if all are numbers, datetime if all are times, else categorical."""
     present = [value for value in values if not is_missing(value)]
-    if present and all(isinstance(value, Number) and not isinstance(value, bool | np.bool_) for value in present):
+    for times, unit in ((INSTANTS, "datetime64[us]"), (DURATIONS, "timedelta64[us]")):
+        if present and all(isinstance(value, times) for value in present):
+            return "datetime", unit
+    if present and all(
+        isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_) for value in present
+    ):
         return "numeric", None
-    if present and all(isinstance(value, MOMENTS_IN_TIME) for value in present):
-        return "datetime", np.array(
-            present, dtype=np.timedelta64 if isinstance(present[0], timedelta) else "datetime64[us]"
-        ).dtype.name
     for value in present:
-        if isinstance(value, dict | list | set | np.ndarray):
+        if isinstance(value, (dict, list, set, np.ndarray, complex, np.complexfloating, *INSTANTS, *DURATIONS)):
             raise TypeError(f"column {name!r} holds {value!r}; its argument must be a string or a number in every cell")
     return "categorical", None
 
@@ -104,14 +117,23 @@ def object_numbers(values: Iterable[Any], name: str, unit: str | None) -> NDArra
     """Python objects as numbers (or times as a count of `unit`), NaN for missing."""
     try:
         if unit is not None:
-            return time_numbers(
-                np.array([np.datetime64("NaT") if is_missing(v) else v for v in values], dtype=unit), unit
-            )
-        return np.array([np.nan if is_missing(v) else float(v) for v in values], dtype=np.float64)
+            times = [np.datetime64("NaT") if is_missing(value) else _without_zone(value, unit) for value in values]
+            return time_numbers(np.array(times, dtype=unit.partition("[")[0] + "[us]"), unit)
+        return np.array([np.nan if is_missing(value) else float(value) for value in values], dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"column {name!r} is numeric but holds something that is not a number ({error}); say kinds={{{name!r}: 'categorical'}}"
-        ) from None
+        expected, advice = (
+            (f"a {unit.partition('[')[0]}", "convert it")
+            if unit
+            else ("numeric", f"say kinds={{{name!r}: 'categorical'}}")
+        )
+        raise ValueError(f"column {name!r} is {expected} but holds something else ({error}); {advice}") from None
+
+
+def _without_zone(value: Any, unit: str) -> Any:
+    """A time as NumPy takes it: instants in UTC without saying so."""
+    if not isinstance(value, INSTANTS if unit.startswith("datetime") else DURATIONS):
+        raise ValueError(f"{value!r} is no {unit.partition('[')[0]}")
+    return value.astimezone(UTC).replace(tzinfo=None) if isinstance(value, datetime) and value.tzinfo else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +178,7 @@ class MatrixTable:
 
     def integers(self, position: int) -> NDArray[Any] | None:
         """One column of whole numbers as it is, else None."""
-        return self.matrix[:, position] if self.matrix.dtype.kind in "iu" else None
+        return self.matrix[:, position] if self.matrix.dtype.kind in "iu" and self.matrix.dtype != np.uint64 else None
 
     def codes(self, position: int) -> Codes:
         """One column's codes and their labels."""
@@ -234,7 +256,7 @@ class FrameTable:
             and native.dtype.kind in "fiu"
             and unit is None
         ):
-            return np.asarray(native.to_numpy())
+            return widened(native.to_numpy())
         import narwhals as nw
 
         series = self._series(position)
@@ -249,10 +271,10 @@ class FrameTable:
                 return np.full(len(series), np.nan)
             raise ValueError(f"column {self.names[position]!r} holds {dtype} where the model was fitted on {unit}")
         self.kind(position)  # an error if it is nothing that merula reads
-        if dtype.is_decimal() or dtype in (nw.Boolean, nw.Unknown):
+        if dtype.is_decimal() or dtype in (nw.Boolean, nw.Unknown, nw.Int128, nw.UInt128):
             series = series.cast(nw.Float64())
         values = series.to_numpy()
-        return values if values.dtype.kind in "fiu" else object_numbers(values, self.names[position], None)
+        return widened(values) if values.dtype.kind in "fiu" else object_numbers(values, self.names[position], None)
 
     def integers(self, position: int) -> NDArray[Any] | None:
         """One column of whole numbers, none of them missing, as it is; else None."""
@@ -340,6 +362,8 @@ def _arrow_codes(column: Any) -> Codes:
 
     if isinstance(column, pa.Array):
         column = pa.chunked_array([column])
+    if pa.types.is_null(column.type):
+        return np.full(len(column), -1, dtype=np.int8), []
     if pa.types.is_floating(column.type):
         return codes_of_numbers(column.to_numpy())
     if not pa.types.is_dictionary(column.type):
@@ -412,7 +436,7 @@ def open_table(source: Any) -> Table:
 
 def _open_matrix(array: NDArray[Any]) -> MatrixTable:
     if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array.astype(np.float64), np.nan)
+        array = _unmasked(array)
     if array.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {array.ndim}D array instead of rows and columns. Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
@@ -423,13 +447,23 @@ def _open_matrix(array: NDArray[Any]) -> MatrixTable:
         raise TypeError(
             f"an array of {array.dtype} ({type(array).__name__}) cannot be read; pass a plain 2D array or a data frame"
         )
-    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
-        array = array.astype(np.float64)
-    if array.dtype == np.uint64:
-        array = array.view(np.int64) if array.max(initial=0) < 2**63 else array.astype(np.float64)
+    array = widened(array)
+    if array.dtype == np.uint64 and array.max(initial=0) < 2**63:
+        array = array.view(np.int64)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return MatrixTable(_checked_shape(array))
+
+
+def _unmasked(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """A masked array as a plain one: NaN, or None, where it is masked."""
+    if not np.ma.is_masked(array):
+        return np.asarray(array)
+    if array.dtype.kind in "fiu":
+        return np.ma.filled(array.astype(np.float64), np.nan)
+    plain = np.asarray(array).astype(object)
+    plain[np.ma.getmaskarray(array)] = None
+    return plain
 
 
 def _open_frame(source: Any) -> FrameTable:

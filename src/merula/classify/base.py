@@ -116,7 +116,13 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for block, statistic in zip(plan.blocks, collected.blocks, strict=True):
             columns = tuple(plan.schema[name] for name in block.columns)
             setting = Setting(
-                labels, weight, columns, checked_smoothing(self.smoothing), variance, self.missing, self.unseen
+                labels,
+                weight,
+                columns,
+                checked_smoothing(self.smoothing, plan.schema.names),
+                variance,
+                self.missing,
+                self.unseen,
             )
             built.append(block.family.build(statistic, setting))
         return self._set_model(plan, collected.classes, safe_log(prior), tuple(built), collected)

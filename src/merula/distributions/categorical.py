@@ -68,7 +68,8 @@ class CategoricalDistribution(Distribution):
     def parameters_count(self) -> int:
         """Σ_j classes × (levels − 1)."""
         return sum(
-            (len(levels) - 1) * table.shape[1] for levels, table in zip(self.level_sets, self.log_table, strict=True)
+            max(0, len(levels) - 1) * table.shape[1]
+            for levels, table in zip(self.level_sets, self.log_table, strict=True)
         )
 
     def probabilities(self, column: str) -> Array:
@@ -149,7 +150,9 @@ class Categorical(BaseFamily):
 
     def build(self, statistic: LevelCounts, setting: Setting) -> CategoricalDistribution:
         """See `Family.build`."""
-        smoothing = setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing)
+        smoothing = (
+            setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)
+        )
         level_sets, tables = level_tables(statistic, setting, smoothing)
         return CategoricalDistribution(statistic.columns, level_sets, tables)
 

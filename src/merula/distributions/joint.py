@@ -182,7 +182,7 @@ class JointCategorical(BaseFamily):
         sizes = np.array([max(1, len(levels)) for levels in ordered.labels], dtype=np.int64)
         size = prod(sizes.tolist())
         log_pseudo = _log_pseudo_count(
-            setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing), size
+            setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns), size
         )
         shared = [share_out(ordered.cells, weight, sizes, float(np.exp(log_pseudo))) for weight in ordered.weight.T]
         cells = np.concatenate([part.cells for part in shared])

@@ -237,7 +237,7 @@ class MultivariateGaussian(BaseFamily):
             diagonal = start.within if shared else start.variance[members[0]]
             fitted = fit_normal(parts, start.mean[members], diagonal, self._shrinkage(parts, start.mean[members]))
             whose = "the covariance shared by all classes" if shared else f"class {labels[members[0]]!r}"
-            if self.shrinkage == 0:
+            if self.shrinkage == 0 and any(part.total > 0 for part in parts):
                 rank = sum(part.rank for part in parts)
                 _refuse_singular(fitted.scatter, whose, names, SETTLED if fitted.objective else 0.0, rank)
             n = sum(part.total for part in parts)
@@ -249,6 +249,9 @@ class MultivariateGaussian(BaseFamily):
         return mean, whitening
 
     def _shrinkage(self, classes: list[ClassPatterns], mean: Array) -> float:
+        """λ of a group of classes; 1 where a single row leaves nothing but the pooled variances."""
+        if sum(part.total for part in classes) <= 1:
+            return 1.0
         return (
             _oracle_shrinkage(*available_correlation(classes, mean))
             if self.shrinkage == "auto"

@@ -173,8 +173,10 @@ class Encoded:
             ]
             return np.concatenate(parts)
 
-        result: NDArray[np.int64] = self.remember(("levels", tuple(columns)), make)
-        return result
+        key = "levels", tuple(columns), id(levels)
+        _, result = self.remember(key, lambda: (levels, make()))  # kept with the levels, so that no other has their id
+        places: NDArray[np.int64] = result
+        return places
 
     def note_unseen(self, columns: Sequence[str], hits: NDArray[Any]) -> None:
         """Keep count of cells whose level fit never saw."""
@@ -252,7 +254,7 @@ def _coded(table: Table, column: Column, position: int) -> Coded:
 
 def _coded_integers(values: NDArray[Any], levels: tuple[Label, ...] | None) -> Coded:
     """Integers as their own codes, over the range of the known levels, or of a sample where there are none yet."""
-    known = [level for level in levels or () if isinstance(level, int)]
+    known = [int(level) for level in levels or () if isinstance(level, int | float) and level == int(level)]
     if not known:
         sample = values[:: max(1, len(values) // 4096)]
         known = [int(sample.min()), int(sample.max())]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from merula.encode.rows import WIDEST_RANGE
 from merula.logspace import kernel, warn_user
-from merula.table import codes_of_labels, codes_of_words, is_missing
+from merula.table import codes_of_words, is_missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,11 @@ def _target_values(y: Any) -> NDArray[Any]:
         raise ValueError("requires y to be passed, but the target y is None")
     if hasattr(y, "nnz"):
         raise TypeError("y is sparse; a target is one dense value per row")
+    if np.ma.is_masked(y):
+        _refuse_missing(int(np.ma.getmaskarray(y).sum()), len(y))
     values = np.asarray(y)
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
     if values.dtype.kind in "US" and isinstance(y, list | tuple) and not all(isinstance(label, str) for label in y):
         values = np.array(y, dtype=object)  # NumPy would make words of numbers and missing values
     if values.ndim == 2 and values.shape[1] == 1:
@@ -148,21 +152,25 @@ def _integer_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _sorted_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    if values.dtype.kind == "O" and len({type(value) for value in values}) > 1:
-        codes, labels = codes_of_labels(values)
-        raise ValueError(f"y mixes labels of different types ({labels[:3]} …); make them all words or all numbers")
-    if values.dtype.kind == "O":
-        codes, labels = codes_of_labels(values)
-        order = np.array(sorted(range(len(labels)), key=lambda place: labels[place]), dtype=np.int64)
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        originals: dict[int, Any] = {}
-        for code, value in zip(codes.tolist(), values.tolist(), strict=True):
-            originals.setdefault(code, value)
-        classes = np.array([originals[code] for code in order.tolist()], dtype=object)
-        return rank[codes].astype(_unsigned(len(classes))), classes
-    classes, codes = np.unique(values, return_inverse=True)
-    return codes.astype(_unsigned(len(classes))), classes
+    """Class codes of anything that can be sorted."""
+    if values.dtype.kind != "O":
+        classes, codes = np.unique(values, return_inverse=True)
+        return codes.astype(_unsigned(len(classes))), classes
+    met: dict[Any, int] = {}
+    codes = np.array([met.setdefault(label, len(met)) for label in values.tolist()], dtype=np.int64)
+    try:
+        if bool in (types := set(map(type, met))) and len(types) > 1:
+            raise TypeError("True is not 1")
+        ordered = sorted(met)
+    except TypeError:
+        raise ValueError(
+            f"y mixes labels of different types ({list(met)[:3]} …); make them all words or all numbers"
+        ) from None
+    rank = np.empty(len(met), dtype=_unsigned(len(met)))
+    rank[[met[label] for label in ordered]] = np.arange(len(met))
+    classes = np.empty(len(met), dtype=object)
+    classes[:] = ordered
+    return rank[codes], classes
 
 
 def _unsigned(count: int) -> Any:

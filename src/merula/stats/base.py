@@ -42,6 +42,14 @@ class Statistic(Protocol):
         ...
 
 
+def with_weight(x: NDArray[Any], target: Target) -> tuple[NDArray[Any], Target]:
+    """The rows that count: those of weight 0 may hold anything."""
+    if target.weights is None or target.weights.all():
+        return x, target
+    kept = target.weights > 0
+    return x[kept], Target(target.codes[kept], target.classes, target.weights[kept])
+
+
 def moved(array: Array, places: NDArray[np.int64], count: int, fill: float = 0.0) -> Array:
     """An array whose first axis is the class, with class k moved to ``places[k]`` among `count` classes."""
     result = np.full((count, *array.shape[1:]), fill, dtype=array.dtype)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from merula.encode import Encoded, Target
 from merula.stats._kernels import class_sums, first_values, present_class_sums
-from merula.stats.base import Array, moved
+from merula.stats.base import Array, moved, with_weight
 
 POOR_ORIGIN = 1e4  # a block is counted again when its origin lies this much further off than its spread (squared)
 
@@ -63,9 +63,12 @@ class Moments:
     def __add__(self, other: Moments) -> Moments:
         weight = self.weight + other.weight
         share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
-        delta = np.where((self.weight > 0) & (other.weight > 0), other.mean - self.mean, 0.0)
-        mean = np.where(self.weight > 0, self.mean + delta * share, other.mean)
-        return Moments(self.columns, weight, mean, self.squares + other.squares + delta * delta * self.weight * share)
+        with np.errstate(over="ignore", invalid="ignore"):
+            delta = np.where((self.weight > 0) & (other.weight > 0), other.mean - self.mean, 0.0)
+            mean = np.where(self.weight > 0, self.mean + delta * share, other.mean)
+            squares = self.squares + other.squares + delta * delta * self.weight * share
+        refuse_distant(np.isfinite(squares).all(axis=0), self.columns)
+        return Moments(self.columns, weight, mean, squares)
 
     def with_classes(self, places: NDArray[np.int64], count: int) -> Moments:
         """See `Statistic.with_classes`."""
@@ -110,6 +113,15 @@ def refuse_overflow(x: NDArray[Any], fine: Any, columns: Sequence[str]) -> None:
     )
 
 
+def refuse_distant(fine: Any, columns: Sequence[str]) -> None:
+    """An error naming the first column whose values lie so far apart that the squares of their distances overflow."""
+    if not fine.all():
+        name = columns[int(np.flatnonzero(~fine)[0])]
+        raise ValueError(
+            f"column {name!r} holds values so far apart that the squares of their distances overflow; rescale it"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class FullMoments:
     """Per class, of rows without missing cells: the weight, the means, and Σ w·(x − mean)(x − mean)ᵀ."""
@@ -127,7 +139,7 @@ class FullMoments:
 
     def update(self, rows: Encoded, target: Target) -> FullMoments:
         """See `Statistic.update`."""
-        return self.add_rows(rows.values(self.columns), target)
+        return self.add_rows(*with_weight(rows.values(self.columns), target))
 
     def add_rows(self, x: NDArray[Any], target: Target) -> FullMoments:
         """With these complete rows added."""
@@ -139,17 +151,20 @@ class FullMoments:
             if len(rows):
                 weights = None if target.weights is None else target.weights[rows]
                 block.weight[label], block.mean[label], block.scatter[label] = centred_products(x[rows], weights)
-        refuse_overflow(x, np.isfinite(block.scatter).all(axis=(0, 1)), self.columns)
+        refuse_overflow(x, np.isfinite(np.diagonal(block.scatter, axis1=1, axis2=2)).all(axis=0), self.columns)
         return self + block
 
     def __add__(self, other: FullMoments) -> FullMoments:
         weight = self.weight + other.weight
         share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
         both = (self.weight > 0) & (other.weight > 0)
-        delta = np.where(both[:, None], other.mean - self.mean, 0.0)
-        mean = np.where((self.weight > 0)[:, None], self.mean + delta * share[:, None], other.mean)
-        products = delta[:, :, None] * delta[:, None, :] * (self.weight * share)[:, None, None]
-        return FullMoments(self.columns, weight, mean, self.scatter + other.scatter + products)
+        with np.errstate(over="ignore", invalid="ignore"):
+            delta = np.where(both[:, None], other.mean - self.mean, 0.0)
+            mean = np.where((self.weight > 0)[:, None], self.mean + delta * share[:, None], other.mean)
+            products = delta[:, :, None] * delta[:, None, :] * (self.weight * share)[:, None, None]
+            scatter = self.scatter + other.scatter + products
+        refuse_distant(np.isfinite(np.diagonal(scatter, axis1=1, axis2=2)).all(axis=0), self.columns)
+        return FullMoments(self.columns, weight, mean, scatter)
 
     def with_classes(self, places: NDArray[np.int64], count: int) -> FullMoments:
         """See `Statistic.with_classes`."""
@@ -173,20 +188,16 @@ class FullMoments:
 
 
 def centred(x: NDArray[Any], weights: Array | None) -> tuple[float, Array, Array]:
-    """Weight, mean, and the rows less their mean times √w; exact for constant columns (the first row is the origin)."""
+    """Weight, mean, and the rows less their mean times √w; a constant column is 0 exactly."""
     rows = np.array(x, dtype=np.float64)
-    if weights is not None:
-        rows, weights = rows[weights > 0], weights[weights > 0]
-    if not len(rows):
-        return 0.0, np.zeros(rows.shape[1]), rows
-    origin = rows[0].copy()
     with np.errstate(over="ignore", invalid="ignore"):
-        rows -= origin
-        drift = np.average(rows, axis=0, weights=weights)
+        mean = np.where((rows == rows[0]).all(axis=0), rows[0], np.average(rows, axis=0, weights=weights))
+        rows -= mean
+        drift = np.average(rows, axis=0, weights=weights)  # what rounding left of the mean
         rows -= drift
         if weights is not None:
             rows *= np.sqrt(weights)[:, None]
-    return float(len(rows) if weights is None else weights.sum()), origin + drift, rows
+    return float(len(rows) if weights is None else weights.sum()), mean + drift, rows
 
 
 def centred_products(x: NDArray[Any], weights: Array | None) -> tuple[float, Array, Array]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from merula.encode import Encoded, Target
 from merula.stats._kernels import incomplete_rows
-from merula.stats.base import Array
+from merula.stats.base import Array, with_weight
 from merula.stats.joint import distinct_rows
 from merula.stats.moments import FullMoments, centred, refuse_overflow
 
@@ -65,7 +65,7 @@ class PatternMoments:
 
     def update(self, rows: Encoded, target: Target) -> PatternMoments:
         """See `Statistic.update`."""
-        x = rows.values(self.columns)
+        x, target = with_weight(rows.values(self.columns), target)
         incomplete = incomplete_rows(x)
         if not incomplete.any():
             return PatternMoments(self.complete.add_rows(x, target), self.partial)
@@ -150,10 +150,7 @@ def _partials(
         rows, mask = order[start:stop], observed[place]
         if mask.any():
             weight, mean, root = centred(x[rows][:, mask], None if weights is None else weights[rows])
-            refuse_overflow(
-                x[rows][:, mask],
-                np.isfinite((root * root).sum(axis=0)),
-                [c for c, m in zip(columns, mask, strict=True) if m],
-            )
-            if weight > 0:
-                yield (int(classes[place]), mask.astype(np.uint8).tobytes()), Partial(weight, mean, compressed(root))
+            with np.errstate(over="ignore"):
+                fine = np.isfinite((root * root).sum(axis=0))
+            refuse_overflow(x[rows][:, mask], fine, [c for c, m in zip(columns, mask, strict=True) if m])
+            yield (int(classes[place]), mask.astype(np.uint8).tobytes()), Partial(weight, mean, compressed(root))

@@ -1,0 +1,103 @@
+"""The classifiers every contract test runs on, and the patients they learn from.
+
+A test asks for `classifier` (every configuration), `marginalising` (those that average missing cells out) or
+`plain_classifier` (those that need no particular column, so that scikit-learn's own checks can feed them bare arrays).
+They are never fitted themselves: a test clones first. A new classifier is one more line below.
+"""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import settings
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import merula as mr
+
+PLAIN = {
+    "naive": mr.NaiveBayesClassifier(),
+    "naive-missing-is-a-level": mr.NaiveBayesClassifier(missing="level"),
+    "naive-half-unbiased": mr.NaiveBayesClassifier(smoothing=0.5, variance="unbiased", class_prior="uniform"),
+    "naive-families": mr.NaiveBayesClassifier(
+        distributions={"numeric": mr.Gaussian(variance="unbiased"), "categorical": mr.JointCategorical(smoothing=0.25)}
+    ),
+    "full": mr.BayesClassifier(),
+    "full-missing-is-a-level": mr.BayesClassifier(missing="level", shrinkage=0.2, variance="unbiased"),
+    "shared": mr.BayesClassifier(covariance="shared", class_prior="laplace", smoothing=0.5),
+    "diagonal": mr.BayesClassifier(covariance="diagonal", unseen="smooth"),
+}
+OF_PATIENTS = {
+    "naive-bernoulli": mr.NaiveBayesClassifier(
+        distributions={"smoker": mr.Bernoulli(), "categorical": mr.Categorical(smoothing=mr.MEstimate(2))},
+        class_prior="laplace",
+    ),
+}
+EVERY = PLAIN | OF_PATIENTS
+
+settings.register_profile("thorough", max_examples=300)
+
+# Compared under scikit-learn's array-API dispatch, which SciPy reads from the environment when it is first imported.
+NEEDS_OWN_PROCESS = "check_array_api_input"
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "one_of_each: shared by all classifiers, so one configuration of each class is enough"
+    )
+
+
+def pytest_generate_tests(metafunc):
+    chosen = {type(model): name for name, model in reversed(EVERY.items())}.values()
+    every = {name: EVERY[name] for name in chosen} if metafunc.definition.get_closest_marker("one_of_each") else EVERY
+    marginalising = {name: model for name, model in EVERY.items() if model.missing == "marginalise"}
+    groups = {"classifier": every, "marginalising": marginalising, "plain_classifier": PLAIN}
+    for name, models in groups.items():
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, list(models.values()), ids=list(models))
+    if "check" in metafunc.fixturenames:
+        names, pairs = parametrize_with_checks(list(PLAIN.values())).args
+        pairs = [
+            pair
+            for pair in pairs
+            if "SCIPY_ARRAY_API" in os.environ or getattr(pair[1].func, "__name__", "") != NEEDS_OWN_PROCESS
+        ]
+        metafunc.parametrize(names, pairs, ids=[_check_name(check) for _, check in pairs])
+
+
+def _check_name(check):
+    options = "-".join(f"{key}={value}" for key, value in check.keywords.items())
+    return f"{check.func.__name__}{'-' if options else ''}{options}"
+
+
+@pytest.fixture
+def plain_classifiers():
+    """All classifiers that need no particular column, as one list."""
+    return list(PLAIN.values())
+
+
+@pytest.fixture(scope="session")
+def patients():
+    """90 rows of numbers, words and a 0/1 column; every twelfth cell is missing."""
+    rng = np.random.default_rng(20240229)
+    diagnosis = rng.choice(["gesund", "krank", "unklar"], size=90, p=[0.5, 0.3, 0.2])
+    ill = diagnosis == "krank"
+    frame = pd.DataFrame(
+        {
+            "blood pressure": rng.normal(120, 12, 90) + 15 * ill,
+            "größe": rng.normal(171, 9, 90).round(),
+            "色泽": np.where(rng.random(90) < 0.3 + 0.4 * ill, "yellow", rng.choice(["pink", "white"], 90)),
+            "blood type": rng.choice(["A", "B", "AB", "0"], 90),
+            "smoker": (rng.random(90) < 0.2 + 0.5 * ill).astype(float),
+        }
+    )
+    return frame.mask(rng.random(frame.shape) < 1 / 12), pd.Series(diagnosis, name="diagnosis")
+
+
+@pytest.fixture
+def measurements():
+    """90 rows of three numbers without names or gaps, three classes; the test's own copy."""
+    rng = np.random.default_rng(7)
+    species = np.repeat(["amsel", "drossel", "star"], 30)
+    centres = {"amsel": [25.0, 100.0, 13.0], "drossel": [22.0, 80.0, 11.0], "star": [21.0, 78.0, 12.5]}
+    return np.array([rng.normal(centres[name], [1.0, 7.0, 0.8]) for name in species]), species
