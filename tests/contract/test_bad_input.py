@@ -423,7 +423,7 @@ def test_missing_numbers_as_targets(plain_classifier, measurements, method):
 @pytest.mark.one_of_each
 @LEARNING
 def test_missing_targets_of_pandas_and_polars(learn, patients, method):
-    frame, y = patients
+    _, y = patients
     for target in (
         y.mask(y == "krank"),
         y.astype("category").mask(y == "krank"),
@@ -704,7 +704,7 @@ def test_a_stated_model_has_nothing_to_add_to(model):
     [
         (mr.MEstimate(2, 0.5), "p sums to 1.5 over the 3 levels of column '色泽'"),
         (mr.MEstimate(2, {"色泽": [0.5, 0.5]}), "p has shape .2,. for column '色泽'"),
-        (mr.MEstimate(2, {"色泽": {"purple": 1.0}}), "p names 'purple', which is not a level of column '色泽'"),
+        (mr.MEstimate(2, {"色泽": {"purple": 1.0}}), "p names 'purple', which is .*level of column '色泽'"),
         (mr.MEstimate(2, {"色泽": {"krank": {"pink": 1.0}}}), "column '色泽' no probabilities for class 'gesund'"),
     ],
     ids=["sum", "shape", "level", "class"],
@@ -1118,25 +1118,14 @@ class Intruder:
         return type(self.path).touch, (self.path,)
 
 
-def test_loading_runs_nothing(saved, tmp_path):
-    """An array of pickled objects under a valid seal is refused, not opened."""
-    from merula import persist
-
-    def smuggle(members):
-        buffer = io.BytesIO()
-        np.save(buffer, np.array([Intruder(tmp_path / "hello")], dtype=object), allow_pickle=True)
-        members = members | {"0.npy": buffer.getvalue()}
-        head = json.loads(members["merula.json"])
-        body = json.dumps(head["state"], ensure_ascii=False, sort_keys=True).encode()
-        arrays = sorted(
-            ((name, data) for name, data in members.items() if name != "merula.json"),
-            key=lambda item: int(item[0].partition(".")[0]),
-        )
-        head["seal"] = persist._seal(head["version"], body, arrays)
-        return members | {"merula.json": json.dumps(head).encode()}
-
-    with pytest.raises(ValueError, match="pickle|modèle.merula"):
-        mr.load(rewritten(saved, smuggle))
+def test_loading_runs_nothing(saved, tmp_path, monkeypatch):
+    """An array of pickled objects is refused, not opened, even where the seal is right."""
+    pickled = io.BytesIO()
+    np.save(pickled, np.array([Intruder(tmp_path / "hello")], dtype=object), allow_pickle=True)
+    rewritten(saved, lambda members: with_head(seal="right")(members) | {"0.npy": pickled.getvalue()})
+    monkeypatch.setattr("merula.persist._seal", lambda *parts: "right")
+    with pytest.raises(ValueError, match="modèle.merula"):
+        mr.load(saved)
     assert not (tmp_path / "hello").exists()
 
 

@@ -158,7 +158,7 @@ def test_a_new_fit_forgets_the_old_table(plain_classifier, birds):
     """A second fit on other columns, classes and levels is a first fit."""
     frame, species = birds
     other = frame.rename(columns={"größe": "farbe"}).assign(
-        farbe=np.where(frame["größe"] > 0, "schwarz", "braun"), **{"喙色": "gelb"}
+        farbe=np.where(frame["größe"] > 0, "schwarz", "braun"), 喙色="gelb"
     )
     labels = np.where(frame["喙长"] > 0, 1, 0)
     again, fresh = (

@@ -6,6 +6,7 @@ Each law takes a few tables per classifier; ``pytest tests/contract --hypothesis
 """
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import reduce
 
 import numpy as np
@@ -758,3 +759,66 @@ def test_words_in_a_matrix_are_words(plain_classifier, form, sample):
     table = matrix if form == "objects" else matrix.tolist()
     model, other = clone(plain_classifier).fit(sample.frame, sample.y), clone(plain_classifier).fit(table, sample.y)
     same_posterior(model, other, sample.frame, table)
+
+
+def admissions():
+    """Times, spans, yes/no and whole numbers, each with gaps, as lists of Python objects; and the classes."""
+    rng = np.random.default_rng(29)
+    start = datetime(2024, 2, 29, 12, 30)
+    days, hours = rng.integers(0, 400, 60).tolist(), rng.integers(1, 90, 60).tolist()
+    columns = {
+        "admitted at": [start + timedelta(days=day, seconds=hour) for day, hour in zip(days, hours, strict=True)],
+        "born on": [(start - timedelta(days=30 * day)).date() for day in days],
+        "stay": [timedelta(hours=hour) for hour in hours],
+        "insured": [hour % 3 > 0 for hour in hours],
+        "孩子": [day % 4 for day in days],
+    }
+    gaps = rng.random((60, len(columns))) < 0.1
+    columns = {
+        name: [None if gap else cell for cell, gap in zip(cells, gaps[:, j], strict=True)]
+        for j, (name, cells) in enumerate(columns.items())
+    }
+    return columns, np.where(np.array(hours) + rng.normal(0, 20, 60) > 45, "krank", "gesund")
+
+
+ADMISSIONS = {
+    "admitted at": pl.Datetime("us"),
+    "born on": pl.Date,
+    "stay": pl.Duration("us"),
+    "insured": pl.Boolean,
+    "孩子": pl.Int64,
+}
+TYPED = {
+    "polars": lambda columns: pl.DataFrame(columns, schema=ADMISSIONS),
+    "polars-nanoseconds": lambda columns: pl.DataFrame(
+        columns, schema=ADMISSIONS | {"admitted at": pl.Datetime("ns"), "stay": pl.Duration("ns")}
+    ),
+    "pyarrow": lambda columns: pl.DataFrame(columns, schema=ADMISSIONS).to_arrow(),
+    "pandas-arrow": lambda columns: pl.DataFrame(columns, schema=ADMISSIONS).to_pandas(
+        use_pyarrow_extension_array=True
+    ),
+    "pandas-nullable": lambda columns: pd.DataFrame(columns).astype(
+        {"born on": "datetime64[s]", "insured": "boolean", "孩子": "Int64"}
+    ),
+    "pandas-objects": lambda columns: pd.DataFrame(columns, dtype=object),
+    "objects": lambda columns: np.array(list(columns.values()), dtype=object).T,
+    "lists": lambda columns: [list(row) for row in zip(*columns.values(), strict=True)],
+}
+
+
+@pytest.mark.parametrize("library", TYPED)
+def test_times_booleans_and_whole_numbers_are_the_same_in_every_library(plain_classifier, library):
+    columns, y = admissions()
+    frame = pd.DataFrame(columns).astype(
+        {"admitted at": "datetime64[us]", "born on": "datetime64[us]", "stay": "timedelta64[us]", "孩子": float}
+    )
+    table = TYPED[library](columns)
+    model, other = clone(plain_classifier).fit(frame, y), clone(plain_classifier).fit(table, y)
+    assert [column.kind for column in other.schema_.columns] == [
+        "datetime",
+        "datetime",
+        "datetime",
+        "categorical",
+        "numeric",
+    ]
+    same_posterior(model, other, frame, table)
