@@ -184,7 +184,7 @@ def test_lists_of_numbers_are_a_matrix():
         ([timedelta(1), None], "datetime"),
         ([np.datetime64("2020-01-01"), pd.NaT], "datetime"),
         ([np.timedelta64(1, "D"), np.timedelta64(1, "h")], "datetime"),
-        ([None, None], "categorical"),
+        ([None, None], "empty"),
     ],
 )
 def test_kind_of_objects(cells, kind):

@@ -43,6 +43,11 @@ def safe_log(probability: Any) -> Array:
         return np.log(np.asarray(probability, dtype=np.float64))
 
 
+def as_float(count: int) -> float:
+    """A whole number as a float, infinite beyond its range."""
+    return float(count) if abs(count) < 10**300 else np.inf
+
+
 def log_sum_exp(values: Array) -> Array:
     """log Σ exp(values) over the last axis; −inf where every value is −inf."""
     peak = values.max(axis=-1, keepdims=True)

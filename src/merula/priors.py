@@ -158,6 +158,8 @@ def class_probabilities(option: Any, classes: NDArray[Any], weight: Array) -> Ar
     if isinstance(option, Mapping):
         return _given_prior(option, classes)
     if not isinstance(option, str) and isinstance(option, Sequence | np.ndarray):
+        if np.ndim(option) != 1:
+            raise ValueError(f"class_prior has shape {np.shape(option)}, expected one number for each class")
         if len(option) != len(classes):
             raise ValueError(
                 f"class_prior has {len(option)} values, expected one for each of the {len(classes)} classes {classes.tolist()}"

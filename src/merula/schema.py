@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any
 
 Label = Any
@@ -30,6 +31,19 @@ def sort_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
         return (0, label) if isinstance(label, int | float) else (1, str(label))
 
     return tuple(sorted(labels, key=key))
+
+
+def settled_levels(name: str, met: Iterable[Label], declared: tuple[Label, ...] | None) -> tuple[Label, ...]:
+    """The labels that were met, sorted; or the declared levels in their own order (any other label is an error)."""
+    if declared is None:
+        return sort_labels(met)
+    known = set(declared)
+    for label in met:
+        if label not in known:
+            raise ValueError(
+                f"column {name!r} holds {label!r}, which its levels {list(declared)} do not name; add it to levels= or correct the data"
+            )
+    return declared
 
 
 @dataclass(frozen=True)
@@ -88,8 +102,12 @@ class Schema:
         """The columns' names, in order."""
         return tuple(column.name for column in self.columns)
 
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
+
     def __getitem__(self, name: str) -> Column:
-        return next(column for column in self.columns if column.name == name)
+        return self._by_name[name]
 
     def of_kind(self, *kinds: str) -> tuple[Column, ...]:
         """The columns of these kinds, in order."""

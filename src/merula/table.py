@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Codes = tuple[NDArray[Any], Sequence[Any]]
+FEW = 256  # categories that are always cheap to look up
 INSTANTS = (date, datetime, np.datetime64)
 DURATIONS = (timedelta, np.timedelta64)
 
@@ -71,6 +72,15 @@ def codes_of_labels(values: Iterable[Any]) -> Codes:
     return narrowest(np.array(found, dtype=np.int64), len(seen)), list(seen)[1:]
 
 
+def distinct_labels(codes: NDArray[Any], labels: Sequence[Any]) -> Codes:
+    """The same column with every label once and none for missing: a dictionary may list an entry twice, or null."""
+    if len(set(labels)) == len(labels) and None not in labels:
+        return codes, labels
+    places: dict[Any, int] = {None: -1}
+    moved = [places.setdefault(label, len(places) - 1) for label in labels]
+    return narrowest(np.array([*moved, -1])[codes], len(places)), list(places)[1:]
+
+
 def codes_of_numbers(values: NDArray[Any]) -> Codes:
     """Codes of the distinct numbers in an array, −1 for NaN."""
     if values.dtype.kind == "f":
@@ -83,10 +93,10 @@ def codes_of_numbers(values: NDArray[Any]) -> Codes:
     return narrowest(codes, len(labels)), [plain_label(label) for label in labels.tolist()]
 
 
-def time_numbers(values: NDArray[Any], unit: str) -> NDArray[np.float64]:
+def time_numbers(values: NDArray[Any], unit: str | None) -> NDArray[np.float64]:
     """datetime64 or timedelta64 as a count of `unit`, NaN for NaT."""
-    if not unit.startswith(values.dtype.name.partition("[")[0]):
-        raise ValueError(f"holds {values.dtype} where the model was fitted on {unit}")
+    if unit is None or not unit.startswith(values.dtype.name.partition("[")[0]):
+        raise ValueError(f"holds {values.dtype} where the model was fitted on {unit or 'plain numbers'}")
     if np.datetime_data(values.dtype)[0] in ("Y", "M"):
         values = values.astype(unit)
     # counted as floats: an instant beyond the range of `unit` is far away, not wrapped around
@@ -107,6 +117,8 @@ def object_kind(values: Iterable[Any], name: str) -> tuple[str, str | None]:
         isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_) for value in present
     ):
         return "numeric", None
+    if not present:
+        return "empty", None
     for value in present:
         if isinstance(value, (dict, list, set, np.ndarray, complex, np.complexfloating, *INSTANTS, *DURATIONS)):
             raise TypeError(f"column {name!r} holds {value!r}; its argument must be a string or a number in every cell")
@@ -174,7 +186,7 @@ class MatrixTable:
         values = self.matrix[:, position]
         if values.dtype.kind in "OUS":
             return object_numbers(values, self.names[position], unit)
-        return values if unit is None else time_numbers(values, unit)
+        return values if unit is None and values.dtype.kind not in "Mm" else time_numbers(values, unit)
 
     def integers(self, position: int) -> NDArray[Any] | None:
         """One column of whole numbers as it is, else None."""
@@ -185,6 +197,8 @@ class MatrixTable:
         values = self.matrix[:, position]
         if values.dtype.kind == "b":
             return values.view(np.int8), [False, True]
+        if values.dtype.kind in "Mm":  # as text that does not depend on the unit
+            values = values.astype(f"{values.dtype.kind}8[us]")
         return codes_of_labels(values) if values.dtype.kind in "OMmUS" else codes_of_numbers(values)
 
 
@@ -231,21 +245,30 @@ class FrameTable:
 
         series = self._series(position)
         dtype = series.dtype
+        if dtype == nw.Object or (self.library == "pandas" and self._native(position).dtype == object):
+            return self._object_kind(position)
         if dtype.is_float() or dtype.is_integer() or dtype.is_decimal():
             return "numeric", None
         if dtype in (nw.Datetime, nw.Date):
             return "datetime", f"datetime64[{_resolution(dtype)}]"
         if dtype == nw.Duration:
             return "datetime", f"timedelta64[{_resolution(dtype)}]"
-        if dtype == nw.Object:
-            return object_kind(series.to_list(), self.names[position])
         if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean):
             return "categorical", None
         if dtype == nw.Unknown and series.null_count() == len(series):
-            return "numeric", None
+            return "empty", None
         raise ValueError(
             f"column {self.names[position]!r} holds {dtype}, which merula cannot read; convert it or say kinds={{{self.names[position]!r}: 'ignore'}}"
         )
+
+    def _object_kind(self, position: int) -> tuple[str, str | None]:
+        """The kind of a column of Python objects, from all of them (a guess from the first would depend on row order)."""
+        if self.library == "pandas":
+            from pandas.api.types import infer_dtype
+
+            if infer_dtype(self._native(position), skipna=True) == "string":
+                return "categorical", None
+        return object_kind(self._series(position).to_list(), self.names[position])
 
     def numbers(self, position: int, unit: str | None = None) -> NDArray[Any]:
         """One column as numbers; a view of the source where that is possible."""
@@ -263,7 +286,7 @@ class FrameTable:
         dtype = series.dtype
         if dtype in (nw.Datetime, nw.Date, nw.Duration):
             name = "timedelta64" if dtype == nw.Duration else "datetime64"
-            return time_numbers(_times(series, f"{name}[{_resolution(dtype)}]"), unit or "none")
+            return time_numbers(_times(series, f"{name}[{_resolution(dtype)}]"), unit)
         if dtype in (nw.Object, nw.String, nw.Categorical, nw.Enum):
             return object_numbers(series.to_list(), self.names[position], unit)
         if unit is not None:
@@ -296,9 +319,7 @@ class FrameTable:
         except TypeError:  # not even a label
             object_kind(self._series(position).to_list(), self.names[position])
             raise
-        if None in labels:  # a dictionary may list "missing" among its entries
-            codes = np.append(np.where([label is None for label in labels], -1, np.arange(len(labels))), -1)[codes]
-        return codes, labels
+        return distinct_labels(codes, labels)
 
 
 Table = MatrixTable | FrameTable
@@ -331,7 +352,11 @@ def _pandas_codes(series: Any) -> Codes:
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "fiu":
         return codes_of_numbers(series.to_numpy())
     if hasattr(values, "codes"):
-        return values.codes, [plain_label(label) for label in values.categories.tolist()]
+        codes, categories = values.codes, values.categories
+        if len(categories) > FEW + 4 * len(codes):  # a few rows of a column with very many categories
+            used, codes = np.unique(codes[codes >= 0], return_inverse=True), np.array(codes)
+            codes[codes >= 0], categories = used[1], categories.take(used[0])
+        return codes, [plain_label(label) for label in categories.tolist()]
     if series.dtype == bool:
         return series.to_numpy().view(np.int8), [False, True]
     codes, labels = series.factorize(use_na_sentinel=True)
@@ -342,7 +367,7 @@ def _pandas_codes(series: Any) -> Codes:
 def _polars_codes(series: Any) -> Codes:
     import polars as pl
 
-    if series.dtype.is_numeric() and not series.dtype.is_decimal():
+    if series.dtype.is_float() or (series.dtype.is_integer() and not series.null_count()):
         return codes_of_numbers(series.to_numpy())
     if series.dtype == pl.Boolean:
         codes, labels = series.cast(pl.Int8), [False, True]
@@ -368,7 +393,10 @@ def _arrow_codes(column: Any) -> Codes:
         return codes_of_numbers(column.to_numpy())
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    whole = column.unify_dictionaries().combine_chunks()
+    try:
+        whole = column.unify_dictionaries().combine_chunks()
+    except pa.ArrowInvalid:  # dictionaries that list null
+        whole = column.cast(column.type.value_type).dictionary_encode().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):
         whole = whole.chunk(0) if whole.num_chunks else pa.array([], type=column.type)
     labels = [plain_label(label) for label in whole.dictionary.to_pylist()]
@@ -389,7 +417,7 @@ def codes_of_words(values: Any) -> tuple[NDArray[Any], list[str]] | None:
     }.get(module, (None, None))
     if reader is None or test is None or not test(values):
         return None
-    codes, labels = reader(values)
+    codes, labels = distinct_labels(*reader(values))
     return codes, list(labels)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,11 +14,19 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from merula.classify.plan import Plan, choose_blocks
+from merula.classify.plan import Plan, choose_blocks, same_option
 from merula.distributions import Distribution, Setting
 from merula.encode import Encoded, Target, UnseenLevelWarning, encode_rows, encode_target, infer_schema
 from merula.engine import local
-from merula.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior, warn_user, warn_zero_evidence
+from merula.logspace import (
+    as_float,
+    log_sum_exp,
+    safe_log,
+    to_log_posterior,
+    to_posterior,
+    warn_user,
+    warn_zero_evidence,
+)
 from merula.persist import write_state
 from merula.priors import checked_smoothing, class_probabilities
 from merula.schema import Schema, one_of
@@ -47,6 +54,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     class_log_prior_: Array
     distributions_: tuple[Distribution, ...]
     _plan: Plan
+    _asked: dict[str, Any]
     _collected: Collected | None
 
     def _default_families(self) -> Mapping[str, Any]:
@@ -80,16 +88,27 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `classes` may name classes to come; otherwise the model takes classes as it meets them.
         """
         before = self._counted() if hasattr(self, "classes_") else None
-        plan = self._look(X) if before is None else self._plan
+        plan = self._look(X, more_to_come=True) if before is None else self._agreed_plan()
         collected = self._count(plan, X, y, sample_weight)
+        if classes is None and isinstance(self.class_prior, Mapping):
+            classes = list(self.class_prior)
         if classes is not None:
             collected = collected.among(np.unique(np.asarray(classes)))
         return self._become(plan, collected if before is None else before + collected)
 
-    def _look(self, X: Any) -> Plan:
+    def _agreed_plan(self) -> Plan:
+        """The plan of the first batch; an error if an option that shaped it was changed since."""
+        for name, value in self._asked.items():
+            if not same_option(value, getattr(self, name)):
+                raise ValueError(
+                    f"{name} was {value!r} at the first batch and is now {getattr(self, name)!r}; fit anew to change it"
+                )
+        return self._plan
+
+    def _look(self, X: Any, more_to_come: bool = False) -> Plan:
         """What a first look at a table decides: which columns there are, of which kind, and which blocks they form."""
         table = open_table(X)
-        schema = infer_schema(table, self.kinds, self.levels)
+        schema = infer_schema(table, self.kinds, self.levels, more_to_come)
         schema, blocks = choose_blocks(schema, self.distributions, self._default_families())
         return Plan(schema, blocks, table.named, table.library)
 
@@ -136,13 +155,15 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         collected: Collected | None = None,
     ) -> Self:
         """Take these as the model; without statistics, its probabilities are stated ones."""
-        levels = {name: known for part in distributions for name, known in part.levels.items()}
-        self._plan = replace(plan, schema=plan.schema.with_levels(levels))
+        self._plan = plan
+        self._asked = {name: getattr(self, name) for name in ("kinds", "levels", "distributions")}
         self._collected = collected
         self.classes_ = classes
         self.class_log_prior_ = log_prior
         self.distributions_ = distributions
-        self.schema_ = self._plan.schema
+        self.schema_ = plan.schema.with_levels(
+            {name: met for part in distributions for name, met in part.levels.items()}
+        )
         self.n_features_in_ = len(self.schema_.columns)
         self.__dict__.pop("feature_names_in_", None)
         if plan.named is not False:
@@ -164,7 +185,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return NotImplemented
         mine, theirs = self._counted(), other._counted()
         for name, value in self.get_params(deep=False).items():
-            if name != "n_jobs" and repr(value) != repr(getattr(other, name)):
+            if name != "n_jobs" and not same_option(value, getattr(other, name)):
                 raise ValueError(
                     f"models cannot be merged: {name} is {value!r} in one and {getattr(other, name)!r} in the other"
                 )
@@ -241,11 +262,15 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Σ weight · log P(class, row) over the rows."""
+        return self._likelihood(X, y, sample_weight)[0]
+
+    def _likelihood(self, X: Any, y: Any, sample_weight: Any) -> tuple[float, float]:
+        """The log likelihood, and the weight of the rows."""
         log_joint = self.predict_joint_log_proba(X)
         target = encode_target(y, len(log_joint), sample_weight)
         own = log_joint[np.arange(len(log_joint)), self._places(target)[target.codes]]
         weights = np.ones(len(own)) if target.weights is None else target.weights
-        return float(own[weights > 0] @ weights[weights > 0])
+        return float(own[weights > 0] @ weights[weights > 0]), float(weights.sum())
 
     def _places(self, target: Target) -> NDArray[np.int64]:
         """Where each class of a target stands in `classes_`."""
@@ -266,12 +291,12 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """log likelihood − parameters (larger is better, as R's bnlearn writes it)."""
-        return self.log_likelihood(X, y, sample_weight) - self.parameters_count
+        return self.log_likelihood(X, y, sample_weight) - as_float(self.parameters_count)
 
     def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """log likelihood − ½ · parameters · log n (larger is better, as R's bnlearn writes it)."""
-        rows = float(open_table(X).rows if sample_weight is None else np.sum(sample_weight))
-        return self.log_likelihood(X, y, sample_weight) - 0.5 * self.parameters_count * float(np.log(rows))
+        log_likelihood, rows = self._likelihood(X, y, sample_weight)
+        return log_likelihood - 0.5 * as_float(self.parameters_count) * float(np.log(rows))
 
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """`n` rows drawn from the model: a table like the one it was fitted on, and their classes."""
@@ -279,8 +304,10 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rng = np.random.default_rng(random_state)
         classes = rng.choice(len(self.classes_), size=n, p=np.exp(self.class_log_prior_))
         drawn = {name: values for part in self.distributions_ for name, values in part.sample(classes, rng).items()}
-        columns = [column for column in self.schema_.columns if column.name in drawn]
-        values = {column.name: _in_unit(drawn[column.name], column.unit) for column in columns}
+        nothing = np.full(n, np.nan)  # what columns that are ignored hold
+        values = {
+            column.name: _in_unit(drawn.get(column.name, nothing), column.unit) for column in self.schema_.columns
+        }
         return build_frame(values, self._plan.library), self.classes_[classes]
 
     # ------------------------------------------------------------------------------------------------ files, scikit-learn

@@ -9,11 +9,10 @@ import numpy as np
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.plan import stated_plan
-from merula.distributions import JointCategorical, JointTable, MultivariateGaussian
-from merula.logspace import safe_log
+from merula.distributions import JointCategorical, MultivariateGaussian
+from merula.encode import encode_target
 from merula.priors import checked_probabilities
-from merula.schema import sort_labels
-from merula.stats.joint import distinct_rows, sum_rows
+from merula.schema import one_of, sort_labels
 from merula.table import open_table, plain_label
 
 
@@ -73,7 +72,7 @@ class BayesClassifier(BayesianClassifier):
         return {"numeric": normal, "datetime": normal, "categorical": JointCategorical()}
 
     @classmethod
-    def from_joint(cls, joint: Any, target: str, **params: Any) -> Self:
+    def from_joint(cls, joint: Any, target: str, *, unseen: str = "missing", n_jobs: Any = None) -> Self:
         """The classifier of one variable of a known joint distribution.
 
         Parameters
@@ -83,6 +82,10 @@ class BayesClassifier(BayesianClassifier):
             probabilities with a named index. Combinations not listed have probability 0.
         target : str
             The variable to classify.
+        unseen : "missing" or "error"
+            What a level that the joint does not name means at predict.
+        n_jobs : None or int
+            As for the class.
 
         Examples
         --------
@@ -91,43 +94,41 @@ class BayesClassifier(BayesianClassifier):
         >>> mr.BayesClassifier.from_joint(joint, target="category").predict_proba([["red"]])
         array([[0., 1.]])
         """
-        variables, cells, probabilities = _joint_cells(joint)
-        if target not in variables or len(variables) < 2:
-            raise ValueError(f"target is {target!r}, expected one of at least two variables of the joint: {variables}")
-        truth = variables.index(target)
-        others = [place for place in range(len(variables)) if place != truth]
-        labels = sort_labels({row[truth] for row in cells})
-        levels = [sort_labels({row[place] for row in cells}) for place in others]
-        codes = np.array(
-            [[known.index(row[place]) for place, known in zip(others, levels, strict=True)] for row in cells],
-            dtype=np.int32,
-        )
-        weight = np.zeros((len(cells), len(labels)))
-        weight[np.arange(len(cells)), [labels.index(row[truth]) for row in cells]] = probabilities
-        first, groups = distinct_rows(codes)
-        weight = sum_rows(weight, groups, len(first))
-        prior = weight.sum(axis=0)
-        names = tuple(variables[place] for place in others)
-        table = JointTable(names, tuple(levels), codes[first], safe_log(weight / prior), np.full(len(labels), -np.inf))
-        model = cls(class_prior=dict(zip(labels, prior.tolist(), strict=True)), **params)
-        plan = stated_plan(dict(zip(names, levels, strict=True)), JointCategorical())
-        return model._set_model(plan, np.array(labels), safe_log(prior), (table,))
+        columns = _joint_columns(joint)
+        probabilities = checked_probabilities(columns.pop("probability"), "the joint distribution")
+        if target not in columns or len(columns) < 2:
+            raise ValueError(
+                f"target is {target!r}, expected one of at least two variables of the joint: {list(columns)}"
+            )
+        truth = columns.pop(target)
+        rows = np.array(list(columns.values()), dtype=object).T
+        levels = {name: sort_labels(set(values)) for name, values in columns.items()}
+        # a known joint is a table whose rows count as often as they are probable
+        plan = stated_plan(levels, JointCategorical(smoothing=0))
+        model = cls(smoothing=0, unseen=one_of(unseen, ("missing", "error"), "unseen"), n_jobs=n_jobs)
+        classes = encode_target(truth, len(truth)).classes
+        model._become(plan, model._count(plan, rows, truth, probabilities).among(classes))
+        model._collected = None
+        return model
 
 
-def _joint_cells(joint: Any) -> tuple[list[str], list[tuple[Any, ...]], Any]:
-    """The variables of a joint distribution, its cells and their probabilities."""
-    if hasattr(joint, "index") and hasattr(joint, "name") and not hasattr(joint, "columns"):
+def _joint_columns(joint: Any) -> dict[str, list[Any]]:
+    """The columns of a joint distribution by name, labels as plain data."""
+    if hasattr(joint, "reset_index") and not hasattr(joint, "columns"):
         joint = joint.rename("probability").reset_index()
+    if hasattr(joint, "to_pylist"):
+        joint = joint.to_pylist()
     if isinstance(joint, list):
         names = list(joint[0]) if joint else []
-        columns = {name: [row.get(name) for row in joint] for name in names}
+        strange = next((row for row in joint if list(row) != names), None)
+        if strange is not None:
+            raise ValueError(f"the joint's rows must all name the same variables; {strange} does not name {names}")
+        columns = {name: [row[name] for row in joint] for name in names}
     else:
-        table = open_table(joint)
-        names = list(table.names)
-        columns = {name: list(joint[name]) for name in names}
-    if "probability" not in names:
-        raise ValueError(f"the joint has columns {names}; one of them must be 'probability'")
-    variables = [name for name in names if name != "probability"]
-    probabilities = checked_probabilities(columns["probability"], "the joint distribution")
-    cells = [tuple(plain_label(columns[name][row]) for name in variables) for row in range(len(probabilities))]
-    return variables, cells, probabilities
+        columns = {name: list(joint[name]) for name in open_table(joint).names}
+    if "probability" not in columns:
+        raise ValueError(f"the joint has columns {list(columns)}; one of them must be 'probability'")
+    return {
+        name: values if name == "probability" else [plain_label(value) for value in values]
+        for name, values in columns.items()
+    }

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from merula.classify.plan import Block, Plan
 from merula.distributions import DISTRIBUTIONS, FAMILIES
 from merula.persist import read_state
@@ -73,6 +75,10 @@ def _model(state: dict[str, Any], path: Any, families: Iterable[Any]) -> Any:
     plan = Plan(Schema.from_state(state["schema"]), blocks, state["named"], state["library"])
     shapes = DISTRIBUTIONS | {family.distribution.__name__: family.distribution for family in known.values()}
     parts = tuple(shapes[part["name"]].from_state(part["state"]) for part in state["distributions"])
+    known_columns = {column.name for column in plan.schema.columns if column.kind != "ignore"}
+    fitting = all(part.fits(len(state["classes"])) and known_columns.issuperset(part.columns) for part in parts)
+    if not fitting or np.shape(state["log_prior"]) != (len(state["classes"]),):
+        raise ValueError(f"{path} does not describe a model: its parts do not fit together; save the model again")
     return model._set_model(plan, state["classes"], state["log_prior"], parts, _collected(state["collected"], blocks))
 
 

@@ -10,8 +10,10 @@ import numpy as np
 from merula.classify.base import BayesianClassifier
 from merula.classify.plan import stated_plan
 from merula.distributions import Categorical, CategoricalDistribution, Gaussian
+from merula.encode import encode_target
 from merula.logspace import safe_log
 from merula.priors import checked_probabilities
+from merula.schema import one_of
 
 
 class NaiveBayesClassifier(BayesianClassifier):
@@ -84,7 +86,9 @@ class NaiveBayesClassifier(BayesianClassifier):
         return {"numeric": Gaussian(), "datetime": Gaussian(), "categorical": Categorical()}
 
     @classmethod
-    def from_tables(cls, class_prior: Mapping[Any, float], tables: Mapping[str, Any], **params: Any) -> Self:
+    def from_tables(
+        cls, class_prior: Mapping[Any, float], tables: Mapping[str, Any], *, unseen: str = "missing", n_jobs: Any = None
+    ) -> Self:
         """The model with stated probabilities, without data.
 
         Parameters
@@ -92,6 +96,10 @@ class NaiveBayesClassifier(BayesianClassifier):
         class_prior : {class: p}
         tables : {column: {class: {level: p}}}
             P(level given class); a data frame with classes as rows and levels as columns serves as well.
+        unseen : "missing" or "error"
+            What a level that no table names means at predict.
+        n_jobs : None or int
+            As for the class.
 
         Examples
         --------
@@ -101,7 +109,7 @@ class NaiveBayesClassifier(BayesianClassifier):
         >>> model.predict_proba([["red"]]).round(3)
         array([[0.345, 0.655]])
         """
-        classes = np.unique(np.array(list(class_prior)))
+        classes = encode_target(list(class_prior), len(class_prior)).classes
         labels = classes.tolist()
         prior = checked_probabilities([class_prior[label] for label in labels], "class_prior")
         level_sets, logs = {}, []
@@ -110,7 +118,8 @@ class NaiveBayesClassifier(BayesianClassifier):
             level_sets[name], probabilities = _stated_table(name, table, labels)
             logs.append(np.concatenate([safe_log(probabilities).T, np.zeros((2, len(labels)))]))
         distribution = CategoricalDistribution(tuple(tables), tuple(level_sets.values()), tuple(logs))
-        model = cls(class_prior=dict(class_prior), **params)
+        one_of(unseen, ("missing", "error"), "unseen")
+        model = cls(class_prior=dict(class_prior), unseen=unseen, n_jobs=n_jobs)
         return model._set_model(stated_plan(level_sets, Categorical()), classes, safe_log(prior), (distribution,))
 
 
@@ -121,6 +130,9 @@ def _stated_table(
     for label in classes:
         if label not in table:
             raise ValueError(f"tables[{name!r}] has no row for class {label!r}")
+    for label in table:
+        if label not in classes:
+            raise ValueError(f"tables[{name!r}] has a row for {label!r}, which class_prior does not name: {classes}")
     levels = tuple(dict.fromkeys(level for label in classes for level in table[label]))
     rows = [
         checked_probabilities([table[label].get(level, 0.0) for level in levels], f"tables[{name!r}][{label!r}]")

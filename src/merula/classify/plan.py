@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from merula.distributions import FAMILIES, Family
+from merula.priors import MEstimate
 from merula.schema import KINDS, Column, Schema, one_of
 
 
@@ -33,7 +36,7 @@ class Plan:
     library: str
 
     def __add__(self, other: Plan) -> Plan:
-        """The plan of two models as one: columns by name, levels united."""
+        """The plan of two models as one: columns by name."""
         return Plan(self.schema + other.schema, self.blocks, self.named, self.library)
 
     def blocks_of(self, other: Plan) -> list[tuple[int, tuple[str, ...]]]:
@@ -78,7 +81,20 @@ def choose_blocks(schema: Schema, distributions: Any, defaults: Mapping[str, Any
 
 def family_key(family: Any) -> str:
     """A word that is the same for two families of one kind with equal parameters."""
-    return f"{type(family).__name__} {family.get_params()!r}"
+    return f"{type(family).__module__}.{type(family).__qualname__} {family.get_params()!r}"
+
+
+def same_option(mine: Any, theirs: Any) -> bool:
+    """True when two parameters mean the same: 1 and 1.0, a list and a tuple, equal mappings, equal arrays."""
+    if isinstance(mine, Mapping) and isinstance(theirs, Mapping):
+        return mine.keys() == theirs.keys() and all(same_option(mine[key], theirs[key]) for key in mine)
+    if isinstance(mine, MEstimate) and isinstance(theirs, MEstimate):
+        return mine.m == theirs.m and same_option(mine.p, theirs.p)
+    if hasattr(mine, "get_params") and hasattr(theirs, "get_params"):
+        return type(mine) is type(theirs) and same_option(mine.get_params(), theirs.get_params())
+    if isinstance(mine, list | tuple | np.ndarray) and isinstance(theirs, list | tuple | np.ndarray):
+        return len(mine) == len(theirs) and all(same_option(a, b) for a, b in zip(mine, theirs, strict=True))
+    return bool(mine == theirs)
 
 
 def resolve_family(option: Any) -> Any:

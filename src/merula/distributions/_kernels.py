@@ -45,7 +45,7 @@ def add_levels(
 def add_gaussians(
     x: NDArray[Any],
     mean: Array,
-    half_precision: Array,
+    scale: Array,
     constant: Array,
     log_present: Array,
     log_missing: Array,
@@ -55,7 +55,7 @@ def add_gaussians(
 ) -> int:
     """out[row, class] += Σ log N(x; mean, variance) over the columns; −1, or the column of an infinite value.
 
-    `log_present` holds what an observed cell adds besides its square, `constant` its sum over the columns. Rows are added
+    `scale` is 1/√(2·variance); `log_present` holds what an observed cell adds besides its square, `constant` its sum over the columns. Rows are added
     as if complete; one with a missing cell or far out is added again with care: a missing cell contributes `log_missing`,
     and values are brought within [lowest, highest] before any class sees them, so that no square overflows.
     """
@@ -65,8 +65,8 @@ def add_gaussians(
         for label in range(mean.shape[0]):
             total = 0.0
             for column in range(x.shape[1]):
-                away = x[row, column] - mean[label, column]
-                total += away * away * half_precision[label, column]
+                away = (x[row, column] - mean[label, column]) * scale[label, column]
+                total += away * away
             totals[label] = constant[label] - total
             if not total < FAR:  # NaN included
                 plain = False
@@ -82,8 +82,8 @@ def add_gaussians(
                     continue
                 near = min(max(value, lowest[column]), highest[column])
                 for label in range(mean.shape[0]):
-                    away = near - mean[label, column]
-                    totals[label] += log_present[label, column] - away * away * half_precision[label, column]
+                    away = (near - mean[label, column]) * scale[label, column]
+                    totals[label] += log_present[label, column] - away * away
         for label in range(mean.shape[0]):
             out[row, label] += totals[label]
     return -1

@@ -65,6 +65,10 @@ class Distribution:
         """One value of each column for each row, given the rows' classes."""
         raise ValueError(f"{type(self).__name__} cannot be sampled: it does not define sample")
 
+    def fits(self, classes: int) -> bool:
+        """True when its parts fit together and this number of classes; a file from a stranger is asked before it is used."""
+        return True
+
     def state(self) -> dict[str, Any]:
         """Plain data: every field by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
@@ -73,6 +77,11 @@ class Distribution:
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The distribution that `state` describes."""
         return cls(**{name: _frozen(value) for name, value in state.items()})
+
+
+def all_shaped(shape: tuple[int, ...], *arrays: Any) -> bool:
+    """True when all are arrays of float64 of this shape."""
+    return all(isinstance(array, np.ndarray) and array.dtype == np.float64 and array.shape == shape for array in arrays)
 
 
 def _frozen(value: Any) -> Any:
@@ -138,7 +147,7 @@ def missing_terms(present: Array, class_weight: Array, setting: Setting) -> tupl
     """
     total = np.broadcast_to(class_weight[:, None], present.shape)
     lost = np.maximum(total - present, 0.0)
-    lost = np.where(lost > 1e-9 * total, lost, 0.0)  # what rounding leaves of a sum of weights is not a missing cell
+    lost = np.where(lost > 1e-12 * total, lost, 0.0)  # what rounding leaves of a sum of weights is not a missing cell
     informative = (lost.sum(axis=0) > 0) & (setting.missing == "level")
     pseudo = setting.smoothing if isinstance(setting.smoothing, float) else setting.smoothing.m / 2
     with np.errstate(divide="ignore", invalid="ignore"):

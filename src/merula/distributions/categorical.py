@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.distributions._kernels import add_levels
-from merula.distributions.base import BaseFamily, Distribution, Setting
+from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
 from merula.encode import Encoded
 from merula.logspace import safe_log
 from merula.priors import Smoothing, checked_smoothing, smoothed, unseen_probability
@@ -33,6 +33,13 @@ class CategoricalDistribution(Distribution):
     def levels(self) -> Mapping[str, tuple[Label, ...]]:
         """See `Distribution.levels`."""
         return dict(zip(self.columns, self.level_sets, strict=True))
+
+    def fits(self, classes: int) -> bool:
+        """See `Distribution.fits`."""
+        if not len(self.columns) == len(self.level_sets) == len(self.log_table):
+            return False
+        pairs = zip(self.level_sets, self.log_table, strict=True)
+        return all(all_shaped((len(levels) + 2, classes), table) for levels, table in pairs)
 
     @cached_property
     def _stacked(self) -> tuple[Array, NDArray[np.int64]]:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.distributions._kernels import add_gaussians
-from merula.distributions.base import BaseFamily, Distribution, Setting, missing_terms
+from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
 from merula.encode import Encoded
 from merula.schema import one_of
 from merula.stats import Moments
+from merula.stats.moments import refuse_closeness
 
 Array = NDArray[np.float64]
 VARIANCE_FLOOR = 1e-9  # of that column's own overall variance
@@ -40,13 +41,19 @@ class GaussianDistribution(Distribution):
     log_present: Array
     log_missing: Array
 
+    def fits(self, classes: int) -> bool:
+        """See `Distribution.fits`."""
+        d = len(self.columns)
+        per_class = (self.mean, self.variance, self.log_present, self.log_missing)
+        return all_shaped((classes, d), *per_class) and all_shaped((d,), self.centre, self.spread)
+
     @cached_property
     def _constants(self) -> tuple[Array, ...]:
-        half_precision = 0.5 / self.variance
+        scale = np.sqrt(0.5 / self.variance)
         density = np.where(np.isfinite(self.variance), -0.5 * (LOG_TWO_PI + np.log(self.variance)), 0.0)
         present = density + self.log_present
         centre, reach = np.nan_to_num(self.centre), FARTHEST * self.spread
-        return half_precision, present.sum(axis=1), present, centre - reach, centre + reach
+        return scale, present.sum(axis=1), present, centre - reach, centre + reach
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         """See `Distribution.add_log_prob`."""
@@ -56,10 +63,8 @@ class GaussianDistribution(Distribution):
             self._add_rows(np.ascontiguousarray(x[start : start + step]), out[start : start + step])
 
     def _add_rows(self, x: NDArray[Any], out: Array) -> None:
-        half_precision, constant, present, lowest, highest = self._constants
-        infinite = add_gaussians(
-            x, self.mean, half_precision, constant, present, self.log_missing, lowest, highest, out
-        )
+        scale, constant, present, lowest, highest = self._constants
+        infinite = add_gaussians(x, self.mean, scale, constant, present, self.log_missing, lowest, highest, out)
         if infinite >= 0:
             raise ValueError(
                 f"column {self.columns[infinite]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
@@ -128,6 +133,7 @@ def column_spread(moments: Moments, variance: str) -> ColumnSpread:
     total = moments.pooled()
     weight = np.maximum(total.weight[0], 1e-300)
     overall = total.squares[0] / weight
+    refuse_closeness(overall, moments.columns)
     floor = VARIANCE_FLOOR * overall
     present = (moments.weight > 0).sum(axis=0)
     freedom = total.weight[0] - (present if variance == "unbiased" else 0)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.distributions.base import BaseFamily, Distribution, Setting
+from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
 from merula.distributions.categorical import label_array
 from merula.distributions.joint_em import CellTable, share_out
 from merula.encode import Encoded
@@ -23,7 +23,7 @@ from merula.logspace import safe_log
 from merula.priors import MEstimate, Smoothing, checked_smoothing
 from merula.schema import Label
 from merula.stats import JointCounts
-from merula.stats.joint import MISSING, distinct_rows, sum_rows
+from merula.stats.joint import MISSING, distinct_rows
 
 Array = NDArray[np.float64]
 Cells = NDArray[np.int32]
@@ -49,6 +49,14 @@ class JointTable(Distribution):
     def levels(self) -> Mapping[str, tuple[Label, ...]]:
         """See `Distribution.levels`."""
         return dict(zip(self.columns, self.level_sets, strict=True))
+
+    def fits(self, classes: int) -> bool:
+        """See `Distribution.fits`."""
+        d, k = len(self.columns), len(self.cells)
+        if len(self.level_sets) != d or self.cells.shape != (k, d) or self.cells.dtype != np.int32:
+            return False
+        within = bool(((self.cells >= 0) & (self.cells < self._sizes)).all())
+        return within and all_shaped((k, classes), self.log_cell) and all_shaped((classes,), self.log_rest)
 
     @cached_property
     def _sizes(self) -> NDArray[np.int64]:
@@ -97,21 +105,18 @@ class JointTable(Distribution):
 
     def _index(self, observed: NDArray[np.bool_]) -> tuple[CellTable, Array, Array]:
         """The listed cells' observed parts, with their summed log probabilities and how many cells each holds."""
-        key = observed.tobytes()
-        if key not in self._indexes:
-            if len(self._indexes) >= KEPT_PATTERNS:
-                self._indexes.clear()
-            part = self.cells[:, observed]
-            first, groups = distinct_rows(part)
-            peak = self.log_cell.max(initial=-np.inf)
-            peak = peak if np.isfinite(peak) else 0.0
-            total = safe_log(sum_rows(np.exp(self.log_cell - peak), groups, len(first))) + peak
-            self._indexes[key] = (
-                CellTable(part[first]),
-                total,
-                np.bincount(groups, minlength=len(first)).astype(np.float64),
-            )
-        return self._indexes[key]
+        known = self._indexes.get(observed.tobytes())
+        if known is not None:
+            return known
+        part = self.cells[:, observed]
+        first, groups = distinct_rows(part)
+        counts = np.bincount(groups, minlength=len(first))
+        starts, order = np.cumsum(counts) - counts, np.argsort(groups, kind="stable")
+        total = np.logaddexp.reduceat(self.log_cell[order], starts, axis=0) if len(order) else self.log_cell
+        index = CellTable(part[first]), total, counts.astype(np.float64)
+        if len(self._indexes) < KEPT_PATTERNS:
+            self._indexes[observed.tobytes()] = index
+        return index
 
     @cached_property
     def _indexes(self) -> dict[bytes, tuple[CellTable, Array, Array]]:

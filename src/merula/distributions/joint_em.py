@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.exceptions import ConvergenceWarning
 
-from merula.logspace import safe_log, warn_user
+from merula.logspace import as_float, safe_log, warn_user
 from merula.stats.joint import MISSING, distinct_rows, sum_rows
 
 Array = NDArray[np.float64]
 WIDEST_REACH = 1_000_000  # cells listed for the sake of incomplete rows, at most
 MOST_STEPS = 1_000
 TOLERANCE = 1e-12
+SETTLED = 1e-9  # of all weight: without smoothing, a smaller share has 0 as its limit
 
 
 class CellTable:
@@ -119,7 +120,9 @@ def _with_reach(
     """The cells met complete and those in reach of the narrowest incomplete rows, with the complete counts."""
     reach = np.exp(np.where(partial == MISSING, np.log(sizes), 0.0).sum(axis=1).clip(max=700.0))
     order = np.argsort(reach, kind="stable")
-    narrow = partial[order[np.cumsum(reach[order].round()) <= WIDEST_REACH]]
+    within = np.cumsum(reach[order].round()) <= WIDEST_REACH
+    first_out = reach[order][~within].min(initial=np.inf)  # rows of equal reach are listed together or not at all
+    narrow = partial[reach < min(first_out, WIDEST_REACH + 1)]
     listed = [cells, *(_reached(row, sizes) for row in narrow)]
     every = np.concatenate(listed)
     first, groups = distinct_rows(every)
@@ -149,7 +152,7 @@ def _patterns(
         of_cell = np.where(of_cell >= 0, of_cell, int(chosen.sum()))
         agreeing = np.bincount(of_cell, minlength=int(chosen.sum()) + 1)[:-1]
         whole = prod(sizes[~observed].tolist())
-        unlisted = np.array([_float(whole - count) for count in agreeing.tolist()])
+        unlisted = np.array([as_float(whole - count) for count in agreeing.tolist()])
         found.append(Pattern(weight[chosen], of_cell, unlisted))
     return found
 
@@ -163,7 +166,7 @@ def _em(
     direction; the third goes further along it (Varadhan & Roland 2008, scheme S3). Without smoothing the maximum often lies
     where cells are 0, and plain EM would take for ever to get there.
     """
-    others = _float(prod(sizes.tolist()) - len(cells))
+    others = as_float(prod(sizes.tolist()) - len(cells))
 
     def table(state: Array) -> tuple[Array, float]:
         return counts + state[:-1] + pseudo, pseudo + (state[-1] / others if others else 0.0)
@@ -179,11 +182,17 @@ def _em(
         first = _expected(patterns, *table(state))
         second = _expected(patterns, *table(first))
         if np.abs(second - first).max() <= TOLERANCE * whole:
-            return Shared(cells, counts + second[:-1], float(second[-1]))
+            return _shared(cells, counts, second, SETTLED * whole if pseudo == 0 else 0.0)
         leap = _expected(patterns, *table(_extrapolated(state, first, second)))
         state = leap if objective(leap) >= objective(second) else second
     message = f"EM for the joint table stopped after {MOST_STEPS} steps before it settled; smoothing > 0 makes it settle sooner"
     warn_user(message, ConvergenceWarning)
+    return _shared(cells, counts, state, 0.0)
+
+
+def _shared(cells: NDArray[np.int32], counts: Array, state: Array, least: float) -> Shared:
+    """What EM arrived at; shares below `least` are on their way to 0, and are taken there."""
+    state = np.where(state > least, state, 0.0)
     return Shared(cells, counts + state[:-1], float(state[-1]))
 
 
@@ -212,8 +221,3 @@ def _expected(patterns: list[Pattern], cell: Array, rest: float) -> Array:
         lost = pattern.weight - np.bincount(pattern.of_cell, inside, minlength=len(rate) + 1)[: len(rate)]
         given[-1] += float(np.where(pattern.unlisted > 0, np.maximum(lost, 0.0), 0.0).sum())
     return given
-
-
-def _float(count: int) -> float:
-    """A whole number as a float, infinite beyond its range."""
-    return float(count) if count < 10**300 else np.inf

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.distributions._kernels import add_squared_norms, complete
-from merula.distributions.base import BaseFamily, Distribution, Setting, missing_terms
+from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
 from merula.distributions.gaussian import (
     FARTHEST,
     LOG_TWO_PI,
@@ -57,6 +57,13 @@ class MultivariateGaussianDistribution(Distribution):
     whitening: Array
     log_present: Array
     log_missing: Array
+
+    def fits(self, classes: int) -> bool:
+        """See `Distribution.fits`."""
+        d, k, g = len(self.columns), len(self.kept), len(self.whitening)
+        within = self.kept.dtype == np.int64 and bool(((self.kept >= 0) & (self.kept < d)).all()) and g in (1, classes)
+        shaped = all_shaped((classes, d), self.log_present, self.log_missing) and all_shaped((classes, k), self.mean)
+        return within and shaped and all_shaped((g, k, k), self.whitening) and all_shaped((d,), self.centre, self.unit)
 
     @cached_property
     def _constants(self) -> tuple[Array, Array, Array]:
@@ -153,10 +160,12 @@ class MultivariateGaussianDistribution(Distribution):
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """See `Distribution.sample`."""
-        roots = np.linalg.inv(self.whitening)[classes if len(self.whitening) > 1 else np.zeros_like(classes)]
-        noise = rng.normal(size=(len(classes), len(self.kept)))
+        roots = np.linalg.inv(self.whitening)
         z = np.zeros((len(classes), len(self.columns)))
-        z[:, self.kept] = self.mean[classes] + np.einsum("nk,nkd->nd", noise, roots)
+        for label, mean in enumerate(self.mean):
+            chosen = np.flatnonzero(classes == label)
+            noise = rng.normal(size=(len(chosen), len(self.kept)))
+            z[np.ix_(chosen, self.kept)] = mean + noise @ roots[label if len(roots) > 1 else 0]
         values = self.centre + self.unit * z
         return with_missing(
             dict(zip(self.columns, values.T, strict=True)), self.log_present, self.log_missing, classes, rng
@@ -241,7 +250,7 @@ class MultivariateGaussian(BaseFamily):
                 rank = sum(part.rank for part in parts)
                 _refuse_singular(fitted.scatter, whose, names, SETTLED if fitted.objective else 0.0, rank)
             n = sum(part.total for part in parts)
-            freedom = n - len(members) if option == "unbiased" else n
+            freedom = n - sum(part.total > 0 for part in parts) if option == "unbiased" else n
             covariance = fitted.covariance * (n / freedom if freedom > 0 else 1.0)
             np.fill_diagonal(covariance, np.maximum(np.diagonal(covariance), VARIANCE_FLOOR))
             _refuse_singular(covariance, whose, names)

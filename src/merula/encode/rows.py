@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from merula.logspace import warn_user
 from merula.schema import KINDS, Column, Label, Schema, one_of
-from merula.table import Table, codes_of_numbers, open_table
+from merula.table import FEW, Table, codes_of_numbers, open_table
 
 BLOCK = 65_536  # rows whose statistics are added as one, whatever the number of threads
 GATHERED_BYTES = 2 * 2**20  # gathered at once from separate columns: what stays in the cache
@@ -27,22 +27,27 @@ class UnseenLevelWarning(UserWarning):
     """A categorical cell holds a level that fit never saw; it is treated as the `unseen` option says."""
 
 
-def infer_schema(table: Table, kinds: Any = None, levels: Any = None) -> Schema:
-    """The schema of a table: kinds from dtypes, overridden by `kinds` and `levels`."""
+def infer_schema(table: Table, kinds: Any = None, levels: Any = None, more_to_come: bool = False) -> Schema:
+    """The schema of a table: kinds from dtypes, overridden by `kinds` and `levels`.
+
+    A column without any value says nothing, unless there is `more_to_come`: then its kind must be given.
+    """
     given = dict.fromkeys(table.names, kinds) if isinstance(kinds, str) else _by_column(table, kinds or {}, "kinds")
     for name, kind in given.items():
         one_of(kind, KINDS, f"kinds[{name!r}]" if not isinstance(kinds, str) else "kinds")
     declared = {name: tuple(values) for name, values in _by_column(table, levels or {}, "levels").items()}
     return Schema(
         tuple(
-            _column(table, position, name, given.get(name), declared.get(name))
+            _column(table, position, name, given.get(name), declared.get(name), more_to_come)
             for position, name in enumerate(table.names)
         )
     )
 
 
-def _by_column(table: Table, option: Mapping[Any, Any], what: str) -> dict[str, Any]:
+def _by_column(table: Table, option: Any, what: str) -> dict[str, Any]:
     """An option keyed by column, with positions turned into names; unknown columns are an error."""
+    if not isinstance(option, Mapping):
+        raise ValueError(f"{what} is {option!r}, expected a mapping from columns, such as {{{table.names[0]!r}: …}}")
     named = {
         table.names[key] if isinstance(key, int) and key < len(table.names) else key: value
         for key, value in option.items()
@@ -52,7 +57,9 @@ def _by_column(table: Table, option: Mapping[Any, Any], what: str) -> dict[str, 
     return named
 
 
-def _column(table: Table, position: int, name: str, kind: str | None, levels: tuple[Label, ...] | None) -> Column:
+def _column(
+    table: Table, position: int, name: str, kind: str | None, levels: tuple[Label, ...] | None, more_to_come: bool
+) -> Column:
     if levels is not None:
         if kind not in (None, "categorical"):
             raise ValueError(
@@ -64,6 +71,12 @@ def _column(table: Table, position: int, name: str, kind: str | None, levels: tu
     if kind in ("categorical", "ignore"):
         return Column(name, kind)
     found, unit = table.kind(position)
+    if found == "empty":
+        if kind is None and more_to_come:
+            raise ValueError(
+                f"column {name!r} is empty in the first batch, so its kind is unknown; say kinds={{{name!r}: 'numeric'}} or 'categorical'"
+            )
+        found = "categorical"
     if kind == "datetime" and unit is None:
         raise ValueError(f"kinds= calls column {name!r} a datetime, but its values are not; convert the column first")
     return Column(name, kind or found, unit=unit)
@@ -259,7 +272,7 @@ def _coded_integers(values: NDArray[Any], levels: tuple[Label, ...] | None) -> C
         sample = values[:: max(1, len(values) // 4096)]
         known = [int(sample.min()), int(sample.max())]
     low, high = min(known), max(known)
-    if high - low < WIDEST_RANGE and low > -(2**62) and high < 2**62:
+    if high - low < min(WIDEST_RANGE, FEW + 4 * len(values)) and low > -(2**62) and high < 2**62:
         return Coded(values, range(low, high + 1), low)
     codes, labels = codes_of_numbers(values)
     return Coded(codes, [None, *labels], -1)

@@ -201,6 +201,12 @@ def _checked_weights(sample_weight: Any, rows: int) -> NDArray[np.float64] | Non
         raise ValueError(
             f"sample_weight holds a negative value ({weights.min():g}, row {int(weights.argmin())}); weights count rows and start at 0"
         )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            f"sample_weight sums to more than a number can hold (largest {weights.max():g}); rescale the weights"
+        )
     if not weights.any():
         raise ValueError("every sample_weight is zero: no rows are left to learn from")
     return weights

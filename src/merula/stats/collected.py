@@ -23,7 +23,7 @@ class Collected:
 
     def __add__(self, other: Collected) -> Collected:
         mine, theirs = self.classes, other.classes
-        if (mine.dtype.kind in "OUS") != (theirs.dtype.kind in "OUS"):
+        if _sort_of_label(mine) != _sort_of_label(theirs):
             raise ValueError(
                 f"classes {mine.tolist()[:3]} and {theirs.tolist()[:3]} are of different types and cannot be merged"
             )
@@ -38,7 +38,8 @@ class Collected:
 
     def among(self, classes: NDArray[Any]) -> Collected:
         """The same statistics among all of these classes, sorted; a ValueError if one of its own is not named."""
-        stray = [label for label in self.classes.tolist() if label not in set(classes.tolist())]
+        named = set(classes.tolist())
+        stray = [label for label in self.classes.tolist() if label not in named]
         if stray:
             raise ValueError(f"y holds class {stray[0]!r}, which classes= does not name: {classes.tolist()}")
         return self.with_classes(classes)
@@ -62,3 +63,9 @@ class Collected:
             "class_counts": self.class_counts.state(),
             "blocks": [block.state() for block in self.blocks],
         }
+
+
+def _sort_of_label(classes: NDArray[Any]) -> str:
+    """Which labels can stand in one sorted list: words, times, or numbers."""
+    kind = classes.dtype.kind
+    return "words" if kind in "OUS" else kind if kind in "Mm" else "numbers"

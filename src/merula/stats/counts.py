@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.encode import WIDEST_RANGE, Encoded, Target
-from merula.schema import Label, sort_labels
+from merula.schema import Label, settled_levels
 from merula.stats._kernels import count_slots
 from merula.stats.base import Array, moved
 from merula.table import codes_of_numbers
@@ -120,13 +120,7 @@ class LevelCounts:
         levels, counts = [], []
         for name, labels, part, fixed in zip(self.columns, self.labels, self.counts, declared, strict=True):
             met = [label for label, weight in zip(labels, part.sum(axis=0).tolist(), strict=True) if weight > 0]
-            if fixed is not None:
-                stray = next((label for label in met if label not in set(fixed)), None)
-                if stray is not None:
-                    raise ValueError(
-                        f"column {name!r} holds {stray!r}, which its levels {list(fixed)} do not name; add it to levels= or correct the data"
-                    )
-            wanted = fixed if fixed is not None else sort_labels(met)
+            wanted = settled_levels(name, met, fixed)
             where = {label: place for place, label in enumerate(labels)}
             padded = np.concatenate([part, np.zeros((len(part), 1))], axis=1)
             counts.append(padded[:, [where.get(label, -1) for label in wanted]])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.encode import Encoded, Target
-from merula.schema import Label, sort_labels
+from merula.schema import Label, settled_levels
 from merula.stats.base import Array, moved
 from merula.table import codes_of_numbers
 
@@ -102,15 +102,8 @@ class JointCounts:
         for j, (name, labels, fixed) in enumerate(zip(self.columns, self.labels, declared, strict=True)):
             codes = self.cells[:, j]
             used = [labels[place] for place in np.unique(codes[codes >= 0]).tolist()]
-            stray = next((label for label in used if fixed is not None and label not in set(fixed)), None)
-            if stray is not None:
-                raise ValueError(
-                    f"column {name!r} holds {stray!r}, which its levels {list(fixed or ())} do not name; add it to levels= or correct the data"
-                )
-            wanted = (
-                *(fixed if fixed is not None else sort_labels(used)),
-                *((None,) if missing_is_level and (codes < 0).any() else ()),
-            )
+            empty = missing_is_level and bool((codes < 0).any())
+            wanted = (*settled_levels(name, used, fixed), *((None,) if empty else ()))
             where = {label: place for place, label in enumerate(wanted)}
             cells[:, j] = np.array(
                 [*(where.get(label, MISSING) for label in labels), where.get(None, MISSING)], dtype=np.int32

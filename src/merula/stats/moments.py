@@ -17,17 +17,23 @@ from merula.encode import Encoded, Target
 from merula.stats._kernels import class_sums, first_values, present_class_sums
 from merula.stats.base import Array, moved, with_weight
 
+TINY = 1e-300  # what is kept of squares that vanish, so that a column that varies is not taken for a constant
+SMALLEST_VARIANCE = 1e-280  # below this, squares have lost their digits
 POOR_ORIGIN = 1e4  # a block is counted again when its origin lies this much further off than its spread (squared)
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Per class and column: the weight present, its mean, and Σ w·(x − mean)²."""
+    """Per class and column: the weight present, its mean, and Σ w·(x − mean)².
+
+    ``rest`` is what rounding cut off the mean: the mean is mean + rest, or many small batches of N(10⁹, 1) would drift.
+    """
 
     columns: tuple[str, ...]
     weight: Array
     mean: Array
     squares: Array
+    rest: Array | float = 0.0
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> Moments:
@@ -57,45 +63,53 @@ class Moments:
                 weight, sums, squares = np.zeros_like(shift), np.zeros_like(shift), np.zeros_like(shift)
                 present_class_sums(x, target.codes, target.weights, shift, weight, sums, squares)
                 refuse_overflow(x, np.isfinite(squares).all(axis=0) & np.isfinite(sums).all(axis=0), self.columns)
+        squares = np.where((sums != 0) & (squares < TINY), TINY, squares)
         drift = np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0)
-        return Moments(self.columns, weight, shift + drift, np.maximum(squares - sums * drift, 0.0))
+        mean, rest = exact_sum(shift, drift)
+        return Moments(self.columns, weight, mean, np.maximum(squares - sums * drift, 0.0), rest)
 
     def __add__(self, other: Moments) -> Moments:
         weight = self.weight + other.weight
         share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
         with np.errstate(over="ignore", invalid="ignore"):
-            delta = np.where((self.weight > 0) & (other.weight > 0), other.mean - self.mean, 0.0)
-            mean = np.where(self.weight > 0, self.mean + delta * share, other.mean)
+            apart = (other.mean - self.mean) + (other.rest - self.rest)
+            delta = np.where((self.weight > 0) & (other.weight > 0), apart, 0.0)
+            mean, rest = exact_sum(self.mean, delta * share + self.rest)
+            mean, rest = np.where(self.weight > 0, mean, other.mean), np.where(self.weight > 0, rest, other.rest)
             squares = self.squares + other.squares + delta * delta * self.weight * share
         refuse_distant(np.isfinite(squares).all(axis=0), self.columns)
-        return Moments(self.columns, weight, mean, squares)
+        return Moments(self.columns, weight, mean, squares, rest)
 
     def with_classes(self, places: NDArray[np.int64], count: int) -> Moments:
         """See `Statistic.with_classes`."""
-        return Moments(self.columns, *(moved(part, places, count) for part in (self.weight, self.mean, self.squares)))
+        return Moments(self.columns, *(moved(part, places, count) for part in self._parts))
 
     def with_columns(self, columns: Sequence[str]) -> Moments:
         """See `Statistic.with_columns`."""
         order = [self.columns.index(name) for name in columns]
-        return Moments(tuple(columns), *(part[:, order] for part in (self.weight, self.mean, self.squares)))
+        return Moments(tuple(columns), *(part[:, order] for part in self._parts))
+
+    @property
+    def _parts(self) -> tuple[Array, Array, Array, Array]:
+        """The arrays, classes × columns, in the order of the fields."""
+        return self.weight, self.mean, self.squares, np.broadcast_to(self.rest, self.mean.shape)
 
     def pooled(self) -> Moments:
         """All classes as one: overall weight, mean and sum of squares, as a single class."""
-        total = Moments(self.columns, *(part[:1] for part in (self.weight, self.mean, self.squares)))
+        total = Moments(self.columns, *(part[:1] for part in self._parts))
         for label in range(1, len(self.weight)):
-            total = total + Moments(
-                self.columns, *(part[label : label + 1] for part in (self.weight, self.mean, self.squares))
-            )
+            total = total + Moments(self.columns, *(part[label : label + 1] for part in self._parts))
         return total
 
     def state(self) -> dict[str, Any]:
         """See `Statistic.state`."""
-        return {"columns": list(self.columns), "weight": self.weight, "mean": self.mean, "squares": self.squares}
+        names = ("weight", "mean", "squares", "rest")
+        return {"columns": list(self.columns), **dict(zip(names, self._parts, strict=True))}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Moments:
         """See `Statistic.from_state`."""
-        return cls(tuple(state["columns"]), state["weight"], state["mean"], state["squares"])
+        return cls(tuple(state["columns"]), state["weight"], state["mean"], state["squares"], state["rest"])
 
 
 def refuse_overflow(x: NDArray[Any], fine: Any, columns: Sequence[str]) -> None:
@@ -113,6 +127,16 @@ def refuse_overflow(x: NDArray[Any], fine: Any, columns: Sequence[str]) -> None:
     )
 
 
+def refuse_closeness(variance: Array, columns: Sequence[str]) -> None:
+    """An error naming the first column whose values lie so close together that the squares of their distances vanish."""
+    tiny = (variance > 0) & (variance < SMALLEST_VARIANCE)
+    if tiny.any():
+        name = columns[int(np.flatnonzero(tiny)[0])]
+        raise ValueError(
+            f"column {name!r} holds values so close together that the squares of their distances underflow; rescale it"
+        )
+
+
 def refuse_distant(fine: Any, columns: Sequence[str]) -> None:
     """An error naming the first column whose values lie so far apart that the squares of their distances overflow."""
     if not fine.all():
@@ -124,12 +148,16 @@ def refuse_distant(fine: Any, columns: Sequence[str]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class FullMoments:
-    """Per class, of rows without missing cells: the weight, the means, and Σ w·(x − mean)(x − mean)ᵀ."""
+    """Per class, of rows without missing cells: the weight, the means, and Σ w·(x − mean)(x − mean)ᵀ.
+
+    ``rest`` is what rounding cut off the means, as in `Moments`.
+    """
 
     columns: tuple[str, ...]
     weight: Array
     mean: Array
     scatter: Array
+    rest: Array | float = 0.0
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> FullMoments:
@@ -143,65 +171,90 @@ class FullMoments:
 
     def add_rows(self, x: NDArray[Any], target: Target) -> FullMoments:
         """With these complete rows added."""
-        block = FullMoments.zero(self.columns, len(self.weight))
+        count, d = self.mean.shape
+        weight, mean, rest, scatter = (
+            np.zeros(count),
+            np.zeros((count, d)),
+            np.zeros((count, d)),
+            np.zeros((count, d, d)),
+        )
         order = np.argsort(target.codes, kind="stable")
-        ends = np.cumsum(np.bincount(target.codes, minlength=len(self.weight)))
+        ends = np.cumsum(np.bincount(target.codes, minlength=count))
         for label, (start, stop) in enumerate(zip(ends - np.diff(ends, prepend=0), ends, strict=True)):
             rows = order[start:stop]
             if len(rows):
                 weights = None if target.weights is None else target.weights[rows]
-                block.weight[label], block.mean[label], block.scatter[label] = centred_products(x[rows], weights)
-        refuse_overflow(x, np.isfinite(np.diagonal(block.scatter, axis1=1, axis2=2)).all(axis=0), self.columns)
-        return self + block
+                weight[label], mean[label], rest[label], scatter[label] = centred_products(x[rows], weights)
+        variances = np.diagonal(scatter, axis1=1, axis2=2)
+        refuse_overflow(x, np.isfinite(variances).all(axis=0), self.columns)
+        return self + FullMoments(self.columns, weight, mean, scatter, rest)
 
     def __add__(self, other: FullMoments) -> FullMoments:
         weight = self.weight + other.weight
         share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
         both = (self.weight > 0) & (other.weight > 0)
         with np.errstate(over="ignore", invalid="ignore"):
-            delta = np.where(both[:, None], other.mean - self.mean, 0.0)
-            mean = np.where((self.weight > 0)[:, None], self.mean + delta * share[:, None], other.mean)
+            apart = (other.mean - self.mean) + (other.rest - self.rest)
+            delta = np.where(both[:, None], apart, 0.0)
+            mean, rest = exact_sum(self.mean, delta * share[:, None] + self.rest)
+            kept = (self.weight > 0)[:, None]
+            mean, rest = np.where(kept, mean, other.mean), np.where(kept, rest, other.rest)
             products = delta[:, :, None] * delta[:, None, :] * (self.weight * share)[:, None, None]
             scatter = self.scatter + other.scatter + products
         refuse_distant(np.isfinite(np.diagonal(scatter, axis1=1, axis2=2)).all(axis=0), self.columns)
-        return FullMoments(self.columns, weight, mean, scatter)
+        return FullMoments(self.columns, weight, mean, scatter, rest)
 
     def with_classes(self, places: NDArray[np.int64], count: int) -> FullMoments:
         """See `Statistic.with_classes`."""
-        return FullMoments(
-            self.columns, *(moved(part, places, count) for part in (self.weight, self.mean, self.scatter))
-        )
+        return FullMoments(self.columns, *(moved(part, places, count) for part in self._parts))
+
+    @property
+    def _parts(self) -> tuple[Array, Array, Array, Array]:
+        """The arrays, class by class, in the order of the fields."""
+        return self.weight, self.mean, self.scatter, np.broadcast_to(self.rest, self.mean.shape)
 
     def with_columns(self, columns: Sequence[str]) -> FullMoments:
         """See `Statistic.with_columns`."""
         order = [self.columns.index(name) for name in columns]
-        return FullMoments(tuple(columns), self.weight, self.mean[:, order], self.scatter[:, order][:, :, order])
+        weight, mean, scatter, rest = self._parts
+        return FullMoments(tuple(columns), weight, mean[:, order], scatter[:, order][:, :, order], rest[:, order])
 
     def state(self) -> dict[str, Any]:
         """See `Statistic.state`."""
-        return {"columns": list(self.columns), "weight": self.weight, "mean": self.mean, "scatter": self.scatter}
+        names = ("weight", "mean", "scatter", "rest")
+        return {"columns": list(self.columns), **dict(zip(names, self._parts, strict=True))}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> FullMoments:
         """See `Statistic.from_state`."""
-        return cls(tuple(state["columns"]), state["weight"], state["mean"], state["scatter"])
+        return cls(tuple(state["columns"]), state["weight"], state["mean"], state["scatter"], state["rest"])
 
 
-def centred(x: NDArray[Any], weights: Array | None) -> tuple[float, Array, Array]:
-    """Weight, mean, and the rows less their mean times √w; a constant column is 0 exactly."""
+def exact_sum(larger: Array, smaller: Array) -> tuple[Array, Array]:
+    """The rounded sum, and what rounding cut off it (Dekker 1971; exact where |larger| ≥ |smaller|)."""
+    total = larger + smaller
+    return total, smaller - (total - larger)
+
+
+def centred(x: NDArray[Any], weights: Array | None) -> tuple[float, Array, Array, Array]:
+    """Weight, mean, what rounding cut off it, and the rows less their mean times √w; a constant column is 0 exactly."""
     rows = np.array(x, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.where((rows == rows[0]).all(axis=0), rows[0], np.average(rows, axis=0, weights=weights))
         rows -= mean
-        drift = np.average(rows, axis=0, weights=weights)  # what rounding left of the mean
+        drift = np.average(rows, axis=0, weights=weights)
         rows -= drift
         if weights is not None:
             rows *= np.sqrt(weights)[:, None]
-    return float(len(rows) if weights is None else weights.sum()), mean + drift, rows
+        mean, rest = exact_sum(mean, drift)
+    return float(len(rows) if weights is None else weights.sum()), mean, rest, rows
 
 
-def centred_products(x: NDArray[Any], weights: Array | None) -> tuple[float, Array, Array]:
-    """Weight, mean and Σ w·(x − mean)(x − mean)ᵀ."""
-    weight, mean, rows = centred(x, weights)
+def centred_products(x: NDArray[Any], weights: Array | None) -> tuple[float, Array, Array, Array]:
+    """Weight, mean, what rounding cut off it, and Σ w·(x − mean)(x − mean)ᵀ."""
+    weight, mean, rest, rows = centred(x, weights)
     with np.errstate(over="ignore", invalid="ignore"):
-        return weight, mean, rows.T @ rows
+        products = rows.T @ rows
+    vanished = rows.any(axis=0) & (np.diagonal(products) < TINY)
+    products[vanished, vanished] = TINY
+    return weight, mean, rest, products

@@ -17,7 +17,7 @@ from merula.encode import Encoded, Target
 from merula.stats._kernels import incomplete_rows
 from merula.stats.base import Array, with_weight
 from merula.stats.joint import distinct_rows
-from merula.stats.moments import FullMoments, centred, refuse_overflow
+from merula.stats.moments import FullMoments, centred, exact_sum, refuse_overflow
 
 Mask = NDArray[np.bool_]
 Key = tuple[int, bytes]  # class, observed columns
@@ -25,18 +25,28 @@ Key = tuple[int, bytes]  # class, observed columns
 
 @dataclass(frozen=True, eq=False)
 class Partial:
-    """Rows of one class observed in the same columns: weight, mean, and root vectors of the scatter, observed columns only."""
+    """Rows of one class observed in the same columns: weight, mean, and root vectors of the scatter, observed columns only.
+
+    ``rest`` is what rounding cut off the mean, as in `Moments`.
+    """
 
     weight: float
     mean: Array
     root: Array
+    rest: Array | float = 0.0
+
+    @property
+    def low(self) -> Array:
+        """`rest` as an array."""
+        return np.broadcast_to(self.rest, self.mean.shape)
 
     def __add__(self, other: Partial) -> Partial:
         weight = self.weight + other.weight
-        delta = other.mean - self.mean
+        delta = (other.mean - self.mean) + (other.rest - self.rest)
         between = delta * np.sqrt(self.weight / weight * other.weight)
         root = np.concatenate([self.root, other.root, between[None, :]])
-        return Partial(weight, self.mean + delta * (other.weight / weight), compressed(root))
+        mean, rest = exact_sum(self.mean, delta * (other.weight / weight) + self.rest)
+        return Partial(weight, mean, compressed(root), rest)
 
 
 def compressed(root: Array) -> Array:
@@ -94,7 +104,9 @@ class PatternMoments:
             observed = np.frombuffer(mask, dtype=np.uint8)
             place = np.cumsum(observed) - 1  # of each observed column within the part
             inner = place[order[observed[order] > 0]]
-            partial[label, observed[order].tobytes()] = Partial(part.weight, part.mean[inner], part.root[:, inner])
+            partial[label, observed[order].tobytes()] = Partial(
+                part.weight, part.mean[inner], part.root[:, inner], part.low[inner]
+            )
         return PatternMoments(self.complete.with_columns(columns), partial)
 
     def state(self) -> dict[str, Any]:
@@ -109,6 +121,7 @@ class PatternMoments:
             ),
             "weight": np.array([part.weight for part in parts], dtype=np.float64),
             "mean": np.concatenate([part.mean for part in parts] or [np.zeros(0)]),
+            "rest": np.concatenate([part.low for part in parts] or [np.zeros(0)]),
             "vectors": np.array([len(part.root) for part in parts], dtype=np.int64),
             "root": np.concatenate([part.root.ravel() for part in parts] or [np.zeros(0)]),
         }
@@ -122,9 +135,9 @@ class PatternMoments:
             state["class"].tolist(), state["observed"], state["weight"].tolist(), state["vectors"].tolist(), strict=True
         ):
             size = int(observed.sum())
-            mean = state["mean"][mean_at : mean_at + size]
+            mean, rest = (state[name][mean_at : mean_at + size] for name in ("mean", "rest"))
             root = state["root"][root_at : root_at + vectors * size].reshape(vectors, size)
-            partial[label, observed.tobytes()] = Partial(weight, mean, root)
+            partial[label, observed.tobytes()] = Partial(weight, mean, root, rest)
             mean_at, root_at = mean_at + size, root_at + vectors * size
         return cls(FullMoments.from_state(state["complete"]), partial)
 
@@ -149,8 +162,8 @@ def _partials(
     for place, start, stop in zip(first, ends - np.diff(ends, prepend=0), ends, strict=True):
         rows, mask = order[start:stop], observed[place]
         if mask.any():
-            weight, mean, root = centred(x[rows][:, mask], None if weights is None else weights[rows])
+            weight, mean, rest, root = centred(x[rows][:, mask], None if weights is None else weights[rows])
             with np.errstate(over="ignore"):
                 fine = np.isfinite((root * root).sum(axis=0))
             refuse_overflow(x[rows][:, mask], fine, [c for c, m in zip(columns, mask, strict=True) if m])
-            yield (int(classes[place]), mask.astype(np.uint8).tobytes()), Partial(weight, mean, compressed(root))
+            yield (int(classes[place]), mask.astype(np.uint8).tobytes()), Partial(weight, mean, compressed(root), rest)
