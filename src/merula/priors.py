@@ -186,7 +186,10 @@ def _given_prior(option: Mapping[Any, Any], classes: NDArray[Any]) -> Array:
 
 def checked_probabilities(values: Any, what: str) -> Array:
     """Probabilities that are finite, not negative and sum to 1 within 1e-6, then normalised; else a ValueError."""
-    array = np.asarray(values, dtype=np.float64)
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} holds something that is not a number ({error})") from None
     if not np.isfinite(array).all() or (array < 0).any():
         raise ValueError(f"{what} holds {array.tolist()}; probabilities are numbers from 0 to 1")
     if abs(array.sum() - 1) > SUM_TOLERANCE:

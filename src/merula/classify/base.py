@@ -90,10 +90,10 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         before = self._counted() if hasattr(self, "classes_") else None
         plan = self._look(X, more_to_come=True) if before is None else self._agreed_plan()
         collected = self._count(plan, X, y, sample_weight)
-        if classes is None and isinstance(self.class_prior, Mapping):
-            classes = list(self.class_prior)
         if classes is not None:
             collected = collected.among(np.unique(np.asarray(classes)))
+        if isinstance(self.class_prior, Mapping):  # it may name classes to come
+            collected = collected.with_classes(np.unique([*collected.classes.tolist(), *self.class_prior]))
         return self._become(plan, collected if before is None else before + collected)
 
     def _agreed_plan(self) -> Plan:

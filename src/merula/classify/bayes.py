@@ -69,6 +69,7 @@ class BayesClassifier(BayesianClassifier):
 
     def _default_families(self) -> Mapping[str, Any]:
         normal = MultivariateGaussian(self.covariance, self.shrinkage)
+        normal.check()
         return {"numeric": normal, "datetime": normal, "categorical": JointCategorical()}
 
     @classmethod

@@ -112,6 +112,8 @@ class NaiveBayesClassifier(BayesianClassifier):
         classes = encode_target(list(class_prior), len(class_prior)).classes
         labels = classes.tolist()
         prior = checked_probabilities([class_prior[label] for label in labels], "class_prior")
+        if not tables:
+            raise ValueError("tables is empty; state P(level given class) for at least one column")
         level_sets, logs = {}, []
         for name, stated in tables.items():
             table = stated.to_dict("index") if hasattr(stated, "to_dict") else stated

@@ -143,12 +143,13 @@ class BaseFamily:
 def missing_terms(present: Array, class_weight: Array, setting: Setting) -> tuple[Array, Array]:
     """log P(cell present given class) and log P(cell missing given class), per class and column.
 
-    Both are 0 where missing cells are averaged out, and in columns that were never missing at fit.
+    Both are 0 where missing cells are averaged out, and in columns that were never missing at fit, or always.
     """
     total = np.broadcast_to(class_weight[:, None], present.shape)
     lost = np.maximum(total - present, 0.0)
     lost = np.where(lost > 1e-12 * total, lost, 0.0)  # what rounding leaves of a sum of weights is not a missing cell
-    informative = (lost.sum(axis=0) > 0) & (setting.missing == "level")
+    varies = (lost.sum(axis=0) > 0) & (present.sum(axis=0) > 0)
+    informative = varies & (setting.missing == "level")
     pseudo = setting.smoothing if isinstance(setting.smoothing, float) else setting.smoothing.m / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.stack([present + pseudo, lost + pseudo]) / (total + 2 * pseudo)

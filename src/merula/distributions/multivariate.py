@@ -195,12 +195,13 @@ class MultivariateGaussian(BaseFamily):
 
     def wanted(self, columns: Sequence[str], classes: int) -> Moments | PatternMoments:
         """See `Family.wanted`."""
-        self._check()
+        self.check()
         return (
             Moments.zero(columns, classes) if self.covariance == "diagonal" else PatternMoments.zero(columns, classes)
         )
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """A ValueError if a parameter is none of its values."""
         one_of(self.covariance, ("full", "shared", "diagonal"), "covariance")
         if isinstance(self.shrinkage, str):
             one_of(self.shrinkage, ("auto",), "shrinkage")
@@ -211,7 +212,7 @@ class MultivariateGaussian(BaseFamily):
 
     def build(self, statistic: Any, setting: Setting) -> Distribution:
         """See `Family.build`."""
-        self._check()
+        self.check()
         option = one_of(self.variance or setting.variance, ("mle", "unbiased"), "variance")
         if isinstance(statistic, Moments):
             return Gaussian(option).build(statistic, setting)

@@ -6,7 +6,7 @@ from the source when a statistic or a distribution asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,13 +35,19 @@ def infer_schema(table: Table, kinds: Any = None, levels: Any = None, more_to_co
     given = dict.fromkeys(table.names, kinds) if isinstance(kinds, str) else _by_column(table, kinds or {}, "kinds")
     for name, kind in given.items():
         one_of(kind, KINDS, f"kinds[{name!r}]" if not isinstance(kinds, str) else "kinds")
-    declared = {name: tuple(values) for name, values in _by_column(table, levels or {}, "levels").items()}
+    declared = {name: _declared(name, values) for name, values in _by_column(table, levels or {}, "levels").items()}
     return Schema(
         tuple(
             _column(table, position, name, given.get(name), declared.get(name), more_to_come)
             for position, name in enumerate(table.names)
         )
     )
+
+
+def _declared(name: str, values: Any) -> tuple[Label, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"levels[{name!r}] is {values!r}, expected a list of levels")
+    return tuple(values)
 
 
 def _by_column(table: Table, option: Any, what: str) -> dict[str, Any]:
