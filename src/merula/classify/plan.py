@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.distributions import FAMILIES, Family
+from merula.distributions import FAMILIES
 from merula.priors import MEstimate
 from merula.schema import KINDS, Column, Schema, one_of
 
@@ -101,7 +101,7 @@ def resolve_family(option: Any) -> Any:
     """The family a word names, or the family itself."""
     if isinstance(option, str):
         return FAMILIES[one_of(option, FAMILIES, "a value of distributions=")]()
-    if isinstance(option, type) or not isinstance(option, Family):
+    if isinstance(option, type) or not all(hasattr(option, part) for part in ("wanted", "build", "get_params")):
         raise ValueError(
             f"a value of distributions= is {option!r}, expected a word ({', '.join(FAMILIES)}) or a family object such as Gaussian()"
         )

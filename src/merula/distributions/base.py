@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,6 @@ def _frozen(value: Any) -> Any:
     return tuple(_frozen(part) for part in value) if isinstance(value, list) else value
 
 
-@runtime_checkable
 class Family(Protocol):
     """A kind of distribution: which statistic it needs, and how to build the distribution from it."""
 

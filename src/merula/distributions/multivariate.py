@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.distributions._kernels import add_squared_norms, complete
+from merula.distributions._kernels import add_normals, complete
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
 from merula.distributions.gaussian import (
     FARTHEST,
@@ -33,11 +33,9 @@ from merula.distributions.normal_em import (
 from merula.encode import Encoded
 from merula.schema import Label, one_of
 from merula.stats import Moments, PatternMoments
-from merula.stats._kernels import incomplete_rows
 from merula.stats.joint import distinct_rows
 
 Array = NDArray[np.float64]
-ROWS_AT_ONCE = 4_096
 EPSILON = float(np.finfo(np.float64).eps)
 SETTLED = 1e-9  # EM has settled to within this; a smaller eigenvalue is on its way to 0
 
@@ -66,12 +64,24 @@ class MultivariateGaussianDistribution(Distribution):
         return within and shaped and all_shaped((g, k, k), self.whitening) and all_shaped((d,), self.centre, self.unit)
 
     @cached_property
-    def _constants(self) -> tuple[Array, Array, Array]:
-        """All whitenings side by side, the whitened means, and −½ log |Σ| of each class (in standard units)."""
-        shared = np.broadcast_to(self.whitening, (len(self.mean), *self.whitening.shape[1:]))
-        side_by_side = np.ascontiguousarray(np.concatenate(list(self.whitening), axis=1))
-        half_log_det = np.log(np.diagonal(shared, axis1=1, axis2=2)).sum(axis=1)
-        return side_by_side, np.einsum("cd,cdk->ck", self.mean, shared), half_log_det
+    def _half_log_det(self) -> Array:
+        """−½ log |Σ| of each class, in standard units."""
+        roots = np.broadcast_to(self.whitening, (len(self.mean), *self.whitening.shape[1:]))
+        result: Array = np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
+        return result
+
+    @cached_property
+    def _constants(self) -> tuple[Array, Array, Array, Array]:
+        """Centre, whitening and whitened means over all columns as they come, padded by zeros, and each class's constant."""
+        d = len(self.columns)
+        size, kept = -(-d // 4) * 4, self.kept
+        whitening, offsets = np.zeros((len(self.whitening), size, size)), np.zeros((len(self.mean), size))
+        whitening[:, kept[:, None], kept] = self.whitening / self.unit[kept][:, None]
+        offsets[:, kept] = np.einsum(
+            "cd,cdk->ck", self.mean, np.broadcast_to(self.whitening, (len(self.mean), len(kept), len(kept)))
+        )
+        density = self._half_log_det - 0.5 * len(kept) * LOG_TWO_PI - np.log(self.unit[kept]).sum()
+        return np.nan_to_num(self.centre), whitening, offsets, density + self.log_present.sum(axis=1)
 
     def log_prob(self, rows: Encoded) -> Array:
         """See `Distribution.log_prob`."""
@@ -82,25 +92,15 @@ class MultivariateGaussianDistribution(Distribution):
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         """See `Distribution.add_log_prob`."""
         x = rows.values(self.columns)
-        for start in range(0, len(x), ROWS_AT_ONCE):
-            part = x[start : start + ROWS_AT_ONCE]
-            self._add_rows(part, out[start : start + ROWS_AT_ONCE])
-
-    def _add_rows(self, x: NDArray[Any], out: Array) -> None:
-        incomplete = incomplete_rows(x)
-        if not incomplete.any():
-            self._add_complete(x, out)
+        rest = np.flatnonzero(~add_normals(x, *self._constants, out))
+        if not len(rest):
             return
-        infinite = np.isinf(x).any(axis=0)
+        infinite = np.isinf(x[rest]).any(axis=0)
         if infinite.any():
             raise ValueError(
                 f"column {self.columns[int(infinite.argmax())]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
             )
-        if not incomplete.all():
-            whole = np.zeros((int((~incomplete).sum()), out.shape[1]))
-            self._add_complete(x[~incomplete], whole)
-            out[~incomplete] += whole
-        out[incomplete] += self._incomplete(x[incomplete])
+        out[rest] += self._with_care(x[rest])
 
     def _standard(self, x: NDArray[Any]) -> Array:
         with np.errstate(over="ignore"):
@@ -111,18 +111,8 @@ class MultivariateGaussianDistribution(Distribution):
         result: Array = np.clip(z, -FARTHEST, FARTHEST, out=z)
         return result
 
-    def _add_complete(self, x: NDArray[Any], out: Array) -> None:
-        side_by_side, whitened_mean, half_log_det = self._constants
-        constant = (
-            half_log_det
-            - 0.5 * len(self.kept) * LOG_TWO_PI
-            - np.log(self.unit[self.kept]).sum()
-            + self.log_present.sum(axis=1)
-        )
-        add_squared_norms(self._standard(x) @ side_by_side, whitened_mean, constant, out)
-
-    def _incomplete(self, x: NDArray[Any]) -> Array:
-        """log density of what is observed, rows grouped by what that is."""
+    def _with_care(self, x: NDArray[Any]) -> Array:
+        """log density of what is observed, rows grouped by what that is, values no further out than squares can go."""
         seen = ~np.isnan(x)
         z, observed = self._standard(x), seen[:, self.kept]
         first, pattern = (
@@ -131,7 +121,6 @@ class MultivariateGaussianDistribution(Distribution):
             else (np.zeros(1, dtype=np.int64), np.zeros(len(x), dtype=np.int64))
         )
         order = np.argsort(pattern, kind="stable")
-        half_log_det = self._constants[2]
         out: Array = np.where(seen[:, None, :], self.log_present, self.log_missing).sum(axis=2)
         out -= (observed * (np.log(self.unit[self.kept]) + 0.5 * LOG_TWO_PI)).sum(axis=1)[:, None]
         for label, mean in enumerate(self.mean):
@@ -139,7 +128,7 @@ class MultivariateGaussianDistribution(Distribution):
             vectors = np.where(observed, z - mean, 0.0)[order]
             log_det = np.zeros(len(first))
             complete(vectors, pattern[order], observed[first], root @ root.T, log_det, np.zeros(0), np.zeros((0, 0)))
-            out[order, label] += half_log_det[label] - 0.5 * (
+            out[order, label] += self._half_log_det[label] - 0.5 * (
                 log_det[pattern[order]] + ((vectors @ root) ** 2).sum(axis=1)
             )
         return out

@@ -275,7 +275,7 @@ def _coded_integers(values: NDArray[Any], levels: tuple[Label, ...] | None) -> C
     """Integers as their own codes, over the range of the known levels, or of a sample where there are none yet."""
     known = [int(level) for level in levels or () if isinstance(level, int | float) and level == int(level)]
     if not known:
-        sample = values[:: max(1, len(values) // 4096)]
+        sample = values[:: max(1, len(values) // 1024)]
         known = [int(sample.min()), int(sample.max())]
     low, high = min(known), max(known)
     if high - low < min(WIDEST_RANGE, FEW + 4 * len(values)) and low > -(2**62) and high < 2**62:

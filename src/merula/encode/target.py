@@ -36,17 +36,12 @@ def _range_of(values: NDArray[Any]) -> tuple[int, int]:
 
 
 @kernel
-def _narrow(values: NDArray[Any], low: int, places: NDArray[np.int64], codes: NDArray[Any]) -> None:
+def _count_from(values: NDArray[Any], low: int, codes: NDArray[Any], present: NDArray[np.bool_]) -> None:
+    """codes = values − low, and which of them occur."""
     for row in range(len(values)):
-        codes[row] = places[np.int64(values[row]) - low]
-
-
-@kernel
-def _present(values: NDArray[Any], low: int, width: int) -> NDArray[np.bool_]:
-    present = np.zeros(width, dtype=np.bool_)
-    for value in values:
-        present[np.int64(value) - low] = True
-    return present
+        code = np.int64(values[row]) - low
+        codes[row] = code
+        present[code] = True
 
 
 def encode_target(y: Any, rows: int, sample_weight: Any = None) -> Target:
@@ -143,11 +138,12 @@ def _integer_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     low, high = _range_of(plain)
     if int(high) - int(low) >= WIDEST_RANGE or abs(int(low)) > 2**62:
         return _sorted_classes(values)
-    present = _present(plain, int(low), int(high) - int(low) + 1)
+    width = int(high) - int(low) + 1
+    codes, present = np.empty(len(plain), dtype=_unsigned(width)), np.zeros(width, dtype=np.bool_)
+    _count_from(plain, int(low), codes, present)
     classes = (np.flatnonzero(present) + int(low)).astype(values.dtype)
-    places = np.cumsum(present) - 1
-    codes = np.empty(len(plain), dtype=_unsigned(len(classes)))
-    _narrow(plain, int(low), places, codes)
+    if not present.all():
+        codes = (np.cumsum(present) - 1).astype(_unsigned(len(classes)))[codes]
     return codes, classes
 
 

@@ -13,6 +13,15 @@ Array = NDArray[np.float64]
 
 
 @kernel
+def class_weights(classes: NDArray[Any], weights: Any, count: int) -> Array:
+    """The weight of each class."""
+    result = np.zeros(count)
+    for row in range(len(classes)):
+        result[classes[row]] += 1.0 if weights is None else weights[row]
+    return result
+
+
+@kernel
 def first_values(x: NDArray[Any], classes: NDArray[Any], weights: Any, shift: Array) -> None:
     """The first number of each class in each column: the origin its moments are counted from (NaN: none found)."""
     pending = np.full(shift.shape[0], shift.shape[1])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from merula.encode import WIDEST_RANGE, Encoded, Target
 from merula.schema import Label, settled_levels
-from merula.stats._kernels import count_slots
+from merula.stats._kernels import class_weights, count_slots
 from merula.stats.base import Array, moved
 from merula.table import codes_of_numbers
 
@@ -29,7 +29,7 @@ class ClassCounts:
 
     def update(self, rows: Encoded, target: Target) -> ClassCounts:
         """See `Statistic.update`."""
-        return ClassCounts(self.weight + np.bincount(target.codes, target.weights, minlength=len(self.weight)))
+        return ClassCounts(self.weight + class_weights(target.codes, target.weights, len(self.weight)))
 
     def __add__(self, other: ClassCounts) -> ClassCounts:
         return ClassCounts(self.weight + other.weight)
@@ -74,7 +74,7 @@ class LevelCounts:
         """See `Statistic.update`."""
         tile = rows.codes(self.columns)
         offsets = tile.offsets
-        counts = np.zeros((len(self.missing), offsets[-1]), dtype=np.int64 if target.weights is None else np.float64)
+        counts = np.zeros((len(self.missing), offsets[-1]), dtype=np.int32 if target.weights is None else np.float64)
         count_slots(tile.codes, target.codes, target.weights, tile.shift, tile.width, offsets, counts)
         labels, parts, missing = [], [], np.zeros_like(self.missing)
         for j, slots in enumerate(tile.slots):

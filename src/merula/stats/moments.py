@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.encode import Encoded, Target
-from merula.stats._kernels import class_sums, first_values, present_class_sums
+from merula.stats._kernels import class_sums, class_weights, first_values, present_class_sums
 from merula.stats.base import Array, moved, with_weight
 
 TINY = 1e-300  # what is kept of squares that vanish, so that a column that varies is not taken for a constant
@@ -54,7 +54,7 @@ class Moments:
 
     def _about(self, x: NDArray[Any], target: Target, shift: Array) -> Moments:
         """The moments of one block, counted from the origin `shift`."""
-        counts = np.bincount(target.codes, target.weights, minlength=len(shift)).astype(np.float64)
+        counts = class_weights(target.codes, target.weights, len(shift))
         weight = np.repeat(counts[:, None], shift.shape[1], axis=1)
         sums, squares = np.zeros_like(shift), np.zeros_like(shift)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -237,10 +237,16 @@ def exact_sum(larger: Array, smaller: Array) -> tuple[Array, Array]:
 
 
 def centred(x: NDArray[Any], weights: Array | None) -> tuple[float, Array, Array, Array]:
-    """Weight, mean, what rounding cut off it, and the rows less their mean times √w; a constant column is 0 exactly."""
-    rows = np.array(x, dtype=np.float64)
+    """Weight, mean, what rounding cut off it, and the rows less their mean times √w; a constant column is 0 exactly.
+
+    The rows are changed in place: pass some of your own.
+    """
+    rows = np.asarray(x, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.where((rows == rows[0]).all(axis=0), rows[0], np.average(rows, axis=0, weights=weights))
+        mean = np.average(rows, axis=0, weights=weights)
+        for column in np.flatnonzero((rows[:64] == rows[0]).all(axis=0)):
+            if (rows[:, column] == rows[0, column]).all():
+                mean[column] = rows[0, column]
         rows -= mean
         drift = np.average(rows, axis=0, weights=weights)
         rows -= drift
