@@ -65,8 +65,8 @@ def pair(
     theirs: Callable[[], Any],
     bar: float,
     floor: float | None = None,
-    repeats: int = 5,
-    peer_repeats: int = 2,
+    repeats: int = 9,
+    peer_repeats: int = 3,
 ) -> Result:
     """Both calls timed in one run."""
     return Result(work, best(ours, repeats), best(theirs, peer_repeats), floor, bar)
@@ -119,8 +119,8 @@ def full(rng: np.random.Generator) -> Iterator[Result]:
     X = rng.normal(size=(ROWS, COLUMNS)) @ rng.normal(size=(COLUMNS, COLUMNS))
     ours, theirs = mr.BayesClassifier(), QuadraticDiscriminantAnalysis()
     ours.fit(X[:1000], y[:1000]).predict_proba(X[:1000])
-    yield pair("full covariance, fit", lambda: ours.fit(X, y), lambda: theirs.fit(X, y), 8, None, 3)
-    yield pair("  predict_proba", lambda: ours.predict_proba(X), lambda: theirs.predict_proba(X), 10, None, 3)
+    yield pair("full covariance, fit", lambda: ours.fit(X, y), lambda: theirs.fit(X, y), 8, None, 9)
+    yield pair("  predict_proba", lambda: ours.predict_proba(X), lambda: theirs.predict_proba(X), 10, None, 15)
 
 
 def small(rng: np.random.Generator) -> Iterator[Result]:

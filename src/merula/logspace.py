@@ -79,7 +79,7 @@ def to_posterior(log_joint: Array, log_prior: Array) -> int:
         total = 0.0
         for label in range(log_joint.shape[1]):
             value = log_prior[label] if peak == -np.inf else log_joint[row, label] - peak
-            weight = np.exp(value)
+            weight = np.exp(value) if value < 0.0 else 1.0  # the largest is exp 0
             log_joint[row, label] = weight
             total += weight
         for label in range(log_joint.shape[1]):

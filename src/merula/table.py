@@ -241,11 +241,17 @@ class FrameTable:
 
     def kind(self, position: int) -> tuple[str, str | None]:
         """Kind and unit of one column, from its dtype."""
+        if self.library == "pandas":  # the common dtypes by the shortest way
+            own = self._native(position).dtype
+            if isinstance(own, np.dtype) and own.kind in "fiuO":
+                return self._object_kind(position) if own.kind == "O" else ("numeric", None)
+            if hasattr(own, "categories"):
+                return "categorical", None
         import narwhals as nw
 
         series = self._series(position)
         dtype = series.dtype
-        if dtype == nw.Object or (self.library == "pandas" and self._native(position).dtype == object):
+        if dtype == nw.Object:
             return self._object_kind(position)
         if dtype.is_float() or dtype.is_integer() or dtype.is_decimal():
             return "numeric", None

@@ -119,7 +119,7 @@ def add_normals(
                     -offsets[label, k + 2],
                     -offsets[label, k + 3],
                 )
-                for j in range(0, k + 4, 4):
+                for j in range(0, k, 4):
                     x0, x1, x2, x3 = block[j], block[j + 1], block[j + 2], block[j + 3]
                     a0, a1, a2, a3 = w[j, k], w[j + 1, k], w[j + 2, k], w[j + 3, k]
                     b0, b1, b2, b3 = w[j, k + 1], w[j + 1, k + 1], w[j + 2, k + 1], w[j + 3, k + 1]
@@ -130,8 +130,22 @@ def add_normals(
                         z1[row] += b0 * x0[row] + b1 * x1[row] + b2 * x2[row] + b3 * x3[row]
                         z2[row] += c0 * x0[row] + c1 * x1[row] + c2 * x2[row] + c3 * x3[row]
                         z3[row] += d0 * x0[row] + d1 * x1[row] + d2 * x2[row] + d3 * x3[row]
+                x0, x1, x2, x3 = block[k], block[k + 1], block[k + 2], block[k + 3]  # the corner, and the square
+                a0, b0, c0, d0 = w[k, k], w[k, k + 1], w[k, k + 2], w[k, k + 3]
+                b1, c1, d1, c2, d2, d3 = (
+                    w[k + 1, k + 1],
+                    w[k + 1, k + 2],
+                    w[k + 1, k + 3],
+                    w[k + 2, k + 2],
+                    w[k + 2, k + 3],
+                    w[k + 3, k + 3],
+                )
                 for row in range(ROWS):
-                    norm[row] += z0[row] * z0[row] + z1[row] * z1[row] + z2[row] * z2[row] + z3[row] * z3[row]
+                    y0 = z0[row] + a0 * x0[row]
+                    y1 = z1[row] + b0 * x0[row] + b1 * x1[row]
+                    y2 = z2[row] + c0 * x0[row] + c1 * x1[row] + c2 * x2[row]
+                    y3 = z3[row] + d0 * x0[row] + d1 * x1[row] + d2 * x2[row] + d3 * x3[row]
+                    norm[row] += y0 * y0 + y1 * y1 + y2 * y2 + y3 * y3
         for row in range(rows):
             plain = True
             for label in range(classes):

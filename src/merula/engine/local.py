@@ -14,6 +14,10 @@ import numpy as np
 from merula.encode import BLOCK, Encoded, Target
 from merula.stats.base import Statistic
 
+SCORED = (
+    16_384  # rows scored at once: few enough that no thread waits long for the last, and that answers stay in the cache
+)
+
 
 def collect(rows: Encoded, target: Target, wanted: Sequence[Statistic], n_jobs: int | None = None) -> list[Statistic]:
     """The wanted statistics of all rows: the same bits for any number of threads."""
@@ -31,16 +35,18 @@ def collect(rows: Encoded, target: Target, wanted: Sequence[Statistic], n_jobs: 
 
 def score(rows: Encoded, function: Callable[[Encoded, int, int], Any], n_jobs: int | None = None) -> list[Any]:
     """What `function(tile, start, stop)` gives for every tile of rows, in order."""
+    size = min(rows.tile_rows, SCORED)
 
-    def block(start: int) -> list[Any]:
-        return [function(rows.tile(first, last), first, last) for first, last in _tiles(rows, start)]
+    def tile(start: int) -> Any:
+        stop = min(start + size, len(rows))
+        return function(rows.tile(start, stop), start, stop)
 
-    return [result for results in for_each_block(block, len(rows), n_jobs) for result in results]
+    return for_each_block(tile, len(rows), n_jobs, size)
 
 
-def for_each_block(function: Callable[[int], Any], rows: int, n_jobs: int | None) -> list[Any]:
+def for_each_block(function: Callable[[int], Any], rows: int, n_jobs: int | None, size: int = BLOCK) -> list[Any]:
     """`function(start)` for each block of rows, in order, on as many threads as allowed."""
-    starts = range(0, rows, BLOCK)
+    starts = range(0, rows, size)
     threads = min(len(starts), thread_count(n_jobs))
     with single_blas_thread:
         if threads <= 1:
