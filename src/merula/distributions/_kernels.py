@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.distributions._vectors import PANEL, squared_norms
 from merula.logspace import kernel
 
 Array = NDArray[np.float64]
-ROWS = 120  # laid column by column at once: what stays in the fastest cache, and no power of 2 apart
 FAR = 1e190  # a sum of squares that some value beyond 1e100 standard deviations may have caused
 
 
@@ -97,55 +97,18 @@ def add_normals(
     """out[row, class] += constant − ½ Σ_k ((x − centre)·W_k − offset_k)², W upper triangular; which rows were added.
 
     Left out are rows with a missing or infinite cell, or far out. One W for all classes or one for each, its size a multiple
-    of 4: a block of rows is laid column by column, and four columns of W go through it at once, four rows at a time.
+    of 4; rows are laid column by column, as many as go through W at once.
     """
-    d, size, classes = x.shape[1], whitening.shape[1], out.shape[1]
-    block = np.zeros((size, ROWS))
-    z0, z1, z2, z3 = np.empty(ROWS), np.empty(ROWS), np.empty(ROWS), np.empty(ROWS)
-    norms = np.empty((classes, ROWS))
+    classes = out.shape[1]
+    panel, norms = np.zeros((whitening.shape[1], PANEL)), np.empty((classes, PANEL))
     added = np.zeros(x.shape[0], dtype=np.bool_)
-    for start in range(0, x.shape[0], ROWS):
-        rows = min(ROWS, x.shape[0] - start)
+    for start in range(0, x.shape[0], PANEL):
+        rows = min(PANEL, x.shape[0] - start)
         for row in range(rows):
-            for j in range(d):
-                block[j, row] = x[start + row, j] - centre[j]
+            for j in range(x.shape[1]):
+                panel[j, row] = x[start + row, j] - centre[j]
         for label in range(classes):
-            w, norm = whitening[label if whitening.shape[0] > 1 else 0], norms[label]
-            norm[:] = 0.0
-            for k in range(0, size, 4):
-                z0[:], z1[:], z2[:], z3[:] = (
-                    -offsets[label, k],
-                    -offsets[label, k + 1],
-                    -offsets[label, k + 2],
-                    -offsets[label, k + 3],
-                )
-                for j in range(0, k, 4):
-                    x0, x1, x2, x3 = block[j], block[j + 1], block[j + 2], block[j + 3]
-                    a0, a1, a2, a3 = w[j, k], w[j + 1, k], w[j + 2, k], w[j + 3, k]
-                    b0, b1, b2, b3 = w[j, k + 1], w[j + 1, k + 1], w[j + 2, k + 1], w[j + 3, k + 1]
-                    c0, c1, c2, c3 = w[j, k + 2], w[j + 1, k + 2], w[j + 2, k + 2], w[j + 3, k + 2]
-                    d0, d1, d2, d3 = w[j, k + 3], w[j + 1, k + 3], w[j + 2, k + 3], w[j + 3, k + 3]
-                    for row in range(ROWS):
-                        z0[row] += a0 * x0[row] + a1 * x1[row] + a2 * x2[row] + a3 * x3[row]
-                        z1[row] += b0 * x0[row] + b1 * x1[row] + b2 * x2[row] + b3 * x3[row]
-                        z2[row] += c0 * x0[row] + c1 * x1[row] + c2 * x2[row] + c3 * x3[row]
-                        z3[row] += d0 * x0[row] + d1 * x1[row] + d2 * x2[row] + d3 * x3[row]
-                x0, x1, x2, x3 = block[k], block[k + 1], block[k + 2], block[k + 3]  # the corner, and the square
-                a0, b0, c0, d0 = w[k, k], w[k, k + 1], w[k, k + 2], w[k, k + 3]
-                b1, c1, d1, c2, d2, d3 = (
-                    w[k + 1, k + 1],
-                    w[k + 1, k + 2],
-                    w[k + 1, k + 3],
-                    w[k + 2, k + 2],
-                    w[k + 2, k + 3],
-                    w[k + 3, k + 3],
-                )
-                for row in range(ROWS):
-                    y0 = z0[row] + a0 * x0[row]
-                    y1 = z1[row] + b0 * x0[row] + b1 * x1[row]
-                    y2 = z2[row] + c0 * x0[row] + c1 * x1[row] + c2 * x2[row]
-                    y3 = z3[row] + d0 * x0[row] + d1 * x1[row] + d2 * x2[row] + d3 * x3[row]
-                    norm[row] += y0 * y0 + y1 * y1 + y2 * y2 + y3 * y3
+            squared_norms(panel, whitening[label if whitening.shape[0] > 1 else 0], offsets[label], norms[label])
         for row in range(rows):
             plain = True
             for label in range(classes):
