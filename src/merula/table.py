@@ -7,7 +7,7 @@ missing) and `codes` (the source's own integer codes, −1 for missing, with the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -210,6 +210,7 @@ class FrameTable:
     library: str
     named: bool
     names: tuple[str, ...]
+    _read: dict[int, Any] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -230,7 +231,12 @@ class FrameTable:
         return np.asarray(native.to_numpy()) if in_one_block and len(self.names) > 1 else None
 
     def _native(self, position: int) -> Any:
-        """One column as its own library holds it (the shortest way: rows asked for one by one must be cheap)."""
+        """One column as its own library holds it, asked for once (rows asked for one by one must be cheap)."""
+        if position not in self._read:
+            self._read[position] = self._ask(position)
+        return self._read[position]
+
+    def _ask(self, position: int) -> Any:
         native = self.frame.to_native()
         if self.library == "pandas":
             return native[native.columns[position]]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.distributions._vectors import PANEL, squared_norms
-from merula.logspace import kernel
+from merula.logspace import kernel, prefetch
 
 Array = NDArray[np.float64]
 FAR = 1e190  # a sum of squares that some value beyond 1e100 standard deviations may have caused
@@ -32,6 +32,7 @@ def add_levels(
     """
     classes = out.shape[1]
     for row in range(codes.shape[0]):
+        prefetch(codes, row)
         for column in range(codes.shape[1]):
             # as unsigned numbers, codes below the range are as far out as those beyond it
             slot = min(np.uint64(codes[row, column] - shift[column]), np.uint64(width[column]))
@@ -62,6 +63,7 @@ def add_gaussians(
     """
     totals = np.empty(mean.shape[0])
     for row in range(x.shape[0]):
+        prefetch(x, row)
         plain = True
         for label in range(mean.shape[0]):
             total = 0.0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.logspace import kernel
+from merula.logspace import kernel, prefetch
 
 Array = NDArray[np.float64]
 
@@ -44,6 +44,7 @@ def first_values(x: NDArray[Any], classes: NDArray[Any], weights: Any, shift: Ar
 def class_sums(x: NDArray[Any], classes: NDArray[Any], weights: Any, shift: Array, sums: Array, squares: Array) -> None:
     """Σ w·(x − shift) and Σ w·(x − shift)² per class and column, of rows without missing cells."""
     for row in range(x.shape[0]):
+        prefetch(x, row)
         label = classes[row]
         for column in range(x.shape[1]):
             value = x[row, column] - shift[label, column]
@@ -84,15 +85,17 @@ def count_slots(
     counts: NDArray[Any],
 ) -> None:
     """Weight per class and slot; codes outside a column's range are counted in the slot behind its last."""
+    slots = np.empty(codes.shape[1], dtype=np.int64)
     for row in range(codes.shape[0]):
-        own = counts[classes[row]]
+        prefetch(codes, row)
         for column in range(codes.shape[1]):
             # as unsigned numbers, codes below the range are as far out as those beyond it
-            slot = min(np.uint64(codes[row, column] - shift[column]), np.uint64(width[column]))
-            if weights is None:
-                own[np.uint64(offsets[column]) + slot] += 1
-            else:
-                own[np.uint64(offsets[column]) + slot] += weights[row]
+            inside = min(np.uint64(codes[row, column] - shift[column]), np.uint64(width[column]))
+            slots[column] = offsets[column] + np.int64(inside)
+        own = counts[classes[row]]
+        weight = 1 if weights is None else weights[row]
+        for slot in slots:
+            own[np.uint64(slot)] += weight
 
 
 @kernel
