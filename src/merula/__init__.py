@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from merula.classify import BayesClassifier, NaiveBayesClassifier, load
+    from merula.decision import (
+        DecisionClassifier,
+        adjust_prior,
+        bayes_risk,
+        binary_threshold,
+        conditional_risk,
+        decide,
+    )
     from merula.distributions import (
         BaseFamily,
         Bernoulli,
@@ -20,8 +28,10 @@ if TYPE_CHECKING:
         Setting,
     )
     from merula.encode import UnseenLevelWarning
+    from merula.explanation import explain, nomogram
     from merula.logspace import ZeroEvidenceWarning
     from merula.priors import MEstimate
+    from merula.question import next_question
     from merula.schema import Column, Schema
 
 _HOMES = {
@@ -30,6 +40,7 @@ _HOMES = {
     "Bernoulli": "distributions",
     "Categorical": "distributions",
     "Column": "schema",
+    "DecisionClassifier": "decision",
     "Distribution": "distributions",
     "Family": "distributions",
     "Gaussian": "distributions",
@@ -41,7 +52,15 @@ _HOMES = {
     "Setting": "distributions",
     "UnseenLevelWarning": "encode",
     "ZeroEvidenceWarning": "logspace",
+    "adjust_prior": "decision",
+    "bayes_risk": "decision",
+    "binary_threshold": "decision",
+    "conditional_risk": "decision",
+    "decide": "decision",
+    "explain": "explanation",
     "load": "classify",
+    "next_question": "question",
+    "nomogram": "explanation",
 }
 
 __all__ = [
@@ -50,6 +69,7 @@ __all__ = [
     "Bernoulli",
     "Categorical",
     "Column",
+    "DecisionClassifier",
     "Distribution",
     "Family",
     "Gaussian",
@@ -61,7 +81,15 @@ __all__ = [
     "Setting",
     "UnseenLevelWarning",
     "ZeroEvidenceWarning",
+    "adjust_prior",
+    "bayes_risk",
+    "binary_threshold",
+    "conditional_risk",
+    "decide",
+    "explain",
     "load",
+    "next_question",
+    "nomogram",
 ]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -34,6 +35,21 @@ from merula.stats import ClassCounts, Collected
 from merula.table import build_frame, open_table, plain_label
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """log joint = log_prior + Σ_block weight · term; a model of several is log Σ_m exp(log_weight_m + log joint_m)."""
+
+    log_prior: Array
+    terms: dict[tuple[str, ...], Array]
+    weights: dict[tuple[str, ...], float] = field(default_factory=dict)  # of a weighted sum; 1 where none is named
+    log_weight: Array | float = 0.0
+    name: str = ""
+
+    def log_joint(self) -> Array:
+        """log P(class, row) of this component alone."""
+        return sum((self.weights.get(key, 1.0) * term for key, term in self.terms.items()), self.log_prior)
 
 
 class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -192,6 +208,29 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         theirs = theirs.with_blocks(self._plan.blocks_of(other._plan))
         return clone(self)._become(self._plan + other._plan, mine + theirs)  # type: ignore[no-any-return]
 
+    def with_class_prior(self, class_prior: Any) -> Self:
+        """The same model where classes are as frequent as `class_prior` says, without refitting.
+
+        For a table whose prevalences differ from the training rows'. `class_prior` is as for the class; statistics are kept,
+        so the new model still learns and merges, with this prior.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> model = mr.NaiveBayesClassifier().fit([["red"], ["red"], ["blue"]], ["yes", "no", "no"])
+        >>> model.with_class_prior({"yes": 0.9, "no": 0.1}).predict_proba([[None]])
+        array([[0.1, 0.9]])
+        """
+        check_is_fitted(self, "classes_")
+        counts = None if self._collected is None else self._collected.class_counts.weight
+        if counts is None and isinstance(class_prior, str) and class_prior != "uniform":
+            raise ValueError(
+                f"class_prior={class_prior!r} needs counts, but this model's probabilities were stated; give 'uniform' or {{class: p}}"
+            )
+        prior = class_probabilities(class_prior, self.classes_, np.empty(0) if counts is None else counts)
+        model: Self = clone(self).set_params(class_prior=class_prior)
+        return model._set_model(self._plan, self.classes_, safe_log(prior), self.distributions_, self._collected)
+
     # ------------------------------------------------------------------------------------------------ answering
 
     def predict_joint_log_proba(self, X: Any) -> Array:
@@ -214,11 +253,16 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def terms(self, X: Any) -> dict[str | tuple[str, ...], Array]:
         """The addends of `predict_joint_log_proba` besides the log prior, by column (or tuple of columns)."""
+        (component,) = self.components(X)
+        return {(key[0] if len(key) == 1 else key): values for key, values in component.terms.items()}
+
+    def components(self, X: Any) -> list[Component]:
+        """The sums the model is made of, with their terms not added up: one for a sum, several for a mixture."""
         rows = self._encoded(X)
         parts = [factor for part in self.distributions_ for factor in part.factors()]
-        result = {(part.columns[0] if len(part.columns) == 1 else part.columns): part.log_prob(rows) for part in parts}
+        terms = {part.columns: part.log_prob(rows) for part in parts}
         self._report_unseen(rows)
-        return result
+        return [Component(self.class_log_prior_, terms)]
 
     def _encoded(self, X: Any) -> Encoded:
         check_is_fitted(self, "classes_")

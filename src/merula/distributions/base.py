@@ -15,6 +15,7 @@ from merula.schema import Column, Label
 from merula.stats.base import Statistic
 
 Array = NDArray[np.float64]
+SAMPLED = 10_000  # rows drawn to find where a column's mass is
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,21 @@ class Distribution:
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """One value of each column for each row, given the rows' classes."""
         raise ValueError(f"{type(self).__name__} cannot be sampled: it does not define sample")
+
+    def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
+        """Where these shares of a numeric column lie below, given each class: probabilities × classes.
+
+        Only used to find where the mass is; unless a distribution knows better, read from a sample that is always the same.
+        """
+        drawn = [
+            self.sample(np.full(SAMPLED, label), np.random.default_rng(0))[column].astype(np.float64)
+            for label in range(classes)
+        ]
+        known = [values[~np.isnan(values)] for values in drawn]
+        parts = [
+            np.quantile(values, probabilities) if len(values) else np.zeros(len(probabilities)) for values in known
+        ]
+        return np.column_stack(parts)
 
     def fits(self, classes: int) -> bool:
         """True when its parts fit together and this number of classes; a file from a stranger is asked before it is used."""

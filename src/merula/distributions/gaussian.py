@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from merula.distributions._kernels import add_gaussians
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
@@ -88,6 +89,13 @@ class GaussianDistribution(Distribution):
     def parameters_count(self) -> int:
         """A mean and a variance for each class and column that varies."""
         return 2 * int(np.isfinite(self.variance).sum()) + int((self.log_missing != 0).sum())
+
+    def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
+        """See `Distribution.quantiles`."""
+        j = self.columns.index(column)
+        scale = np.where(np.isfinite(self.variance[:, j]), np.sqrt(self.variance[:, j]), 0.0)
+        result: Array = self.mean[:, j] + ndtri(probabilities)[:, None] * scale
+        return result
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """See `Distribution.sample`."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from merula.distributions._kernels import add_normals, complete
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
@@ -146,6 +147,16 @@ class MultivariateGaussianDistribution(Distribution):
         unit = self.unit[self.kept]
         result: Array = np.einsum("gka,gkb->gab", inverse, inverse) * np.outer(unit, unit)
         return result
+
+    def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
+        """See `Distribution.quantiles`."""
+        j = self.columns.index(column)
+        place = np.flatnonzero(self.kept == j)
+        if not len(place):
+            return np.full((len(probabilities), classes), self.centre[j])
+        scale = np.sqrt((np.linalg.inv(self.whitening)[:, :, place[0]] ** 2).sum(axis=1))
+        z: Array = self.mean[:, place[0]] + ndtri(probabilities)[:, None] * scale
+        return self.centre[j] + self.unit[j] * z
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """See `Distribution.sample`."""

@@ -172,6 +172,14 @@ class Encoded:
         )
         return self.matrix[self.start : self.stop] if ordered else None
 
+    def cell(self, name: str) -> Label:
+        """The first row's value in one column: a number (NaN if missing) or a label (None if missing)."""
+        if name in self.numeric:
+            return float(self.values((name,))[0, 0])
+        coded = self.coded[name]
+        code = int(coded.codes[self.start])
+        return coded.slots[code - coded.shift] if 0 <= code - coded.shift < len(coded.slots) else code
+
     def labels(self, name: str) -> tuple[Label, ...]:
         """The labels of one coded column, in the order of its codes from 0: the same object for every tile."""
         result: tuple[Label, ...] = self.remember(("labels", name), lambda: tuple(self.coded[name].slots[1:]))

@@ -1,0 +1,66 @@
+"""What plots share: matplotlib on first use, and fonts that can draw the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
+
+from merula.logspace import warn_user
+
+FOR, AGAINST, TOTAL = "#2a78b5", "#c8553d", "#4a4a4a"
+PREFERRED = ("Noto Sans CJK", "Source Han Sans", "PingFang", "Hiragino", "Microsoft YaHei", "SimHei", "WenQuanYi", "Noto Sans", "Arial Unicode")  # fmt: skip
+
+
+def matplotlib() -> Any:
+    """matplotlib.pyplot, or an ImportError that says how to get it."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise ImportError("plots need matplotlib: pip install 'merula[plot]'") from None
+    return pyplot
+
+
+def fonts_for(texts: Iterable[str]) -> AbstractContextManager[None]:
+    """A context in which texts are drawn by the usual font, helped out by installed fonts where it lacks a character."""
+    import matplotlib as library
+    from matplotlib import font_manager
+
+    default = font_manager.findfont(font_manager.FontProperties(family=library.rcParams["font.family"]))
+    lacking = {character for text in texts for character in text if not character.isspace()} - _characters(default)
+    families = list(library.rcParams["font.family"])
+    if lacking:
+        for entry in sorted(font_manager.fontManager.ttflist, key=_preference):
+            drawn = lacking & _characters(entry.fname)
+            if drawn:
+                families.append(entry.name)
+                lacking -= drawn
+            if not lacking:
+                break
+    if lacking:
+        signs = "".join(sorted(lacking)[:8])
+        warn_user(f"no installed font can draw {signs!r}; install one that can, such as Noto Sans CJK", UserWarning)
+    return library.rc_context({"font.family": families})
+
+
+def _preference(entry: Any) -> tuple[int, str]:
+    return next(
+        (place for place, name in enumerate(PREFERRED) if entry.name.startswith(name)), len(PREFERRED)
+    ), entry.name
+
+
+@cache
+def _characters(path: str) -> frozenset[str]:
+    """The characters a font file can draw."""
+    from matplotlib.ft2font import FT2Font
+
+    try:
+        return frozenset(map(chr, FT2Font(path).get_charmap()))
+    except (OSError, RuntimeError):
+        return frozenset()
+
+
+def literal(text: str) -> str:
+    """Text that matplotlib takes as it is, dollar signs included."""
+    return text.replace("$", r"\$")

@@ -1,0 +1,127 @@
+"""An explanation as a textbook derives it: P(c) × the factors = the joint, and the joint over the sum is the posterior."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from merula.explanation.text import MOST_CLASSES, number, shown_classes
+from merula.textwidth import display_width, shortened
+
+if TYPE_CHECKING:
+    from merula.explanation.evidence import Derivation, Explanation, Reason
+
+LINE = 84  # characters between the margins
+LONGEST = 40  # of a column or a level
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+DOCUMENT = r"""\documentclass{article}
+\usepackage[margin=2cm]{geometry}
+\usepackage{amsmath}
+\usepackage{iftex}
+\ifPDFTeX\usepackage[utf8]{inputenc}\usepackage[T1]{fontenc}\else\usepackage{fontspec}%(fonts)s\fi
+\allowdisplaybreaks
+\begin{document}
+%(body)s
+\end{document}
+"""
+CHINESE = r"\IfFileExists{xeCJK.sty}{\usepackage{xeCJK}\IfFontExistsTF{Noto Sans CJK SC}{\setCJKmainfont{Noto Sans CJK SC}}{\IfFontExistsTF{WenQuanYi Micro Hei}{\setCJKmainfont{WenQuanYi Micro Hei}}{}}}{}"
+
+
+def as_latex(explanation: Explanation, document: bool = False) -> str:
+    """An ``align*`` for amsmath, or a whole document around it."""
+    places = shown_classes(explanation, MOST_CLASSES)
+    several = len(explanation.derivations) > 1
+    parts = [
+        _derivation(part, explanation, places, number_of if several else 0)
+        for number_of, part in enumerate(explanation.derivations, 1)
+    ]
+    body = "\\begin{align*}\n" + " \\\\[1ex]\n".join([*parts, _posteriors(explanation, places)]) + "\n\\end{align*}"
+    if not document:
+        return body
+    wide = any(ord(character) > 0x2E7F for character in body)
+    return DOCUMENT % {"body": body, "fonts": CHINESE if wide else ""}
+
+
+def escaped(text: str) -> str:
+    """Text as LaTeX prints it."""
+    return "\\text{" + "".join(SPECIAL.get(character, character) for character in shortened(text, LONGEST)) + "}"
+
+
+def value(log_value: float) -> str:
+    """A number as LaTeX prints it: 0.375, or 6.858 × 10⁻⁵."""
+    text = number(log_value)
+    if text == "impossible":
+        return "0"
+    mantissa, _, exponent = text.partition("e")
+    return rf"{mantissa} \times 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def _derivation(part: Derivation, explanation: Explanation, places: list[int], component: int) -> str:
+    known = [reason for reason in part.reasons if reason.known]
+    lines = []
+    for k in places:
+        name = escaped(str(explanation.classes[k]))
+        left = rf"P_{{{component}}}({name}, x)" if component else rf"P({name}, x)"
+        factors = [rf"P({name})", *(_factor(reason, name) for reason in known)]
+        values = [value(part.log_prior[k]), *(_value(reason, k) for reason in known)]
+        lines += [f"{left} &= " + _product(factors), "&= " + _product(values), f"&= {value(part.log_joint[k])}"]
+    return " \\\\\n".join(lines)
+
+
+def _factor(reason: Reason, name: str) -> str:
+    cells = ",\\, ".join(
+        f"{escaped(column)} = {escaped(text)}" for column, text in zip(reason.columns, reason.values, strict=True)
+    )
+    exponent = "" if reason.weight == 1 else f"^{{{reason.weight:.3g}}}"
+    return f"{'p' if reason.is_density else 'P'}({cells} \\mid {name}){exponent}"
+
+
+def _value(reason: Reason, k: int) -> str:
+    text = value(reason.log_terms[k])
+    return rf"\left({text}\right)" if "times" in text else text
+
+
+def _product(factors: Iterable[str]) -> str:
+    """Factors with × between them, as many on each line as fit."""
+    lines: list[list[str]] = [[]]
+    for factor in factors:
+        if lines[-1] and sum(map(_width, lines[-1])) + _width(factor) > LINE:
+            lines.append([])
+        lines[-1].append(factor)
+    return " \\\\\n&\\quad \\times ".join(" \\times ".join(line) for line in lines)
+
+
+def _width(factor: str) -> int:
+    """About how many characters wide a factor is printed, with its ×."""
+    return display_width(re.sub(r"\\(text|left|right|mid|times|,)|[{}^\\]", "", factor)) + 2
+
+
+def _posteriors(explanation: Explanation, places: list[int]) -> str:
+    everything = range(len(explanation.classes))
+    if explanation.zero_evidence:
+        return "\\intertext{The row is impossible under every class: the posterior is the prior.}\n" + " \\\\\n".join(
+            f"P({escaped(str(explanation.classes[k]))} \\mid x) &= {explanation.posterior[k]:.4g}" for k in places
+        )
+    total = (
+        " + ".join(value(explanation.log_joint[k]) for k in everything)
+        if len(explanation.classes) <= MOST_CLASSES
+        else "P(x)"
+    )
+    return " \\\\[1ex]\n".join(
+        rf"P({escaped(str(explanation.classes[k]))} \mid x) &= \frac{{{value(explanation.log_joint[k])}}}{{{total}}} = {explanation.posterior[k]:.4g}"
+        for k in places
+    )

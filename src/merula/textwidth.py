@@ -1,0 +1,62 @@
+"""How wide a text stands on a terminal, so that columns align in any script."""
+
+from __future__ import annotations
+
+from unicodedata import category, east_asian_width, normalize
+
+UNSEEN = ("Mn", "Me", "Cf")  # marks drawn over the letter before, joiners
+
+
+def display_width(text: str) -> int:
+    """The number of terminal cells a text takes: 2 for wide and fullwidth signs, 0 for combining marks, else 1.
+
+    Examples
+    --------
+    >>> display_width("größe"), display_width("色泽"), display_width("e\u0301")
+    (5, 4, 1)
+    """
+    composed = normalize("NFC", text)  # else the parts of a Korean syllable would count one by one
+    return sum(_sign_width(sign) for sign in composed)
+
+
+def _sign_width(sign: str) -> int:
+    if category(sign) in UNSEEN:
+        return 0
+    return 2 if east_asian_width(sign) in "WF" else 1
+
+
+def pad(text: str, width: int, right: bool = False) -> str:
+    """The text with spaces up to `width` cells: behind it, or before it with ``right=True``; never cut.
+
+    Examples
+    --------
+    >>> pad("色泽", 6) + "|" + pad("4.2", 6, right=True) + "|"
+    '色泽  |   4.2|'
+    """
+    spaces = " " * (width - display_width(text))
+    return spaces + text if right else text + spaces
+
+
+def shortened(text: str, width: int, middle: bool = False) -> str:
+    """The text on one line, no wider than `width`: an ellipsis stands for its end, or (`middle`) for its middle.
+
+    Examples
+    --------
+    >>> shortened("a very long label", 10), shortened("measurement number 12", 14, middle=True)
+    ('a very lo…', 'measure…ber 12')
+    """
+    line = " ".join(text.split())
+    if display_width(line) <= width:
+        return line
+    tail = _fitting(line[::-1], (width - 1) // 2)[::-1] if middle else ""
+    return _fitting(line, width - 1 - display_width(tail)) + "…" + tail
+
+
+def _fitting(text: str, width: int) -> str:
+    """As much of the text's beginning as fits."""
+    kept = ""
+    for character in text:
+        if display_width(kept + character) > width:
+            break
+        kept += character
+    return kept
