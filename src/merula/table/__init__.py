@@ -1,0 +1,61 @@
+"""Open what users hold: NumPy, pandas, polars, pyarrow → one matrix or named columns, read in place.
+
+The only package that knows a table library. A column is asked for in two ways: `numbers` (an array with NaN for
+missing) and `codes` (the source's own integer codes, −1 for missing, with the label of each code).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from merula.table.cells import (
+    FEW,
+    codes_of_labels,
+    codes_of_numbers,
+    distinct_labels,
+    is_missing,
+    narrowest,
+    plain_label,
+)
+from merula.table.codes import codes_of_words
+from merula.table.frame import FrameTable, build_frame, open_frame
+from merula.table.matrix import MatrixTable, open_matrix
+
+Table = MatrixTable | FrameTable
+
+__all__ = [
+    "FEW",
+    "FrameTable",
+    "MatrixTable",
+    "Table",
+    "build_frame",
+    "codes_of_labels",
+    "codes_of_numbers",
+    "codes_of_words",
+    "distinct_labels",
+    "is_missing",
+    "narrowest",
+    "open_table",
+    "plain_label",
+]
+
+
+def open_table(source: Any) -> Table:
+    """The table behind an array or a data frame, without copying it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> open_table(np.eye(3)).names
+    ('x0', 'x1', 'x2')
+    """
+    if isinstance(source, np.ndarray):
+        return open_matrix(source)
+    if hasattr(source, "toarray") and hasattr(source, "nnz"):
+        raise TypeError("Sparse data was passed, but dense data is required; use .toarray() if it fits in memory")
+    if isinstance(source, list | tuple) or not (hasattr(source, "columns") or hasattr(source, "column_names")):
+        array = np.asarray(source)
+        return open_matrix(np.array(source, dtype=object) if array.dtype.kind in "US" else array)
+    return open_frame(source)
