@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         conditional_risk,
         decide,
     )
+    from merula.discretize import Discretizer
     from merula.distributions import (
         BaseFamily,
         Bernoulli,
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
         Family,
         Gaussian,
         JointCategorical,
+        Multinomial,
         MultivariateGaussian,
         Setting,
     )
-    from merula.encode import UnseenLevelWarning
+    from merula.encode import GuessedKindWarning, UnseenLevelWarning
+    from merula.evaluation import evaluate
     from merula.explanation import explain, nomogram
     from merula.logspace import ZeroEvidenceWarning
     from merula.priors import MEstimate
@@ -41,11 +44,14 @@ _HOMES = {
     "Categorical": "distributions",
     "Column": "schema",
     "DecisionClassifier": "decision",
+    "Discretizer": "discretize",
     "Distribution": "distributions",
     "Family": "distributions",
     "Gaussian": "distributions",
+    "GuessedKindWarning": "encode",
     "JointCategorical": "distributions",
     "MEstimate": "priors",
+    "Multinomial": "distributions",
     "MultivariateGaussian": "distributions",
     "NaiveBayesClassifier": "classify",
     "Schema": "schema",
@@ -57,6 +63,7 @@ _HOMES = {
     "binary_threshold": "decision",
     "conditional_risk": "decision",
     "decide": "decision",
+    "evaluate": "evaluation",
     "explain": "explanation",
     "load": "classify",
     "next_question": "question",
@@ -70,11 +77,14 @@ __all__ = [
     "Categorical",
     "Column",
     "DecisionClassifier",
+    "Discretizer",
     "Distribution",
     "Family",
     "Gaussian",
+    "GuessedKindWarning",
     "JointCategorical",
     "MEstimate",
+    "Multinomial",
     "MultivariateGaussian",
     "NaiveBayesClassifier",
     "Schema",
@@ -86,6 +96,7 @@ __all__ = [
     "binary_threshold",
     "conditional_risk",
     "decide",
+    "evaluate",
     "explain",
     "load",
     "next_question",

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 Label = Any
-KINDS = ("numeric", "categorical", "datetime", "ignore")
+KINDS = ("numeric", "categorical", "count", "text", "datetime", "ignore")
 
 
 def one_of(word: Any, allowed: Iterable[str], what: str) -> str:

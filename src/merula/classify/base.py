@@ -32,7 +32,7 @@ from merula.persist import write_state
 from merula.priors import checked_smoothing, class_probabilities
 from merula.schema import Schema, one_of
 from merula.stats import ClassCounts, Collected
-from merula.table import build_frame, open_table, plain_label
+from merula.table import Table, build_frame, open_table, plain_label
 
 Array = NDArray[np.float64]
 
@@ -90,8 +90,9 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array of shape (n_samples,), optional
             Frequency weights: a weight of 2 equals the row twice.
         """
-        plan = self._look(X)
-        collected = self._count(plan, X, y, sample_weight)
+        table = open_table(X)
+        plan = self._look(table)
+        collected = self._count(plan, table, y, sample_weight)
         if len(collected.classes) < 2:
             raise ValueError(
                 f"y holds one class only ({plain_label(collected.classes[0])!r}); a classifier needs at least two classes"
@@ -104,8 +105,9 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `classes` may name classes to come; otherwise the model takes classes as it meets them.
         """
         before = self._counted() if hasattr(self, "classes_") else None
-        plan = self._look(X, more_to_come=True) if before is None else self._agreed_plan()
-        collected = self._count(plan, X, y, sample_weight)
+        table = open_table(X)
+        plan = self._look(table, more_to_come=True) if before is None else self._agreed_plan()
+        collected = self._count(plan, table, y, sample_weight)
         if classes is not None:
             collected = collected.among(np.unique(np.asarray(classes)))
         if isinstance(self.class_prior, Mapping):  # it may name classes to come
@@ -121,9 +123,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
         return self._plan
 
-    def _look(self, X: Any, more_to_come: bool = False) -> Plan:
+    def _look(self, table: Table, more_to_come: bool = False) -> Plan:
         """What a first look at a table decides: which columns there are, of which kind, and which blocks they form."""
-        table = open_table(X)
         schema = infer_schema(table, self.kinds, self.levels, more_to_come)
         schema, blocks = choose_blocks(schema, self.distributions, self._default_families())
         return Plan(schema, blocks, table.named, table.library)
@@ -180,7 +181,9 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.schema_ = plan.schema.with_levels(
             {name: met for part in distributions for name, met in part.levels.items()}
         )
-        self.n_features_in_ = len(self.schema_.columns)
+        self.n_features_in_ = (
+            sum(part.width for part in distributions) if plan.library == "sparse" else len(plan.schema.columns)
+        )
         self.__dict__.pop("feature_names_in_", None)
         if plan.named is not False:
             self.feature_names_in_ = np.array(self.schema_.names, dtype=object)

@@ -9,7 +9,7 @@ import numpy as np
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.plan import stated_plan
-from merula.distributions import Categorical, CategoricalDistribution, Gaussian
+from merula.distributions import Categorical, CategoricalDistribution, Gaussian, Multinomial
 from merula.encode import encode_target
 from merula.logspace import safe_log
 from merula.priors import checked_probabilities
@@ -83,7 +83,7 @@ class NaiveBayesClassifier(BayesianClassifier):
         self.n_jobs = n_jobs
 
     def _default_families(self) -> Mapping[str, Any]:
-        return {"numeric": Gaussian(), "datetime": Gaussian(), "categorical": Categorical()}
+        return {"numeric": Gaussian(), "datetime": Gaussian(), "categorical": Categorical(), "text": Multinomial()}
 
     @classmethod
     def from_tables(

@@ -57,7 +57,7 @@ def table_of(model: BayesianClassifier, values: Mapping[str, Any]) -> Any:
 
 def _array(column: Column, values: Any) -> NDArray[Any]:
     """One column's values as an array of its kind."""
-    if column.kind == "categorical" or column.kind == "ignore":
+    if column.kind in ("categorical", "text", "ignore"):
         array = np.empty(len(values), dtype=object)
         array[:] = list(values)
         return array

@@ -4,14 +4,22 @@ from merula.distributions.base import BaseFamily, Distribution, Family, Setting
 from merula.distributions.categorical import Bernoulli, Categorical, CategoricalDistribution
 from merula.distributions.gaussian import Gaussian, GaussianDistribution
 from merula.distributions.joint import JointCategorical, JointTable
+from merula.distributions.multinomial import Multinomial, TokenDistribution
 from merula.distributions.multivariate import MultivariateGaussian, MultivariateGaussianDistribution
 
 FAMILIES: dict[str, type[BaseFamily]] = {
-    family.name: family for family in (Gaussian, MultivariateGaussian, Categorical, Bernoulli, JointCategorical)
+    family.name: family
+    for family in (Gaussian, MultivariateGaussian, Categorical, Bernoulli, JointCategorical, Multinomial)
 }
 DISTRIBUTIONS: dict[str, type[Distribution]] = {
     kind.__name__: kind
-    for kind in (CategoricalDistribution, GaussianDistribution, JointTable, MultivariateGaussianDistribution)
+    for kind in (
+        CategoricalDistribution,
+        GaussianDistribution,
+        JointTable,
+        MultivariateGaussianDistribution,
+        TokenDistribution,
+    )
 }
 
 __all__ = [
@@ -27,7 +35,9 @@ __all__ = [
     "GaussianDistribution",
     "JointCategorical",
     "JointTable",
+    "Multinomial",
     "MultivariateGaussian",
     "MultivariateGaussianDistribution",
     "Setting",
+    "TokenDistribution",
 ]

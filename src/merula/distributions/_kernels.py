@@ -44,6 +44,40 @@ def add_levels(
 
 
 @kernel
+def add_tokens(
+    starts: NDArray[np.int64],
+    codes: NDArray[Any],
+    amounts: NDArray[Any],
+    places: NDArray[np.int64],
+    log_table: Array,
+    binary: bool,
+    absent: NDArray[np.bool_],
+    log_present: Array,
+    log_missing: Array,
+    out: Array,
+) -> None:
+    """out[row, class] += log_present + Σ amount · log_table[word, class]; a missing text adds `log_missing`.
+
+    `places` maps the words' codes to rows of the table, −1 for words it does not know.
+    """
+    for row in range(out.shape[0]):
+        own = out[row]
+        if absent[row]:
+            for label in range(len(own)):
+                own[label] += log_missing[label]
+            continue
+        for label in range(len(own)):
+            own[label] += log_present[label]
+        for k in range(starts[row], starts[row + 1]):
+            place = places[codes[k]] if len(places) else np.int64(codes[k])
+            amount = 1.0 if binary and amounts[k] > 0 else float(amounts[k])
+            if place < 0 or amount == 0.0:
+                continue
+            for label in range(len(own)):
+                own[label] += amount * log_table[place, label]
+
+
+@kernel
 def add_gaussians(
     x: NDArray[Any],
     mean: Array,

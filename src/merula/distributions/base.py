@@ -58,6 +58,11 @@ class Distribution:
         raise TypeError(f"{type(self).__name__} must define parameters_count")
 
     @property
+    def width(self) -> int:
+        """The number of features it reads: its columns, or the words of a sparse matrix."""
+        return len(self.columns)
+
+    @property
     def levels(self) -> Mapping[str, tuple[Label, ...]]:
         """The levels of those columns that have any."""
         return {}

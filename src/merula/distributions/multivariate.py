@@ -155,8 +155,9 @@ class MultivariateGaussianDistribution(Distribution):
         if not len(place):
             return np.full((len(probabilities), classes), self.centre[j])
         scale = np.sqrt((np.linalg.inv(self.whitening)[:, :, place[0]] ** 2).sum(axis=1))
-        z: Array = self.mean[:, place[0]] + ndtri(probabilities)[:, None] * scale
-        return self.centre[j] + self.unit[j] * z
+        z = self.mean[:, place[0]] + ndtri(probabilities)[:, None] * scale
+        result: Array = self.centre[j] + self.unit[j] * z
+        return result
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """See `Distribution.sample`."""

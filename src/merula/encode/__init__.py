@@ -6,6 +6,7 @@ from merula.encode.rows import (
     Coded,
     CodedTile,
     Encoded,
+    GuessedKindWarning,
     UnseenLevelWarning,
     encode,
     encode_rows,
@@ -14,6 +15,7 @@ from merula.encode.rows import (
     level_positions,
 )
 from merula.encode.target import Target, encode_target
+from merula.encode.tokens import Tokens
 
 __all__ = [
     "BLOCK",
@@ -21,7 +23,9 @@ __all__ = [
     "Coded",
     "CodedTile",
     "Encoded",
+    "GuessedKindWarning",
     "Target",
+    "Tokens",
     "UnseenLevelWarning",
     "encode",
     "encode_rows",

@@ -13,14 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.encode.tokens import Tokens, counted_matrix, tokenise
 from merula.logspace import warn_user
 from merula.schema import KINDS, Column, Label, Schema, one_of
-from merula.table import FEW, Table, codes_of_numbers, open_table
+from merula.table import DENSE_NEEDED, FEW, SparseTable, Table, codes_of_numbers, open_table
 
 BLOCK = 65_536  # rows whose statistics are added as one, whatever the number of threads
 GATHERED_BYTES = 4 * 2**20  # gathered at once from separate columns: what stays in the cache
 FEWEST_ROWS = 1_024
+FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of words is text: see `_reads_like_text`
+SPARSE = "counts"  # the unit of a text column that came as a sparse matrix
 WIDEST_RANGE = 65_536  # integers further apart than this are coded by sorting
+
+
+class GuessedKindWarning(UserWarning):
+    """A column's kind was guessed from what it holds; say it in `kinds=`."""
 
 
 class UnseenLevelWarning(UserWarning):
@@ -32,6 +39,8 @@ def infer_schema(table: Table, kinds: Any = None, levels: Any = None, more_to_co
 
     A column without any value says nothing, unless there is `more_to_come`: then its kind must be given.
     """
+    if isinstance(table, SparseTable) and kinds == "text":
+        return Schema((Column(table.names[0], "text", unit=SPARSE),))
     given = dict.fromkeys(table.names, kinds) if isinstance(kinds, str) else _by_column(table, kinds or {}, "kinds")
     for name, kind in given.items():
         one_of(kind, KINDS, f"kinds[{name!r}]" if not isinstance(kinds, str) else "kinds")
@@ -74,9 +83,11 @@ def _column(
         if len(set(levels)) < len(levels) or not levels:
             raise ValueError(f"levels[{name!r}] is {list(levels)}: it must name each level once")
         return Column(name, "categorical", levels, declared=True)
-    if kind in ("categorical", "ignore"):
+    if kind in ("categorical", "ignore", "text"):
         return Column(name, kind)
     found, unit = table.kind(position)
+    if kind is None and found == "categorical" and _reads_like_text(table, position, name):
+        return Column(name, "text")
     if found == "empty":
         if kind is None and more_to_come:
             raise ValueError(
@@ -86,6 +97,22 @@ def _column(
     if kind == "datetime" and unit is None:
         raise ValueError(f"kinds= calls column {name!r} a datetime, but its values are not; convert the column first")
     return Column(name, kind or found, unit=unit)
+
+
+def _reads_like_text(table: Table, position: int, name: str) -> bool:
+    """True when a column of words holds sentences: most cells differ (or very many do), and a cell has several words."""
+    codes, labels = table.codes(position)
+    cells = int(np.count_nonzero(np.asarray(codes) >= 0))
+    several = len(labels) > max(FEWEST_TEXTS, min(0.5 * cells, MANY_TEXTS)) and all(
+        type(label) is str for label in labels
+    )
+    if not several or sum(len(label.split()) for label in labels) < WORDS_OF_A_TEXT * len(labels):
+        return False
+    warn_user(
+        f"column {name!r} looks like text ({len(labels):,} different values in {cells:,} cells, several words each) and is read word by word; say kinds={{{name!r}: 'text'}} if it is, or 'categorical' if it is not",
+        GuessedKindWarning,
+    )
+    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +149,7 @@ class Encoded:
     coded: Mapping[str, Coded]
     matrix: NDArray[Any] | None = None
     positions: Mapping[str, int] = field(default_factory=dict)
+    texts: Mapping[str, Tokens] = field(default_factory=dict)
     unseen_hits: dict[str, int] = field(default_factory=dict)
     _memo: dict[Any, Any] = field(default_factory=dict)
 
@@ -172,8 +200,15 @@ class Encoded:
         )
         return self.matrix[self.start : self.stop] if ordered else None
 
+    def tokens(self, name: str) -> Tokens:
+        """The counted words of one text column."""
+        return self.texts[name].tile(self.start, self.stop)
+
     def cell(self, name: str) -> Label:
-        """The first row's value in one column: a number (NaN if missing) or a label (None if missing)."""
+        """The first row's value in one column: a number (NaN if missing), a label or a text (None if missing)."""
+        if name in self.texts:
+            source = self.texts[name].source
+            return None if source is None else source[self.start]
         if name in self.numeric:
             return float(self.values((name,))[0, 0])
         coded = self.coded[name]
@@ -247,15 +282,24 @@ def encode(table: Table, schema: Schema, positions: Sequence[int]) -> Encoded:
     numeric: dict[str, NDArray[Any]] = {}
     coded: dict[str, Coded] = {}
     where = {}
+    texts: dict[str, Tokens] = {}
     for column, position in zip(schema.columns, positions, strict=True):
         where[column.name] = position
-        if column.kind == "categorical":
+        if column.kind == "text":
+            texts[column.name] = _tokens(table, position)
+        elif column.kind == "categorical":
             coded[column.name] = _coded(table, column, position)
         elif column.kind != "ignore":
             numeric[column.name] = _numbers(table, column, position)
     matrix = table.whole
     usable = matrix is not None and _serves_whole(matrix, schema, coded)
-    return Encoded(0, table.rows, numeric, coded, matrix if usable else None, where)
+    return Encoded(0, table.rows, numeric, coded, matrix if usable else None, where, texts)
+
+
+def _tokens(table: Table, position: int) -> Tokens:
+    if isinstance(table, SparseTable):
+        return counted_matrix(table.matrix)
+    return tokenise(table.texts(position))
 
 
 def _serves_whole(matrix: NDArray[Any], schema: Schema, coded: Mapping[str, Coded]) -> bool:
@@ -299,6 +343,11 @@ def find_columns(table: Table, schema: Schema, named: bool | None, model: str) -
 
     `named` says whether fit saw names; None, that the columns were stated and rows may come either way.
     """
+    counted = any(column.unit == SPARSE for column in schema.columns)
+    if isinstance(table, SparseTable) and not counted:
+        raise TypeError(DENSE_NEEDED)
+    if counted and not isinstance(table, SparseTable):
+        raise TypeError(f"{model} was fitted on a sparse matrix of counted words; give it a sparse matrix")
     if named is not False and table.named:
         where = {name: position for position, name in enumerate(table.names)}
         for column in schema.columns:

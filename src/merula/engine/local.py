@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
 from threading import Lock
 from typing import Any
 
@@ -30,7 +29,15 @@ def collect(rows: Encoded, target: Target, wanted: Sequence[Statistic], n_jobs: 
         return found
 
     blocks = for_each_block(block, len(rows), n_jobs)
-    return [reduce(lambda a, b: a + b, parts) for parts in zip(*blocks, strict=True)]
+    return [_added(list(parts)) for parts in zip(*blocks, strict=True)]
+
+
+def _added(parts: list[Statistic]) -> Statistic:
+    """All parts together, neighbours first: a statistic that grows with its rows is then merged few times, not over and over."""
+    while len(parts) > 1:
+        pairs = [first + second for first, second in zip(parts[::2], parts[1::2], strict=False)]
+        parts = pairs + parts[2 * len(pairs) :]
+    return parts[0]
 
 
 def score(rows: Encoded, function: Callable[[Encoded, int, int], Any], n_jobs: int | None = None) -> list[Any]:

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.explanation.drawing import FOR, fonts_for, literal, matplotlib
-from merula.explanation.nomogram import MOST_POINTS, PROBABILITIES, round_step
+from merula.explanation.scales import MOST_POINTS, PROBABILITIES, round_step
 from merula.textwidth import display_width, shortened
 
 if TYPE_CHECKING:
-    from merula.explanation.nomogram import Nomogram, Scale
+    from merula.explanation.scales import Nomogram, Scale
 
 Array = NDArray[np.float64]
 LONGEST_NAME, LONGEST_LEVEL = 28, 16

@@ -6,6 +6,8 @@ from merula.stats.counts import ClassCounts, LevelCounts
 from merula.stats.joint import JointCounts
 from merula.stats.moments import FullMoments, Moments
 from merula.stats.patterns import PatternMoments
+from merula.stats.tokens import TokenCounts
+from merula.stats.values import ValueCounts
 
 __all__ = [
     "ClassCounts",
@@ -16,4 +18,6 @@ __all__ = [
     "Moments",
     "PatternMoments",
     "Statistic",
+    "TokenCounts",
+    "ValueCounts",
 ]

@@ -99,6 +99,25 @@ def count_slots(
 
 
 @kernel
+def count_tokens(
+    starts: NDArray[np.int64],
+    codes: NDArray[Any],
+    amounts: NDArray[Any],
+    classes: NDArray[Any],
+    weights: Any,
+    binary: bool,
+    counts: Array,
+) -> None:
+    """counts[class, word] += weight · amount over the words of every row; with `binary`, any amount above 0 is 1."""
+    for row in range(len(classes)):
+        own = counts[classes[row]]
+        weight = 1.0 if weights is None else weights[row]
+        for place in range(starts[row], starts[row + 1]):
+            amount = 1.0 if binary and amounts[place] > 0 else np.float64(amounts[place])
+            own[codes[place]] += weight * amount
+
+
+@kernel
 def incomplete_rows(x: NDArray[Any]) -> NDArray[np.bool_]:
     """True for every row with a missing or infinite cell."""
     result = np.zeros(x.shape[0], dtype=np.bool_)

@@ -100,7 +100,9 @@ class LevelCounts:
         return slots, counts
 
     def __add__(self, other: LevelCounts) -> LevelCounts:
-        merged = [_merge(*pair) for pair in zip(self.labels, self.counts, other.labels, other.counts, strict=True)]
+        merged = [
+            merged_counts(*pair) for pair in zip(self.labels, self.counts, other.labels, other.counts, strict=True)
+        ]
         labels, counts = zip(*merged, strict=True)
         return LevelCounts(self.columns, labels, counts, self.missing + other.missing)
 
@@ -147,7 +149,7 @@ class LevelCounts:
         )
 
 
-def _merge(
+def merged_counts(
     labels: Sequence[Label], counts: Array, more: Sequence[Label], extra: Array
 ) -> tuple[Sequence[Label], Array]:
     """Two tables of counts added label by label; labels of weight 0 may drop out."""

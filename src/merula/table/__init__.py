@@ -22,13 +22,16 @@ from merula.table.cells import (
 from merula.table.codes import codes_of_words
 from merula.table.frame import FrameTable, build_frame, open_frame
 from merula.table.matrix import MatrixTable, open_matrix
+from merula.table.sparse import DENSE_NEEDED, SparseTable, open_sparse
 
-Table = MatrixTable | FrameTable
+Table = MatrixTable | FrameTable | SparseTable
 
 __all__ = [
+    "DENSE_NEEDED",
     "FEW",
     "FrameTable",
     "MatrixTable",
+    "SparseTable",
     "Table",
     "build_frame",
     "codes_of_labels",
@@ -51,10 +54,12 @@ def open_table(source: Any) -> Table:
     >>> open_table(np.eye(3)).names
     ('x0', 'x1', 'x2')
     """
+    if isinstance(source, MatrixTable | FrameTable | SparseTable):
+        return source
     if isinstance(source, np.ndarray):
         return open_matrix(source)
     if hasattr(source, "toarray") and hasattr(source, "nnz"):
-        raise TypeError("Sparse data was passed, but dense data is required; use .toarray() if it fits in memory")
+        return open_sparse(source)
     if isinstance(source, list | tuple) or not (hasattr(source, "columns") or hasattr(source, "column_names")):
         array = np.asarray(source)
         return open_matrix(np.array(source, dtype=object) if array.dtype.kind in "US" else array)

@@ -14,8 +14,10 @@ from merula.table.cells import (
     checked_shape,
     codes_of_labels,
     distinct_labels,
+    is_missing,
     object_kind,
     object_numbers,
+    plain_label,
     time_numbers,
     widened,
 )
@@ -31,6 +33,7 @@ class FrameTable:
     named: bool
     names: tuple[str, ...]
     _read: dict[int, Any] = field(default_factory=dict)
+    _coded: dict[int, Codes] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -131,6 +134,10 @@ class FrameTable:
         values = series.to_numpy()
         return widened(values) if values.dtype.kind in "fiu" else object_numbers(values, self.names[position], None)
 
+    def texts(self, position: int) -> list[str | None]:
+        """One column as texts, None for missing."""
+        return [None if is_missing(value) else str(plain_label(value)) for value in self._series(position).to_list()]
+
     def integers(self, position: int) -> NDArray[Any] | None:
         """One column of whole numbers, none of them missing, as it is; else None."""
         native = self._native(position)
@@ -142,7 +149,12 @@ class FrameTable:
         return values if values.dtype.kind in "iu" and values.dtype != np.uint64 else None
 
     def codes(self, position: int) -> Codes:
-        """One column's codes and their labels, as the source keeps them where it does."""
+        """One column's codes and their labels, as the source keeps them where it does; made at most once."""
+        if position not in self._coded:
+            self._coded[position] = self._make_codes(position)
+        return self._coded[position]
+
+    def _make_codes(self, position: int) -> Codes:
         reader = {"pandas": pandas_codes, "polars": polars_codes, "pyarrow": arrow_codes}.get(self.library)
         try:
             codes, labels = (

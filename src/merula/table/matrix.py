@@ -14,8 +14,10 @@ from merula.table.cells import (
     checked_shape,
     codes_of_labels,
     codes_of_numbers,
+    is_missing,
     object_kind,
     object_numbers,
+    plain_label,
     time_numbers,
     widened,
 )
@@ -60,6 +62,10 @@ class MatrixTable:
         if values.dtype.kind in "OUS":
             return object_numbers(values, self.names[position], unit)
         return values if unit is None and values.dtype.kind not in "Mm" else time_numbers(values, unit)
+
+    def texts(self, position: int) -> list[str | None]:
+        """One column as texts, None for missing."""
+        return [None if is_missing(value) else str(plain_label(value)) for value in self.matrix[:, position]]
 
     def integers(self, position: int) -> NDArray[Any] | None:
         """One column of whole numbers as it is, else None."""

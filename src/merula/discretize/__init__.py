@@ -1,0 +1,18 @@
+"""Cut points of numeric columns, from their statistics; and the transformer that replaces numbers by intervals."""
+
+from merula.discretize.intervals import assign, interval_labels
+from merula.discretize.mdl import mdl_cuts
+from merula.discretize.methods import METHODS, cuts_for
+from merula.discretize.transformer import Discretizer
+from merula.discretize.unsupervised import equal_width_cuts, quantile_cuts
+
+__all__ = [
+    "METHODS",
+    "Discretizer",
+    "assign",
+    "cuts_for",
+    "equal_width_cuts",
+    "interval_labels",
+    "mdl_cuts",
+    "quantile_cuts",
+]

@@ -1,0 +1,216 @@
+"""Text given the class, word by word: multinomial, complement and Bernoulli."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.distributions._kernels import add_tokens
+from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
+from merula.encode import Encoded, Tokens
+from merula.logspace import safe_log
+from merula.priors import MEstimate, Smoothing, checked_smoothing
+from merula.schema import Label, one_of, sort_labels
+from merula.stats import TokenCounts
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TokenDistribution(Distribution):
+    """``log_table[j][v, c]`` is what word v of text column j adds to the log probability of class c, each time it occurs.
+
+    With `binary` it adds once, however often it occurs. ``constant[c, j]`` is what every text adds. Unknown words add nothing.
+    """
+
+    columns: tuple[str, ...]
+    vocabularies: tuple[tuple[Label, ...], ...]
+    log_table: tuple[Array, ...]
+    binary: bool
+    constant: Array
+    log_missing: Array
+
+    def fits(self, classes: int) -> bool:
+        """See `Distribution.fits`."""
+        if not len(self.columns) == len(self.vocabularies) == len(self.log_table):
+            return False
+        pairs = zip(self.vocabularies, self.log_table, strict=True)
+        tables = all(all_shaped((len(known), classes), table) for known, table in pairs)
+        return tables and all_shaped((classes, len(self.columns)), self.constant, self.log_missing)
+
+    @property
+    def width(self) -> int:
+        """See `Distribution.width`."""
+        return sum(len(known) for known in self.vocabularies)
+
+    @cached_property
+    def _places(self) -> tuple[dict[Label, int], ...]:
+        return tuple({word: place for place, word in enumerate(known)} for known in self.vocabularies)
+
+    def add_log_prob(self, rows: Encoded, out: Array) -> None:
+        """See `Distribution.add_log_prob`."""
+        for j, name in enumerate(self.columns):
+            tokens = rows.tokens(name)
+            places = rows.remember(("words", name, id(self)), partial(self._known, tokens, j))
+            add_tokens(
+                tokens.starts,
+                tokens.codes,
+                tokens.counts,
+                places,
+                self.log_table[j],
+                self.binary,
+                tokens.absent,
+                np.ascontiguousarray(self.constant[:, j]),
+                np.ascontiguousarray(self.log_missing[:, j]),
+                out,
+            )
+
+    def _known(self, tokens: Tokens, j: int) -> NDArray[np.int64]:
+        """Where each word of these rows stands in the vocabulary, −1 if nowhere; empty if they stand as they are."""
+        known = self.vocabularies[j]
+        if isinstance(tokens.labels, range):
+            if len(tokens.labels) != len(known):
+                raise ValueError(
+                    f"X has {len(tokens.labels)} features, but this model is expecting {len(known)} features as input"
+                )
+            return np.zeros(0, dtype=np.int64)
+        where = self._places[j]
+        return np.array([where.get(word, -1) for word in tokens.labels] or [-1], dtype=np.int64)
+
+    def log_prob(self, rows: Encoded) -> Array:
+        """See `Distribution.log_prob`."""
+        out = np.zeros((len(rows), len(self.constant)))
+        self.add_log_prob(rows, out)
+        return out
+
+    def factors(self) -> tuple[Distribution, ...]:
+        """See `Distribution.factors`: one part for each column."""
+        return tuple(
+            TokenDistribution(
+                (name,),
+                (self.vocabularies[j],),
+                (self.log_table[j],),
+                self.binary,
+                self.constant[:, j : j + 1],
+                self.log_missing[:, j : j + 1],
+            )
+            for j, name in enumerate(self.columns)
+        )
+
+    @property
+    def parameters_count(self) -> int:
+        """Classes × (words − 1) for each column; with `binary`, classes × words."""
+        free = sum(max(0, len(known) - (not self.binary)) for known in self.vocabularies)
+        return len(self.constant) * free
+
+
+@dataclass(frozen=True)
+class Multinomial(BaseFamily):
+    """The family of text: P(text given c) = Π_word P(word given c)^count, P(word given c) = (n_cw + α) / (n_c + α·words).
+
+    Parameters
+    ----------
+    variant : "multinomial", "complement" or "bernoulli"
+        "complement" scores a class by the words of all *other* classes (Rennie et al. 2003; sturdier when classes differ in
+        size); "bernoulli" asks whether a word occurs, not how often.
+    smoothing : None, float or MEstimate
+        The pseudo-count α of every word; None takes the classifier's. ``MEstimate(m)`` is α = m / words.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> texts = [["win cash now"], ["cash prize"], ["see you at lunch"], ["lunch tomorrow then"]]
+    >>> model = mr.NaiveBayesClassifier(kinds="text").fit(texts, ["spam", "spam", "ham", "ham"])
+    >>> model.predict([["win a prize"], ["lunch"]]).tolist()
+    ['spam', 'ham']
+    """
+
+    variant: str = "multinomial"
+    smoothing: Any = None
+    name: ClassVar[str] = "multinomial"
+    kinds: ClassVar[tuple[str, ...]] = ("text",)
+    distribution: ClassVar[type[Distribution]] = TokenDistribution
+
+    def wanted(self, columns: Sequence[str], classes: int) -> TokenCounts:
+        """See `Family.wanted`."""
+        one_of(self.variant, ("multinomial", "complement", "bernoulli"), "variant")
+        return TokenCounts.zero(columns, classes, binary=self.variant == "bernoulli")
+
+    def build(self, statistic: TokenCounts, setting: Setting) -> TokenDistribution:
+        """See `Family.build`."""
+        smoothing = (
+            setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)
+        )
+        present, missing = missing_terms(statistic.present, setting.class_weight, setting)
+        constant, known, tables = present.copy(), [], []
+        for j, name in enumerate(statistic.columns):
+            words, counts = _ordered(statistic.labels[j], statistic.counts[j])
+            if not len(words) or not counts.any():
+                raise ValueError(f"column {name!r} holds no word at all; say kinds={{{name!r}: 'ignore'}}")
+            pseudo = _pseudo_count(smoothing, len(words))
+            if self.variant == "bernoulli":
+                table, every = _bernoulli(counts, statistic.present[:, j], pseudo)
+                constant[:, j] += every
+            else:
+                table = (_complement if self.variant == "complement" else _multinomial)(counts, pseudo)
+            known.append(tuple(words))
+            tables.append(np.ascontiguousarray(table.T))
+        return TokenDistribution(
+            statistic.columns, tuple(known), tuple(tables), self.variant == "bernoulli", constant, missing
+        )
+
+
+def _ordered(labels: Sequence[Label], counts: Array) -> tuple[Sequence[Label], Array]:
+    """Words that were met, sorted; the numbered words of a sparse matrix as they stand."""
+    if isinstance(labels, range) or (len(labels) and not isinstance(labels[0], str)):
+        return labels, counts
+    total = counts.sum(axis=0).tolist()
+    order = sort_labels([word for word, weight in zip(labels, total, strict=True) if weight])
+    where = {word: place for place, word in enumerate(labels)}
+    return order, counts[:, [where[word] for word in order]]
+
+
+def _pseudo_count(smoothing: Smoothing, words: int) -> float:
+    if not isinstance(smoothing, MEstimate):
+        return float(smoothing)
+    if smoothing.p is not None:
+        raise ValueError("text takes MEstimate(m) without p: its prior belief is the same for every word")
+    return float(smoothing.m) / words
+
+
+def _multinomial(counts: Array, pseudo: float) -> Array:
+    """log P(word given class); a class without any word takes all classes' counts."""
+    total = counts + pseudo
+    empty = total.sum(axis=1) == 0
+    total[empty] = counts.sum(axis=0)
+    return safe_log(total / total.sum(axis=1, keepdims=True))
+
+
+def _complement(counts: Array, pseudo: float) -> Array:
+    """Minus log P(word given any other class)."""
+    others = counts.sum(axis=0) - counts + pseudo
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = others / others.sum(axis=1, keepdims=True)
+    if not (share > 0).all():
+        raise ValueError(
+            "a word occurs in one class only, which the complement variant cannot weigh; use smoothing > 0"
+        )
+    result: Array = -np.log(share)
+    return result
+
+
+def _bernoulli(counts: Array, texts: Array, pseudo: float) -> tuple[Array, Array]:
+    """log-odds of each word's occurring, and log P(no word occurs), given each class."""
+    total = texts[:, None] + 2 * pseudo
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(total > 0, (counts + pseudo) / total, counts.sum(axis=0) / texts.sum())
+    if ((share <= 0) | (share >= 1)).any():
+        raise ValueError(
+            "a word occurs in all or none of a class's texts, which the Bernoulli variant cannot weigh; use smoothing > 0"
+        )
+    return np.log(share) - np.log1p(-share), np.log1p(-share).sum(axis=1)
