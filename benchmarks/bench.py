@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
-from sklearn.naive_bayes import CategoricalNB, GaussianNB
+from sklearn.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
@@ -136,7 +137,31 @@ def small(rng: np.random.Generator) -> Iterator[Result]:
     )
 
 
-CASES = {case.__name__: case for case in (gaussian, categorical, strings, full, small)}
+def decisions(rng: np.random.Generator) -> Iterator[Result]:
+    posterior, costs = rng.dirichlet(np.ones(10), ROWS), rng.random((10, 10))
+    mr.decide(posterior[:10], costs)
+    yield pair(
+        "decide, 10 classes × 10 actions (peer: one NumPy product)",
+        lambda: mr.decide(posterior, costs),
+        lambda: posterior @ costs.T,
+        0.2,
+    )
+
+
+def text(rng: np.random.Generator) -> Iterator[Result]:
+    y, words = rng.integers(0, CLASSES, ROWS), 50_000
+    lengths = rng.poisson(20, ROWS)
+    starts = np.concatenate(([0], np.cumsum(lengths)))
+    drawn = np.minimum((words * rng.random(starts[-1]) ** 3).astype(np.int32), words - 1)  # few words are frequent
+    X = sp.csr_array((np.ones(len(drawn)), drawn, starts), shape=(ROWS, words))
+    X.sum_duplicates()
+    ours, theirs = mr.NaiveBayesClassifier(kinds="text"), MultinomialNB()
+    ours.fit(X[:1000], y[:1000]).predict_proba(X[:1000])
+    yield pair("sparse text counts, 50,000 words, fit", lambda: ours.fit(X, y), lambda: theirs.fit(X, y), 2)
+    yield pair("  predict_proba", lambda: ours.predict_proba(X), lambda: theirs.predict_proba(X), 2)
+
+
+CASES = {case.__name__: case for case in (gaussian, categorical, strings, full, small, decisions, text)}
 
 MEMORY = """
 import numpy as np, re, merula as mr

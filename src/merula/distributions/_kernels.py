@@ -45,7 +45,7 @@ def add_levels(
 
 @kernel
 def add_tokens(
-    starts: NDArray[np.int64],
+    starts: NDArray[Any],
     codes: NDArray[Any],
     amounts: NDArray[Any],
     places: NDArray[np.int64],
@@ -55,11 +55,13 @@ def add_tokens(
     log_present: Array,
     log_missing: Array,
     out: Array,
-) -> None:
+) -> bool:
     """out[row, class] += log_present + Σ amount · log_table[word, class]; a missing text adds `log_missing`.
 
-    `places` maps the words' codes to rows of the table, −1 for words it does not know.
+    `places` maps the words' codes to rows of the table, −1 for words it does not know; empty if they are the rows themselves.
+    False if some amount is negative, infinite or NaN.
     """
+    fine = True
     for row in range(out.shape[0]):
         own = out[row]
         if absent[row]:
@@ -70,11 +72,13 @@ def add_tokens(
             own[label] += log_present[label]
         for k in range(starts[row], starts[row + 1]):
             place = places[codes[k]] if len(places) else np.int64(codes[k])
+            fine &= 0 <= amounts[k] < np.inf
             amount = 1.0 if binary and amounts[k] > 0 else float(amounts[k])
             if place < 0 or amount == 0.0:
                 continue
             for label in range(len(own)):
                 own[label] += amount * log_table[place, label]
+    return fine
 
 
 @kernel

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from merula.distributions._kernels import add_tokens
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
 from merula.encode import Encoded, Tokens
+from merula.encode.tokens import NO_COUNT
 from merula.logspace import safe_log
 from merula.priors import MEstimate, Smoothing, checked_smoothing
 from merula.schema import Label, one_of, sort_labels
@@ -57,7 +58,7 @@ class TokenDistribution(Distribution):
         for j, name in enumerate(self.columns):
             tokens = rows.tokens(name)
             places = rows.remember(("words", name, id(self)), partial(self._known, tokens, j))
-            add_tokens(
+            fine = add_tokens(
                 tokens.starts,
                 tokens.codes,
                 tokens.counts,
@@ -69,6 +70,8 @@ class TokenDistribution(Distribution):
                 np.ascontiguousarray(self.log_missing[:, j]),
                 out,
             )
+            if not fine:
+                raise ValueError(NO_COUNT)
 
     def _known(self, tokens: Tokens, j: int) -> NDArray[np.int64]:
         """Where each word of these rows stands in the vocabulary, −1 if nowhere; empty if they stand as they are."""

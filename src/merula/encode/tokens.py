@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from merula.schema import Label
 
 IDEOGRAPHS = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+NO_COUNT = "the sparse matrix holds a negative or infinite count or NaN; counts of words are numbers from 0"
 TOKEN = re.compile(
     rf"[{IDEOGRAPHS}]|(?:(?![{IDEOGRAPHS}])\w){{2,}}"
 )  # words of two letters or more; Chinese sign by sign
@@ -27,8 +28,8 @@ class Tokens:
     ``labels[code]`` is the word; `absent` tells missing texts from empty ones; `source` holds the texts, if there were any.
     """
 
-    starts: NDArray[np.int64]
-    codes: NDArray[np.int32]
+    starts: NDArray[Any]
+    codes: NDArray[Any]
     counts: NDArray[Any]
     labels: Sequence[Label]
     absent: NDArray[np.bool_]
@@ -72,13 +73,9 @@ def tokenise(texts: Iterable[str | None]) -> Tokens:
 
 def counted_matrix(matrix: Any) -> Tokens:
     """A sparse matrix of counts: its columns are the words, called by their number."""
-    if matrix.nnz and not (np.isfinite(matrix.data).all() and matrix.data.min() >= 0):
-        raise ValueError(
-            "the sparse matrix holds negative or infinite counts or NaN; counts of words are numbers from 0"
-        )
     return Tokens(
-        matrix.indptr.astype(np.int64, copy=False),
-        matrix.indices.astype(np.int32, copy=False),
+        matrix.indptr,
+        matrix.indices,
         matrix.data,
         range(matrix.shape[1]),
         np.zeros(matrix.shape[0], dtype=np.bool_),

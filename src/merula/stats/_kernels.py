@@ -100,21 +100,27 @@ def count_slots(
 
 @kernel
 def count_tokens(
-    starts: NDArray[np.int64],
+    starts: NDArray[Any],
     codes: NDArray[Any],
     amounts: NDArray[Any],
     classes: NDArray[Any],
     weights: Any,
     binary: bool,
     counts: Array,
-) -> None:
-    """counts[class, word] += weight · amount over the words of every row; with `binary`, any amount above 0 is 1."""
+) -> bool:
+    """counts[class, word] += weight · amount over the words of every row; with `binary`, any amount above 0 is 1.
+
+    False if some amount is negative, infinite or NaN.
+    """
+    fine = True
     for row in range(len(classes)):
         own = counts[classes[row]]
         weight = 1.0 if weights is None else weights[row]
         for place in range(starts[row], starts[row + 1]):
-            amount = 1.0 if binary and amounts[place] > 0 else np.float64(amounts[place])
+            fine &= 0 <= amounts[place] < np.inf
+            amount = 1.0 if binary and amounts[place] > 0 else float(amounts[place])
             own[codes[place]] += weight * amount
+    return fine
 
 
 @kernel

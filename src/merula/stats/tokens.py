@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.encode import Encoded, Target
+from merula.encode.tokens import NO_COUNT
 from merula.schema import Label
 from merula.stats._kernels import class_weights, count_tokens
 from merula.stats.base import Array, moved
@@ -41,7 +42,9 @@ class TokenCounts:
         for j, name in enumerate(self.columns):
             tokens = rows.tokens(name)
             found = np.zeros((len(self.present), len(tokens.labels)))
-            count_tokens(tokens.starts, tokens.codes, tokens.counts, target.codes, target.weights, self.binary, found)
+            amounts = tokens.starts, tokens.codes, tokens.counts
+            if not count_tokens(*amounts, target.codes, target.weights, self.binary, found):
+                raise ValueError(NO_COUNT)
             lost = np.where(tokens.absent, 1.0 if target.weights is None else target.weights, 0.0)
             absent = np.bincount(target.codes, weights=lost, minlength=len(found))
             present[:, j] = class_weights(target.codes, target.weights, len(found)) - absent
