@@ -1,4 +1,4 @@
-"""The main job on a real table with mixed columns and missing cells: fit, score out of fold, ask, save, load."""
+"""The main job on a real table with mixed columns and missing cells: score out of fold, fit, explain, decide, save, load."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import merula as mr
 
@@ -20,19 +17,17 @@ def main() -> None:
     species = penguins.pop("species")
     print(f"{len(penguins)} penguins, {penguins.shape[1]} columns, {int(penguins.isna().sum().sum())} missing cells\n")
 
-    folds = StratifiedKFold(10, shuffle=True, random_state=0)
-    print("out of fold (10 folds)          accuracy   log loss")
-    for model in (mr.NaiveBayesClassifier(), mr.BayesClassifier()):
-        posterior = cross_val_predict(model, penguins, species, cv=folds, method="predict_proba")
-        right = np.unique(species)[posterior.argmax(axis=1)] == species
-        print(f"  {type(model).__name__:<28}{right.mean():>9.3f}{log_loss(species, posterior):>11.3f}")
+    print(mr.evaluate({"naive": mr.NaiveBayesClassifier(), "full": mr.BayesClassifier()}, penguins, species))
 
     model = mr.BayesClassifier().fit(penguins, species)
-    row = penguins.iloc[[3]]
-    known = {name: value for name, value in row.to_dict("records")[0].items() if pd.notna(value)}
-    print(f"\nwhat is known of penguin 4: {known} (the other cells are missing)")
-    for label, probability in zip(model.classes_, model.predict_proba(row)[0], strict=True):
-        print(f"  P({label} | known) = {probability:.4f}")
+    row = penguins.iloc[3]
+    print("\nWhat is known of penguin 4 says:")
+    print(mr.explain(model, row))
+    print("\nWhat to measure next, if a measurement costs 0.02 of a mistake:")
+    print(mr.next_question(model, row, prices=0.02))
+    costs = {"release": {"Adelie": 0, "Chinstrap": 5, "Gentoo": 5}, "ring": {"Adelie": 1, "Chinstrap": 0, "Gentoo": 0}}
+    action = mr.decide(model.predict_proba(penguins.iloc[[3]]), costs, classes=model.classes_)[0]
+    print(f"\nRinging in vain costs 1, missing a rarer penguin 5: {action}.")
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "penguins.merula"

@@ -149,11 +149,10 @@ def to_log_posterior(log_joint: Array, log_prior: Array) -> int:
     return impossible
 
 
-def warn_zero_evidence(rows: int) -> None:
+def warn_zero_evidence(rows: int, remedy: str = "smoothing > 0 avoids this") -> None:
     """One `ZeroEvidenceWarning` when some rows are impossible under every class."""
     if rows:
         noun = "row has" if rows == 1 else "rows have"
-        message = (
-            f"{rows} {noun} probability 0 under every class; answered with the class prior. smoothing > 0 avoids this"
+        warn_user(
+            f"{rows} {noun} probability 0 under every class; answered with the class prior. {remedy}", ZeroEvidenceWarning
         )
-        warn_user(message, ZeroEvidenceWarning)

@@ -27,9 +27,9 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 def write_state(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     """Write plain data to a file, whole or not at all."""
-    arrays: list[NDArray[Any]] = []
+    arrays: dict[int, tuple[int, NDArray[Any]]] = {}
     body = json.dumps(_to_plain(state, arrays), ensure_ascii=False, sort_keys=True).encode()
-    members = [(f"{place}.npy", _array_bytes(array)) for place, array in enumerate(arrays)]
+    members = [(f"{place}.npy", _array_bytes(array)) for place, array in arrays.values()]
     head = {"format": FORMAT, "version": VERSION, "seal": _seal(VERSION, body, members), "state": json.loads(body)}
     target = Path(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or ".")
@@ -96,13 +96,13 @@ def _check_head(path: Any, head: Any) -> None:
         )
 
 
-def _to_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
+def _to_plain(value: Any, arrays: dict[int, tuple[int, NDArray[Any]]]) -> Any:
     """The value with every array moved to `arrays` and named by its place there."""
     if isinstance(value, np.ndarray):
         if value.dtype.kind == "O":
             return {"objects": [_to_plain(item, arrays) for item in value.tolist()]}
-        arrays.append(value)
-        return {"array": len(arrays) - 1}
+        place, _ = arrays.setdefault(id(value), (len(arrays), value))  # an array held twice is written once
+        return {"array": place}
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, dict):

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.rows import read_row, table_of
-from merula.decision import DecisionClassifier, checked_reject_cost, least_risk, read_costs
+from merula.decision import DecisionClassifier, checked_reject_cost, least_risk, read_costs, underlying
 from merula.logspace import log_sum_exp
 from merula.schema import Column, Label, one_of
 from merula.textwidth import display_width, pad, shortened
@@ -129,16 +130,17 @@ def next_question(
     paid = _prices(prices, model.schema_.names)
     risk, entropy, _ = view.outcome(model.predict_joint_log_proba(table_of(model, _row(values))))[0]
     found = [_question(view, column, paid.get(column.name, 0.0), risk, entropy) for column in unknown]
-    found.sort(key=lambda q: (-round(q.gain, 12), -round(q.information, 12), q.column))
+    found.sort(key=lambda q: (-round(q.gain / view.scale, 12), -round(q.information, 12), q.column))
     return Questions(float(risk), tuple(found))
 
 
 def _askable(model: Any) -> BayesianClassifier:
-    inner = getattr(model, "estimator_", model)
+    inner = underlying(model)
     if not isinstance(inner, BayesianClassifier):
         raise ValueError(
             f"{type(model).__name__} is no merula classifier: it cannot say what an unknown column may hold"
         )
+    check_is_fitted(inner, "classes_")
     if inner.missing != "marginalise":
         raise ValueError(
             "this model takes a missing cell for a level of its own (missing='level'), so it cannot tell what is not yet known; fit it with missing='marginalise'"
@@ -147,7 +149,13 @@ def _askable(model: Any) -> BayesianClassifier:
 
 
 def _prices(prices: Any, names: tuple[str, ...]) -> dict[str, float]:
-    paid = dict.fromkeys(names, prices) if isinstance(prices, int | float) else dict(prices or {})
+    if hasattr(prices, "to_dict"):
+        prices = prices.to_dict()
+    if isinstance(prices, int | float | np.number):
+        prices = dict.fromkeys(names, prices)
+    if not isinstance(prices, Mapping | None):
+        raise ValueError(f"prices is {prices!r}, expected one price for all columns or {{column: price}}")
+    paid = dict(prices or {})
     for name, price in paid.items():
         one_of(name, names, "a key of prices=")
         if not isinstance(price, int | float | np.number) or not 0 <= price < np.inf:
@@ -177,6 +185,11 @@ class _View:
     reject_cost: float | None
     log_evidence: float
 
+    @property
+    def scale(self) -> float:
+        """What the costs are measured by, so that their unit does not matter."""
+        return float(np.abs(self.costs).max()) or 1.0
+
     def with_values(self, column: str, values: Any) -> Array:
         """log P(class, known, column = value) for each of these values, values × classes."""
         columns = {name: [value] * len(values) for name, value in self.values.items()} | {column: list(values)}
@@ -188,7 +201,7 @@ class _View:
         possible = log_mass > -np.inf
         log_posterior = log_joint - np.where(possible, log_mass, 0.0)[:, None]
         posterior = np.where(possible[:, None], np.exp(log_posterior), 1 / log_joint.shape[1])
-        entropy = -np.where(posterior > 0, posterior * np.where(posterior > 0, log_posterior, 0.0), 0.0).sum(axis=1)
+        entropy = -(posterior * np.where(np.isneginf(log_posterior), 0.0, log_posterior)).sum(axis=1)
         _, risk = least_risk(np.ascontiguousarray(posterior), self.costs, self.reject_cost)
         mass = np.exp(log_mass - self.log_evidence)
         return np.column_stack([mass * risk, mass * entropy, mass])
@@ -201,14 +214,13 @@ def _question(view: _View, column: Column, price: float, risk: float, entropy: f
         expected, error = outcomes.sum(axis=0), 0.0
     else:
         edges = _landmarks(view.model, column.name)
-        scale = max(1.0, float(np.abs(view.costs).max()))
-        unit = np.array([scale, 1.0, 1.0])
+        unit = np.array([view.scale, 1.0, 1.0])
         if len(edges) < 2:  # it never varies
             return Question(column.name, -price, 0.0, price, 0.0, 0.0)
         total, gap = integrate(lambda x: view.outcome(view.with_values(column.name, x)) / unit, edges)
-        expected, error = total * unit, scale * (gap + abs(total[2] - 1))
+        expected, error = total * unit, view.scale * (gap + abs(total[2] - 1))
     lowered = float(risk - expected[0])
-    reduction = lowered if lowered > error + 1e-15 else 0.0  # less than rounding is nothing
+    reduction = lowered if lowered > error + 1e-15 * view.scale else 0.0  # less than rounding is nothing
     return Question(
         column.name, reduction - price, reduction, price, max(0.0, float(entropy - expected[1])), float(error)
     )

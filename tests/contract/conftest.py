@@ -26,6 +26,10 @@ PLAIN = {
     "full-missing-is-a-level": mr.BayesClassifier(missing="level", shrinkage=0.2, variance="unbiased"),
     "shared": mr.BayesClassifier(covariance="shared", class_prior="laplace", smoothing=0.5),
     "diagonal": mr.BayesClassifier(covariance="diagonal", unseen="smooth"),
+    "neighbors": mr.NearestNeighborsClassifier(),
+    "neighbors-auto-distance": mr.NearestNeighborsClassifier(
+        neighbors="auto", weights="distance", class_prior="laplace"
+    ),
 }
 OF_PATIENTS = {
     "naive-bernoulli": mr.NaiveBayesClassifier(
@@ -45,6 +49,24 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "one_of_each: shared by all classifiers, so one configuration of each class is enough"
     )
+    config.addinivalue_line("markers", "needs(parameter): left out for classifiers that have no such parameter")
+
+
+def pytest_collection_modifyitems(items):
+    """Leave out what would ask a classifier for something it does not have."""
+    items[:] = [item for item in items if not _beside_the_point(item)]
+
+
+def _beside_the_point(item):
+    given = getattr(getattr(item, "callspec", None), "params", {})
+    model = given.get("classifier", given.get("plain_classifier", given.get("marginalising")))
+    if model is None:
+        return False
+    needed = {name for mark in item.iter_markers("needs") for name in mark.args} | set(given.get("params") or {})
+    relative = isinstance(
+        model, mr.NearestNeighborsClassifier
+    )  # its distances in ranges have no volume, hence no P(row)
+    return bool(needed - set(model.get_params())) or (relative and given.get("method") == "log_evidence")
 
 
 def pytest_generate_tests(metafunc):

@@ -189,11 +189,21 @@ def bad_values():
         "covariance": [object(), None, "tied", 1],
         "shrinkage": [object(), None, "oas", -0.1, 1.1, float("nan")],
     }
+    only_neighbors = {name: common[name] for name in ("kinds", "levels", "class_prior", "unseen", "n_jobs")} | {
+        "neighbors": [object(), None, 0, -1, 2.5, True, "many", float("nan")],
+        "weights": [object(), None, "inverse", 1, [1, 2]],
+        "scale": [object(), None, "minmax", 1],
+    }
+    kinds = (
+        (mr.NaiveBayesClassifier, common),
+        (mr.BayesClassifier, common | only_bayes),
+        (mr.NearestNeighborsClassifier, only_neighbors),
+    )
     return [
         pytest.param(
             kind, name, value, id=f"{kind.__name__}-{name}={type(value).__name__ if type(value) is object else value}"
         )
-        for kind, options in ((mr.NaiveBayesClassifier, common), (mr.BayesClassifier, common | only_bayes))
+        for kind, options in kinds
         for name, values in options.items()
         for value in values
     ]
@@ -217,6 +227,4 @@ def test_a_bad_parameter_is_named_even_where_no_column_needs_it(birds, name):
 
 def test_every_parameter_is_covered():
     tried = {(param.values[0], param.values[1]) for param in bad_values()}
-    assert tried == {
-        (kind, name) for kind in (mr.NaiveBayesClassifier, mr.BayesClassifier) for name in kind().get_params()
-    }
+    assert tried == {(kind, name) for kind in {kind for kind, _ in tried} for name in kind().get_params()}

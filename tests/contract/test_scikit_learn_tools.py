@@ -259,6 +259,7 @@ def test_a_pipeline_may_drop_and_add_columns(classifier, patients):
 # Searches and validation
 
 
+@pytest.mark.needs("smoothing")
 def test_grid_search_over_smoothing(classifier, patients):
     search = GridSearchCV(clone(classifier), {"smoothing": [0.1, 1, 10]}, scoring="neg_log_loss", cv=FOLDS).fit(
         *patients
@@ -297,6 +298,7 @@ def test_grid_search_over_whole_families(patients):
     assert len(set(search.cv_results_["mean_test_score"])) == 3
 
 
+@pytest.mark.needs("smoothing")
 def test_randomized_search_over_smoothing(classifier, patients):
     search = RandomizedSearchCV(
         clone(classifier), {"smoothing": loguniform(0.01, 100)}, n_iter=4, cv=FOLDS, random_state=0, n_jobs=2

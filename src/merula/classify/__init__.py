@@ -3,5 +3,6 @@
 from merula.classify.bayes import BayesClassifier
 from merula.classify.files import load
 from merula.classify.naive import NaiveBayesClassifier
+from merula.classify.neighbors import NearestNeighborsClassifier
 
-__all__ = ["BayesClassifier", "NaiveBayesClassifier", "load"]
+__all__ = ["BayesClassifier", "NaiveBayesClassifier", "NearestNeighborsClassifier", "load"]

@@ -6,15 +6,16 @@ log P(class, row) = log P(class) + Σ_block log p(block given class)
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from merula.classify.choice import best_families, score_families
 from merula.classify.plan import Plan, choose_blocks, same_option
 from merula.distributions import Distribution, Setting
 from merula.encode import Encoded, Target, UnseenLevelWarning, encode_rows, encode_target, infer_schema
@@ -32,7 +33,7 @@ from merula.persist import write_state
 from merula.priors import checked_smoothing, class_probabilities
 from merula.schema import Schema, one_of
 from merula.stats import ClassCounts, Collected
-from merula.table import Table, build_frame, open_table, plain_label
+from merula.table import Table, as_times, build_frame, open_table, plain_label
 
 Array = NDArray[np.float64]
 
@@ -64,6 +65,9 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     missing: Any
     unseen: Any
     n_jobs: Any
+    _settled: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # by the first batch
+    _unseen: ClassVar[tuple[str, ...]] = ("missing", "smooth", "error")
+    _remedy: ClassVar[str] = "smoothing > 0 avoids this"  # for rows that are impossible under every class
 
     classes_: NDArray[Any]
     schema_: Schema
@@ -91,7 +95,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Frequency weights: a weight of 2 equals the row twice.
         """
         table = open_table(X)
-        plan = self._look(table)
+        plan = self._choose(table, y, sample_weight) if _is_auto(self.distributions) else self._look(table)
         collected = self._count(plan, table, y, sample_weight)
         if len(collected.classes) < 2:
             raise ValueError(
@@ -104,6 +108,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         `classes` may name classes to come; otherwise the model takes classes as it meets them.
         """
+        _refuse_auto(self.distributions, "rows cannot be added bit by bit")
         before = self._counted() if hasattr(self, "classes_") else None
         table = open_table(X)
         plan = self._look(table, more_to_come=True) if before is None else self._agreed_plan()
@@ -129,10 +134,28 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         schema, blocks = choose_blocks(schema, self.distributions, self._default_families())
         return Plan(schema, blocks, table.named, table.library)
 
+    def _choose(self, table: Table, y: Any, sample_weight: Any) -> Plan:
+        """The plan with the family that suits each column best, and the scores it was chosen by."""
+        candidates = self._candidates()
+        schema = infer_schema(table, self.kinds, self.levels)
+        rows = encode_rows(table, schema, table.named, type(self).__name__)
+        target = encode_target(y, len(rows), sample_weight)
+        smoothing = checked_smoothing(self.smoothing, schema.names)
+        variance = one_of(self.variance, ("mle", "unbiased"), "variance")
+        scores = score_families(rows, target, schema, candidates, smoothing, variance, self.n_jobs)
+        chosen = best_families(scores, schema, candidates)
+        schema, blocks = choose_blocks(schema, chosen, self._default_families())
+        return Plan(schema, blocks, table.named, table.library, scores)
+
+    def _candidates(self) -> Mapping[str, Sequence[Any]]:
+        raise ValueError(
+            f"distributions='auto' chooses column by column, but {type(self).__name__} models columns together; use NaiveBayesClassifier"
+        )
+
     def _count(self, plan: Plan, X: Any, y: Any, sample_weight: Any) -> Collected:
         """The raw statistics of these rows."""
         one_of(self.missing, ("marginalise", "level"), "missing")
-        one_of(self.unseen, ("missing", "smooth", "error"), "unseen")
+        one_of(self.unseen, self._unseen, "unseen")
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
         rows = encode_rows(X, plan.schema, plan.named, type(self).__name__)
@@ -159,6 +182,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 variance,
                 self.missing,
                 self.unseen,
+                self.n_jobs,
             )
             built.append(block.family.build(statistic, setting))
         return self._set_model(plan, collected.classes, safe_log(prior), tuple(built), collected)
@@ -173,7 +197,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Take these as the model; without statistics, its probabilities are stated ones."""
         self._plan = plan
-        self._asked = {name: getattr(self, name) for name in ("kinds", "levels", "distributions")}
+        self._asked = {name: getattr(self, name) for name in self._settled}
         self._collected = collected
         self.classes_ = classes
         self.class_log_prior_ = log_prior
@@ -181,6 +205,9 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.schema_ = plan.schema.with_levels(
             {name: met for part in distributions for name, met in part.levels.items()}
         )
+        self.__dict__.pop("distribution_scores_", None)
+        if plan.scores:
+            self.distribution_scores_ = plan.scores
         self.n_features_in_ = (
             sum(part.width for part in distributions) if plan.library == "sparse" else len(plan.schema.columns)
         )
@@ -202,6 +229,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The model as if fitted on the rows of both."""
         if type(other) is not type(self):
             return NotImplemented
+        _refuse_auto(self.distributions, "models cannot be merged")
         mine, theirs = self._counted(), other._counted()
         for name, value in self.get_params(deep=False).items():
             if name != "n_jobs" and not same_option(value, getattr(other, name)):
@@ -283,9 +311,10 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 distribution.add_log_prob(part, view)
             return finish(view, self.class_log_prior_) if finish else 0
 
-        impossible = sum(local.score(rows, tile, self.n_jobs))
+        most = min(distribution.rows_at_once for distribution in self.distributions_)
+        impossible = sum(local.score(rows, tile, self.n_jobs, most))
         self._report_unseen(rows)
-        warn_zero_evidence(impossible)
+        warn_zero_evidence(impossible, self._remedy)
         return out
 
     def _report_unseen(self, rows: Encoded) -> None:
@@ -297,7 +326,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         more = f" (and {len(rows.unseen_hits) - 1} other columns)" if len(rows.unseen_hits) > 1 else ""
         what = f"column {name!r} holds level {', '.join(map(repr, labels[:3]))}{' …' if len(labels) > 3 else ''}, never seen at fit{more}"
         if self.unseen == "error":
-            raise ValueError(f"{what}; add it to levels=, or set unseen='missing' or 'smooth'")
+            others = " or ".join(repr(word) for word in self._unseen if word != "error")
+            raise ValueError(f"{what}; add it to levels=, or set unseen={others}")
         how = "treated as missing" if self.unseen == "missing" else "given the smoothed probability of a new level"
         warn_user(f"{what}; {how}", UnseenLevelWarning)
 
@@ -305,7 +335,15 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def log_evidence(self, X: Any) -> Array:
         """log P(row) = log Σ_class P(class, row): array of shape (n_samples,)."""
+        check_is_fitted(self, "classes_")
+        self._refuse_without_density("log_evidence")
         return log_sum_exp(self.predict_joint_log_proba(X))
+
+    def _refuse_without_density(self, what: str) -> None:
+        """A ValueError where a term is known only up to what all classes have in common: its sum over classes says nothing."""
+        for part in self.distributions_:
+            if part.no_density:
+                raise ValueError(f"{what} needs P(row), which this model does not give: {part.no_density}")
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Σ weight · log P(class, row) over the rows."""
@@ -316,6 +354,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         log_joint = self.predict_joint_log_proba(X)
         target = encode_target(y, len(log_joint), sample_weight)
         own = log_joint[np.arange(len(log_joint)), self._places(target)[target.codes]]
+        self._refuse_without_density("the likelihood")
         weights = np.ones(len(own)) if target.weights is None else target.weights
         return float(own[weights > 0] @ weights[weights > 0]), float(weights.sum())
 
@@ -352,9 +391,10 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes = rng.choice(len(self.classes_), size=n, p=np.exp(self.class_log_prior_))
         drawn = {name: values for part in self.distributions_ for name, values in part.sample(classes, rng).items()}
         nothing = np.full(n, np.nan)  # what columns that are ignored hold
-        values = {
-            column.name: _in_unit(drawn.get(column.name, nothing), column.unit) for column in self.schema_.columns
-        }
+        values = {}
+        for column in self.schema_.columns:
+            found = drawn.get(column.name, nothing)
+            values[column.name] = found if column.unit is None else as_times(found, column.unit)
         return build_frame(values, self._plan.library), self.classes_[classes]
 
     # ------------------------------------------------------------------------------------------------ files, scikit-learn
@@ -399,10 +439,12 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _in_unit(values: NDArray[Any], unit: str | None) -> NDArray[Any]:
-    """Numbers as the times they count, NaN as NaT."""
-    if unit is None:
-        return values
-    return (
-        np.where(np.isnan(values), np.iinfo(np.int64).min, np.nan_to_num(np.round(values))).astype(np.int64).view(unit)
-    )
+def _is_auto(distributions: Any) -> bool:
+    return isinstance(distributions, str) and distributions == "auto"
+
+
+def _refuse_auto(distributions: Any, what: str) -> None:
+    if _is_auto(distributions):
+        raise ValueError(
+            f"distributions='auto' chooses families from all rows at once, so {what}; fit once, then name the families it chose"
+        )

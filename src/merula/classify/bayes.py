@@ -9,7 +9,7 @@ import numpy as np
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.plan import stated_plan
-from merula.distributions import JointCategorical, Multinomial, MultivariateGaussian
+from merula.distributions import JointCategorical, Multinomial, MultivariateGaussian, Poisson
 from merula.encode import encode_target
 from merula.priors import checked_probabilities
 from merula.schema import one_of, sort_labels
@@ -70,7 +70,13 @@ class BayesClassifier(BayesianClassifier):
     def _default_families(self) -> Mapping[str, Any]:
         normal = MultivariateGaussian(self.covariance, self.shrinkage)
         normal.check()
-        return {"numeric": normal, "datetime": normal, "categorical": JointCategorical(), "text": Multinomial()}
+        return {
+            "numeric": normal,
+            "datetime": normal,
+            "count": Poisson(),
+            "categorical": JointCategorical(),
+            "text": Multinomial(),
+        }
 
     @classmethod
     def from_joint(cls, joint: Any, target: str, *, unseen: str = "missing", n_jobs: Any = None) -> Self:

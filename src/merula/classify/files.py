@@ -26,6 +26,7 @@ def model_state(model: Any) -> dict[str, Any]:
         "blocks": [{"family": _packed(block.family), "columns": list(block.columns)} for block in plan.blocks],
         "named": plan.named,
         "library": plan.library,
+        "scores": {name: dict(table) for name, table in plan.scores.items()},
         "classes": model.classes_,
         "log_prior": model.class_log_prior_,
         "distributions": [{"name": type(part).__name__, "state": part.state()} for part in model.distributions_],
@@ -72,7 +73,7 @@ def _model(state: dict[str, Any], path: Any, families: Iterable[Any]) -> Any:
         )
     model = kind(**{name: _unpacked(value, known, path) for name, value in state["params"].items()})
     blocks = tuple(Block(_unpacked(block["family"], known, path), tuple(block["columns"])) for block in state["blocks"])
-    plan = Plan(Schema.from_state(state["schema"]), blocks, state["named"], state["library"])
+    plan = Plan(Schema.from_state(state["schema"]), blocks, state["named"], state["library"], state.get("scores", {}))
     shapes = DISTRIBUTIONS | {family.distribution.__name__: family.distribution for family in known.values()}
     parts = tuple(shapes[part["name"]].from_state(part["state"]) for part in state["distributions"])
     known_columns = {column.name for column in plan.schema.columns if column.kind != "ignore"}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.plan import stated_plan
-from merula.distributions import Categorical, CategoricalDistribution, Gaussian, Multinomial
+from merula.distributions import Categorical, CategoricalDistribution, Gaussian, Histogram, Multinomial, Poisson
 from merula.encode import encode_target
 from merula.logspace import safe_log
 from merula.priors import checked_probabilities
@@ -27,8 +27,9 @@ class NaiveBayesClassifier(BayesianClassifier):
         "numeric", "categorical", "datetime" or "ignore"; None reads the dtypes.
     levels : None or {column: [levels]}
         The levels a categorical column may have, seen or not.
-    distributions : None or {column or kind: distribution}
-        A word ("gaussian", "categorical", "bernoulli", …) or a family object such as ``Gaussian(variance="unbiased")``.
+    distributions : None, "auto" or {column or kind: distribution}
+        A word ("gaussian", "kernel", "categorical", …) or a family object such as ``Gaussian(variance="unbiased")``.
+        "auto" takes for each column the family under which unseen rows are most probable (see `distribution_scores_`).
     class_prior : "empirical", "laplace", "uniform", {class: p} or sequence
         "uniform" gives the maximum-likelihood rule, anything else MAP. A sequence follows `classes_`.
     smoothing : float or MEstimate
@@ -49,6 +50,8 @@ class NaiveBayesClassifier(BayesianClassifier):
     feature_names_in_ : array of shape (n_features,), if the table had names
     class_log_prior_ : array of shape (n_classes,)
     distributions_ : tuple of Distribution
+    distribution_scores_ : {column: {family: score}}, with ``distributions="auto"``
+        The mean log density of unseen cells under each family tried; the largest was chosen.
 
     Examples
     --------
@@ -83,7 +86,17 @@ class NaiveBayesClassifier(BayesianClassifier):
         self.n_jobs = n_jobs
 
     def _default_families(self) -> Mapping[str, Any]:
-        return {"numeric": Gaussian(), "datetime": Gaussian(), "categorical": Categorical(), "text": Multinomial()}
+        return {
+            "numeric": Gaussian(),
+            "datetime": Gaussian(),
+            "count": Poisson(),
+            "categorical": Categorical(),
+            "text": Multinomial(),
+        }
+
+    def _candidates(self) -> Mapping[str, Sequence[Any]]:
+        numbers = ("gaussian", "kernel", "mixture", "histogram", Histogram(bins="mdl"))
+        return {"numeric": numbers, "datetime": numbers, "count": ("poisson", "negative_binomial")}
 
     @classmethod
     def from_tables(

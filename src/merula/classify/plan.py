@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,9 @@ class Plan:
     blocks: tuple[Block, ...]
     named: bool | None
     library: str
+    scores: Mapping[str, Mapping[str, float]] = field(
+        default_factory=dict
+    )  # of families, where they were chosen by merit
 
     def __add__(self, other: Plan) -> Plan:
         """The plan of two models as one: columns by name."""
@@ -61,7 +64,7 @@ def choose_blocks(schema: Schema, distributions: Any, defaults: Mapping[str, Any
     chosen = distributions or {}
     if not isinstance(chosen, Mapping):
         raise ValueError(
-            f"distributions is {distributions!r}, expected {{column or kind: distribution}}, such as {{'numeric': 'gaussian'}}"
+            f"distributions is {distributions!r}, expected 'auto' or {{column or kind: distribution}}, such as {{'numeric': 'gaussian'}}"
         )
     for key in chosen:
         one_of(key, (*schema.names, *KINDS[:-1]), "a key of distributions=")

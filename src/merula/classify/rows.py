@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from merula.encode import encode_rows
 from merula.schema import Column, Label, one_of
-from merula.table import build_frame, plain_label
+from merula.table import as_times, build_frame, object_numbers, plain_label
 
 if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier
@@ -24,11 +24,11 @@ def read_row(model: BayesianClassifier, row: Any) -> dict[str, Label]:
     """
     names = model.schema_.names
     if hasattr(row, "index") and hasattr(row, "to_dict") and not hasattr(row, "columns"):
-        row = {name: value for name, value in row.to_dict().items() if name in names}
+        row = _from_series(row, names)
     if isinstance(row, Mapping):
         for name in row:
             one_of(name, names, "a column of the row")
-        row = table_of(model, {name: [plain_label(row.get(name))] for name in names})
+        row = table_of(model, {name: [row.get(name)] for name in names})
     elif not hasattr(row, "columns") and not hasattr(row, "column_names"):
         row = _from_sequence(model, row)
     rows = encode_rows(row, model.schema_, model._plan.named, type(model).__name__)
@@ -40,13 +40,21 @@ def read_row(model: BayesianClassifier, row: Any) -> dict[str, Label]:
     }
 
 
+def _from_series(row: Any, names: tuple[str, ...]) -> Any:
+    """A pandas Series by the names of its index, those of no column left out; by position if they are numbers."""
+    known = {name: value for name, value in row.to_dict().items() if name in names}
+    return known if known or any(isinstance(name, str) for name in row.index) else row.tolist()
+
+
 def _from_sequence(model: BayesianClassifier, row: Any) -> Any:
     """The table of a sequence of values, or of an array with one row."""
     names = model.schema_.names
-    values = list(row[0]) if np.ndim(np.asarray(row, dtype=object)) == 2 and len(row) == 1 else list(row)
+    if isinstance(row, str | bytes) or not hasattr(row, "__len__"):
+        raise ValueError(f"the row is {row!r}, expected {{column: value}} or one value for each column: {list(names)}")
+    values = list(row[0]) if len(row) == 1 and isinstance(row[0], list | tuple | np.ndarray) else list(row)
     if len(values) != len(names):
         raise ValueError(f"the row has {len(values)} values, expected one for each column: {list(names)}")
-    return table_of(model, {name: [plain_label(value)] for name, value in zip(names, values, strict=True)})
+    return table_of(model, {name: [value] for name, value in zip(names, values, strict=True)})
 
 
 def table_of(model: BayesianClassifier, values: Mapping[str, Any]) -> Any:
@@ -56,21 +64,25 @@ def table_of(model: BayesianClassifier, values: Mapping[str, Any]) -> Any:
 
 
 def _array(column: Column, values: Any) -> NDArray[Any]:
-    """One column's values as an array of its kind."""
+    """One column's values as an array of its kind; numbers in a column of times count in its unit."""
     if column.kind in ("categorical", "text", "ignore"):
         array = np.empty(len(values), dtype=object)
         array[:] = list(values)
         return array
     if column.unit is None:
-        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    return np.array([as_time(value, column.unit) for value in values], dtype=column.unit)
+        return object_numbers(values, column.name, None)
+    counts = [
+        value
+        if isinstance(value, int | float)
+        else object_numbers([_parsed(value, column.unit)], column.name, column.unit)[0]
+        for value in values
+    ]
+    return as_times(np.array(counts, dtype=np.float64), column.unit)
 
 
-def as_time(value: Any, unit: str) -> Any:
-    """A time of this unit; numbers count in it."""
-    if value is None:
-        return np.array("NaT", dtype=unit)[()]
-    return np.array(round(value) if isinstance(value, int | float) else value, dtype=unit)[()]
+def _parsed(value: Any, unit: str) -> Any:
+    """A word that names a time as that time; anything else as it is."""
+    return np.array(value, dtype=unit)[()] if isinstance(value, str) else value
 
 
 def shown(column: Column, value: Label) -> str:
@@ -78,5 +90,9 @@ def shown(column: Column, value: Label) -> str:
     if value is None:
         return "missing"
     if column.unit is not None:
-        return str(as_time(value, column.unit)).removesuffix("T00:00:00.000").replace("T", " ")
+        return (
+            str(as_times(np.array([value], dtype=np.float64), column.unit)[0])
+            .removesuffix("T00:00:00.000")
+            .replace("T", " ")
+        )
     return f"{value:.6g}" if isinstance(value, float) else str(value)

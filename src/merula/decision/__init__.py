@@ -1,6 +1,6 @@
 """From probabilities to decisions: costs, risk, the least-risk action, and a classifier that answers with it."""
 
-from merula.decision.classifier import DecisionClassifier
+from merula.decision.classifier import DecisionClassifier, underlying
 from merula.decision.costs import Costs, binary_threshold, checked_reject_cost, read_costs
 from merula.decision.risk import (
     REJECT,
@@ -25,4 +25,5 @@ __all__ = [
     "decide",
     "least_risk",
     "read_costs",
+    "underlying",
 ]

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +16,14 @@ from merula.decision.risk import action_labels, actual_costs, least_risk
 from merula.encode import encode_target
 
 Array = NDArray[np.float64]
+
+
+def underlying(model: Any) -> Any:
+    """The model that a DecisionClassifier asks, also where it was frozen; any other model itself."""
+    if isinstance(model, DecisionClassifier):
+        check_is_fitted(model, "estimator_")
+        return underlying(model.estimator_)
+    return underlying(model.estimator) if isinstance(model, FrozenEstimator) else model
 
 
 def _estimator_has(name: str) -> Any:

@@ -53,6 +53,10 @@ def read_costs(costs: Any, classes: Sequence[Any] | NDArray[Any] | None = None) 
         costs = _nested(costs.table, costs.actions, costs.classes)
     elif hasattr(costs, "columns") and hasattr(costs, "index") and hasattr(costs, "to_numpy"):
         costs = _nested(costs.to_numpy(), costs.index.tolist(), costs.columns.tolist())
+    elif hasattr(costs, "columns"):
+        raise ValueError(
+            "costs is a table without an index to name the actions; give {action: {class: cost}} or an array"
+        )
     read = _from_mapping(costs, known) if isinstance(costs, Mapping) else _from_array(costs, known)
     if not np.isfinite(read.table).all():
         action, label = np.argwhere(~np.isfinite(read.table))[0]

@@ -120,7 +120,7 @@ def adjust_prior(proba: Any, old_prior: Any, new_prior: Any) -> Array:
     old, new = checked_probabilities(old_prior, "old_prior"), checked_probabilities(new_prior, "new_prior")
     if not old.shape == new.shape == posterior.shape[1:]:
         raise ValueError(
-            f"proba has {posterior.shape[1]} classes, old_prior {len(old)}, new_prior {len(new)}; they must be the same classes"
+            f"proba has {posterior.shape[1]} classes, old_prior {old.size}, new_prior {new.size}; give a list with one probability for each class"
         )
     if ((old == 0) & (new > 0)).any():
         raise ValueError(
@@ -171,8 +171,9 @@ def action_labels(
 ) -> NDArray[Any]:
     """The labels of the chosen actions; numbers as numbers, words of one kind as words."""
     labels = (*actions, checked_reject_label(reject_label, actions)) if with_reject else actions
-    names = label_array(labels)
-    return (names.astype(str) if all(isinstance(label, str) for label in labels) else names)[chosen]
+    numbers = all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels)
+    words = all(isinstance(label, str) for label in labels)
+    return (np.array(labels) if numbers or words else label_array(labels))[chosen]
 
 
 def actual_costs(truth: NDArray[np.int64], chosen: NDArray[np.int64], costs: Costs, reject_cost: float | None) -> Array:
@@ -183,7 +184,7 @@ def actual_costs(truth: NDArray[np.int64], chosen: NDArray[np.int64], costs: Cos
 
 
 def _posterior_and_costs(proba: Any, costs: Any, classes: Any) -> tuple[Array, Costs]:
-    if classes is None and hasattr(proba, "columns") and not isinstance(costs, np.ndarray | list | tuple):
+    if classes is None and hasattr(proba, "columns"):
         classes = list(proba.columns)
     posterior = _checked_posterior(proba)
     if classes is None and (costs is None or not (isinstance(costs, Costs) or hasattr(costs, "keys"))):
@@ -198,7 +199,10 @@ def _posterior_and_costs(proba: Any, costs: Any, classes: Any) -> tuple[Array, C
 
 def _checked_posterior(proba: Any) -> Array:
     """Rows of probabilities that sum to 1; else a ValueError naming the row."""
-    posterior = np.ascontiguousarray(proba, dtype=np.float64)
+    try:
+        posterior = np.ascontiguousarray(proba, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"proba is {proba!r}, expected an array of probabilities, rows × classes") from None
     if posterior.ndim != 2 or posterior.shape[1] == 0:
         raise ValueError(f"proba has shape {posterior.shape}, expected rows × classes")
     row = _first_bad_row(posterior, SUM_TOLERANCE)

@@ -2,23 +2,51 @@
 
 from merula.distributions.base import BaseFamily, Distribution, Family, Setting
 from merula.distributions.categorical import Bernoulli, Categorical, CategoricalDistribution
+from merula.distributions.counts import CountDistribution, NegativeBinomial, Poisson
 from merula.distributions.gaussian import Gaussian, GaussianDistribution
+from merula.distributions.histogram import Discretized, DiscretizedDistribution, Histogram, HistogramDistribution
 from merula.distributions.joint import JointCategorical, JointTable
+from merula.distributions.kernel import Kernel, KernelDistribution
+from merula.distributions.mixture import GaussianMixture, MixtureDistribution
 from merula.distributions.multinomial import Multinomial, TokenDistribution
 from merula.distributions.multivariate import MultivariateGaussian, MultivariateGaussianDistribution
+from merula.distributions.neighbors import NearestNeighbors, NeighborDistribution
+from merula.distributions.zero_inflated import ZeroInflated, ZeroInflatedDistribution
 
 FAMILIES: dict[str, type[BaseFamily]] = {
     family.name: family
-    for family in (Gaussian, MultivariateGaussian, Categorical, Bernoulli, JointCategorical, Multinomial)
+    for family in (
+        Gaussian,
+        MultivariateGaussian,
+        Categorical,
+        Bernoulli,
+        JointCategorical,
+        Kernel,
+        Multinomial,
+        Discretized,
+        GaussianMixture,
+        Histogram,
+        NearestNeighbors,
+        NegativeBinomial,
+        Poisson,
+        ZeroInflated,
+    )
 }
 DISTRIBUTIONS: dict[str, type[Distribution]] = {
     kind.__name__: kind
     for kind in (
         CategoricalDistribution,
+        CountDistribution,
+        DiscretizedDistribution,
         GaussianDistribution,
+        HistogramDistribution,
         JointTable,
+        KernelDistribution,
+        MixtureDistribution,
         MultivariateGaussianDistribution,
+        NeighborDistribution,
         TokenDistribution,
+        ZeroInflatedDistribution,
     )
 }
 
@@ -29,15 +57,30 @@ __all__ = [
     "Bernoulli",
     "Categorical",
     "CategoricalDistribution",
+    "CountDistribution",
+    "Discretized",
+    "DiscretizedDistribution",
     "Distribution",
     "Family",
     "Gaussian",
     "GaussianDistribution",
+    "GaussianMixture",
+    "Histogram",
+    "HistogramDistribution",
     "JointCategorical",
     "JointTable",
+    "Kernel",
+    "KernelDistribution",
+    "MixtureDistribution",
     "Multinomial",
     "MultivariateGaussian",
     "MultivariateGaussianDistribution",
+    "NearestNeighbors",
+    "NegativeBinomial",
+    "NeighborDistribution",
+    "Poisson",
     "Setting",
     "TokenDistribution",
+    "ZeroInflated",
+    "ZeroInflatedDistribution",
 ]

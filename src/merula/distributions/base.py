@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.encode import Encoded
+from merula.encode import BLOCK, Encoded
 from merula.priors import Smoothing
 from merula.schema import Column, Label
 from merula.stats.base import Statistic
@@ -29,6 +29,7 @@ class Setting:
     variance: str = "mle"
     missing: str = "marginalise"
     unseen: str = "missing"
+    n_jobs: int | None = None
 
 
 class Distribution:
@@ -39,6 +40,7 @@ class Distribution:
     """
 
     columns: tuple[str, ...]
+    rows_at_once: ClassVar[int] = BLOCK  # that one thread is given to score, at most
 
     def log_prob(self, rows: Encoded) -> Array:
         """log p(columns given class), rows × classes; a missing cell is averaged out."""
@@ -56,6 +58,11 @@ class Distribution:
     def parameters_count(self) -> int:
         """The number of free parameters."""
         raise TypeError(f"{type(self).__name__} must define parameters_count")
+
+    @property
+    def no_density(self) -> str:
+        """Why `log_prob` leaves out a factor that all classes have in common; empty where it is a probability or density."""
+        return ""
 
     @property
     def width(self) -> int:

@@ -31,6 +31,21 @@ UNKNOWN = -2
 KEPT_PATTERNS = 256
 
 
+def level_cells(rows: Encoded, columns: Sequence[str], level_sets: Sequence[tuple[Label, ...]]) -> Cells:
+    """Each cell's place among the levels of its column; −1 for missing, −2 for a level that is not known, which is noted."""
+    tile, places = rows.codes(columns), rows.level_table(columns, level_sets)
+    cells = np.empty(tile.codes.shape, dtype=np.int32)
+    for j, levels in enumerate(level_sets):
+        slot = tile.codes[:, j].astype(np.int64) - tile.shift[j]
+        slot = np.where((slot < 0) | (slot >= tile.width[j]), tile.width[j], slot)
+        level = places[tile.offsets[j] + slot]
+        cells[:, j] = np.where(level == len(levels), MISSING, np.where(level > len(levels), UNKNOWN, level))
+    unseen = (cells == UNKNOWN).sum(axis=0)
+    if unseen.any():
+        rows.note_unseen(columns, unseen)
+    return cells
+
+
 @dataclass(frozen=True, eq=False)
 class JointTable(Distribution):
     """``log_cell[r, c]`` = log P(cells[r] given class c); ``log_rest[c]`` = log P of each cell that is not listed.
@@ -75,22 +90,8 @@ class JointTable(Distribution):
 
     def _cells_of(self, rows: Encoded) -> Cells:
         """Each row's levels as places in `level_sets`; −1 for missing, −2 for a level that is to match nothing."""
-        tile = rows.codes(self.columns)
-        places = rows.level_table(self.columns, self.level_sets)
-        cells = np.empty(tile.codes.shape, dtype=np.int32)
-        unseen = np.zeros(len(self.columns), dtype=np.int64)
-        for j, levels in enumerate(self.level_sets):
-            slot = tile.codes[:, j].astype(np.int64) - tile.shift[j]
-            slot = np.where((slot < 0) | (slot >= tile.width[j]), tile.width[j], slot)
-            level = places[tile.offsets[j] + slot]
-            unknown = level == len(levels) + 1
-            unseen[j] = unknown.sum()
-            cells[:, j] = np.where(
-                unknown, UNKNOWN if self.unseen == "smooth" else MISSING, np.where(level == len(levels), MISSING, level)
-            )
-        if unseen.any():
-            rows.note_unseen(self.columns, unseen)
-        return cells
+        cells = level_cells(rows, self.columns, self.level_sets)
+        return cells if self.unseen == "smooth" else np.where(cells == UNKNOWN, np.int32(MISSING), cells)
 
     def _marginal(self, cells: Cells, observed: NDArray[np.bool_]) -> Array:
         """log P(observed columns given class) of rows that all miss the same columns."""

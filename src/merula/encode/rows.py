@@ -200,6 +200,15 @@ class Encoded:
         )
         return self.matrix[self.start : self.stop] if ordered else None
 
+    def take(self, places: NDArray[np.int64]) -> Encoded:
+        """Some rows in this order, copied; what was remembered of the table is not."""
+        numeric = {name: values[self.start : self.stop][places] for name, values in self.numeric.items()}
+        coded = {
+            name: replace(part, codes=part.codes[self.start : self.stop][places]) for name, part in self.coded.items()
+        }
+        texts = {name: self.tokens(name).take(places) for name in self.texts}
+        return Encoded(0, len(places), numeric, coded, None, self.positions, texts)
+
     def tokens(self, name: str) -> Tokens:
         """The counted words of one text column."""
         return self.texts[name].tile(self.start, self.stop)

@@ -39,6 +39,15 @@ class Tokens:
         """Some of the rows, without copying their words."""
         return replace(self, starts=self.starts[start : stop + 1], absent=self.absent[start:stop])
 
+    def take(self, places: NDArray[np.int64]) -> Tokens:
+        """Some rows in this order, copied."""
+        starts, ends = self.starts[:-1][places], self.starts[1:][places]
+        lengths = ends - starts
+        bounds = np.concatenate(([0], np.cumsum(lengths)))
+        within = np.arange(bounds[-1]) - np.repeat(bounds[:-1] - starts, lengths)
+        source = None if self.source is None else [self.source[place] for place in places.tolist()]
+        return Tokens(bounds, self.codes[within], self.counts[within], self.labels, self.absent[places], source)
+
 
 def words(text: str) -> list[str]:
     """The tokens of a text, in small letters.

@@ -29,10 +29,10 @@ def collect(rows: Encoded, target: Target, wanted: Sequence[Statistic], n_jobs: 
         return found
 
     blocks = for_each_block(block, len(rows), n_jobs)
-    return [_added(list(parts)) for parts in zip(*blocks, strict=True)]
+    return [added(list(parts)) for parts in zip(*blocks, strict=True)]
 
 
-def _added(parts: list[Statistic]) -> Statistic:
+def added(parts: list[Statistic]) -> Statistic:
     """All parts together, neighbours first: a statistic that grows with its rows is then merged few times, not over and over."""
     while len(parts) > 1:
         pairs = [first + second for first, second in zip(parts[::2], parts[1::2], strict=False)]
@@ -40,9 +40,11 @@ def _added(parts: list[Statistic]) -> Statistic:
     return parts[0]
 
 
-def score(rows: Encoded, function: Callable[[Encoded, int, int], Any], n_jobs: int | None = None) -> list[Any]:
-    """What `function(tile, start, stop)` gives for every tile of rows, in order."""
-    size = min(rows.tile_rows, SCORED)
+def score(
+    rows: Encoded, function: Callable[[Encoded, int, int], Any], n_jobs: int | None = None, most: int = SCORED
+) -> list[Any]:
+    """What `function(tile, start, stop)` gives for every tile of rows, `most` at once, in order."""
+    size = min(rows.tile_rows, most, SCORED)
 
     def tile(start: int) -> Any:
         stop = min(start + size, len(rows))

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.base import BayesianClassifier, Component
 from merula.classify.rows import read_row, shown, table_of
+from merula.decision import underlying
 from merula.logspace import log_sum_exp
 from merula.schema import Label
 from merula.table import plain_label
@@ -164,7 +166,7 @@ def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Exp
     shares = _normalised(log_sum_exp(log_joints)) if not zero else _normalised(np.zeros(len(components)))
     rivals = [k for k in range(len(classes)) if k != place] if rival is None else [rival]
     derivations = tuple(
-        _derive(part, float(share), values, model, place, rivals)
+        _derive(part, float(share), values, model, place, rivals, zero)
         for part, share in zip(components, shares, strict=True)
     )
     return Explanation(
@@ -174,11 +176,12 @@ def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Exp
 
 def explainable(model: Any) -> BayesianClassifier:
     """The merula classifier itself, or the one a DecisionClassifier wraps; else a ValueError."""
-    inner = getattr(model, "estimator_", model)
+    inner = underlying(model)
     if not isinstance(inner, BayesianClassifier):
         raise ValueError(
             f"{type(model).__name__} is no merula classifier: only a model that is made of terms can be explained by them"
         )
+    check_is_fitted(inner, "classes_")
     return inner
 
 
@@ -202,6 +205,7 @@ def _derive(
     model: BayesianClassifier,
     place: int,
     rivals: Sequence[int],
+    zero: bool,
 ) -> Derivation:
     """One component's terms for the first row, and their weights of evidence."""
     keys = sorted(part.terms, key=lambda columns: model.schema_.names.index(columns[0]))
@@ -221,7 +225,7 @@ def _derive(
         reasons,
         log_joint,
         log_odds(part.log_prior, place, rivals),
-        log_odds(log_joint, place, rivals),
+        log_odds(part.log_prior if zero else log_joint, place, rivals),
     )
 
 
@@ -279,7 +283,7 @@ def _rivals_terms(log_prior: Array, terms: Array) -> Array:
         guilty = np.isneginf(terms[:, ruled_out])
         blame = (guilty / guilty.sum(axis=0)) @ share[ruled_out] / share[ruled_out].sum()
     if ruled_out.all():
-        return np.where(blame > 0, -np.inf, 0.0)
+        return np.where(blame > 0, -np.inf, np.where(np.isneginf(terms), 0.0, terms) @ share)
     left_prior, left = log_prior[~ruled_out], terms[:, ~ruled_out]
     total = left.sum(axis=0)
     before, after = _normalised(left_prior), _normalised(left_prior + total)

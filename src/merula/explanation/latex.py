@@ -76,18 +76,18 @@ def _derivation(part: Derivation, explanation: Explanation, places: list[int], c
     for k in places:
         name = escaped(str(explanation.classes[k]))
         left = rf"P_{{{component}}}({name}, x)" if component else rf"P({name}, x)"
-        factors = [rf"P({name})", *(_factor(reason, name) for reason in known)]
-        values = [value(part.log_prior[k]), *(_value(reason, k) for reason in known)]
+        factors = [[rf"P({name})"], *(_factor(reason, name) for reason in known)]
+        values = [[value(part.log_prior[k])], *([_value(reason, k)] for reason in known)]
         lines += [f"{left} &= " + _product(factors), "&= " + _product(values), f"&= {value(part.log_joint[k])}"]
     return " \\\\\n".join(lines)
 
 
-def _factor(reason: Reason, name: str) -> str:
-    cells = ",\\, ".join(
-        f"{escaped(column)} = {escaped(text)}" for column, text in zip(reason.columns, reason.values, strict=True)
-    )
+def _factor(reason: Reason, name: str) -> list[str]:
+    """P(column = value | class), in pieces between which a line may be broken: one for each column of a block."""
+    cells = [f"{escaped(column)} = {escaped(text)}" for column, text in zip(reason.columns, reason.values, strict=True)]
     exponent = "" if reason.weight == 1 else f"^{{{reason.weight:.3g}}}"
-    return f"{'p' if reason.is_density else 'P'}({cells} \\mid {name}){exponent}"
+    cells[0] = f"{'p' if reason.is_density else 'P'}({cells[0]}"
+    return [*(f"{cell}," for cell in cells[:-1]), f"{cells[-1]} \\mid {name}){exponent}"]
 
 
 def _value(reason: Reason, k: int) -> str:
@@ -95,14 +95,20 @@ def _value(reason: Reason, k: int) -> str:
     return rf"\left({text}\right)" if "times" in text else text
 
 
-def _product(factors: Iterable[str]) -> str:
-    """Factors with × between them, as many on each line as fit."""
-    lines: list[list[str]] = [[]]
+def _product(factors: Iterable[list[str]]) -> str:
+    """Factors with × between them, as much on each line as fits."""
+    lines: list[str] = []
+    filled = 0
     for factor in factors:
-        if lines[-1] and sum(map(_width, lines[-1])) + _width(factor) > LINE:
-            lines.append([])
-        lines[-1].append(factor)
-    return " \\\\\n&\\quad \\times ".join(" \\times ".join(line) for line in lines)
+        for place, piece in enumerate(factor):
+            times = "\\times " if place == 0 and lines else ""
+            if not lines or filled + _width(piece) > LINE:
+                lines.append(times + piece)
+                filled = 0
+            else:
+                lines[-1] += (" " if times else "\\; ") + times + piece
+            filled += _width(piece)
+    return " \\\\\n&\\quad ".join(lines)
 
 
 def _width(factor: str) -> int:

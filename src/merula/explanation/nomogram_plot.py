@@ -40,7 +40,11 @@ def draw(picture: Nomogram, ax: Any = None) -> Any:
         ax.set_xlim(-3, MOST_POINTS + 3)
         ax.xaxis.tick_top()
         ax.xaxis.set_label_position("top")
-        ax.set_xlabel(literal(f"points for {picture.label} against {picture.against}"))
+        ax.set_xlabel(
+            literal(
+                f"points for {shortened(str(picture.label), LONGEST_NAME)} against {shortened(str(picture.against), LONGEST_NAME)}"
+            )
+        )
         ax.grid(axis="x", color="#dddddd", linewidth=0.6)
         ax.set_axisbelow(True)
         for side in ("right", "left", "bottom"):
@@ -69,9 +73,15 @@ def _curve(ax: Any, row: int, scale: Scale) -> None:
     for k, (text, points) in middle_first:
         over, half = bool(along[k] >= 0.5), 0.5 * (display_width(text) + 1) * PER_SIGN
         ax.plot([points], [height[k]], marker="o", markersize=2.5, color=FOR)
-        if all(side != over or abs(points - other) > half + reach for other, reach, side in taken):
-            taken.append((points, half, over))
-            _write(ax, points, float(height[k]), text, over)
+        x = _inside(points, half)
+        if all(side != over or abs(x - other) > half + reach for other, reach, side in taken):
+            taken.append((x, half, over))
+            _write(ax, x, float(height[k]), text, over)
+
+
+def _inside(x: float, half: float) -> float:
+    """Where to write a label this wide at x without leaving the drawing."""
+    return min(max(x, half - 3), MOST_POINTS + 3 - half)
 
 
 def _write(ax: Any, x: float, y: float, text: str, over: bool) -> None:
@@ -87,10 +97,11 @@ def _label_marks(ax: Any, row: float, marks: list[tuple[float, str]]) -> None:
         ax.plot([points, points], [row - 0.07, row + 0.07], color="black", linewidth=0.9)
         label = shortened(text, LONGEST_LEVEL)
         half = 0.5 * (display_width(label) + 1) * PER_SIGN
-        over = next((side for side in (True, False) if points - half > ends[side]), None)
+        x = _inside(points, half)
+        over = next((side for side in (True, False) if x - half > ends[side]), None)
         if over is not None:
-            ends[over] = points + half
-            _write(ax, points, row, label, over)
+            ends[over] = x + half
+            _write(ax, x, row, label, over)
 
 
 def _total(ax: Any, picture: Nomogram, row: int) -> None:
@@ -98,6 +109,8 @@ def _total(ax: Any, picture: Nomogram, row: int) -> None:
     finite = [scale.points[np.isfinite(scale.points)] for scale in picture.scales]
     least = float(sum(min([*points, scale.missing]) for points, scale in zip(finite, picture.scales, strict=True)))
     most = float(sum(max([*points, scale.missing]) for points, scale in zip(finite, picture.scales, strict=True)))
+    if most - least < 1e-9:  # nothing that is known changes anything
+        least, most = least - 1, most + 1
     least = max(least, min(float(picture.total_points(FURTHEST)), most - 1))
     most = min(most, max(float(picture.total_points(1 - FURTHEST)), least + 1))
 

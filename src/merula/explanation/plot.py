@@ -21,8 +21,8 @@ def waterfall(explanation: Explanation, ax: Any = None, top: int = 20) -> Any:
     """The axes with one bar for each step, strongest first; columns beyond the `top` strongest are drawn as one."""
     if len(explanation.derivations) > 1:
         raise ValueError(f"this model is a mixture of {len(explanation.derivations)}; a waterfall shows a single sum")
-    if top < 1:
-        raise ValueError(f"top is {top}, expected at least 1 column")
+    if not isinstance(top, int) or top < 1:
+        raise ValueError(f"top is {top!r}, expected a number of columns from 1")
     pyplot = matplotlib()
     part = explanation.derivations[0]
     steps = _steps(part, top)

@@ -22,6 +22,7 @@ from merula.textwidth import display_width, pad, shortened
 Array = NDArray[np.float64]
 MOST_POINTS = 100.0
 CURVE, TABLED = 201, 7  # places at which a numeric column is drawn, and listed
+LONGEST = 40  # of a name or a level
 TAIL = 0.001  # of a numeric column's mass left out on either side
 PROBABILITIES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
@@ -118,8 +119,9 @@ def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
     classes = tuple(plain_label(name) for name in model.classes_.tolist())
     if len(classes) > 2 and (label is None or against is None):
         raise ValueError(f"a nomogram compares two classes: give label= and against= (classes: {list(classes)})")
-    first = 1 if label is None else class_place(label, classes, "label")
-    second = 1 - first if against is None else class_place(against, classes, "against")
+    second = None if against is None else class_place(against, classes, "against")
+    first = (1 if second is None else 1 - second) if label is None else class_place(label, classes, "label")
+    second = 1 - first if second is None else second
     if first == second:
         raise ValueError(f"label and against are both {classes[first]!r}; compare two different classes")
     if model.missing == "level":
@@ -170,7 +172,7 @@ def _along(low: float, high: float) -> tuple[tuple[float, ...], tuple[int, ...]]
 
 def round_step(step: float) -> float:
     """1, 2 or 5 times a power of ten, no smaller than the step."""
-    power = 10.0 ** np.floor(np.log10(step))
+    power = 10.0 ** np.floor(np.log10(max(step, 1e-300)))
     return float(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= step * 0.999))
 
 
@@ -178,8 +180,10 @@ def _evidence(
     model: BayesianClassifier, columns: Mapping[str, list[Label]], first: int, second: int
 ) -> dict[str, Array]:
     """Each column's weight of evidence in each row; inf where only the second class is impossible, 0 where both are."""
-    (component,) = model.components(table_of(model, columns))
-    result = {}
+    components = model.components(table_of(model, columns))
+    if len(components) > 1:
+        raise ValueError(f"this model is a mixture of {len(components)}; a nomogram needs a single sum of terms")
+    component, result = components[0], {}
     for names, terms in component.terms.items():
         if len(names) > 1:
             raise ValueError(
@@ -198,17 +202,18 @@ def _points(value: float) -> str:
 
 
 def _as_text(picture: Nomogram) -> str:
-    lines = [f"points for {picture.label} against {picture.against}"]
+    label, against = (shortened(str(name), LONGEST) for name in (picture.label, picture.against))
+    lines = [f"points for {label} against {against}"]
     rows = [[*scale.shown(), ("(unknown)", scale.missing)] for scale in picture.scales]
-    wide = max(display_width(shortened(text, 40)) for row in rows for text, _ in row)
+    wide = max(display_width(shortened(text, LONGEST)) for row in rows for text, _ in row)
     numbers = max(len(_points(points)) for row in rows for _, points in row)
     for scale, row in zip(picture.scales, rows, strict=True):
-        lines.append(scale.column.name)
-        lines += [f"  {pad(shortened(text, 40), wide)}  {_points(points):>{numbers}}" for text, points in row]
+        lines.append(shortened(scale.column.name, LONGEST))
+        lines += [f"  {pad(shortened(text, LONGEST), wide)}  {_points(points):>{numbers}}" for text, points in row]
     totals = [_points(picture.total_points(p)) for p in PROBABILITIES]
     percent = [f"{100 * p:g} %" for p in PROBABILITIES]
     width = max(map(len, [*totals, *percent])) + 2
-    lines.append(f"total points → probability of {picture.label}")
+    lines.append(f"total points → probability of {label}")
     lines.append("  " + "".join(f"{text:>{width}}" for text in percent))
     lines.append("  " + "".join(f"{text:>{width}}" for text in totals))
     return "\n".join(lines)

@@ -6,6 +6,7 @@ from merula.stats.counts import ClassCounts, LevelCounts
 from merula.stats.joint import JointCounts
 from merula.stats.moments import FullMoments, Moments
 from merula.stats.patterns import PatternMoments
+from merula.stats.rows import Rows
 from merula.stats.tokens import TokenCounts
 from merula.stats.values import ValueCounts
 
@@ -17,6 +18,7 @@ __all__ = [
     "LevelCounts",
     "Moments",
     "PatternMoments",
+    "Rows",
     "Statistic",
     "TokenCounts",
     "ValueCounts",

@@ -43,6 +43,20 @@ def sum_rows(values: Array, groups: NDArray[np.int64], count: int) -> Array:
     )
 
 
+def labelled_codes(rows: Encoded, columns: Sequence[str]) -> tuple[tuple[Sequence[Label], ...], Cells]:
+    """The labels of each categorical column, and each cell as a place among them; −1 for missing."""
+    tile = rows.codes(columns)
+    labels: list[Sequence[Label]] = []
+    cells = np.empty(tile.codes.shape, dtype=np.int32)
+    for j, slots in enumerate(tile.slots):
+        if isinstance(slots, range):
+            cells[:, j], met = codes_of_numbers(tile.codes[:, j])
+        else:
+            cells[:, j], met = tile.codes[:, j], rows.labels(columns[j])
+        labels.append(met)
+    return tuple(labels), cells
+
+
 @dataclass(frozen=True, eq=False)
 class JointCounts:
     """Distinct rows with the weight of each class: ``cells[r, j]`` is a place in ``labels[j]``, −1 for missing."""
@@ -60,23 +74,15 @@ class JointCounts:
 
     def update(self, rows: Encoded, target: Target) -> JointCounts:
         """See `Statistic.update`."""
-        tile = rows.codes(self.columns)
-        labels: list[Sequence[Label]] = []
-        cells = np.empty(tile.codes.shape, dtype=np.int32)
-        for j, slots in enumerate(tile.slots):
-            if isinstance(slots, range):
-                cells[:, j], met = codes_of_numbers(tile.codes[:, j])
-            else:
-                cells[:, j], met = tile.codes[:, j], rows.labels(self.columns[j])
-            labels.append(met)
+        labels, cells = labelled_codes(rows, self.columns)
         weights = np.ones(len(cells)) if target.weights is None else target.weights
         kept = weights > 0
         per_class = np.zeros((len(cells), self.weight.shape[1]))
         per_class[np.arange(len(cells)), target.codes] = weights
-        return self + JointCounts(self.columns, tuple(labels), cells[kept], per_class[kept])
+        return self + JointCounts(self.columns, labels, cells[kept], per_class[kept])
 
     def __add__(self, other: JointCounts) -> JointCounts:
-        pairs = [_unite(mine, theirs) for mine, theirs in zip(self.labels, other.labels, strict=True)]
+        pairs = [unite_labels(mine, theirs) for mine, theirs in zip(self.labels, other.labels, strict=True)]
         moved_cells = other.cells.copy()
         for j, (_, places) in enumerate(pairs):
             moved_cells[:, j] = places[other.cells[:, j]]
@@ -129,7 +135,7 @@ class JointCounts:
         )
 
 
-def _unite(labels: Sequence[Label], more: Sequence[Label]) -> tuple[Sequence[Label], NDArray[np.int32]]:
+def unite_labels(labels: Sequence[Label], more: Sequence[Label]) -> tuple[Sequence[Label], NDArray[np.int32]]:
     """Both lists of labels as one, and where each of `more` stands in it (missing, last, stays −1)."""
     if labels is more or labels == more:
         return labels, np.array([*range(len(more)), MISSING], dtype=np.int32)

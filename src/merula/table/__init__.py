@@ -12,11 +12,13 @@ import numpy as np
 
 from merula.table.cells import (
     FEW,
+    as_times,
     codes_of_labels,
     codes_of_numbers,
     distinct_labels,
     is_missing,
     narrowest,
+    object_numbers,
     plain_label,
 )
 from merula.table.codes import codes_of_words
@@ -33,6 +35,7 @@ __all__ = [
     "MatrixTable",
     "SparseTable",
     "Table",
+    "as_times",
     "build_frame",
     "codes_of_labels",
     "codes_of_numbers",
@@ -40,6 +43,7 @@ __all__ = [
     "distinct_labels",
     "is_missing",
     "narrowest",
+    "object_numbers",
     "open_table",
     "plain_label",
 ]

@@ -101,6 +101,12 @@ def time_numbers(values: NDArray[Any], unit: str | None) -> NDArray[np.float64]:
     return numbers
 
 
+def as_times(values: NDArray[np.float64], unit: str) -> NDArray[Any]:
+    """Numbers as the times of this unit that they count, NaN as NaT."""
+    whole = np.where(np.isnan(values), np.iinfo(np.int64).min, np.nan_to_num(np.round(values)))
+    return whole.astype(np.int64).view(unit)
+
+
 def object_kind(values: Iterable[Any], name: str) -> tuple[str, str | None]:
     """Kind and unit of a column of Python objects: numeric if all are numbers, datetime if all are times, else categorical."""
     present = [value for value in values if not is_missing(value)]

@@ -217,8 +217,14 @@ def build_frame(columns: dict[str, NDArray[Any]], library: str) -> Any:
     """A table of the user's own library from named arrays; an array of the columns side by side for NumPy."""
     if library == "numpy":
         kinds = {array.dtype.kind for array in columns.values()}
-        return np.column_stack([array if kinds <= set("fiub") else array.astype(object) for array in columns.values()])
+        alike = kinds <= set("fiub") or kinds in ({"M"}, {"m"})
+        return np.column_stack([array if alike else _objects(array) for array in columns.values()])
     import narwhals as nw
 
     lists = {name: array.tolist() if array.dtype.kind == "O" else array for name, array in columns.items()}
     return nw.from_dict(lists, backend=library).to_native()
+
+
+def _objects(array: NDArray[Any]) -> NDArray[Any]:
+    """An array of Python objects: times as datetime and timedelta."""
+    return (array.astype(f"{array.dtype.kind}8[us]") if array.dtype.kind in "Mm" else array).astype(object)

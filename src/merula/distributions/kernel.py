@@ -1,0 +1,228 @@
+"""Kernel densities, column by column: p(x given c) = Σ_i w_i K((x − x_i) / h_c) / (h_c Σ w_i) over the values of class c."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from merula.distributions._kernel_sums import KERNELS, KernelSums
+from merula.distributions.bandwidths import cv, isj, scott, silverman
+from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
+from merula.distributions.gaussian import VARIANCE_FLOOR, with_missing
+from merula.encode import Encoded
+from merula.schema import one_of
+from merula.stats import ValueCounts
+
+Array = NDArray[np.float64]
+BANDWIDTHS = {"silverman": silverman, "scott": scott, "isj": isj, "cv": cv}
+
+
+@dataclass(frozen=True, eq=False)
+class KernelDistribution(Distribution):
+    """The distinct ``values[j]`` of each column with their weight in each class, ``counts[j][c]``, and ``bandwidth[c, j]``.
+
+    A column that never varies has bandwidth 0 and says nothing.
+    """
+
+    columns: tuple[str, ...]
+    kernel: str
+    values: tuple[Array, ...]
+    counts: tuple[Array, ...]
+    bandwidth: Array
+    log_present: Array
+    log_missing: Array
+
+    def fits(self, classes: int) -> bool:
+        """See `Distribution.fits`."""
+        d = len(self.columns)
+        if not (len(self.values) == len(self.counts) == d and self.kernel in KERNELS):
+            return False
+        pairs = zip(self.values, self.counts, strict=True)
+        tables = all(values.ndim == 1 and all_shaped((classes, len(values)), counts) for values, counts in pairs)
+        return tables and all_shaped((classes, d), self.bandwidth, self.log_present, self.log_missing)
+
+    @cached_property
+    def _sums(self) -> list[list[KernelSums] | None]:
+        """For each column that varies, the sums of each class; a class without values has those of all classes."""
+        result: list[list[KernelSums] | None] = []
+        for j, (values, counts) in enumerate(zip(self.values, self.counts, strict=True)):
+            if not self.bandwidth[:, j].all():
+                result.append(None)
+                continue
+            weights = [part if part.any() else counts.sum(axis=0) for part in counts]
+            pairs = zip(weights, self.bandwidth[:, j].tolist(), strict=True)
+            result.append([KernelSums.build(values, part, h, self.kernel) for part, h in pairs])
+        return result
+
+    def add_log_prob(self, rows: Encoded, out: Array) -> None:
+        """See `Distribution.add_log_prob`."""
+        x = rows.values(self.columns)
+        for j, sums in enumerate(self._sums):
+            column = np.ascontiguousarray(x[:, j], dtype=np.float64)
+            if np.isinf(column).any():
+                raise ValueError(
+                    f"column {self.columns[j]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
+                )
+            known = ~np.isnan(column)
+            everything = bool(known.all())
+            present = column if everything else column[known]
+            for label in range(out.shape[1]):
+                term = self.log_present[label, j] + (sums[label].log_density(present) if sums else 0.0)
+                if everything:
+                    out[:, label] += term
+                else:
+                    out[known, label] += term
+                    out[~known, label] += self.log_missing[label, j]
+
+    def log_prob(self, rows: Encoded) -> Array:
+        """See `Distribution.log_prob`."""
+        out = np.zeros((len(rows), len(self.bandwidth)))
+        self.add_log_prob(rows, out)
+        return out
+
+    def factors(self) -> tuple[Distribution, ...]:
+        """See `Distribution.factors`: one part for each column."""
+        return tuple(
+            KernelDistribution(
+                (name,),
+                self.kernel,
+                (self.values[j],),
+                (self.counts[j],),
+                self.bandwidth[:, j : j + 1],
+                self.log_present[:, j : j + 1],
+                self.log_missing[:, j : j + 1],
+            )
+            for j, name in enumerate(self.columns)
+        )
+
+    @property
+    def parameters_count(self) -> int:
+        """A bandwidth for each class and column that varies (what the values themselves say is not counted)."""
+        return int((self.bandwidth > 0).sum())
+
+    def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
+        """See `Distribution.quantiles`: those of the values, as far apart as the kernel spreads them."""
+        j = self.columns.index(column)
+        reach = ndtri(probabilities) if self.kernel == "gaussian" else np.clip(ndtri(probabilities), -1.0, 1.0)
+        result = np.zeros((len(probabilities), classes))
+        for label, weights in enumerate(self.counts[j]):
+            own = np.cumsum(weights if weights.any() else self.counts[j].sum(axis=0))
+            places = np.searchsorted(own, probabilities * own[-1]).clip(0, len(own) - 1)
+            result[:, label] = self.values[j][places] + reach * self.bandwidth[label, j]
+        return result
+
+    def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """See `Distribution.sample`: a value of the class, moved by the kernel."""
+        drawn = {}
+        for j, name in enumerate(self.columns):
+            column = np.full(len(classes), np.nan)
+            for label in np.unique(classes).tolist() if len(self.values[j]) else ():
+                chosen = np.flatnonzero(classes == label)
+                weights = self.counts[j][label] if self.counts[j][label].any() else self.counts[j].sum(axis=0)
+                values = rng.choice(self.values[j], size=len(chosen), p=weights / weights.sum())
+                column[chosen] = values + self.bandwidth[label, j] * _noise(self.kernel, len(chosen), rng)
+            drawn[name] = column
+        return with_missing(drawn, self.log_present, self.log_missing, classes, rng)
+
+
+def _noise(kernel: str, count: int, rng: np.random.Generator) -> Array:
+    """Draws from the kernel itself."""
+    if kernel == "gaussian":
+        return rng.normal(size=count)
+    if kernel == "box":
+        return rng.uniform(-1.0, 1.0, size=count)
+    three = rng.uniform(-1, 1, size=(3, count))  # Devroye & Györfi (1985): drop the one furthest from 0
+    first_two_smaller = (np.abs(three[2]) >= np.abs(three[1])) & (np.abs(three[2]) >= np.abs(three[0]))
+    result: Array = np.where(first_two_smaller, three[1], three[2])
+    return result
+
+
+@dataclass(frozen=True)
+class Kernel(BaseFamily):
+    """The family of kernel densities: every class and column with its own values and its own bandwidth.
+
+    Parameters
+    ----------
+    kernel : "gaussian", "box" or "epanechnikov"
+        The box is uniform on one bandwidth to either side; it and Epanechnikov's give density 0 out of reach.
+    bandwidth : "silverman", "scott", "isj", "cv" or a number
+        (4/3)^(1/5)·σ·n^(−1/5); σ·n^(−1/5); the improved Sheather–Jones rule of Botev et al.; the one of largest
+        leave-one-out likelihood; or this for all classes and columns.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> rows, species = [[1.0], [1.2], [4.8], [5.0], [2.9], [3.1]], ["wren", "wren", "wren", "wren", "tit", "tit"]
+    >>> model = mr.NaiveBayesClassifier(distributions={"numeric": mr.Kernel(bandwidth=0.3)}).fit(rows, species)
+    >>> model.predict([[1.1], [3.0], [5.1]]).tolist()
+    ['wren', 'tit', 'wren']
+    """
+
+    kernel: str = "gaussian"
+    bandwidth: Any = "silverman"
+    name: ClassVar[str] = "kernel"
+    distribution: ClassVar[type[Distribution]] = KernelDistribution
+
+    def check(self) -> None:
+        """A ValueError if a parameter is none of its values."""
+        one_of(self.kernel, KERNELS, "kernel")
+        if isinstance(self.bandwidth, str):
+            one_of(self.bandwidth, BANDWIDTHS, "bandwidth")
+        elif not isinstance(self.bandwidth, int | float | np.number) or not 0 < self.bandwidth < np.inf:
+            raise ValueError(
+                f"bandwidth is {self.bandwidth!r}, expected a number above 0 or one of {', '.join(map(repr, BANDWIDTHS))}"
+            )
+
+    def wanted(self, columns: Sequence[str], classes: int) -> ValueCounts:
+        """See `Family.wanted`."""
+        self.check()
+        return ValueCounts.zero(columns, classes)
+
+    def build(self, statistic: ValueCounts, setting: Setting) -> KernelDistribution:
+        """See `Family.build`."""
+        self.check()
+        bandwidth = np.column_stack(
+            [self._bandwidths(*pair) for pair in zip(statistic.values, statistic.counts, strict=True)]
+        )
+        present = np.column_stack([counts.sum(axis=1) for counts in statistic.counts])
+        log_present, log_missing = missing_terms(present, setting.class_weight, setting)
+        return KernelDistribution(
+            statistic.columns, self.kernel, statistic.values, statistic.counts, bandwidth, log_present, log_missing
+        )
+
+    def _bandwidths(self, values: Array, counts: Array) -> Array:
+        """Each class's bandwidth in one column; 0 in a column that never varies.
+
+        A class whose values do not vary takes the deviation within all classes, for its own number of values.
+        """
+        if len(values) < 2:
+            return np.zeros(len(counts))
+        if not isinstance(self.bandwidth, str):
+            return np.full(len(counts), float(self.bandwidth))
+        rule, total = BANDWIDTHS[self.bandwidth], counts.sum(axis=0)
+        own = np.array([rule(values, part) if np.count_nonzero(part) > 1 else 0.0 for part in counts])
+        n = np.maximum(counts.sum(axis=1), 1.0)
+        lacking = (4 / 3) ** 0.2 * _within(values, counts) * n**-0.2
+        pooled = rule(values, total) if not counts.any(axis=1).all() else 0.0
+        own = np.where(counts.any(axis=1), own, pooled)
+        least = np.sqrt(VARIANCE_FLOOR) * _deviation(values, total)
+        result: Array = np.maximum(np.where(own > 0, own, lacking), least)
+        return result
+
+
+def _deviation(values: Array, weights: Array) -> float:
+    """The standard deviation of weighted values."""
+    away = values - np.average(values, weights=weights)
+    return float(np.sqrt(np.average(away * away, weights=weights)))
+
+
+def _within(values: Array, counts: Array) -> float:
+    """The pooled standard deviation within classes."""
+    parts = [(part.sum(), _deviation(values, part)) for part in counts if part.any()]
+    return float(np.sqrt(sum(n * deviation**2 for n, deviation in parts) / sum(n for n, _ in parts)))

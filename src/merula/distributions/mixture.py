@@ -1,0 +1,380 @@
+"""Mixtures of normal distributions, column by column: p(x given c) = Σ_k weight_k · N(x; mean_k, deviation_k²), by EM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from merula.distributions.base import Distribution, Setting, all_shaped
+from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily, shared_fields
+from merula.distributions.gaussian import LOG_TWO_PI, VARIANCE_FLOOR
+from merula.logspace import kernel, log_sum_exp, safe_log
+from merula.stats import ValueCounts
+from merula.stats.moments import refuse_distant
+
+Array = NDArray[np.float64]
+FARTHEST = 1e100  # ranges beyond the values met; beyond this, squares would overflow
+WIDEST = 1e150  # a range whose square does not overflow
+MOST_CELLS = 4_000  # distinct values of a class; more are put together, neighbours in one cell
+MOST_LEAPS = 200
+SETTLED = 1e-4  # a step of EM that gains no more log likelihood, of all rows together, is the last
+TINY = 1e-300
+TIE = 1e-9  # per row: a score that is larger by no more is not larger
+ROUNDING = 1e-12  # of the range: values closer than this are equal but for rounding errors
+HALVINGS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureDistribution(ColumnwiseDistribution):
+    """``weight``, ``mean`` and ``deviation`` of each component, classes × columns × components; components not used have weight 0.
+
+    log p = log Σ_k weight_k · exp(−½((x − mean_k) / deviation_k)²) / (deviation_k·√(2π))
+    """
+
+    weight: Array
+    mean: Array
+    deviation: Array
+
+    def fits(self, classes: int) -> bool:
+        """See `Distribution.fits`."""
+        shape = (classes, len(self.columns), *np.shape(self.weight)[2:])
+        return len(shape) == 3 and super().fits(classes) and all_shaped(shape, self.weight, self.mean, self.deviation)
+
+    @cached_property
+    def _log_heights(self) -> Array:
+        """The log of each component's largest density."""
+        return safe_log(self.weight) - np.log(self.deviation) - 0.5 * LOG_TWO_PI
+
+    def column_log_prob(self, j: int, x: Array) -> Array:
+        """See `ColumnwiseDistribution.column_log_prob`."""
+        reach = FARTHEST * (self.highest[j] - self.lowest[j])
+        near = np.clip(x, self.lowest[j] - reach, self.highest[j] + reach)
+        away = (near[:, None, None] - self.mean[:, j]) / self.deviation[:, j]
+        return log_sum_exp(self._log_heights[:, j] - 0.5 * away * away)
+
+    @property
+    def parameters_count(self) -> int:
+        """3·components − 1 for each class and column that varies."""
+        components = (self.weight[:, self.varies] > 0).sum(axis=2)
+        return int((3 * components - 1).sum()) + self.missing_parameters
+
+    def column_quantiles(self, j: int, probabilities: Array) -> Array:
+        """See `ColumnwiseDistribution.column_quantiles`: by bisection between the components' own."""
+        weight, mean, deviation = self.weight[:, j], self.mean[:, j], self.deviation[:, j]
+        own = mean + ndtri(probabilities)[:, None, None] * deviation
+        low = np.where(weight > 0, own, np.inf).min(axis=2)
+        high = np.where(weight > 0, own, -np.inf).max(axis=2)
+        for _ in range(HALVINGS):
+            middle = 0.5 * low + 0.5 * high
+            share = (weight * ndtr((middle[:, :, None] - mean) / deviation)).sum(axis=2)
+            short = share < probabilities[:, None]
+            low, high = np.where(short, middle, low), np.where(short, high, middle)
+        result: Array = high
+        return result
+
+    def draw(self, j: int, classes: NDArray[np.int64], rng: np.random.Generator) -> Array:
+        """See `ColumnwiseDistribution.draw`."""
+        reached = np.cumsum(self.weight[:, j], axis=1)
+        chosen = (rng.random(len(classes))[:, None] >= reached[classes, :-1]).sum(axis=1)
+        drawn: Array = rng.normal(self.mean[classes, j, chosen], self.deviation[classes, j, chosen])
+        return drawn
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """The components of one mixture, and the log likelihood at every step of EM."""
+
+    weight: Array
+    mean: Array
+    variance: Array
+    log_likelihoods: Array
+
+    @property
+    def log_likelihood(self) -> float:
+        """The last of them: that of these components."""
+        return float(self.log_likelihoods[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Weighted values in ascending order; where there are too many, runs of neighbours by their mean and variance."""
+
+    weight: Array
+    mean: Array
+    variance: Array
+
+    @classmethod
+    def of(cls, values: Array, weights: Array) -> Cells:
+        """The cells of values of these weights; those of weight 0 do not exist."""
+        values, weights = values[weights > 0], weights[weights > 0]
+        if len(values) <= MOST_CELLS:
+            return cls(weights, values, np.zeros(len(values)))
+        before = np.cumsum(weights) - weights
+        cell = np.minimum(before / weights.sum() * MOST_CELLS, MOST_CELLS - 1).astype(np.int64)
+        first = np.flatnonzero(np.diff(cell, prepend=-1))
+        weight = np.add.reduceat(weights, first)
+        mean = np.add.reduceat(weights * values, first) / weight
+        away = values - np.repeat(mean, np.diff(first, append=len(values)))
+        return cls(weight, mean, np.add.reduceat(weights * away * away, first) / weight)
+
+    @property
+    def total(self) -> float:
+        """The weight of all."""
+        return float(self.weight.sum())
+
+    def moments(self) -> tuple[float, float]:
+        """Mean and variance."""
+        mean = float(self.weight @ self.mean / self.total)
+        return mean, float(self.weight @ ((self.mean - mean) ** 2 + self.variance) / self.total)
+
+    def by_quantiles(self, count: int) -> Components:
+        """A start for EM: so many components of equal weight, each the mean and variance of its share of the values, in order."""
+        reached = np.cumsum(self.weight) / self.total
+        ends = np.append(np.arange(1, count) / count, 1.0)
+        # what each cell gives to each component: a cell may be shared between neighbours
+        upto = np.minimum(reached[:, None], ends)
+        share = np.diff(np.diff(np.pad(upto, ((1, 0), (1, 0))), axis=0), axis=1)
+        weight = share.sum(axis=0)
+        mean = share.T @ self.mean / weight
+        away = (self.mean[:, None] - mean) ** 2 + self.variance[:, None]
+        return Components(weight, mean, (share * away).sum(axis=0) / weight, np.zeros(0))
+
+
+def fit_components(cells: Cells, start: Components, floor: float) -> Components:
+    """The components that EM reaches from a start; no variance goes below the floor, and the log likelihood never falls.
+
+    E: share_ik ∝ weight_k · exp(−½ log variance_k − ((x_i − mean_k)² + v_i) / (2·variance_k)), v_i the variance within a cell
+    M: weight_k, mean_k and variance_k = those of the values weighted by share_ik
+
+    Two steps of EM tell where it is heading; a leap in that direction is taken unless the likelihood would fall
+    (Varadhan & Roland 2008, SQUAREM, scheme S3).
+    """
+    here, trace = np.array([start.weight, start.mean, np.log(np.maximum(start.variance, floor))]), []
+    for _ in range(MOST_LEAPS):
+        before, once = _step(cells, here, floor)
+        after, twice = _step(cells, once, floor)
+        trace += [before, after]
+        if after - before <= SETTLED:
+            here = once
+            break
+        leap, here = _leap(here, once, twice, floor), twice
+        if (leap[0] > 0).all():
+            beyond, landed = _step(cells, leap, floor)
+            if beyond >= after:
+                trace, here = [*trace, beyond], landed
+    else:
+        trace.append(_step(cells, here, floor)[0])
+    return Components(here[0], here[1], np.exp(here[2]), np.array(trace) - 0.5 * LOG_TWO_PI * cells.total)
+
+
+def _leap(here: Array, once: Array, twice: Array, floor: float) -> Array:
+    """Where EM is heading: here − 2a·r + a²·v, r = once − here, v = twice − once − r, a = −|r| / |v|, at least two steps away."""
+    r = once - here
+    v = twice - once - r
+    away = float(np.sqrt((r * r).sum() / max((v * v).sum(), TINY)))
+    result: Array = here + 2 * max(away, 1.0) * r + max(away, 1.0) ** 2 * v
+    result[0] /= result[0].sum()
+    result[2] = np.clip(result[2], np.log(floor), 0.0)  # no variance exceeds that of the range, read as 1
+    return result
+
+
+def _step(cells: Cells, here: Array, floor: float) -> tuple[float, Array]:
+    """The log likelihood here but for a constant, and where one step of EM leads: rows weight, mean and log variance."""
+    there = np.empty_like(here)
+    return _expectation_maximisation(cells.weight, cells.mean, cells.variance, here, floor, there), there
+
+
+@kernel
+def _expectation_maximisation(
+    weights: Array, values: Array, spread: Array, here: Array, floor: float, there: Array
+) -> float:
+    """The log likelihood here but for a constant; `there` takes the components after one step."""
+    count = here.shape[1]
+    variance, log_height, term = np.empty(count), np.empty(count), np.empty(count)
+    mass, first, second = np.zeros(count), np.zeros(count), np.zeros(count)
+    log_likelihood = total = 0.0
+    for k in range(count):
+        variance[k] = np.exp(here[2, k])
+        log_height[k] = np.log(here[0, k]) - 0.5 * here[2, k]
+    for i in range(len(values)):
+        peak, density = -np.inf, 0.0
+        for k in range(count):
+            away = values[i] - here[1, k]
+            term[k] = log_height[k] - 0.5 * (away * away + spread[i]) / variance[k]
+            peak = max(peak, term[k])
+        for k in range(count):
+            term[k] = np.exp(term[k] - peak)
+            density += term[k]
+        total += weights[i]
+        log_likelihood += weights[i] * (peak + np.log(density))
+        for k in range(count):
+            part, away = weights[i] * term[k] / density, values[i] - here[1, k]
+            mass[k] += part
+            first[k] += part * away
+            second[k] += part * (away * away + spread[i])
+    for k in range(count):
+        there[0, k], there[1, k], there[2, k] = mass[k] / total, here[1, k], here[2, k]
+        if mass[k] > 0.0:
+            drift = first[k] / mass[k]
+            there[1, k] += drift
+            there[2, k] = np.log(max(second[k] / mass[k] - drift * drift, floor))
+    return log_likelihood
+
+
+def choose_components(cells: Cells, components: Any, most: int, floor: float) -> Components:
+    """The best mixture of a given number of components, or of that number up to `most` for which BIC is largest.
+
+    BIC = log likelihood − ½·(3·components − 1)·log n; of equal ones the fewest. No more components than distinct values; two
+    numbers in a row that are not worth it end the search.
+    """
+    most = min(most if components == "bic" else int(components), len(cells.mean))
+    log_n = float(np.log(max(cells.total, 2.0)))
+    best = found = fit_components(cells, cells.by_quantiles(1), floor)
+    for count in range(2, most + 1):
+        found = _best_of_starts(cells, count, floor, found)
+        price = 1.5 * (count - len(best.weight)) * log_n + TIE * cells.total
+        if components != "bic" or found.log_likelihood - best.log_likelihood > price:
+            best = found
+        elif count == len(best.weight) + 2:
+            break
+    return best
+
+
+def _best_of_starts(cells: Cells, count: int, floor: float, fewer: Components) -> Components:
+    """The likeliest of three, the first of equals: begun at quantiles, or at the mixture of one component fewer.
+
+    To that one, a component as wide as all values is added, or its most spread one is split in two.
+    """
+    best = fit_components(cells, cells.by_quantiles(count), floor)
+    for start in (_with_wide(fewer, *cells.moments()), _with_split(fewer)):
+        found = fit_components(cells, start, floor)
+        if found.log_likelihood > best.log_likelihood + TIE * cells.total:
+            best = found
+    return best
+
+
+def _with_wide(fewer: Components, mean: float, variance: float) -> Components:
+    """One component more, of this mean and variance and as heavy as the average one."""
+    share = 1 / (len(fewer.weight) + 1)
+    return Components(
+        np.append(fewer.weight * (1 - share), share),
+        np.append(fewer.mean, mean),
+        np.append(fewer.variance, variance),
+        np.zeros(0),
+    )
+
+
+def _with_split(fewer: Components) -> Components:
+    """One component more: that of largest weight·variance split in two, of the same mean and variance together."""
+    widest = int(np.argmax(fewer.weight * fewer.variance))
+    weight, mean, variance = fewer.weight.copy(), fewer.mean.copy(), fewer.variance.copy()
+    away = np.sqrt(variance[widest] / 2)
+    weight[widest] /= 2
+    variance[widest] /= 2
+    mean[widest] -= away
+    return Components(
+        np.append(weight, weight[widest]),
+        np.append(mean, mean[widest] + 2 * away),
+        np.append(variance, variance[widest]),
+        np.zeros(0),
+    )
+
+
+@dataclass(frozen=True)
+class GaussianMixture(ValueFamily):
+    """The family of mixtures of normal distributions, fitted by EM to the counted values of each class and column.
+
+    EM starts at quantiles of the values, so that nothing is random. No variance goes below 1e-9 of the column's own, nor below
+    step²/2π, with step the usual distance (the median) between neighbouring values of the column: then no component is denser than
+    its mass spread over one step, and values that repeat because they were rounded draw none onto a single one. A class with
+    more than 4,000 distinct values is read as 4,000 runs of neighbours, by their means and variances.
+
+    Parameters
+    ----------
+    components : "bic" or int
+        How many: as many as BIC finds worth it, class by class, or this many.
+    max_components : int
+        The most that BIC may choose.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> rows = [[1.0], [1.2], [1.1], [0.9], [4.8], [5.0], [5.2], [4.9], [2.9], [3.1], [3.0], [3.2]]
+    >>> species = ["wren"] * 8 + ["tit"] * 4
+    >>> family = mr.GaussianMixture(components=2)
+    >>> model = mr.NaiveBayesClassifier(distributions={"numeric": family}).fit(rows, species)
+    >>> model.distributions_[0].mean[1].round(3).tolist()
+    [[1.05, 4.975]]
+    >>> model.predict([[1.1], [3.0], [5.1]]).tolist()
+    ['wren', 'tit', 'wren']
+    """
+
+    components: Any = "bic"
+    max_components: int = 5
+    name: ClassVar[str] = "mixture"
+    distribution: ClassVar[type[Distribution]] = MixtureDistribution
+
+    def check(self) -> None:
+        """See `ValueFamily.check`."""
+        if self.components != "bic" and not _is_number_of_components(self.components):
+            raise ValueError(f"components is {self.components!r}, expected 'bic' or a whole number from 1")
+        if not _is_number_of_components(self.max_components):
+            raise ValueError(f"max_components is {self.max_components!r}, expected a whole number from 1")
+
+    def build(self, statistic: ValueCounts, setting: Setting) -> MixtureDistribution:
+        """See `Family.build`."""
+        self.check()
+        shared = shared_fields(statistic, setting)
+        _, lowest, highest, *_ = shared
+        with np.errstate(over="ignore"):
+            span = highest - lowest
+        refuse_distant(~(span > WIDEST), statistic.columns)
+        tables = zip(statistic.values, statistic.counts, strict=True)
+        weight, mean, variance = _padded([self._fit_column(*table) for table in tables], len(setting.classes))
+        origin, unit = np.nan_to_num(lowest)[:, None], np.where(span > 0, span, 1.0)[:, None]
+        return MixtureDistribution(*shared, weight, origin + unit * mean, unit * np.sqrt(variance))
+
+    def _fit_column(self, values: Array, counts: Array) -> list[Components]:
+        """The mixture of each class, the column's range read as 0 to 1; none in a column that never varies."""
+        if len(values) < 2:
+            return []
+        places, total = (values - values[0]) / (values[-1] - values[0]), counts.sum(axis=0)
+        gaps = np.diff(places)
+        step = float(np.median(gaps[gaps > ROUNDING]))
+        floor = max(VARIANCE_FLOOR * Cells.of(places, total).moments()[1], step * step / (2 * np.pi))
+        within = _within(places, counts)
+        return [self._fit_class(places, weights if weights.any() else total, floor, within) for weights in counts]
+
+    def _fit_class(self, places: Array, weights: Array, floor: float, within: float) -> Components:
+        """The mixture of one class; a single value has the variance within all classes."""
+        cells = Cells.of(places, weights)
+        if len(cells.mean) == 1 and cells.total <= 1:
+            return Components(np.ones(1), cells.mean, np.array([max(within, floor)]), np.zeros(1))
+        return choose_components(cells, self.components, int(self.max_components), floor)
+
+
+def _is_number_of_components(number: Any) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= 1)
+
+
+def _within(places: Array, counts: Array) -> float:
+    """The pooled variance within classes."""
+    cells = [Cells.of(places, weights) for weights in counts if weights.any()]
+    return sum(part.total * part.moments()[1] for part in cells) / sum(part.total for part in cells)
+
+
+def _padded(fitted: list[list[Components]], classes: int) -> tuple[Array, Array, Array]:
+    """Weights, means and variances, classes × columns × components; where there is no component, weight 0 at 0 of variance 1."""
+    most = max((len(part.weight) for column in fitted for part in column), default=1)
+    shape = (classes, len(fitted), most)
+    weight, mean, variance = np.zeros(shape), np.zeros(shape), np.ones(shape)
+    for j, column in enumerate(fitted):
+        for label, part in enumerate(column):
+            own = label, j, slice(len(part.weight))
+            weight[own], mean[own], variance[own] = part.weight, part.mean, part.variance
+    return weight, mean, variance

@@ -1,0 +1,231 @@
+"""The class shares among the nearest kept rows: K_c / K, as a density where distances have a volume."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
+from merula.distributions.joint import level_cells
+from merula.distributions.neighbor_count import best_count
+from merula.distributions.neighbor_table import AT_ONCE, NeighborTable
+from merula.encode import Encoded
+from merula.logspace import safe_log
+from merula.schema import Column, Label, one_of
+from merula.stats import Rows
+from merula.stats.moments import refuse_closeness
+
+Array = NDArray[np.float64]
+WEIGHTS, SCALES = ("uniform", "distance"), ("range", "none")
+SMALLEST = 1e-9  # of the table's diagonal: a ball's radius is not less, so that repeated rows have a density
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborDistribution(Distribution):
+    """Kept rows, of which the `neighbors` nearest speak: K_c of them for class c, K in all.
+
+    log p(row given c) = log(K_c / K) − log(n_c / n) + log p(row), log p(row) = log K − log n − log V_d(r)
+
+    r is the distance of the K-th neighbour, V_d(r) the volume of the ball in d columns. The last part is common to all classes; where
+    columns are measured in ranges, words differ or kept rows have gaps there is no such volume, and p(row) is left out: the term is then
+    log p(row given c) − log p(row). A class without rows is taken to be like all rows, and a row with nothing known has term 0.
+    """
+
+    columns: tuple[str, ...]
+    level_sets: tuple[tuple[Label, ...] | None, ...]
+    cells: Array
+    labels: NDArray[np.int32]
+    weight: Array
+    class_weight: Array
+    neighbors: int
+    weights: str
+    scale: str
+
+    rows_at_once: ClassVar[int] = AT_ONCE
+
+    def fits(self, classes: int) -> bool:
+        """See `Distribution.fits`."""
+        n, d = len(self.weight), len(self.columns)
+        whole = all_shaped((n, d), self.cells) and all_shaped((n,), self.weight)
+        if not (n and whole and all_shaped((classes,), self.class_weight) and len(self.level_sets) == d):
+            return False
+        if self.labels.shape != (n,) or self.labels.dtype != np.int32 or type(self.neighbors) is not int:
+            return False
+        within = bool(((self.labels >= 0) & (self.labels < classes)).all())
+        weighty = bool((self.weight > 0).all() and (self.class_weight >= 0).all() and self.class_weight.any())
+        return within and weighty and self.neighbors >= 1 and self.weights in WEIGHTS and self.scale in SCALES
+
+    @property
+    def levels(self) -> Mapping[str, tuple[Label, ...]]:
+        """See `Distribution.levels`."""
+        return {name: known for name, known in zip(self.columns, self.level_sets, strict=True) if known is not None}
+
+    @cached_property
+    def _known_levels(self) -> tuple[tuple[Label, ...], ...]:
+        return tuple(self.levels.values())
+
+    @cached_property
+    def _range(self) -> Array:
+        """How far each column's values lie apart; 0 where it was never observed."""
+        return np.nan_to_num(np.fmax.reduce(self.cells, axis=0) - np.fmin.reduce(self.cells, axis=0))
+
+    @cached_property
+    def _varying(self) -> NDArray[np.int64]:
+        """The columns that hold two values at least: no other says anything."""
+        return np.flatnonzero(self._range > 0)
+
+    @cached_property
+    def table(self) -> NeighborTable:
+        """The kept rows, ready to be searched."""
+        is_word = np.array([self.level_sets[j] is not None for j in self._varying], dtype=np.bool_)
+        scale = np.where(is_word | (self.scale == "none"), 1.0, 1 / self._range[self._varying])
+        cells = self.cells if len(self._varying) == len(self.columns) else np.take(self.cells, self._varying, axis=1)
+        return NeighborTable.of(cells, is_word, scale, self.labels, self.weight)
+
+    @property
+    def no_density(self) -> str:
+        """See `Distribution.no_density`."""
+        if self.scale == "range":
+            return "scale='range' measures numbers in ranges and words by 0 or 1, so a neighbourhood has no volume"
+        return "the rows it learned from have gaps, so a neighbourhood has no volume" if self._gaps else ""
+
+    @cached_property
+    def _gaps(self) -> bool:
+        return bool(np.isnan(self.cells[:, self._varying]).any())
+
+    def log_prob(self, rows: Encoded) -> Array:
+        """See `Distribution.log_prob`."""
+        cells = self._read(rows)
+        found, radius = self.table.masses(
+            cells, np.array([float(self.neighbors)]), self.weights == "distance", len(self.class_weight)
+        )
+        share = found[:, 0] / found[:, 0].sum(axis=1, keepdims=True)
+        seen = self.class_weight > 0
+        log_frequency = safe_log(np.where(seen, self.class_weight, 1.0) / self.class_weight.sum())
+        terms = np.where(seen, safe_log(np.where(seen, share, 1.0)) - log_frequency, 0.0)
+        known = (~np.isnan(cells)).sum(axis=1)
+        terms[known == 0] = 0.0
+        return terms if self.no_density else terms + self._log_density(radius[:, 0], known)[:, None]
+
+    def _log_density(self, radius: Array, known: NDArray[np.int64]) -> Array:
+        """log p(row) = log K − log n − log V_d(r), of the d columns that are known; 0 where there are none."""
+        total, floor = self.class_weight.sum(), SMALLEST * np.sqrt((self._range**2).sum())
+        inflated = np.sqrt(
+            np.maximum(known, 1) / max(1, len(self._varying))
+        )  # to make up for columns that are not known
+        log_radius = np.log(np.clip(radius * inflated, max(floor, 1e-300), np.finfo(np.float64).max))
+        log_volume = known / 2 * np.log(np.pi) - gammaln(known / 2 + 1) + known * log_radius
+        return np.where(known > 0, np.log(min(float(self.neighbors), total) / total) - log_volume, 0.0)
+
+    def _read(self, rows: Encoded) -> Array:
+        """The rows' cells in the columns that vary: numbers, places among the levels, NaN for missing and for unseen levels."""
+        numbers = [j for j, known in enumerate(self.level_sets) if known is None]
+        words = [j for j, known in enumerate(self.level_sets) if known is not None]
+        cells = np.empty((len(rows), len(self.columns)))
+        if numbers:
+            cells[:, numbers] = rows.values([self.columns[j] for j in numbers])
+            for j in np.flatnonzero(np.isinf(cells[:, numbers]).any(axis=0)).tolist():
+                raise ValueError(
+                    f"column {self.columns[numbers[j]]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
+                )
+        if words:
+            places = level_cells(rows, tuple(self.columns[j] for j in words), self._known_levels)
+            cells[:, words] = np.where(places < 0, np.nan, places)
+        return cells[:, self._varying]
+
+    @property
+    def parameters_count(self) -> int:
+        """n / K regions, each with its own class shares (Hastie, Tibshirani & Friedman 2009, section 2.3.3)."""
+        regions = int(np.ceil(self.class_weight.sum() / self.neighbors))
+        return regions * (len(self.class_weight) - 1)
+
+    def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """A ValueError: neighbours tell classes apart, they do not make rows."""
+        raise ValueError(
+            "rows cannot be sampled from their neighbours: shares among kept rows tell classes apart but are no distribution of rows; sample from NaiveBayesClassifier or BayesClassifier"
+        )
+
+
+@dataclass(frozen=True)
+class NearestNeighbors(BaseFamily):
+    """The family of columns known by their nearest kept rows.
+
+    Parameters
+    ----------
+    neighbors : int or "auto"
+        K, the mass of neighbours asked; "auto" chooses it by leaving each row out.
+    weights : "uniform" or "distance"
+        Whether neighbours count alike, or 1/distance each.
+    scale : "range" or "none"
+        Measure numbers in ranges of their column and words by 0 or 1; or numbers as they are.
+    """
+
+    neighbors: Any = 5
+    weights: str = "uniform"
+    scale: str = "range"
+    name: ClassVar[str] = "nearest_neighbors"
+    kinds: ClassVar[tuple[str, ...]] = ("numeric", "count", "datetime", "categorical")
+    distribution: ClassVar[type[Distribution]] = NeighborDistribution
+
+    def check(self) -> None:
+        """A ValueError if a parameter is none of its values."""
+        one_of(self.weights, WEIGHTS, "weights")
+        one_of(self.scale, SCALES, "scale")
+        whole = isinstance(self.neighbors, int | np.integer) and not isinstance(self.neighbors, bool)
+        if self.neighbors != "auto" and not (whole and self.neighbors >= 1):
+            raise ValueError(f"neighbors is {self.neighbors!r}, expected 'auto' or a whole number from 1")
+
+    def _refuse(self, setting: Setting) -> None:
+        """A ValueError where the classifier asks for what distances over shared columns cannot give."""
+        if setting.missing == "level":
+            raise ValueError(
+                "missing='level' makes a gap a level, but neighbours are measured over the columns that both rows know; use missing='marginalise'"
+            )
+        words = [column.name for column in setting.columns if column.kind == "categorical"]
+        if setting.unseen == "smooth" and words:
+            raise ValueError(
+                f"unseen='smooth' smooths the probability of a new level of column {words[0]!r}, but distances have none; use unseen='missing' or 'error'"
+            )
+
+    def encodes(self, column: Column) -> Column:
+        """See `Family.encodes`."""
+        if column.kind not in self.kinds:
+            raise ValueError(
+                f"column {column.name!r} is {column.kind}, and neighbours are told by numbers, times and words alone; say kinds={{{column.name!r}: 'categorical'}} or 'ignore'"
+            )
+        if column.kind == "categorical" and self.scale == "none":
+            raise ValueError(
+                f"column {column.name!r} is categorical, but scale='none' measures numbers as they are; use scale='range', or kinds={{{column.name!r}: 'ignore'}}"
+            )
+        return column
+
+    def wanted(self, columns: Sequence[str], classes: int) -> Rows:
+        """See `Family.wanted`."""
+        return Rows.zero(columns)
+
+    def build(self, statistic: Rows, setting: Setting) -> NeighborDistribution:
+        """See `Family.build`."""
+        self.check()
+        self._refuse(setting)
+        kept = statistic.ordered([column.levels if column.declared else None for column in setting.columns])
+        part = NeighborDistribution(
+            kept.columns,
+            tuple(None if labels is None else tuple(labels) for labels in kept.labels),
+            kept.cells,
+            kept.classes,
+            kept.weight,
+            setting.class_weight,
+            1 if self.neighbors == "auto" else int(self.neighbors),
+            self.weights,
+            self.scale,
+        )
+        refuse_closeness(part._range**2, part.columns)
+        if self.neighbors != "auto":
+            return part
+        return replace(part, neighbors=best_count(part.table, self.weights == "distance", setting))

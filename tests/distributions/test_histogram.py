@@ -1,0 +1,375 @@
+"""Histograms: masses by NumPy's own counts, integrals by quadrature, the number of bins, what lies beyond, and the laws."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special
+
+import merula as mr
+from merula.discretize import mdl_cuts, quantile_cuts
+from merula.distributions.histogram import automatic_bins
+from merula.schema import Column
+
+RNG = np.random.default_rng(17)
+N = 300
+Y = RNG.choice(["gesund", "krank", "unklar"], N)
+LABELS = np.unique(Y)
+ILL = Y == "krank"
+FRAME = pd.DataFrame(
+    {
+        "blood pressure": RNG.normal(120, 12, N) + 20 * ILL,
+        "größe": RNG.normal(171, 9, N).round(),
+        "色深": RNG.exponential(np.where(ILL, 3e-6, 1e-6)),
+    }
+)
+HOLEY = FRAME.mask(RNG.random(FRAME.shape) < 0.15)
+WEIGHTS = RNG.integers(0, 4, N).astype(float)
+FAMILIES = [
+    mr.Histogram(),
+    mr.Histogram(bins=7),
+    mr.Histogram(bins=5, method="quantile"),
+    mr.Histogram(bins="mdl"),
+]
+IDS = ["auto", "seven", "quantile", "mdl"]
+every_family = pytest.mark.parametrize("family", FAMILIES, ids=IDS)
+
+
+def expected_density(x, train, y, weights, edges, alpha):
+    """mass / width within the edges by np.histogram, and the tail beyond; rows × classes."""
+    bins, unit = len(edges) - 1, (edges[-1] - edges[0]) / (len(edges) - 1)
+    known = ~np.isnan(train) & (weights > 0)
+    result = np.zeros((len(x), len(np.unique(y))))
+    for c, label in enumerate(np.unique(y)):
+        own = known & (y == label)
+        # np.histogram closes bins on the left: mirrored, on the right
+        counts = np.histogram(-train[own], -edges[::-1], weights=weights[own])[0][::-1]
+        total = weights[own].sum() + alpha * (bins + 2)
+        place = np.clip(np.searchsorted(edges, x) - 1, 0, bins - 1)
+        inside = (counts[place] + alpha) / total / np.diff(edges)[place]
+        away = np.maximum(edges[0] - x, x - edges[-1])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            beyond = alpha / total * 3 / unit * (1 + away / unit) ** -4
+        result[:, c] = np.where(away > 0, beyond, inside)
+    return result
+
+
+def edges_of(values, weights, family):
+    values, weights = np.asarray(values), np.asarray(weights)
+    if family.method == "quantile":
+        cuts = quantile_cuts(values, weights[None], family.bins)
+        return np.array([values[0], *cuts, values[-1]])
+    return np.linspace(values[0], values[-1], family.bins + 1)
+
+
+@pytest.mark.parametrize("weights", [np.ones(N), WEIGHTS], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("alpha", [0.5, 1.0])
+@pytest.mark.parametrize("family", [mr.Histogram(bins=7), mr.Histogram(bins=5, method="quantile")], ids=IDS[1:3])
+def test_log_prob_is_the_mass_over_the_width(build, read, family, alpha, weights):
+    for name in ("blood pressure", "色深"):
+        column = HOLEY[name].to_numpy()
+        found = build(family, HOLEY[[name]], Y, weights, smoothing=alpha)
+        known = ~np.isnan(column) & (weights > 0)
+        values, places = np.unique(column[known], return_inverse=True)
+        edges = edges_of(values, np.bincount(places, weights[known]), family)
+        span = edges[-1] - edges[0]
+        x = np.concatenate([column[~np.isnan(column)], edges[0] - span * np.array([1e-9, 0.1, 5]), edges[-1] + [span]])
+        expected = expected_density(x, column, Y, weights, edges, alpha)
+        np.testing.assert_allclose(
+            found.log_prob(read(found, pd.DataFrame({name: x}))), np.log(expected), rtol=1e-9, atol=1e-9
+        )
+
+
+def test_mdl_bins_are_those_of_the_cuts(build, read):
+    found = build(mr.Histogram(bins="mdl"), FRAME[["blood pressure"]], Y)
+    values, places = np.unique(FRAME["blood pressure"], return_inverse=True)
+    counts = np.stack([np.bincount(places, label == Y, len(values)) for label in LABELS])
+    cuts = mdl_cuts(values, counts)
+    assert cuts
+    expected = expected_density(
+        values, FRAME["blood pressure"].to_numpy(), Y, np.ones(N), np.array([values[0], *cuts, values[-1]]), 1.0
+    )
+    np.testing.assert_allclose(
+        found.log_prob(read(found, pd.DataFrame({"blood pressure": values}))), np.log(expected), rtol=1e-10
+    )
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+@every_family
+def test_the_density_integrates_to_one(build, read, family, alpha):
+    for part in build(family, HOLEY, Y, smoothing=alpha).factors():
+        (edges,), (name,) = part.edges, part.columns
+        span = edges[-1] - edges[0]
+
+        def density(x, part=part, name=name):
+            return np.exp(part.log_prob(read(part, pd.DataFrame({name: x}))))
+
+        # constant between edges: half-way between them is enough
+        inside = np.diff(edges) @ density((edges[:-1] + edges[1:]) / 2)
+        # beyond, at a distance of (1/t − 1) ranges, t from 0 to 1
+        t, weights = special.roots_legendre(60)
+        t, weights = (t + 1) / 2, weights / 2
+        away, stretch = span * (1 / t - 1), span / t**2
+        below, above = ((weights * stretch) @ density(x) for x in (edges[0] - away, edges[-1] + away))
+        np.testing.assert_allclose(inside + below + above, 1.0, rtol=1e-9)
+        assert ((below > 0) == (alpha > 0)).all()
+        assert ((above > 0) == (alpha > 0)).all()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# How many bins
+
+
+@pytest.mark.parametrize("n", [30, 100, 1_000, 20_000])
+@pytest.mark.parametrize("draw", ["normal", "uniform", "logistic"])
+def test_automatic_bins_are_numpys(draw, n):
+    x = getattr(np.random.default_rng(n), draw)(size=n)
+    values, counts = np.unique(x, return_counts=True)
+    sturges, diaconis = (len(np.histogram_bin_edges(x, rule)) - 1 for rule in ("sturges", "fd"))
+    assert automatic_bins(values, counts.astype(float)) == max(sturges, min(diaconis, math.ceil(math.sqrt(n))))
+
+
+def test_far_values_do_not_make_thousands_of_bins():
+    x = np.append(np.random.default_rng(0).normal(size=399), 1e9)
+    assert len(np.histogram_bin_edges(x, "sturges")) - 1 == 10
+    assert automatic_bins(np.unique(x), np.ones(400)) == 20
+
+
+def test_no_more_bins_than_values():
+    assert automatic_bins(np.array([0.0, 1.0]), np.array([500.0, 500.0])) == 2
+    assert automatic_bins(np.array([3.0]), np.array([500.0])) == 1
+
+
+def test_a_weight_of_three_is_the_row_three_times():
+    x = np.random.default_rng(2).normal(size=200)
+    repeats = np.random.default_rng(3).integers(1, 4, 200)
+    values, places = np.unique(x, return_inverse=True)
+    repeated = np.repeat(x, repeats)
+    sturges, diaconis = (len(np.histogram_bin_edges(repeated, rule)) - 1 for rule in ("sturges", "fd"))
+    expected = max(sturges, min(diaconis, math.ceil(math.sqrt(len(repeated)))))
+    assert automatic_bins(values, np.bincount(places, repeats)) == expected
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Too little to go by, and too far
+
+
+@every_family
+def test_beyond_the_range_nothing_is_impossible(build, read, family):
+    found = build(family, FRAME, Y)
+    far = pd.DataFrame({name: [-1.7e308, -1e30, 1e30, 1.7e308] for name in FRAME})
+    log_prob = found.log_prob(read(found, far))
+    assert np.isfinite(log_prob).all()
+    apart = log_prob[:, 0] - log_prob[:, 1]
+    np.testing.assert_allclose(apart, apart[0], atol=1e-10)  # how far does not matter to the classes
+
+
+def test_without_smoothing_what_was_never_seen_is_impossible(build, read):
+    found = build(mr.Histogram(bins=7), FRAME[["blood pressure"]], Y, smoothing=0.0)
+    values = FRAME["blood pressure"]
+    outside = pd.DataFrame({"blood pressure": [values.min() - 1e-9, values.max() + 1e-9]})
+    assert np.isneginf(found.log_prob(read(found, outside))).all()
+    inside = found.log_prob(read(found, FRAME[["blood pressure"]]))
+    own = inside[np.arange(N), np.searchsorted(LABELS, Y)]
+    assert np.isfinite(own).all()
+
+
+@every_family
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_a_class_without_values_is_like_all(build, read, family, alpha):
+    lacking = FRAME.mask(np.repeat(ILL[:, None], 3, axis=1))
+    found = build(family, lacking, Y, smoothing=alpha)
+    place = LABELS.tolist().index("krank")
+    log_prob = found.log_prob(read(found, lacking[~ILL]))
+    assert np.isfinite(log_prob[:, place]).all()
+    for part in found.factors():
+        (edges,), x = part.edges, lacking.loc[~ILL, part.columns[0]].to_numpy()
+        pooled = expected_density(x, x, np.zeros(len(x)), np.ones(len(x)), edges, alpha)
+        own = part.log_prob(read(part, pd.DataFrame({part.columns[0]: x})))[:, place]
+        np.testing.assert_allclose(own, np.log(pooled[:, 0]), rtol=1e-9)
+
+
+@every_family
+@pytest.mark.parametrize("constant", [0.0, 7.5, np.nan])
+def test_a_column_that_never_varied_says_nothing(build, read, family, constant):
+    found = build(family, FRAME.assign(größe=constant), Y, kinds={"größe": "numeric"})
+    rest = build(family, FRAME.drop(columns="größe"), Y)
+    rows = FRAME.assign(größe=3.0)
+    expected = rest.log_prob(read(rest, rows.drop(columns="größe")))
+    np.testing.assert_allclose(found.log_prob(read(found, rows)), expected, rtol=1e-13)
+    assert found.parameters_count == rest.parameters_count
+    assert np.isnan(constant) or set(found.sample(np.array([0, 1, 2]), RNG)["größe"]) == {constant}
+
+
+def test_two_neighbouring_numbers_make_one_bin(build, read):
+    x = np.repeat([1.0, np.nextafter(1.0, 2.0)], 50)
+    for family in FAMILIES:
+        found = build(family, pd.DataFrame({"blood pressure": x}), np.repeat(["gesund", "krank"], 50))
+        assert np.isfinite(found.log_prob(read(found, pd.DataFrame({"blood pressure": x})))).all()
+
+
+def test_infinity_and_ranges_that_overflow_are_errors_that_name_the_column(build, read):
+    found = build(mr.Histogram(), FRAME, Y)
+    with pytest.raises(ValueError, match="column 'größe' contains infinity"):
+        found.log_prob(read(found, FRAME.assign(größe=np.inf)))
+    with pytest.raises(ValueError, match=r"column 'größe' holds values so far apart"):
+        build(mr.Histogram(), FRAME.assign(größe=np.where(ILL, 1e308, -1e308)), Y)
+
+
+def test_options_and_kinds_are_checked(build):
+    for family, message in [
+        (mr.Histogram(bins="otto"), "bins is 'otto', expected one of 'auto', 'mdl'; did you mean 'auto'"),
+        (mr.Histogram(bins=1), "bins is 1, expected a whole number of intervals from 2"),
+        (mr.Histogram(method="mdl"), "method is 'mdl', expected one of 'width', 'quantile'"),
+        (mr.Histogram(bins="mdl", method="quantile"), "bins='mdl' finds its own cuts"),
+        (mr.Histogram(smoothing=mr.MEstimate(2, 0.5)), "numbers have no levels for p"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            build(family, FRAME, Y)
+    with pytest.raises(ValueError, match="column '色泽' is categorical, but the histogram distribution is for"):
+        mr.Histogram().encodes(Column("色泽", "categorical"))
+    assert mr.Histogram(5).get_params() == {"bins": 5, "method": "width", "smoothing": None}
+    even = build(mr.Histogram(bins=7, smoothing=mr.MEstimate(9)), FRAME, Y)
+    assert even.log_mass[0].tolist() == build(mr.Histogram(bins=7, smoothing=1), FRAME, Y).log_mass[0].tolist()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Missing cells, parts, samples, quantiles, files
+
+
+@every_family
+@pytest.mark.parametrize("missing", ["marginalise", "level"])
+def test_factors_add_up_and_files_bring_back_every_bit(build, read, reread, family, missing):
+    found = build(family, HOLEY, Y, missing=missing)
+    rows = read(found, HOLEY)
+    parts = found.factors()
+    assert [part.columns for part in parts] == [(name,) for name in FRAME]
+    np.testing.assert_allclose(sum(part.log_prob(rows) for part in parts), found.log_prob(rows), rtol=1e-12)
+    again = reread(found)
+    assert again.fits(3)
+    assert not again.fits(2)
+    assert again.log_prob(rows).tobytes() == found.log_prob(rows).tobytes()
+
+
+def test_missing_as_a_level(build, read):
+    found, plain = build(mr.Histogram(), HOLEY, Y, missing="level"), build(mr.Histogram(), HOLEY, Y)
+    expected = plain.log_prob(read(plain, HOLEY))
+    for c, label in enumerate(LABELS):
+        lost, n = HOLEY[label == Y].isna().sum(), (label == Y).sum()
+        share = np.where(HOLEY.isna(), (lost + 1) / (n + 2), (n - lost + 1) / (n + 2))
+        expected[:, c] += np.log(share).sum(axis=1)
+    np.testing.assert_allclose(found.log_prob(read(found, HOLEY)), expected, rtol=1e-11, atol=1e-12)
+    assert found.parameters_count == plain.parameters_count + 9
+
+
+def test_parameters_are_the_masses_but_one(build):
+    assert build(mr.Histogram(bins=7), FRAME[["blood pressure", "色深"]], Y).parameters_count == 2 * 3 * 6
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+@every_family
+def test_samples_and_quantiles_agree_with_the_masses(build, family, alpha):
+    found, n = build(family, FRAME, Y, smoothing=alpha), 30_000
+    classes = np.repeat([0, 1, 2], n)
+    drawn = found.sample(classes, np.random.default_rng(4))
+    shares = np.array([0.001, 0.02, 0.3, 0.5, 0.81, 0.995])
+    for j, name in enumerate(FRAME):
+        quantiles = found.quantiles(name, shares, 3)
+        for c in range(3):
+            own, edges = drawn[name][classes == c], found.edges[j]
+            counts = np.bincount(np.searchsorted(edges, own), minlength=len(edges) + 1)
+            mass = np.exp(found.log_mass[j][:, c])
+            assert (np.abs(counts / n - mass) < 5 * np.sqrt(mass * (1 - mass) / n) + 1e-12).all()
+            below = (own[:, None] <= quantiles[:, c]).mean(axis=0)
+            assert (np.abs(below - shares) < 5 * np.sqrt(shares * (1 - shares) / n)).all()
+
+
+def test_far_quantiles_hold_what_the_tail_holds(build):
+    found = build(mr.Histogram(bins=7), FRAME[["blood pressure"]], Y)
+    (edges,), mass, unit = found.edges, np.exp(found.log_mass[0]), np.diff(found.edges[0]).mean()
+    shares = np.array([1e-9, 1e-5])
+    beyond = edges[0] - found.quantiles("blood pressure", shares, 3)
+    np.testing.assert_allclose(mass[0] * (1 + beyond / unit) ** -3, np.repeat(shares[:, None], 3, axis=1), rtol=1e-9)
+    above = found.quantiles("blood pressure", 1 - shares, 3) - edges[-1]
+    np.testing.assert_allclose(mass[-1] * (1 + above / unit) ** -3, np.repeat(shares[:, None], 3, axis=1), rtol=1e-6)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Laws, through the classifier
+
+
+@st.composite
+def tables(draw):
+    n = draw(st.integers(6, 24))
+    cells = st.one_of(st.integers(-40, 40).map(lambda k: k / 8), st.just(np.nan))
+    frame = pd.DataFrame(
+        {name: np.array(draw(st.lists(cells, min_size=n, max_size=n))) for name in ("blood pressure", "größe")}
+    )
+    y = np.array(draw(st.lists(st.sampled_from(["gesund", "krank"]), min_size=n, max_size=n)), dtype="<U8")
+    y[:2] = ["gesund", "krank"]
+    return frame, y, np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)))
+
+
+@settings(deadline=None, max_examples=15)
+@given(table=tables(), data=st.data())
+@every_family
+def test_laws(family, table, data):
+    frame, y, repeats = table
+
+    def fresh():
+        return mr.NaiveBayesClassifier(kinds="numeric", distributions={"numeric": family})
+
+    def joint(fitted, rows=frame):
+        return fitted.predict_joint_log_proba(rows)
+
+    whole = joint(fresh().fit(frame, y, sample_weight=repeats))
+    order = np.array(data.draw(st.permutations(np.repeat(np.arange(len(y)), repeats).tolist())))
+    np.testing.assert_array_equal(joint(fresh().fit(frame.iloc[order], y[order])), whole)
+    cut = data.draw(st.integers(1, len(y) - 1))
+    parts = [slice(0, cut), slice(cut, None)]
+    batched = fresh()
+    for part in parts:
+        batched.partial_fit(frame[part], y[part], classes=["gesund", "krank"], sample_weight=repeats[part])
+    np.testing.assert_array_equal(joint(batched), whole)
+    halves = [fresh().partial_fit(frame[part], y[part], sample_weight=repeats[part]) for part in parts]
+    np.testing.assert_array_equal(joint(halves[1] + halves[0]), whole)
+    swapped = fresh().fit(frame, np.where(y == "krank", "Angina", y), sample_weight=repeats)
+    np.testing.assert_array_equal(joint(swapped)[:, ::-1], whole)
+
+
+@settings(deadline=None, max_examples=15)
+@given(table=tables(), power=st.integers(-30, 30), shift=st.integers(-1_000, 1_000))
+@every_family
+def test_scaling_a_column_shifts_its_log_density(family, table, power, shift):
+    frame, y, weights = table
+    moved = frame.assign(größe=frame["größe"] * 2.0**power + shift * 2.0**power)
+    one, two = (
+        mr.NaiveBayesClassifier(kinds="numeric", distributions={"numeric": family}).fit(part, y, sample_weight=weights)
+        for part in (frame, moved)
+    )
+    varies = frame["größe"].nunique() > 1
+    expected = one.terms(frame)["größe"] - power * math.log(2) * (varies & frame["größe"].notna()).to_numpy()[:, None]
+    np.testing.assert_allclose(two.terms(moved)["größe"], expected, rtol=1e-12, atol=1e-11)
+
+
+@every_family
+@pytest.mark.parametrize("missing", ["marginalise", "level"])
+def test_a_classifier_of_histograms(tmp_path, family, missing):
+    model = mr.NaiveBayesClassifier(distributions={"numeric": family}, missing=missing).fit(HOLEY, Y)
+    proba = model.predict_proba(HOLEY)
+    assert np.isfinite(proba).all()
+    assert model.score(HOLEY, Y) > 0.4
+    model.save(tmp_path / "patients.merula")
+    again = mr.load(tmp_path / "patients.merula")
+    assert again.predict_proba(HOLEY).tobytes() == proba.tobytes()
+    assert again.distributions == {"numeric": family}
+    drawn, _ = again.sample(50, random_state=0)
+    assert list(drawn) == list(FRAME)
+    row = {"blood pressure": 131.0, "größe": 180.0}
+    why = mr.explain(model, row)
+    table = pd.DataFrame([row | {"色深": np.nan}])[list(FRAME)]
+    np.testing.assert_allclose(why.posterior, model.predict_proba(table)[0])
+    assert "größe = 180" in str(why)
