@@ -154,5 +154,6 @@ def warn_zero_evidence(rows: int, remedy: str = "smoothing > 0 avoids this") -> 
     if rows:
         noun = "row has" if rows == 1 else "rows have"
         warn_user(
-            f"{rows} {noun} probability 0 under every class; answered with the class prior. {remedy}", ZeroEvidenceWarning
+            f"{rows} {noun} probability 0 under every class; answered with the class prior. {remedy}",
+            ZeroEvidenceWarning,
         )

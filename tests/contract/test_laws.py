@@ -519,7 +519,8 @@ def test_logs_joint_and_prediction_agree(classifier, sample):
     np.testing.assert_allclose(np.exp(log_probability), probability, rtol=1e-12, atol=1e-300)
     size = finite_size(joint).max(axis=1, keepdims=True)
     np.testing.assert_array_less(
-        gap(joint - logsumexp(joint, axis=1, keepdims=True), log_probability), 1e-12 + 1e-15 * size + np.zeros_like(joint)
+        gap(joint - logsumexp(joint, axis=1, keepdims=True), log_probability),
+        1e-12 + 1e-15 * size + np.zeros_like(joint),
     )
     np.testing.assert_array_equal(model.predict(frame), model.classes_[log_probability.argmax(axis=1)])
 

@@ -153,6 +153,16 @@ def test_a_weight_of_three_is_the_row_three_times():
     assert automatic_bins(values, np.bincount(places, repeats)) == expected
 
 
+def test_a_value_on_a_cut_stays_in_its_bin_when_the_column_is_shifted(build):
+    """0.875 lies exactly on the first of the cuts at 0.375 + k/2; in binary, sevenths of the range are rounded."""
+    on_grid = pd.DataFrame({"größe": [0.375, 0.375, 0.875, 1.375, 3.875]})
+    masses = [
+        build(mr.Histogram(bins=7), on_grid * scale + shift, list("ABABA")).log_mass[0].tolist()
+        for scale, shift in [(1, 0), (1, 1), (1, 1000), (3, 0), (0.1, 0.3), (1e-9, 0), (1, 123456)]
+    ]
+    assert all(mass == masses[0] for mass in masses)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Too little to go by, and too far
 

@@ -187,9 +187,15 @@ def _posterior_and_costs(proba: Any, costs: Any, classes: Any) -> tuple[Array, C
     if classes is None and hasattr(proba, "columns"):
         classes = list(proba.columns)
     posterior = _checked_posterior(proba)
-    if classes is None and (costs is None or not (isinstance(costs, Costs) or hasattr(costs, "keys"))):
+    if classes is None and isinstance(costs, Costs):
+        classes = costs.classes
+    if classes is None and (hasattr(costs, "keys") or hasattr(costs, "columns")):
+        raise ValueError(
+            "costs names classes, but the columns of proba have no names; say which they are: classes=model.classes_"
+        )
+    if classes is None:
         classes = range(posterior.shape[1])
-    read = read_costs(costs, None if classes is None else list(classes))
+    read = read_costs(costs, list(classes))
     if posterior.shape[1] != len(read.classes):
         raise ValueError(
             f"proba has {posterior.shape[1]} columns, but there are {len(read.classes)} classes ({list(read.classes)})"

@@ -250,9 +250,17 @@ def _share_out(
 
 
 @kernel
-def share_out(store: Store, labels: Any, neighbors: Array, inverse: bool, masses: Array, radius: Array) -> None:
-    """masses[query, k, class] += mass among the neighbors[k] nearest rows of each query; radius = how far they reach."""
-    for query in range(len(store.found)):
+def share_out(
+    store: Store,
+    enough: NDArray[np.bool_],
+    labels: NDArray[np.int32],
+    neighbors: Array,
+    inverse: bool,
+    masses: Array,
+    radius: Array,
+) -> None:
+    """masses[query, k, class] += mass among the neighbors[k] nearest rows, where the store was enough; radius: how far they reach."""
+    for query in np.flatnonzero(enough):
         found = store.found[query]
         distance, mass, row = store.distance[query, :found], store.mass[query, :found], store.row[query, :found]
         for k in range(len(neighbors)):

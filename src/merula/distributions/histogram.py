@@ -31,7 +31,7 @@ from merula.stats.moments import refuse_distant
 Array = NDArray[np.float64]
 TAIL = 3.0  # the mass beyond a distance d of the range is (1 + d/unit)^−TAIL of that side's
 FARTHEST = 1e308  # of the range: what rounding may make infinite
-TIE = 1e-12  # of the range: quartiles closer than this give more bins than there can be
+TIE = 1e-12  # of the range: what lies closer together is equal but for rounding
 DIGITS = 12  # to which a number of bins is known before it is rounded up
 
 
@@ -193,6 +193,24 @@ def bin_counts(values: Array, counts: Array, cuts: Cuts) -> Array:
     return or_pooled(np.stack([np.bincount(places, weights, len(cuts) + 1) for weights in counts]))
 
 
+def settled_cuts(method: str, values: Array, counts: Array, bins: int) -> Cuts:
+    """The cuts of `cuts_for`; those of equal width that fall on a value but for rounding are moved onto it.
+
+    Else it would be rounding that decides on which side of a cut a value lies, differently for a column shifted or rescaled.
+    """
+    cuts = cuts_for(method, values, counts, bins)
+    if method != "width" or not cuts:
+        return cuts
+    places = np.array(cuts)
+    after = np.clip(np.searchsorted(values, places), 1, len(values) - 1)
+    low, high = values[after - 1], values[after]
+    with np.errstate(over="ignore"):
+        nearest = np.where(places - low < high - places, low, high)
+        away = np.abs(nearest - places)
+    slack = 2 * TIE * (0.5 * values[-1] - 0.5 * values[0]) + 4 * np.spacing(np.abs(values[[0, -1]]).max())
+    return tuple(np.unique(np.where(away <= slack, nearest, places)).tolist())
+
+
 # How many bins ---------------------------------------------------------------------------------------------------------
 
 
@@ -296,7 +314,7 @@ class Histogram(ValueFamily):
             cuts = mdl_cuts(values, counts)
         else:
             bins = automatic_bins(values, counts.sum(axis=0)) if self.bins == "auto" else int(self.bins)
-            cuts = cuts_for(self.method, values, counts, bins) if bins > 1 else ()
+            cuts = settled_cuts(self.method, values, counts, bins) if bins > 1 else ()
         return tuple(cut for cut in cuts if values[0] < cut < values[-1])
 
 
@@ -349,7 +367,7 @@ class Discretized(ValueFamily):
         )
         cut_sets, tables = [], []
         for name, values, counts in zip(statistic.columns, statistic.values, statistic.counts, strict=True):
-            cuts = cuts_for(self.method, values, counts, self.bins) if len(values) > 1 else ()
+            cuts = settled_cuts(self.method, values, counts, self.bins) if len(values) > 1 else ()
             share = np.ones((len(counts), 1))
             if cuts:
                 counted = bin_counts(values, counts, cuts)

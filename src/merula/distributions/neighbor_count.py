@@ -40,7 +40,8 @@ def leave_one_out(table: NeighborTable, counts: Array, inverse: bool, classes: i
         masses, _ = table.masses(kept.cells[own], counts, inverse, classes, own)
         share = masses[np.arange(len(own)), :, kept.labels[own]] / masses.sum(axis=2)
         told: Array = np.log((share * counts + 0.5) / (counts + classes / 2))
-        return kept.weight[own] @ told
+        total: Array = kept.weight[own] @ told
+        return total
 
-    total: Array = np.sum(local.for_each_block(block, rows, n_jobs, AT_ONCE), axis=0)
-    return total / kept.weight[:rows].sum()
+    scores: Array = np.sum(local.for_each_block(block, rows, n_jobs, AT_ONCE), axis=0) / kept.weight[:rows].sum()
+    return scores

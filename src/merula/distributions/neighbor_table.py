@@ -68,15 +68,13 @@ class NeighborTable:
         most, labels = float(neighbors[-1]), self.kept.labels
         store = _empty_store(len(asked.cells), self.room)
         enough = search(self.kept, asked, most, store)
-        chosen = Store(*(part[enough] for part in store)) if not enough.all() else store
-        found, reach = np.zeros((len(chosen.found), *masses.shape[1:])), np.empty((len(chosen.found), len(neighbors)))
-        share_out(chosen, labels, neighbors, inverse, found, reach)
-        masses[enough], radius[enough] = found, reach
+        share_out(store, enough, labels, neighbors, inverse, masses, radius)
         for query in np.flatnonzero(~enough).tolist():
             one = slice(query, query + 1)
             whole = _empty_store(1, len(self.kept.panels) * PANEL)
-            search(self.kept, Asked(*(part[one] for part in asked)), most, whole)
-            share_out(whole, labels, neighbors, inverse, masses[one], radius[one])
+            whole.farthest[0] = store.farthest[query]
+            found = search(self.kept, Asked._make(part[one] for part in asked), most, whole)
+            share_out(whole, found, labels, neighbors, inverse, masses[one], radius[one])
 
     def _asked(self, cells: Array, own: NDArray[np.int64]) -> Asked:
         """The queries as the search reads them."""

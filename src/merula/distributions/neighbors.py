@@ -73,7 +73,8 @@ class NeighborDistribution(Distribution):
     @cached_property
     def _range(self) -> Array:
         """How far each column's values lie apart; 0 where it was never observed."""
-        return np.nan_to_num(np.fmax.reduce(self.cells, axis=0) - np.fmin.reduce(self.cells, axis=0))
+        low, high = np.fmin.reduce(self.cells, axis=0), np.fmax.reduce(self.cells, axis=0)
+        return np.where(high > low, high - low, 0.0)
 
     @cached_property
     def _varying(self) -> NDArray[np.int64]:
@@ -164,6 +165,14 @@ class NearestNeighbors(BaseFamily):
         Whether neighbours count alike, or 1/distance each.
     scale : "range" or "none"
         Measure numbers in ranges of their column and words by 0 or 1; or numbers as they are.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> families = {"numeric": mr.NearestNeighbors(neighbors=3)}
+    >>> model = mr.NaiveBayesClassifier(distributions=families).fit([[1.0], [2.0], [4.0], [3.0], [7.0]], list("AAABB"))
+    >>> model.predict_proba([[2.4]]).round(4)
+    array([[0.6667, 0.3333]])
     """
 
     neighbors: Any = 5

@@ -13,7 +13,7 @@ from merula.textwidth import shortened
 if TYPE_CHECKING:
     from merula.explanation.evidence import Derivation, Explanation, Reason
 
-LONGEST_NAME, LONGEST_VALUE = 32, 20
+LONGEST_NAME, LONGEST_VALUE = 40, 20
 PROBABILITIES = [0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999, 0.9999]
 
 

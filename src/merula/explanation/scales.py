@@ -69,6 +69,8 @@ class Nomogram:
 
     def probability(self, total_points: Any) -> Any:
         """P(label given label or against) for a total of points."""
+        if np.isnan(total_points).any():
+            raise ValueError("the total of points is NaN: the row is impossible under both classes")
         log_odds = np.minimum(700.0, np.maximum(-700.0, self.base + self.unit * np.asarray(total_points, dtype=float)))
         return (1 / (1 + np.exp(-log_odds)))[()]
 

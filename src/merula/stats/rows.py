@@ -105,7 +105,7 @@ class Rows:
     def hashes(self) -> NDArray[np.uint64]:
         """A number for each row that depends on its class and what its cells hold, not on where rows or columns stand."""
         keys = np.array([crc32(name.encode()) for name in self.columns], dtype=np.uint64)
-        return _hashes(self.cells.view(np.uint64), keys, self.classes)  # type: ignore[no-any-return]
+        return _hashes(self.cells.view(np.uint64), keys, self.classes)
 
     def state(self) -> dict[str, Any]:
         """See `Statistic.state`."""
