@@ -7,7 +7,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from merula.classify import BayesClassifier, NaiveBayesClassifier, NearestNeighborsClassifier, load
+    from merula.classify import (
+        BayesClassifier,
+        KernelBayesClassifier,
+        NaiveBayesClassifier,
+        NearestNeighborsClassifier,
+        load,
+    )
     from merula.decision import (
         DecisionClassifier,
         adjust_prior,
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
         NearestNeighbors,
         NegativeBinomial,
         Poisson,
+        ProductKernel,
         Setting,
         ZeroInflated,
     )
@@ -62,6 +69,7 @@ _HOMES = {
     "Histogram": "distributions",
     "JointCategorical": "distributions",
     "Kernel": "distributions",
+    "KernelBayesClassifier": "classify",
     "MEstimate": "priors",
     "Multinomial": "distributions",
     "MultivariateGaussian": "distributions",
@@ -70,6 +78,7 @@ _HOMES = {
     "NearestNeighborsClassifier": "classify",
     "NegativeBinomial": "distributions",
     "Poisson": "distributions",
+    "ProductKernel": "distributions",
     "RareClassWarning": "evaluation",
     "Schema": "schema",
     "Setting": "distributions",
@@ -105,6 +114,7 @@ __all__ = [
     "Histogram",
     "JointCategorical",
     "Kernel",
+    "KernelBayesClassifier",
     "MEstimate",
     "Multinomial",
     "MultivariateGaussian",
@@ -113,6 +123,7 @@ __all__ = [
     "NearestNeighborsClassifier",
     "NegativeBinomial",
     "Poisson",
+    "ProductKernel",
     "RareClassWarning",
     "Schema",
     "Setting",

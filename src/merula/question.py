@@ -221,7 +221,8 @@ def _question(view: _View, column: Column, price: float, risk: float, entropy: f
             return Question(column.name, -price, 0.0, price, 0.0, 0.0)
 
         def outcome(x: Array) -> Array:
-            return view.outcome(view.with_values(column.name, x)) / unit
+            values: Array = view.outcome(view.with_values(column.name, x)) / unit
+            return values
 
         total, gap = integrate(outcome, edges)
         if abs(total[2] - 1) > MISSED:  # what is known leaves so little room that all nodes fell beside it
@@ -238,7 +239,8 @@ def _landmarks(model: BayesianClassifier, column: str) -> Array:
     """Places between which a numeric column's densities change smoothly, from one far tail to the other."""
     owner = next(part for part in model.distributions_ if column in part.columns)
     places = np.unique(owner.quantiles(column, LANDMARKS, len(model.classes_)))
-    return places[np.isfinite(places)]
+    finite: Array = places[np.isfinite(places)]
+    return finite
 
 
 def _peaks(view: _View, column: str, edges: Array) -> Array:

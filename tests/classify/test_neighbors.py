@@ -1,5 +1,6 @@
 """Nearest neighbours against worked figures, scikit-learn, and exact fractions counted row by row."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import gamma, log, nan, pi, sqrt
 
@@ -416,3 +417,34 @@ def test_as_a_family_it_stands_beside_others(patients):
     alone = mr.NearestNeighborsClassifier(neighbors=9).fit(frame[["blood pressure", "größe"]], y)
     (term,) = alone.terms(frame[["blood pressure", "größe"]]).values()
     np.testing.assert_allclose(model.terms(frame)["blood pressure", "größe"], term, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"labels": np.array([0, 5], dtype=np.int32)},
+        {"labels": np.array([0, -1], dtype=np.int32)},
+        {"labels": np.array([0, 1])},
+        {"weight": np.array([1.0])},
+        {"weight": np.array([1.0, 0.0])},
+        {"cells": np.array([[1.0, 2.0]])},
+        {"cells": np.array([[1.0], [np.inf]])},
+        {"class_weight": np.zeros(2)},
+        {"class_weight": np.ones(3)},
+        {"level_sets": ()},
+        {"neighbors": 0},
+        {"neighbors": 2.5},
+        {"weights": "heavy"},
+        {"scale": "log"},
+    ],
+    ids=str,
+)
+def test_parts_from_a_strangers_file_are_looked_at_before_they_are_used(change):
+    part = mr.NearestNeighborsClassifier(neighbors=1).fit([[1.0], [2.0]], ["gesund", "krank"]).distributions_[0]
+    assert part.fits(2)
+    assert not replace(part, **change).fits(2)
+
+
+def test_narrow_columns_do_not_overflow_far_away():
+    model = mr.NearestNeighborsClassifier(neighbors=1).fit([[1e-100], [2e-100], [3e-100]], ["A", "B", "B"])
+    np.testing.assert_allclose(model.predict_proba([[1e250], [0.0]]), [[1 / 3, 2 / 3], [1, 0]], rtol=1e-12)

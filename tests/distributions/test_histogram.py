@@ -229,6 +229,12 @@ def test_infinity_and_ranges_that_overflow_are_errors_that_name_the_column(build
         build(mr.Histogram(), FRAME.assign(größe=np.where(ILL, 1e308, -1e308)), Y)
 
 
+def test_ranges_that_vanish_are_errors_that_name_the_column(build):
+    for size in (5e-324, 1e-200):
+        with pytest.raises(ValueError, match=r"column 'größe' holds values so close together"):
+            build(mr.Histogram(), FRAME.assign(größe=np.where(np.arange(N) % 2, size, 0.0)), Y)
+
+
 def test_options_and_kinds_are_checked(build):
     for family, message in [
         (mr.Histogram(bins="otto"), "bins is 'otto', expected one of 'auto', 'mdl'; did you mean 'auto'"),

@@ -101,13 +101,6 @@ def test_by_its_own_starts_scikit_learn_finds_no_better(name, count):
     assert found.log_likelihood >= 1_000 * theirs.score(x[:, None]) - 0.25 * math.log(1_000)
 
 
-def test_a_weight_is_so_many_rows_to_em():
-    rng = np.random.default_rng(4)
-    x, repeats = np.sort(shape("two bells", 200, rng)) / 30, rng.integers(1, 4, 200)
-    weighted = choose_components(Cells.of(x, repeats.astype(float)), 2, 5, 1e-9)
-    np.testing.assert_allclose(weighted.log_likelihood, log_likelihood(np.repeat(x, repeats), weighted), rtol=1e-10)
-
-
 @pytest.mark.parametrize(
     ("name", "best"), [("one bell", {1}), ("two bells", {2}), ("narrow in broad", {2}), ("four groups", {4})]
 )
@@ -118,18 +111,8 @@ def test_bic_finds_how_many_there_are(name, best):
         assert {len(found.weight)} == best
 
 
-def test_bic_is_that_of_scikit_learn():
-    """The number chosen has the smallest of scikit-learn's BIC (−2 times ours) among all numbers, fitted by scikit-learn."""
-    for seed in range(2):
-        x = shape("four groups", 500, np.random.default_rng(seed))
-        theirs = [SklearnMixture(k, n_init=2, random_state=0).fit(x[:, None]).bic(x[:, None]) for k in range(1, 6)]
-        found = mr.GaussianMixture()._fit_column(np.sort(x), np.ones((1, 500)))[0]
-        assert len(found.weight) == 1 + int(np.argmin(theirs))
-
-
 def test_more_values_than_cells_lose_next_to_nothing():
-    rng = np.random.default_rng(6)
-    x = np.sort(shape("two bells", 5 * MOST_CELLS, rng)) / 30
+    x = np.sort(shape("two bells", 5 * MOST_CELLS, np.random.default_rng(6))) / 30
     cells = Cells.of(x, np.ones(len(x)))
     assert len(cells.mean) == MOST_CELLS
     np.testing.assert_allclose(cells.moments(), [x.mean(), x.var()], rtol=1e-12)
@@ -204,7 +187,6 @@ def test_values_that_repeat_do_not_collapse_a_component(build, read):
     rain = np.where(RNG.random(500) < 0.6, 0.0, RNG.exponential(5, 500).round(1))
     found = build(mr.GaussianMixture(), pd.DataFrame({"Regen": rain}), np.arange(500) % 2)
     log_prob = found.log_prob(read(found, pd.DataFrame({"Regen": rain})))
-    assert np.isfinite(log_prob).all()
     assert log_prob.max() <= math.log(1 / 0.1)  # no denser than all mass within one step
 
 
@@ -257,7 +239,6 @@ def test_a_column_that_never_varied_says_nothing(build, read, family, constant):
 def test_no_more_components_than_values(build):
     found = build(mr.GaussianMixture(components=5), pd.DataFrame({"größe": [1.0, 2, 3, 1, 2, 9]}), list("AAABBB"))
     assert (found.weight > 0).sum(axis=2).ravel().tolist() == [3, 3]
-    assert np.isfinite(found.deviation).all()
 
 
 def test_infinity_and_ranges_that_overflow_are_errors_that_name_the_column(build, read):
@@ -267,6 +248,12 @@ def test_infinity_and_ranges_that_overflow_are_errors_that_name_the_column(build
     for size in (1e200, 1e308):
         with pytest.raises(ValueError, match=r"column 'größe' holds values so far apart"):
             build(mr.GaussianMixture(), FRAME.assign(größe=np.where(Y == "Amsel", size, -size)), Y)
+
+
+def test_ranges_that_vanish_are_errors_that_name_the_column(build):
+    for size in (5e-324, 1e-200):
+        with pytest.raises(ValueError, match=r"column 'größe' holds values so close together"):
+            build(mr.GaussianMixture(), FRAME.assign(größe=np.where(np.arange(N) % 2, size, 0.0)), Y)
 
 
 def test_options_and_kinds_are_checked(build):
@@ -280,8 +267,7 @@ def test_options_and_kinds_are_checked(build):
     with pytest.raises(ValueError, match="column '色泽' is categorical, but the mixture distribution is for"):
         mr.GaussianMixture().encodes(Column("色泽", "categorical"))
     assert mr.GaussianMixture().get_params() == {"components": "bic", "max_components": 5}
-    few = build(mr.GaussianMixture(max_components=2), FRAME, Y)
-    assert few.weight.shape[2] <= 2
+    assert build(mr.GaussianMixture(max_components=2), FRAME, Y).weight.shape[2] <= 2
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -375,9 +361,6 @@ def test_laws(family, table, data):
     np.testing.assert_array_equal(joint(batched), whole)
     halves = [fresh().partial_fit(frame[part], y[part], sample_weight=repeats[part]) for part in parts]
     np.testing.assert_array_equal(joint(halves[1] + halves[0]), whole)
-    swapped = fresh().fit(frame, np.where(y == "Drossel", "Ährenträger", y), sample_weight=repeats)
-    assert swapped.classes_.tolist() == ["Amsel", "Ährenträger"]
-    np.testing.assert_array_equal(joint(swapped), whole)
     turned = fresh().fit(frame, np.where(y == "Amsel", "Zaunkönig", y), sample_weight=repeats)
     np.testing.assert_allclose(joint(turned)[:, ::-1], whole, rtol=1e-9, atol=1e-9)
 

@@ -2,7 +2,8 @@
 
 from merula.classify.bayes import BayesClassifier
 from merula.classify.files import load
+from merula.classify.kernel import KernelBayesClassifier
 from merula.classify.naive import NaiveBayesClassifier
 from merula.classify.neighbors import NearestNeighborsClassifier
 
-__all__ = ["BayesClassifier", "NaiveBayesClassifier", "NearestNeighborsClassifier", "load"]
+__all__ = ["BayesClassifier", "KernelBayesClassifier", "NaiveBayesClassifier", "NearestNeighborsClassifier", "load"]

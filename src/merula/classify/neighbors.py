@@ -15,8 +15,8 @@ class NearestNeighborsClassifier(BayesianClassifier):
 
     P(c given x) = K_c / K, and with another class prior ∝ P(c) · K_c / n_c
 
-    K_c is how many of the K nearest rows are of class c, n_c how many of all rows. Rows as far as the K-th share what the nearer ones leave, so
-    that the order of rows does not matter; where there are fewer than K rows, all are neighbours.
+    K_c is how many of the K nearest rows are of class c, n_c how many of all rows. Rows as far as the K-th share what the
+    nearer ones leave, so that the order of rows does not matter; where there are fewer than K rows, all are neighbours.
 
     Parameters
     ----------
@@ -26,8 +26,9 @@ class NearestNeighborsClassifier(BayesianClassifier):
     weights : "uniform" or "distance"
         Whether all neighbours count alike, or 1/distance each (rows at distance 0 then count alone).
     scale : "range" or "none"
-        "range" measures numbers in ranges of their column, words by 0 or 1: distance² = columns / shared · Σ_shared difference²
-        over the columns that both rows know. "none" measures numbers as they are, the same sum: scikit-learn's Euclidean distance.
+        "range" measures numbers in ranges of their column, words by 0 or 1, and gaps by what the other columns say:
+        distance² = columns / shared · Σ_shared difference², over the columns that both rows know. "none" is the same sum
+        of numbers as they are: scikit-learn's Euclidean distance.
     kinds, levels, class_prior, unseen, n_jobs
         As for `NaiveBayesClassifier`; `unseen` is "missing" or "error".
 
@@ -40,13 +41,14 @@ class NearestNeighborsClassifier(BayesianClassifier):
 
     Notes
     -----
-    A sample weight counts rows: K is a mass of neighbours. A column that never varied says nothing. Two rows that share no known column are
-    infinitely far apart; a row of which nothing is known gets the class prior.
+    A sample weight counts rows: K is a mass of neighbours. A column that never varied says nothing. Two rows that share no
+    known column are infinitely far apart; a row of which nothing is known gets the class prior.
 
-    With scale="none" and no gaps in the rows learned from, terms are densities: p(x given c) = K_c / (n_c · V_d(r)), V_d(r) the volume of
-    the d-dimensional ball that reaches the K-th neighbour (no smaller than 1e-9 of the table's diagonal, where rows repeat). Otherwise
-    such a volume, common to all classes, does not exist, and terms are log(K_c / K) − log(n_c / n): the posterior is the
-    same, but `log_evidence` and `log_likelihood` raise. Rows cannot be sampled.
+    With scale="none" and no gaps in the rows learned from, terms are densities: p(x given c) = K_c / (n_c · V_d(r)), V_d(r)
+    the volume of the d-dimensional ball that reaches the K-th neighbour (its radius is at least 1e-9 of the table's
+    diagonal, so that rows that repeat have a density). Otherwise there is no such volume, which would be common to all
+    classes, and terms are log(K_c / K) − log(n_c / n): the posterior is the same, but `log_evidence` and
+    `log_likelihood` raise. Rows cannot be sampled.
 
     Examples
     --------

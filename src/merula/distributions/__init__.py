@@ -11,6 +11,7 @@ from merula.distributions.mixture import GaussianMixture, MixtureDistribution
 from merula.distributions.multinomial import Multinomial, TokenDistribution
 from merula.distributions.multivariate import MultivariateGaussian, MultivariateGaussianDistribution
 from merula.distributions.neighbors import NearestNeighbors, NeighborDistribution
+from merula.distributions.product_kernel import ProductKernel, ProductKernelDistribution
 from merula.distributions.zero_inflated import ZeroInflated, ZeroInflatedDistribution
 
 FAMILIES: dict[str, type[BaseFamily]] = {
@@ -29,6 +30,7 @@ FAMILIES: dict[str, type[BaseFamily]] = {
         NearestNeighbors,
         NegativeBinomial,
         Poisson,
+        ProductKernel,
         ZeroInflated,
     )
 }
@@ -45,6 +47,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
         MixtureDistribution,
         MultivariateGaussianDistribution,
         NeighborDistribution,
+        ProductKernelDistribution,
         TokenDistribution,
         ZeroInflatedDistribution,
     )
@@ -79,6 +82,8 @@ __all__ = [
     "NegativeBinomial",
     "NeighborDistribution",
     "Poisson",
+    "ProductKernel",
+    "ProductKernelDistribution",
     "Setting",
     "TokenDistribution",
     "ZeroInflated",

@@ -125,7 +125,7 @@ def _rescale(presence: NDArray[np.uint64], mask: NDArray[np.uint64], columns: in
 
 @kernel
 def _exact_distance(kept: Kept, row: int, query: Array) -> float:
-    """distance² = columns / shared · Σ over shared columns of ((cell − query)·scale)², or 1 for a word that is not the query's."""
+    """distance² = columns / shared · Σ_shared ((cell − query)·scale)², or 1 for a word that is not the query's."""
     total, shared = 0.0, 0
     for j in range(len(query)):
         cell, other = kept.cells[row, j], query[j]
@@ -151,10 +151,10 @@ def farthest_neighbor(distance: Array, mass: Array, neighbors: float) -> float:
         for i in range(len(bits)):
             nearer += mass[i] if bits[i] <= middle else 0.0
         low, high = (low, middle) if nearer >= wanted else (middle + 1, high)
-    result = np.inf
+    result = 0.0
     for i in range(len(bits)):
-        if bits[i] == low:
-            result = distance[i]
+        if bits[i] <= low:
+            result = max(result, distance[i])
     return result
 
 
@@ -259,7 +259,7 @@ def share_out(
     masses: Array,
     radius: Array,
 ) -> None:
-    """masses[query, k, class] += mass among the neighbors[k] nearest rows, where the store was enough; radius: how far they reach."""
+    """masses[query, k, class] += mass among the neighbors[k] nearest rows, where the store was enough; radius: their reach."""
     for query in np.flatnonzero(enough):
         found = store.found[query]
         distance, mass, row = store.distance[query, :found], store.mass[query, :found], store.row[query, :found]

@@ -14,8 +14,10 @@ from merula.distributions.gaussian import with_missing
 from merula.encode import Encoded
 from merula.priors import MEstimate, Smoothing, checked_smoothing
 from merula.stats import ValueCounts
+from merula.stats.moments import refuse_closeness, refuse_distant
 
 Array = NDArray[np.float64]
+CLOSEST = 1e-150  # smaller ranges are refused as this one is; their squares vanish altogether
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +148,15 @@ def shared_fields(statistic: ValueCounts, setting: Setting) -> tuple[tuple[str, 
         np.ascontiguousarray(ends[:, 1]),
         *missing_terms(present, setting.class_weight, setting),
     )
+
+
+def checked_range(lowest: Array, highest: Array, widest: float, columns: Sequence[str]) -> Array:
+    """highest − lowest; a ValueError naming the first column whose values lie too far apart, or too close together."""
+    with np.errstate(over="ignore"):
+        span = highest - lowest
+    refuse_distant(~(span > widest), columns)
+    refuse_closeness(np.where(span > 0, np.clip(span, CLOSEST, 1.0) ** 2, 0.0), columns)
+    return span
 
 
 def or_pooled(counts: Array) -> Array:

@@ -29,11 +29,8 @@ HALF_LOG_TWO_PI = 0.5 * float(np.log(2 * np.pi))
 SERIES_FROM = 16.0  # where Stirling's series is exact to the last digit
 LARGEST_SIZE = 1e12  # a size so large is a Poisson distribution
 EVEN = 1e-12  # relative: a variance that exceeds the mean by no more does not exceed it
-SMALLEST_SIZE, LARGEST_RATIO, TRIED = (
-    1e-3,
-    1e4,
-    37,
-)  # sizes tried first: from this one, to this many times the mean, so many
+SMALLEST_SIZE, LARGEST_RATIO = 1e-3, 1e4  # sizes tried first lie between this one and this many times the mean
+TRIED = 37
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from merula.distributions.base import Distribution, Setting, all_shaped
 from merula.distributions.columnwise import (
     ColumnwiseDistribution,
     ValueFamily,
+    checked_range,
     even_smoothing,
     or_pooled,
     shared_fields,
@@ -26,11 +27,10 @@ from merula.logspace import safe_log
 from merula.priors import checked_smoothing, smoothed
 from merula.schema import one_of
 from merula.stats import ValueCounts
-from merula.stats.moments import refuse_distant
 
 Array = NDArray[np.float64]
 TAIL = 3.0  # the mass beyond a distance d of the range is (1 + d/unit)^−TAIL of that side's
-FARTHEST = 1e308  # of the range: what rounding may make infinite
+FARTHEST = 1e308  # wider ranges, and distances from it, may overflow
 TIE = 1e-12  # of the range: what lies closer together is equal but for rounding
 DIGITS = 12  # to which a number of bins is known before it is rounded up
 
@@ -297,7 +297,7 @@ class Histogram(ValueFamily):
         self.check()
         smoothing = even_smoothing(self.smoothing, setting, statistic.columns)
         shared = shared_fields(statistic, setting)
-        _refuse_wide(shared[1], shared[2], statistic.columns)
+        checked_range(shared[1], shared[2], FARTHEST, statistic.columns)
         edges, masses = [], []
         for name, values, counts in zip(statistic.columns, statistic.values, statistic.counts, strict=True):
             cuts = self._cuts(values, counts)
@@ -316,11 +316,6 @@ class Histogram(ValueFamily):
             bins = automatic_bins(values, counts.sum(axis=0)) if self.bins == "auto" else int(self.bins)
             cuts = settled_cuts(self.method, values, counts, bins) if bins > 1 else ()
         return tuple(cut for cut in cuts if values[0] < cut < values[-1])
-
-
-def _refuse_wide(lowest: Array, highest: Array, columns: tuple[str, ...]) -> None:
-    with np.errstate(over="ignore"):
-        refuse_distant(~np.isinf(highest - lowest), columns)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from merula.distributions.gaussian import VARIANCE_FLOOR, with_missing
 from merula.encode import Encoded
 from merula.schema import one_of
 from merula.stats import ValueCounts
+from merula.stats.moments import refuse_closeness, refuse_overflow
+from merula.stats.rows import LARGEST
 
 Array = NDArray[np.float64]
 BANDWIDTHS = {"silverman": silverman, "scott": scott, "isj": isj, "cv": cv}
@@ -187,6 +189,7 @@ class Kernel(BaseFamily):
     def build(self, statistic: ValueCounts, setting: Setting) -> KernelDistribution:
         """See `Family.build`."""
         self.check()
+        _refuse_extremes(statistic)
         bandwidth = np.column_stack(
             [self._bandwidths(*pair) for pair in zip(statistic.values, statistic.counts, strict=True)]
         )
@@ -214,6 +217,14 @@ class Kernel(BaseFamily):
         least = np.sqrt(VARIANCE_FLOOR) * _deviation(values, total)
         result: Array = np.maximum(np.where(own > 0, own, lacking), least)
         return result
+
+
+def _refuse_extremes(statistic: ValueCounts) -> None:
+    """An error naming the first column whose values are too large, or too close together, for squares."""
+    for name, values in zip(statistic.columns, statistic.values, strict=True):
+        if len(values):
+            refuse_overflow(values[:, None], np.array([np.abs(values).max() <= LARGEST]), (name,))
+            refuse_closeness(np.array([np.ptp(values) ** 2]), (name,))
 
 
 def _deviation(values: Array, weights: Array) -> float:

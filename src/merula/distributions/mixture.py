@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from merula.distributions.base import Distribution, Setting, all_shaped
-from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily, shared_fields
+from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily, checked_range, shared_fields
 from merula.distributions.gaussian import LOG_TWO_PI, VARIANCE_FLOOR
 from merula.logspace import kernel, log_sum_exp, safe_log
 from merula.stats import ValueCounts
-from merula.stats.moments import refuse_distant
 
 Array = NDArray[np.float64]
 FARTHEST = 1e100  # ranges beyond the values met; beyond this, squares would overflow
@@ -331,9 +330,7 @@ class GaussianMixture(ValueFamily):
         self.check()
         shared = shared_fields(statistic, setting)
         _, lowest, highest, *_ = shared
-        with np.errstate(over="ignore"):
-            span = highest - lowest
-        refuse_distant(~(span > WIDEST), statistic.columns)
+        span = checked_range(lowest, highest, WIDEST, statistic.columns)
         tables = zip(statistic.values, statistic.counts, strict=True)
         weight, mean, variance = _padded([self._fit_column(*table) for table in tables], len(setting.classes))
         origin, unit = np.nan_to_num(lowest)[:, None], np.where(span > 0, span, 1.0)[:, None]

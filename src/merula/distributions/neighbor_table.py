@@ -46,7 +46,7 @@ class NeighborTable:
     def masses(
         self, cells: Array, neighbors: Array, inverse: bool, classes: int, own: NDArray[np.int64] | None = None
     ) -> tuple[Array, Array]:
-        """The mass of each class among the nearest rows, queries × neighbors × classes, and the distance of the farthest of them.
+        """The mass of each class among the nearest rows, queries × neighbors × classes, and how far they reach.
 
         Parameters
         ----------
@@ -79,7 +79,8 @@ class NeighborTable:
     def _asked(self, cells: Array, own: NDArray[np.int64]) -> Asked:
         """The queries as the search reads them."""
         known, is_word = ~np.isnan(cells), self.kept.is_word
-        exact = (cells - self.low) * self.narrowing
+        with np.errstate(over="ignore"):
+            exact = (cells - self.low) * self.narrowing
         far = np.nan_to_num(np.abs(exact) > FARTHEST).any(axis=1)
         size = np.where(known & ~is_word, 1 + np.minimum(np.abs(np.nan_to_num(exact)), FARTHEST), 0.0)
         margin = 3 * np.sqrt(max(1, cells.shape[1])) * ROUNDING * np.sqrt((size**2).sum(axis=1))

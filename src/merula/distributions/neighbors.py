@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
-from merula.distributions.joint import level_cells
+from merula.distributions.cells import read_cells
 from merula.distributions.neighbor_count import best_count
 from merula.distributions.neighbor_table import AT_ONCE, NeighborTable
 from merula.encode import Encoded
@@ -32,9 +32,9 @@ class NeighborDistribution(Distribution):
 
     log p(row given c) = log(K_c / K) − log(n_c / n) + log p(row), log p(row) = log K − log n − log V_d(r)
 
-    r is the distance of the K-th neighbour, V_d(r) the volume of the ball in d columns. The last part is common to all classes; where
-    columns are measured in ranges, words differ or kept rows have gaps there is no such volume, and p(row) is left out: the term is then
-    log p(row given c) − log p(row). A class without rows is taken to be like all rows, and a row with nothing known has term 0.
+    r is the distance of the K-th neighbour, V_d(r) the volume of the ball in d columns. p(row) is common to all classes;
+    where columns are measured in ranges or kept rows have gaps there is no such volume, and it is left out: the term is then
+    log p(row given c) − log p(row). A class without rows is taken to be like all rows; a row with nothing known has term 0.
     """
 
     columns: tuple[str, ...]
@@ -52,7 +52,7 @@ class NeighborDistribution(Distribution):
     def fits(self, classes: int) -> bool:
         """See `Distribution.fits`."""
         n, d = len(self.weight), len(self.columns)
-        whole = all_shaped((n, d), self.cells) and all_shaped((n,), self.weight)
+        whole = all_shaped((n, d), self.cells) and all_shaped((n,), self.weight) and not np.isinf(self.cells).any()
         if not (n and whole and all_shaped((classes,), self.class_weight) and len(self.level_sets) == d):
             return False
         if self.labels.shape != (n,) or self.labels.dtype != np.int32 or type(self.neighbors) is not int:
@@ -65,10 +65,6 @@ class NeighborDistribution(Distribution):
     def levels(self) -> Mapping[str, tuple[Label, ...]]:
         """See `Distribution.levels`."""
         return {name: known for name, known in zip(self.columns, self.level_sets, strict=True) if known is not None}
-
-    @cached_property
-    def _known_levels(self) -> tuple[tuple[Label, ...], ...]:
-        return tuple(self.levels.values())
 
     @cached_property
     def _range(self) -> Array:
@@ -102,7 +98,7 @@ class NeighborDistribution(Distribution):
 
     def log_prob(self, rows: Encoded) -> Array:
         """See `Distribution.log_prob`."""
-        cells = self._read(rows)
+        cells = read_cells(rows, self.columns, self.level_sets)[:, self._varying]
         found, radius = self.table.masses(
             cells, np.array([float(self.neighbors)]), self.weights == "distance", len(self.class_weight)
         )
@@ -116,29 +112,11 @@ class NeighborDistribution(Distribution):
 
     def _log_density(self, radius: Array, known: NDArray[np.int64]) -> Array:
         """log p(row) = log K − log n − log V_d(r), of the d columns that are known; 0 where there are none."""
-        total, floor = self.class_weight.sum(), SMALLEST * np.sqrt((self._range**2).sum())
-        inflated = np.sqrt(
-            np.maximum(known, 1) / max(1, len(self._varying))
-        )  # to make up for columns that are not known
-        log_radius = np.log(np.clip(radius * inflated, max(floor, 1e-300), np.finfo(np.float64).max))
+        total, smallest = self.class_weight.sum(), SMALLEST * np.sqrt((self._range**2).sum())
+        share = np.maximum(known, 1) / max(1, len(self._varying))  # of the columns, for which distances make up
+        log_radius = np.log(np.clip(radius * np.sqrt(share), max(smallest, 1e-300), np.finfo(np.float64).max))
         log_volume = known / 2 * np.log(np.pi) - gammaln(known / 2 + 1) + known * log_radius
         return np.where(known > 0, np.log(min(float(self.neighbors), total) / total) - log_volume, 0.0)
-
-    def _read(self, rows: Encoded) -> Array:
-        """The rows' cells in the columns that vary: numbers, places among the levels, NaN for missing and for unseen levels."""
-        numbers = [j for j, known in enumerate(self.level_sets) if known is None]
-        words = [j for j, known in enumerate(self.level_sets) if known is not None]
-        cells = np.empty((len(rows), len(self.columns)))
-        if numbers:
-            cells[:, numbers] = rows.values([self.columns[j] for j in numbers])
-            for j in np.flatnonzero(np.isinf(cells[:, numbers]).any(axis=0)).tolist():
-                raise ValueError(
-                    f"column {self.columns[numbers[j]]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
-                )
-        if words:
-            places = level_cells(rows, tuple(self.columns[j] for j in words), self._known_levels)
-            cells[:, words] = np.where(places < 0, np.nan, places)
-        return cells[:, self._varying]
 
     @property
     def parameters_count(self) -> int:

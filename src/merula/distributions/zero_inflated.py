@@ -119,7 +119,8 @@ class ZeroInflated(ValueFamily):
     """The family of columns with a mass at exactly 0: P(0 given c) = (n_c0 + α) / (n_c + 2α), other values as the base family says.
 
     For amounts that are often nothing: rain, spending, capital gains. What the base sees are the values other than 0; a class
-    without any takes from the base what it gives a class without values. For counts, use ``Poisson(zero_inflated=True)``.
+    without any takes from the base what it gives a class without values. 0 is 0: a column that is shifted is another column. For
+    counts, use ``Poisson(zero_inflated=True)``.
 
     Parameters
     ----------

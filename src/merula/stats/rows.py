@@ -78,7 +78,7 @@ class Rows:
         )
 
     def ordered(self, declared: Sequence[tuple[Label, ...] | None]) -> Rows:
-        """Levels that were met, sorted (or as declared); equal rows of a class as one; rows in an order of their content alone."""
+        """Levels that were met, sorted (or as declared); equal rows of a class as one, in an order of their content."""
         labels, cells = list(self.labels), self.cells.copy()
         for j, (name, fixed) in enumerate(zip(self.columns, declared, strict=True)):
             met = labels[j]

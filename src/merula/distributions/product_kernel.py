@@ -1,0 +1,286 @@
+"""A kernel density over all columns together: every kept row spreads its weight around itself, column by column.
+
+p(x given c) = Σ_{i of class c} w_i · Π_j K_j(x_j, x_ij) / Σ w_i
+
+Numbers: a Gaussian of deviation h_cj. Words: Aitchison & Aitken's kernel, 1 − λ for the same level, λ / (m − 1) for each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
+from merula.distributions.cells import read_cells
+from merula.distributions.gaussian import LOG_TWO_PI, VARIANCE_FLOOR
+from merula.encode import Encoded
+from merula.logspace import kernel, safe_log
+from merula.priors import MEstimate, Smoothing, checked_smoothing
+from merula.schema import Column, Label, one_of
+from merula.stats import Rows
+from merula.stats.moments import refuse_closeness
+
+Array = NDArray[np.float64]
+RULES = {"silverman": True, "scott": False}  # whether the factor (4 / (d + 2))^(1/(d + 4)) is applied
+PANEL = 256  # kept rows whose exponents are summed at once
+FAINT = 60.0  # a row whose exponent is so far below the largest adds nothing that a float could hold
+FARTHEST = 1e150  # bandwidths: beyond, squares overflow
+
+
+@dataclass(frozen=True, eq=False)
+class ProductKernelDistribution(Distribution):
+    """Kept rows with their class and weight, and ``bandwidth[c, j]``: h of a number, λ of a word, NaN where nothing varies.
+
+    Only rows that hold every cell a query knows are asked, and weighed against each other; a class without such a row takes
+    all classes' rows. A query of which nothing is known has term 0.
+    """
+
+    columns: tuple[str, ...]
+    level_sets: tuple[tuple[Label, ...] | None, ...]
+    cells: Array
+    labels: NDArray[np.int32]
+    weight: Array
+    bandwidth: Array
+
+    rows_at_once: ClassVar[int] = 1_024
+
+    def fits(self, classes: int) -> bool:
+        """See `Distribution.fits`."""
+        n, d = len(self.weight), len(self.columns)
+        shaped = all_shaped((n, d), self.cells) and all_shaped((n,), self.weight)
+        if not (n and shaped and all_shaped((classes, d), self.bandwidth) and len(self.level_sets) == d):
+            return False
+        known = self.labels.dtype == np.int32 and self.labels.shape == (n,)
+        return known and bool(((self.labels >= 0) & (self.labels < classes)).all() and (self.weight > 0).all())
+
+    @property
+    def levels(self) -> Mapping[str, tuple[Label, ...]]:
+        """See `Distribution.levels`."""
+        return {name: known for name, known in zip(self.columns, self.level_sets, strict=True) if known is not None}
+
+    @cached_property
+    def _varying(self) -> NDArray[np.int64]:
+        return np.flatnonzero(~np.isnan(self.bandwidth[0]))
+
+    @cached_property
+    def _parts(self) -> list[tuple[Array, Array, Array, Array, Array]]:
+        """For each class (all rows last): its cells by column, weights, what a same and another value scale or add, log peak."""
+        kept = self._varying
+        is_word = np.array([self.level_sets[j] is not None for j in kept], dtype=np.bool_)
+        sizes = np.array([len(self.level_sets[j] or ()) for j in kept], dtype=np.float64)
+        parts = []
+        pooled = self.bandwidth.max(axis=0)
+        for label, h in enumerate([*self.bandwidth, pooled]):
+            chosen = self.labels == label if label < len(self.bandwidth) else np.ones(len(self.labels), dtype=np.bool_)
+            cells = np.ascontiguousarray(self.cells[chosen][:, kept].T)
+            own = h[kept]
+            other = np.where(
+                is_word, safe_log(own / np.maximum(sizes - 1, 1)), np.sqrt(0.5) / np.where(is_word, 1.0, own)
+            )
+            same = np.where(is_word, safe_log(1 - np.where(is_word, own, 0.0)), 0.0)
+            peak = np.where(is_word, 0.0, -0.5 * LOG_TWO_PI - np.log(np.where(is_word, 1.0, own)))
+            parts.append((cells, self.weight[chosen], other, same, peak))
+        return parts
+
+    def log_prob(self, rows: Encoded) -> Array:
+        """See `Distribution.log_prob`."""
+        queries = read_cells(rows, self.columns, self.level_sets)[:, self._varying]
+        is_word = np.array([self.level_sets[j] is not None for j in self._varying], dtype=np.bool_)
+        out, found = (
+            np.zeros((len(queries), len(self._parts))),
+            np.zeros((len(queries), len(self._parts)), dtype=np.bool_),
+        )
+        for label, (cells, weight, other, same, peak) in enumerate(self._parts):
+            found[:, label] = log_sums(queries, cells, weight, is_word, other, same, peak, out[:, label])
+        everyone = out[:, -1:] * found[:, -1:]
+        result: Array = np.where(found[:, :-1], out[:, :-1], everyone)
+        result[np.isnan(queries).all(axis=1)] = 0.0
+        return result
+
+    @property
+    def parameters_count(self) -> int:
+        """A bandwidth for each class and column that varies (what the kept rows themselves say is not counted)."""
+        return int((~np.isnan(self.bandwidth)).sum())
+
+    def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """See `Distribution.sample`: a kept row of the class, every cell moved by its kernel; its gaps stay."""
+        rows = np.zeros(len(classes), dtype=np.int64)
+        for label in np.unique(classes).tolist():
+            weight = np.where(self.labels == label, self.weight, 0.0)
+            weight = weight if weight.any() else self.weight
+            chosen = np.flatnonzero(classes == label)
+            rows[chosen] = rng.choice(len(weight), size=len(chosen), p=weight / weight.sum())
+        drawn, spread = {}, np.nan_to_num(self.bandwidth)[classes]
+        for j, (name, known) in enumerate(zip(self.columns, self.level_sets, strict=True)):
+            column = self.cells[rows, j]
+            if known is None:
+                drawn[name] = column + spread[:, j] * rng.normal(size=len(rows))
+                continue
+            m = len(known)
+            step = rng.integers(1, max(2, m), size=len(rows))
+            moved = np.where(
+                rng.random(len(rows)) < spread[:, j], (np.nan_to_num(column) + step) % max(1, m), np.nan_to_num(column)
+            )
+            drawn[name] = np.array([*known, None], dtype=object)[np.where(np.isnan(column), m, moved).astype(np.int64)]
+        return drawn
+
+
+@kernel
+def log_sums(
+    queries: Array,
+    cells: Array,
+    weight: Array,
+    is_word: NDArray[np.bool_],
+    other: Array,
+    same: Array,
+    peak: Array,
+    out: Array,
+) -> NDArray[np.bool_]:
+    """out[q] = log of the weighted mean of Π_j K_j over the kept rows that hold all that query q knows; whether there are any.
+
+    Exponents are summed for a panel of rows at a time, and added up relative to the largest met so far.
+    """
+    d, n = cells.shape
+    exponent, found = np.empty(PANEL), np.zeros(len(queries), dtype=np.bool_)
+    for query in range(len(queries)):
+        x, largest, total, mass, log_peak = queries[query], -np.inf, 0.0, 0.0, 0.0
+        for column in range(d):
+            if x[column] == x[column]:
+                log_peak += peak[column]
+        for start in range(0, n, PANEL):
+            size = min(PANEL, n - start)
+            exponent[:size] = 0.0
+            for column in range(d):
+                value, scale, equal = x[column], other[column], same[column]
+                if value != value:
+                    continue
+                own = cells[column, start : start + size]
+                if is_word[column]:
+                    for row in range(size):
+                        step = equal if own[row] == value else scale
+                        exponent[row] += step if own[row] == own[row] else np.nan
+                else:
+                    for row in range(size):
+                        away = (
+                            min(max((value - own[row]) * scale, -FARTHEST), FARTHEST)
+                            if own[row] == own[row]
+                            else np.nan
+                        )
+                        exponent[row] -= away * away
+            best = largest
+            for row in range(size):
+                best = max(best, exponent[row]) if exponent[row] == exponent[row] else best
+            if best > largest:
+                total *= np.exp(largest - best) if largest > -np.inf else 0.0
+                largest = best
+            for row in range(size):
+                if exponent[row] == exponent[row]:
+                    mass += weight[start + row]
+                    if exponent[row] > largest - FAINT:
+                        total += weight[start + row] * np.exp(exponent[row] - largest)
+        found[query] = mass > 0.0
+        out[query] = (
+            largest + np.log(total) - np.log(mass) + log_peak if total > 0.0 else (-np.inf if mass > 0.0 else 0.0)
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class ProductKernel(BaseFamily):
+    """The family of columns known by all kept rows, each spread by a kernel.
+
+    Parameters
+    ----------
+    bandwidth : "silverman", "scott" or a number
+        h_cj = (4 / (d + 2))^(1/(d + 4)) · σ_cj · n_c^(−1/(d + 4)) over d columns of numbers; Scott's rule is without the first
+        factor; or this number for all classes and columns of numbers.
+    smoothing : None, float or MEstimate
+        α of the words' kernel: λ_c = α·(m − 1) / (n_c + α·m), which for a single column is Laplace's rule; None takes the classifier's.
+    """
+
+    bandwidth: Any = "silverman"
+    smoothing: Any = None
+    name: ClassVar[str] = "product_kernel"
+    kinds: ClassVar[tuple[str, ...]] = ("numeric", "count", "datetime", "categorical")
+    distribution: ClassVar[type[Distribution]] = ProductKernelDistribution
+
+    def check(self) -> None:
+        """A ValueError if a parameter is none of its values."""
+        if isinstance(self.bandwidth, str):
+            one_of(self.bandwidth, RULES, "bandwidth")
+        elif not isinstance(self.bandwidth, int | float | np.number) or not 0 < self.bandwidth < np.inf:
+            raise ValueError(f"bandwidth is {self.bandwidth!r}, expected 'silverman', 'scott' or a number above 0")
+
+    def encodes(self, column: Column) -> Column:
+        """See `Family.encodes`."""
+        self.check()
+        return super().encodes(column)
+
+    def wanted(self, columns: Sequence[str], classes: int) -> Rows:
+        """See `Family.wanted`."""
+        return Rows.zero(columns)
+
+    def build(self, statistic: Rows, setting: Setting) -> ProductKernelDistribution:
+        """See `Family.build`."""
+        self.check()
+        if setting.missing == "level":
+            raise ValueError(
+                "missing='level' makes a gap a level, but kernels compare the cells that both rows hold; use missing='marginalise'"
+            )
+        if setting.unseen == "smooth":
+            raise ValueError("unseen='smooth' has no meaning for kept rows; use unseen='missing' or 'error'")
+        smoothing = (
+            setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)
+        )
+        kept = statistic.ordered([column.levels if column.declared else None for column in setting.columns])
+        level_sets = tuple(None if labels is None else tuple(labels) for labels in kept.labels)
+        numbers = np.array([known is None for known in level_sets], dtype=np.bool_)
+        bandwidth = np.column_stack(
+            [
+                self._deviations(kept, j, setting, int(numbers.sum()))
+                if numbers[j]
+                else _spread_of_words(kept, j, len(level_sets[j] or ()), setting, smoothing)
+                for j in range(len(level_sets))
+            ]
+        )
+        return ProductKernelDistribution(
+            kept.columns, level_sets, kept.cells, kept.classes, kept.weight, np.ascontiguousarray(bandwidth)
+        )
+
+    def _deviations(self, kept: Rows, j: int, setting: Setting, d: int) -> Array:
+        """h of each class in a column of numbers, NaN in one that never varies."""
+        known = ~np.isnan(kept.cells[:, j])
+        x, labels, weight = kept.cells[known, j], kept.classes[known], kept.weight[known]
+        count = len(setting.class_weight)
+        n = np.bincount(labels, weights=weight, minlength=count)
+        if not len(x) or x.min() == x.max():
+            return np.full(count, np.nan)
+        refuse_closeness(np.array([(x.max() - x.min()) ** 2]), (kept.columns[j],))
+        if not isinstance(self.bandwidth, str):
+            return np.full(count, float(self.bandwidth))
+        centre = x - np.average(x, weights=weight)
+        mean = np.bincount(labels, weights=weight * centre, minlength=count) / np.maximum(n, 1e-300)
+        squares = np.bincount(labels, weights=weight * (centre - mean[labels]) ** 2, minlength=count)
+        overall, within = np.average(centre**2, weights=weight), squares.sum() / n.sum()
+        variance = np.where(squares > 0, squares / np.maximum(n, 1e-300), within)
+        deviation = np.sqrt(np.maximum(variance, VARIANCE_FLOOR * overall))
+        factor = (4 / (d + 2)) ** (1 / (d + 4)) if RULES[self.bandwidth] else 1.0
+        result: Array = factor * deviation * np.where(n > 0, n, n.sum()) ** (-1 / (d + 4))
+        return result
+
+
+def _spread_of_words(kept: Rows, j: int, m: int, setting: Setting, smoothing: Smoothing) -> Array:
+    """λ of each class in a column of words, NaN in one with a single level."""
+    if m < 2:
+        return np.full(len(setting.class_weight), np.nan)
+    known = ~np.isnan(kept.cells[:, j])
+    n = np.bincount(kept.classes[known], weights=kept.weight[known], minlength=len(setting.class_weight))
+    counted = np.where(n > 0, n, n.sum())
+    alpha = smoothing.m / m if isinstance(smoothing, MEstimate) else smoothing
+    result: Array = alpha * (m - 1) / (counted + alpha * m)
+    return result
