@@ -26,8 +26,6 @@ PLAIN = {
     "full-missing-is-a-level": mr.BayesClassifier(missing="level", shrinkage=0.2, variance="unbiased"),
     "shared": mr.BayesClassifier(covariance="shared", class_prior="laplace", smoothing=0.5),
     "diagonal": mr.BayesClassifier(covariance="diagonal", unseen="smooth"),
-    "naive-kernel": mr.NaiveBayesClassifier(distributions={"numeric": "kernel"}),
-    "kernel": mr.KernelBayesClassifier(),
     "neighbors": mr.NearestNeighborsClassifier(),
     "neighbors-auto-distance": mr.NearestNeighborsClassifier(
         neighbors="auto", weights="distance", class_prior="laplace"

@@ -240,9 +240,10 @@ class ProductKernel(BaseFamily):
         kept = statistic.ordered([column.levels if column.declared else None for column in setting.columns])
         level_sets = tuple(None if labels is None else tuple(labels) for labels in kept.labels)
         numbers = np.array([known is None for known in level_sets], dtype=np.bool_)
+        varying = int((numbers & (np.fmax.reduce(kept.cells) > np.fmin.reduce(kept.cells))).sum())
         bandwidth = np.column_stack(
             [
-                self._deviations(kept, j, setting, int(numbers.sum()))
+                self._deviations(kept, j, setting, varying)
                 if numbers[j]
                 else _spread_of_words(kept, j, len(level_sets[j] or ()), setting, smoothing)
                 for j in range(len(level_sets))
