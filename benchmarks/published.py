@@ -53,7 +53,9 @@ def read(folder: Path, name: str) -> tuple[pd.DataFrame, pd.Series, dict[str, st
     path = next(folder / f"{name}{suffix}" for suffix in (".csv", ".csv.gz") if (folder / f"{name}{suffix}").exists())
     meta = json.loads((folder / "meta.json").read_text())[path.name]
     kinds = {column: kind for column, kind in meta["types"].items() if kind in ("num", "cat")}
-    frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={c: str for c, k in kinds.items() if k == "cat"})
+    frame = pd.read_csv(
+        path, keep_default_na=False, na_values=[""], dtype={c: str for c, k in kinds.items() if k == "cat"}
+    )
     target = frame[meta["target"]].astype(str)
     features = [column for column in kinds if column != meta["target"]]
     words = {"num": "numeric", "cat": "categorical"}

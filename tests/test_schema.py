@@ -117,7 +117,9 @@ def test_a_near_miss_is_suggested(word, suggestion):
 
 @pytest.mark.parametrize("word", ["xyz", None, 3, ["numeric"], {"numeric": 1}])
 def test_anything_else_lists_what_is_allowed_and_suggests_nothing(word):
-    with pytest.raises(ValueError, match=r"expected one of 'numeric', 'categorical', 'count', 'text', 'datetime', 'ignore'$"):
+    with pytest.raises(
+        ValueError, match=r"expected one of 'numeric', 'categorical', 'count', 'text', 'datetime', 'ignore'$"
+    ):
         one_of(word, KINDS, "kinds")
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.choice import best_families, score_families
@@ -36,6 +37,19 @@ from merula.stats import ClassCounts, Collected
 from merula.table import Table, as_times, build_frame, open_table, plain_label
 
 Array = NDArray[np.float64]
+NOT_AUTO = (
+    "distributions='auto' chooses families from all rows at once, so {}; fit once, then name the families it chose"
+)
+
+
+def _is_auto(distributions: Any) -> bool:
+    return isinstance(distributions, str) and distributions == "auto"
+
+
+def _takes_batches(model: Any) -> bool:
+    if _is_auto(model.distributions):
+        raise AttributeError(NOT_AUTO.format("rows cannot be added bit by bit"))
+    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +117,12 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self._become(plan, collected)
 
+    @available_if(_takes_batches)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """The model learned from these rows and all rows before; any batching gives the same model.
 
         `classes` may name classes to come; otherwise the model takes classes as it meets them.
         """
-        _refuse_auto(self.distributions, "rows cannot be added bit by bit")
         before = self._counted() if hasattr(self, "classes_") else None
         table = open_table(X)
         plan = self._look(table, more_to_come=True) if before is None else self._agreed_plan()
@@ -229,7 +243,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The model as if fitted on the rows of both."""
         if type(other) is not type(self):
             return NotImplemented
-        _refuse_auto(self.distributions, "models cannot be merged")
+        if _is_auto(self.distributions):
+            raise ValueError(NOT_AUTO.format("models cannot be merged"))
         mine, theirs = self._counted(), other._counted()
         for name, value in self.get_params(deep=False).items():
             if name != "n_jobs" and not same_option(value, getattr(other, name)):
@@ -437,14 +452,3 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def _is_auto(distributions: Any) -> bool:
-    return isinstance(distributions, str) and distributions == "auto"
-
-
-def _refuse_auto(distributions: Any, what: str) -> None:
-    if _is_auto(distributions):
-        raise ValueError(
-            f"distributions='auto' chooses families from all rows at once, so {what}; fit once, then name the families it chose"
-        )
