@@ -99,7 +99,7 @@ def next_question(
 
     Notes
     -----
-    Columns of levels are summed exactly. Numbers are integrated by adaptive Gauss–Legendre quadrature, with the error
+    Columns of levels, and counts, are summed exactly; texts are not asked about. Numbers are integrated by adaptive Gauss–Legendre quadrature, with the error
     stated. Ties are broken by mutual information with the class, then by name.
 
     Examples
@@ -128,7 +128,11 @@ def next_question(
         checked_reject_cost(reject_cost),
         _evidence(model, values),
     )
-    unknown = [column for column in model.schema_.columns if column.kind != "ignore" and values[column.name] is None]
+    unknown = [
+        column
+        for column in model.schema_.columns
+        if column.kind not in ("ignore", "text") and values[column.name] is None
+    ]
     paid = _prices(prices, model.schema_.names)
     risk, entropy, _ = view.outcome(model.predict_joint_log_proba(table_of(model, _row(values))))[0]
     found = [_question(view, column, paid.get(column.name, 0.0), risk, entropy) for column in unknown]
@@ -215,24 +219,36 @@ def _question(view: _View, column: Column, price: float, risk: float, entropy: f
         outcomes = view.outcome(view.with_values(column.name, levels)) if levels else np.array([[risk, entropy, 1.0]])
         expected, error = outcomes.sum(axis=0), 0.0
     else:
-        edges = _landmarks(view.model, column.name)
-        unit = np.array([view.scale, 1.0, 1.0])
-        if len(edges) < 2:  # it never varies
+        expected, error = _over_numbers(view, column.name)
+        if not expected[2]:  # it never varies
             return Question(column.name, -price, 0.0, price, 0.0, 0.0)
-
-        def outcome(x: Array) -> Array:
-            values: Array = view.outcome(view.with_values(column.name, x)) / unit
-            return values
-
-        total, gap = integrate(outcome, edges)
-        if abs(total[2] - 1) > MISSED:  # what is known leaves so little room that all nodes fell beside it
-            total, gap = integrate(outcome, np.union1d(edges, _peaks(view, column.name, edges)))
-        expected, error = total * unit, view.scale * (gap + abs(total[2] - 1))
     lowered = float(risk - expected[0])
     reduction = lowered if lowered > error + 1e-15 * view.scale else 0.0  # less than rounding is nothing
     return Question(
         column.name, reduction - price, reduction, price, max(0.0, float(entropy - expected[1])), float(error)
     )
+
+
+def _over_numbers(view: _View, column: str) -> tuple[Array, float]:
+    """Expected risk, entropy and mass over a numeric column: its atoms summed, its density integrated; a bound on the error."""
+    owner = next(part for part in view.model.distributions_ if column in part.columns)
+    unit = np.array([view.scale, 1.0, 1.0])
+
+    def outcome(x: Array) -> Array:
+        values: Array = view.outcome(view.with_values(column, x)) / unit
+        return values
+
+    edges = _landmarks(view.model, column)
+    if len(edges) < 2:
+        return np.zeros(3), 0.0
+    atoms = owner.atoms(column, len(view.model.classes_))
+    total, gap = (outcome(atoms).sum(axis=0) if len(atoms) else np.zeros(3)), 0.0
+    if not owner.discrete:
+        smooth, gap = integrate(outcome, edges)
+        if abs(total[2] + smooth[2] - 1) > MISSED:  # what is known leaves so little room that all nodes fell beside it
+            smooth, gap = integrate(outcome, np.union1d(edges, _peaks(view, column, edges)))
+        total = total + smooth
+    return total * unit, view.scale * (gap + abs(float(total[2]) - 1))
 
 
 def _landmarks(model: BayesianClassifier, column: str) -> Array:

@@ -40,6 +40,7 @@ class Distribution:
     """
 
     columns: tuple[str, ...]
+    discrete: ClassVar[bool] = False  # whether the atoms of a numeric column are all there is
     rows_at_once: ClassVar[int] = BLOCK  # that one thread is given to score, at most
 
     def log_prob(self, rows: Encoded) -> Array:
@@ -92,6 +93,10 @@ class Distribution:
             np.quantile(values, probabilities) if len(values) else np.zeros(len(probabilities)) for values in known
         ]
         return np.column_stack(parts)
+
+    def atoms(self, column: str, classes: int) -> Array:
+        """Values of a numeric column that have a probability of their own, to be summed over; none for a density."""
+        return np.zeros(0)
 
     def fits(self, classes: int) -> bool:
         """True when its parts fit together and this number of classes; a file from a stranger is asked before it is used."""

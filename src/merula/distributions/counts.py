@@ -23,6 +23,7 @@ from merula.priors import MEstimate
 from merula.stats import ValueCounts
 
 Array = NDArray[np.float64]
+MOST_ATOMS = 100_000  # counts of a column that are summed over
 LARGEST = 2.0**53  # beyond, neighbouring whole numbers are one float
 FARTHEST = 1e100  # at predict: beyond, products overflow
 HALF_LOG_TWO_PI = 0.5 * float(np.log(2 * np.pi))
@@ -73,6 +74,17 @@ class CountDistribution(ColumnwiseDistribution):
         """For each class and column that varies: a mean, a size where it is finite, a share of extra zeros where there is one."""
         found = 1 + np.isfinite(self.size).astype(int) + (self.extra_zeros > 0)
         return int(found[:, self.varies].sum()) + self.missing_parameters
+
+    discrete: ClassVar[bool] = True
+
+    def atoms(self, column: str, classes: int) -> Array:
+        """See `Distribution.atoms`: the counts up to where no class has more than 1e-12 of its mass left."""
+        last = int(self.quantiles(column, np.array([1 - 1e-12]), classes).max())
+        if last > MOST_ATOMS:
+            raise ValueError(
+                f"column {column!r} has counts up to {last:,}: too many to ask about one by one; rescale it"
+            )
+        return np.arange(last + 1.0)
 
     def column_quantiles(self, j: int, probabilities: Array) -> Array:
         """See `ColumnwiseDistribution.column_quantiles`: the smallest count that reaches each share, by bisection."""

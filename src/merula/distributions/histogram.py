@@ -126,6 +126,13 @@ class DiscretizedDistribution(ColumnwiseDistribution):
     cut_sets: tuple[Cuts, ...]
     log_table: tuple[Array, ...]
 
+    discrete: ClassVar[bool] = True
+
+    def atoms(self, column: str, classes: int) -> Array:
+        """See `Distribution.atoms`: one value of each interval, whose masses are those of the intervals."""
+        cuts = self.cuts[column]
+        return np.array([*cuts, cuts[-1] + 1 + abs(cuts[-1])]) if cuts else np.zeros(1)
+
     @property
     def cuts(self) -> Mapping[str, Cuts]:
         """The cuts of each column, ascending."""

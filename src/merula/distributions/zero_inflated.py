@@ -40,6 +40,10 @@ class ZeroInflatedDistribution(ColumnwiseDistribution):
     log_other: Array
     base: Distribution
 
+    def atoms(self, column: str, classes: int) -> Array:
+        """See `Distribution.atoms`: 0."""
+        return np.zeros(1)
+
     def fits(self, classes: int) -> bool:
         """See `Distribution.fits`."""
         shape = (classes, len(self.columns))

@@ -17,7 +17,7 @@ from merula.classify.base import BayesianClassifier, Component
 from merula.classify.rows import read_row, shown, table_of
 from merula.decision import underlying
 from merula.logspace import log_sum_exp
-from merula.schema import Label
+from merula.schema import Column, Label
 from merula.table import plain_label
 
 Array = NDArray[np.float64]
@@ -245,8 +245,14 @@ def _reason(
         texts.append(f"{text} (never seen)" if unseen else text)
     known = model.missing == "level" or any(values[name] is not None for name in columns)
     return Reason(
-        columns, tuple(texts), term, evidence, known, any(column.kind != "categorical" for column in schema), weight
+        columns, tuple(texts), term, evidence, known, any(_has_density(model, column) for column in schema), weight
     )
+
+
+def _has_density(model: BayesianClassifier, column: Column) -> bool:
+    """Whether a column's term is a density, not a probability."""
+    owner = next((part for part in model.distributions_ if column.name in part.columns), None)
+    return column.kind in ("numeric", "datetime") and not (owner is not None and owner.discrete)
 
 
 def log_odds(log_weights: Array, place: int, rivals: Sequence[int]) -> float:

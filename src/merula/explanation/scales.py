@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.rows import read_row, shown, table_of
+from merula.distributions import CountDistribution
 from merula.explanation.evidence import class_place, explainable, log_odds
 from merula.schema import Column, Label
 from merula.table import plain_label
@@ -156,6 +157,8 @@ def _weights(
         owner = next(part for part in model.distributions_ if column.name in part.columns)
         reach = owner.quantiles(column.name, np.array([TAIL, 1 - TAIL]), len(model.classes_))[:, [first, second]]
         values, ticks = _along(float(reach.min()), float(reach.max()))
+        if isinstance(owner, CountDistribution):
+            values, ticks = _whole(values, ticks)
     if not values:
         return (), (), np.zeros(0)
     columns = {name: [None] * len(values) for name in model.schema_.names} | {column.name: list(values)}
@@ -170,6 +173,13 @@ def _along(low: float, high: float) -> tuple[tuple[float, ...], tuple[int, ...]]
     rounded = [float(f"{k * step:.12g}") for k in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
     values = sorted({*np.linspace(low, high, CURVE).tolist(), *rounded})
     return tuple(values), tuple(values.index(value) for value in rounded)
+
+
+def _whole(values: tuple[float, ...], ticks: tuple[int, ...]) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """The whole numbers from 0 among which these places lie."""
+    numbers = sorted({max(0.0, float(round(value))) for value in values})
+    shown = sorted({numbers.index(max(0.0, float(round(values[k])))) for k in ticks})
+    return tuple(numbers), tuple(shown)
 
 
 def round_step(step: float) -> float:
