@@ -102,10 +102,10 @@ def _column(
 def _reads_like_text(table: Table, position: int, name: str) -> bool:
     """True when a column of words holds sentences: most cells differ (or very many do), and a cell has several words."""
     codes, labels = table.codes(position)
+    if len(labels) <= FEWEST_TEXTS:
+        return False
     cells = int(np.count_nonzero(np.asarray(codes) >= 0))
-    several = len(labels) > max(FEWEST_TEXTS, min(0.5 * cells, MANY_TEXTS)) and all(
-        type(label) is str for label in labels
-    )
+    several = len(labels) > min(0.5 * cells, MANY_TEXTS) and all(type(label) is str for label in labels)
     if not several or sum(len(label.split()) for label in labels) < WORDS_OF_A_TEXT * len(labels):
         return False
     warn_user(
