@@ -206,7 +206,6 @@ def test_mdl_cuts_are_those_of_pyagrum(name):
     intervals. Everything after that is the paper's, so the cuts are equal wherever the paper makes any; where it makes
     none, pyAgrum's are those of the paper with the first cut for free. It knows two classes only: each against the rest.
     """
-    pytest.importorskip("pyagrum")
     for column, x, y in real_columns(name, REAL.get(name, "class" if name == "ionosphere" else "Class")):
         for label in np.unique(y)[: None if len(set(y)) > 2 else 1]:
             own = (y == label).astype(int)

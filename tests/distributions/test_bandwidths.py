@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from KDEpy.bw_selection import improved_sheather_jones
 from scipy.optimize import bisect
 from scipy.special import factorial2
 from scipy.stats import gaussian_kde
@@ -90,9 +91,8 @@ def test_isj_solves_the_fixed_point_equation(name, weighted):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_isj_is_kdepys_rule_scaled_by_the_grid(name):
     """KDEpy finds the same t, but multiplies its root by the range of the data, half the width of its grid (KDEpy#199)."""
-    kdepy = pytest.importorskip("KDEpy.bw_selection")
     points = SAMPLES[name] * 100 / np.std(SAMPLES[name])
-    assert isj(points) == pytest.approx(2 * kdepy.improved_sheather_jones(points[:, None]), rel=1e-6)
+    assert isj(points) == pytest.approx(2 * improved_sheather_jones(points[:, None]), rel=1e-6)
 
 
 def test_isj_is_near_the_best_for_a_normal_sample():

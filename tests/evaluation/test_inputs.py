@@ -229,3 +229,8 @@ def test_an_error_of_the_model_says_where(patients):
 def test_tables_without_rows_in_memory_are_refused(table):
     with pytest.raises(TypeError, match="collect it first|expected an array"):
         evaluate(GaussianNB(), table, ["gesund", "krank"])
+
+
+def test_a_table_without_rows_is_refused():
+    with pytest.raises(ValueError, match="X has no rows"):
+        evaluate(BernoulliNB(), np.zeros((0, 3)), [])

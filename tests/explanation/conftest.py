@@ -102,7 +102,8 @@ def many_columns():
 @pytest.fixture
 def pyplot():
     """matplotlib without a screen; every figure is closed afterwards."""
-    matplotlib = pytest.importorskip("matplotlib")
+    import matplotlib
+
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

@@ -19,19 +19,20 @@ from merula.engine import local
 from merula.priors import Smoothing
 from merula.schema import Column, Schema
 from merula.stats import ClassCounts
+from merula.stats.rows import mixed
 
 Array = NDArray[np.float64]
 FOLDS = 5
 MOST_ROWS = 20_000  # scored: as many as tell families apart, chosen by their content
-MIXED = np.uint64(0x9E3779B97F4A7C15)
 
 
 def row_hashes(rows: Encoded) -> NDArray[np.uint64]:
     """A number for each row that depends on what its cells hold, not on where rows or columns stand."""
     total = np.zeros(len(rows), dtype=np.uint64)
     for name in (*rows.numeric, *rows.coded, *rows.texts):
-        total += _mixed(_cell_hashes(rows, name) ^ np.uint64(crc32(name.encode())))
-    return _mixed(total)
+        total += mixed(_cell_hashes(rows, name) ^ np.uint64(crc32(name.encode())))
+    result: NDArray[np.uint64] = mixed(total)
+    return result
 
 
 def _cell_hashes(rows: Encoded, name: str) -> NDArray[np.uint64]:
@@ -41,7 +42,7 @@ def _cell_hashes(rows: Encoded, name: str) -> NDArray[np.uint64]:
     if name in rows.texts:
         tokens = rows.texts[name]
         words = np.array([crc32(str(word).encode()) for word in tokens.labels] or [0], dtype=np.uint64)
-        amounts = _mixed(words[np.asarray(tokens.codes, dtype=np.int64)]) * np.asarray(tokens.counts).astype(np.uint64)
+        amounts = mixed(words[np.asarray(tokens.codes, dtype=np.int64)]) * np.asarray(tokens.counts).astype(np.uint64)
         sums = np.concatenate(([np.uint64(0)], np.cumsum(amounts, dtype=np.uint64)))
         result: NDArray[np.uint64] = sums[tokens.starts[1:]] - sums[tokens.starts[:-1]]
         return result
@@ -52,14 +53,6 @@ def _cell_hashes(rows: Encoded, name: str) -> NDArray[np.uint64]:
         coded.slots[code - coded.shift] if 0 <= code - coded.shift < len(coded.slots) else code for code in met.tolist()
     ]
     return np.array([crc32(repr(label).encode()) for label in labels], dtype=np.uint64)[places]
-
-
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The bits of each number spread over all of it (Steele, Lea & Flood 2014, splitmix64)."""
-    z = values + MIXED
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 def score_families(

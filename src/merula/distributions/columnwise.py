@@ -25,7 +25,7 @@ class ColumnwiseDistribution(Distribution):
     """Columns of numbers, independent given the class; ``lowest`` and ``highest`` are the values met, NaN if there were none.
 
     A column that never varied says nothing. A subclass writes `column_log_prob`, `column_quantiles` and `draw`, each for
-    one column that varies; its fields are a tuple with one entry for each column, or an array with columns on its second axis.
+    one column that varies; its fields are a tuple with one entry for each column, an array with columns on its last axis, or what all columns have in common.
 
     log p = Σ_column log_present + column_log_prob, a missing cell adds log_missing
     """
@@ -121,6 +121,8 @@ def _part(field: Any, j: int) -> Any:
         return (field[j],)
     if isinstance(field, Distribution):
         return field.factors()[j]
+    if not isinstance(field, np.ndarray):  # what all columns have in common
+        return field
     return field[j : j + 1] if field.ndim == 1 else np.ascontiguousarray(field[:, j : j + 1])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,9 +12,9 @@ from scipy.special import ndtri
 
 from merula.distributions._kernel_sums import KERNELS, KernelSums
 from merula.distributions.bandwidths import cv, isj, scott, silverman
-from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
-from merula.distributions.gaussian import VARIANCE_FLOOR, with_missing
-from merula.encode import Encoded
+from merula.distributions.base import Distribution, Setting, all_shaped
+from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily, or_pooled, shared_fields
+from merula.distributions.gaussian import VARIANCE_FLOOR
 from merula.schema import one_of
 from merula.stats import ValueCounts
 from merula.stats.moments import refuse_closeness, refuse_overflow
@@ -26,111 +25,69 @@ BANDWIDTHS = {"silverman": silverman, "scott": scott, "isj": isj, "cv": cv}
 
 
 @dataclass(frozen=True, eq=False)
-class KernelDistribution(Distribution):
-    """The distinct ``values[j]`` of each column with their weight in each class, ``counts[j][c]``, and ``bandwidth[c, j]``.
+class KernelDistribution(ColumnwiseDistribution):
+    """The distinct ``values[j]`` of each column with their weight in each class, ``counts[j][c]``, and ``bandwidth[c, j]``."""
 
-    A column that never varies has bandwidth 0 and says nothing.
-    """
-
-    columns: tuple[str, ...]
     kernel: str
     values: tuple[Array, ...]
     counts: tuple[Array, ...]
     bandwidth: Array
-    log_present: Array
-    log_missing: Array
 
     def fits(self, classes: int) -> bool:
         """See `Distribution.fits`."""
         d = len(self.columns)
-        if not (len(self.values) == len(self.counts) == d and self.kernel in KERNELS):
+        if not (super().fits(classes) and len(self.values) == len(self.counts) == d and self.kernel in KERNELS):
             return False
         pairs = zip(self.values, self.counts, strict=True)
         tables = all(values.ndim == 1 and all_shaped((classes, len(values)), counts) for values, counts in pairs)
-        return tables and all_shaped((classes, d), self.bandwidth, self.log_present, self.log_missing)
+        return tables and all_shaped((classes, d), self.bandwidth)
 
     @cached_property
-    def _sums(self) -> list[list[KernelSums] | None]:
-        """For each column that varies, the sums of each class; a class without values has those of all classes."""
-        result: list[list[KernelSums] | None] = []
-        for j, (values, counts) in enumerate(zip(self.values, self.counts, strict=True)):
-            if not self.bandwidth[:, j].all():
-                result.append(None)
-                continue
-            weights = [part if part.any() else counts.sum(axis=0) for part in counts]
-            pairs = zip(weights, self.bandwidth[:, j].tolist(), strict=True)
-            result.append([KernelSums.build(values, part, h, self.kernel) for part, h in pairs])
-        return result
+    def _sums(self) -> list[list[KernelSums]]:
+        """The sums of each class for each column; a class without values has those of all classes."""
+        return [
+            [
+                KernelSums.build(self.values[j], weights, h, self.kernel)
+                for weights, h in zip(or_pooled(self.counts[j]), self.bandwidth[:, j].tolist(), strict=True)
+            ]
+            if self.varies[j]
+            else []
+            for j in range(len(self.columns))
+        ]
 
-    def add_log_prob(self, rows: Encoded, out: Array) -> None:
-        """See `Distribution.add_log_prob`."""
-        x = rows.values(self.columns)
-        for j, sums in enumerate(self._sums):
-            column = np.ascontiguousarray(x[:, j], dtype=np.float64)
-            if np.isinf(column).any():
-                raise ValueError(
-                    f"column {self.columns[j]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
-                )
-            known = ~np.isnan(column)
-            everything = bool(known.all())
-            present = column if everything else column[known]
-            for label in range(out.shape[1]):
-                term = self.log_present[label, j] + (sums[label].log_density(present) if sums else 0.0)
-                if everything:
-                    out[:, label] += term
-                else:
-                    out[known, label] += term
-                    out[~known, label] += self.log_missing[label, j]
+    def column_log_prob(self, j: int, x: Array) -> Array:
+        """See `ColumnwiseDistribution.column_log_prob`."""
+        return np.stack([sums.log_density(x) for sums in self._sums[j]], axis=1)
 
-    def log_prob(self, rows: Encoded) -> Array:
-        """See `Distribution.log_prob`."""
-        out = np.zeros((len(rows), len(self.bandwidth)))
-        self.add_log_prob(rows, out)
-        return out
-
-    def factors(self) -> tuple[Distribution, ...]:
-        """See `Distribution.factors`: one part for each column."""
-        return tuple(
-            KernelDistribution(
-                (name,),
-                self.kernel,
-                (self.values[j],),
-                (self.counts[j],),
-                self.bandwidth[:, j : j + 1],
-                self.log_present[:, j : j + 1],
-                self.log_missing[:, j : j + 1],
-            )
-            for j, name in enumerate(self.columns)
+    def column_quantiles(self, j: int, probabilities: Array) -> Array:
+        """See `ColumnwiseDistribution.column_quantiles`."""
+        reach = ndtri(probabilities) if self.kernel == "gaussian" else np.clip(ndtri(probabilities), -1.0, 1.0)
+        pairs = zip(or_pooled(self.counts[j]), self.bandwidth[:, j], strict=True)
+        return np.stack(
+            [weighted_quantiles(self.values[j], weights, probabilities) + reach * h for weights, h in pairs], axis=1
         )
+
+    def draw(self, j: int, classes: NDArray[np.int64], rng: np.random.Generator) -> Array:
+        """See `ColumnwiseDistribution.draw`: a value of the class, moved by the kernel."""
+        weights, column = or_pooled(self.counts[j]), np.empty(len(classes))
+        for label in np.unique(classes).tolist():
+            chosen = np.flatnonzero(classes == label)
+            share = weights[label] / weights[label].sum()
+            column[chosen] = rng.choice(self.values[j], size=len(chosen), p=share)
+        result: Array = column + self.bandwidth[classes, j] * _noise(self.kernel, len(classes), rng)
+        return result
 
     @property
     def parameters_count(self) -> int:
         """A bandwidth for each class and column that varies (what the values themselves say is not counted)."""
-        return int((self.bandwidth > 0).sum())
+        return len(self.bandwidth) * int(self.varies.sum()) + self.missing_parameters
 
-    def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
-        """See `Distribution.quantiles`: those of the values, as far apart as the kernel spreads them."""
-        j = self.columns.index(column)
-        reach = ndtri(probabilities) if self.kernel == "gaussian" else np.clip(ndtri(probabilities), -1.0, 1.0)
-        result = np.zeros((len(probabilities), classes))
-        for label, weights in enumerate(self.counts[j]):
-            own = np.cumsum(weights if weights.any() else self.counts[j].sum(axis=0))
-            places = np.searchsorted(own, probabilities * own[-1]).clip(0, len(own) - 1)
-            result[:, label] = self.values[j][places] + reach * self.bandwidth[label, j]
-        return result
 
-    def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        """See `Distribution.sample`: a value of the class, moved by the kernel."""
-        drawn = {}
-        for j, name in enumerate(self.columns):
-            column = np.full(len(classes), np.nan)
-            for label in np.unique(classes).tolist() if len(self.values[j]) else ():
-                chosen = np.flatnonzero(classes == label)
-                weights = self.counts[j][label] if self.counts[j][label].any() else self.counts[j].sum(axis=0)
-                values = rng.choice(self.values[j], size=len(chosen), p=weights / weights.sum())
-                column[chosen] = values + self.bandwidth[label, j] * _noise(self.kernel, len(chosen), rng)
-            drawn[name] = column
-        return with_missing(drawn, self.log_present, self.log_missing, classes, rng)
+def weighted_quantiles(values: Array, weights: Array, probabilities: Array) -> Array:
+    """The values, ascending, at which these shares of the weight are reached."""
+    reached = np.cumsum(weights)
+    result: Array = values[np.searchsorted(reached, probabilities * reached[-1]).clip(0, len(values) - 1)]
+    return result
 
 
 def _noise(kernel: str, count: int, rng: np.random.Generator) -> Array:
@@ -146,7 +103,7 @@ def _noise(kernel: str, count: int, rng: np.random.Generator) -> Array:
 
 
 @dataclass(frozen=True)
-class Kernel(BaseFamily):
+class Kernel(ValueFamily):
     """The family of kernel densities: every class and column with its own values and its own bandwidth.
 
     Parameters
@@ -181,11 +138,6 @@ class Kernel(BaseFamily):
                 f"bandwidth is {self.bandwidth!r}, expected a number above 0 or one of {', '.join(map(repr, BANDWIDTHS))}"
             )
 
-    def wanted(self, columns: Sequence[str], classes: int) -> ValueCounts:
-        """See `Family.wanted`."""
-        self.check()
-        return ValueCounts.zero(columns, classes)
-
     def build(self, statistic: ValueCounts, setting: Setting) -> KernelDistribution:
         """See `Family.build`."""
         self.check()
@@ -193,10 +145,8 @@ class Kernel(BaseFamily):
         bandwidth = np.column_stack(
             [self._bandwidths(*pair) for pair in zip(statistic.values, statistic.counts, strict=True)]
         )
-        present = np.column_stack([counts.sum(axis=1) for counts in statistic.counts])
-        log_present, log_missing = missing_terms(present, setting.class_weight, setting)
         return KernelDistribution(
-            statistic.columns, self.kernel, statistic.values, statistic.counts, bandwidth, log_present, log_missing
+            *shared_fields(statistic, setting), self.kernel, statistic.values, statistic.counts, bandwidth
         )
 
     def _bandwidths(self, values: Array, counts: Array) -> Array:

@@ -14,10 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
 from merula.distributions.cells import read_cells
 from merula.distributions.gaussian import LOG_TWO_PI, VARIANCE_FLOOR
+from merula.distributions.kernel import weighted_quantiles
 from merula.encode import Encoded
 from merula.logspace import kernel, safe_log
 from merula.priors import MEstimate, Smoothing, checked_smoothing
@@ -100,6 +102,18 @@ class ProductKernelDistribution(Distribution):
         everyone = out[:, -1:] * found[:, -1:]
         result: Array = np.where(found[:, :-1], out[:, :-1], everyone)
         result[np.isnan(queries).all(axis=1)] = 0.0
+        return result
+
+    def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
+        """See `Distribution.quantiles`: those of the kept rows, as far apart as the kernel spreads them."""
+        j, reach = self.columns.index(column), ndtri(probabilities)
+        known, result = ~np.isnan(self.cells[:, j]), np.zeros((len(probabilities), classes))
+        order = np.argsort(self.cells[:, j], kind="stable")[: int(known.sum())]  # NaN comes last
+        for label, h in enumerate(np.nan_to_num(self.bandwidth[:, j])):
+            own = order[self.labels[order] == label]
+            rows = own if len(own) else order
+            if len(rows):
+                result[:, label] = weighted_quantiles(self.cells[rows, j], self.weight[rows], probabilities) + reach * h
         return result
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.evaluation.metrics import Answers, RowValues, figures_of, pooled, row_values
-from merula.evaluation.rows import Rows
+from merula.table.rows import Rows
 
 Array = NDArray[np.float64]
 UNDEFINED = "–"

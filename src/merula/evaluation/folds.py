@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold
 from sklearn.utils import check_random_state
 
-from merula.evaluation.rows import Rows
 from merula.logspace import warn_user
 from merula.table import codes_of_labels, plain_label
+from merula.table.rows import Rows
 
 EXPECTED = "a number of folds from 2, a scikit-learn splitter, (train, test) row numbers, or an iterable of such pairs"
 REPEATS = 3

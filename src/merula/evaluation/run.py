@@ -18,9 +18,8 @@ from merula.evaluation.folds import Split, make_splits
 from merula.evaluation.progress import progress_bar
 from merula.evaluation.reliability import checked_probabilities
 from merula.evaluation.result import Evaluation, add_model
-from merula.evaluation.rows import RowSource, open_rows
 from merula.schema import Label, sort_labels
-from merula.table import plain_label
+from merula.table import RowSource, open_rows, plain_label
 
 Array = NDArray[np.float64]
 
@@ -212,6 +211,8 @@ def _in_place(proba: Array, known: NDArray[Any], classes: tuple[Label, ...], nam
 
 def _read_data(rows: RowSource, y: Any, sample_weight: Any, models: Mapping[str, Any]) -> Data:
     """The checked target and weights; the classes are those of y and of models that stay fitted when cloned."""
+    if rows.count == 0:
+        raise ValueError("X has no rows; there is nothing to evaluate")
     target = encode_target(y, rows.count, sample_weight)
     if len(target.classes) < 2:
         raise ValueError(f"y holds one class only ({plain_label(target.classes[0])!r}); there is nothing to tell apart")

@@ -155,7 +155,7 @@ def _recode(codes: Array, places: NDArray[np.int32]) -> None:
 
 
 @kernel
-def _mixed(value: Any) -> Any:
+def mixed(value: Any) -> Any:
     """The bits of a number spread over all of it (Steele, Lea & Flood 2014, splitmix64)."""
     z = value + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -168,10 +168,10 @@ def _hashes(cells: NDArray[np.uint64], keys: NDArray[np.uint64], classes: NDArra
     """Each row's cells, mixed with their columns' keys, added up: in any order the same."""
     result = np.empty(len(cells), dtype=np.uint64)
     for column in range(len(keys)):
-        keys[column] = _mixed(keys[column])
+        keys[column] = mixed(keys[column])
     for row in range(len(cells)):
         total = np.uint64(classes[row])
         for column in range(len(keys)):
-            total += _mixed(cells[row, column] ^ keys[column])
-        result[row] = _mixed(total)
+            total += mixed(cells[row, column] ^ keys[column])
+        result[row] = mixed(total)
     return result

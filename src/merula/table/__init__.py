@@ -24,6 +24,7 @@ from merula.table.cells import (
 from merula.table.codes import codes_of_words
 from merula.table.frame import FrameTable, build_frame, open_frame
 from merula.table.matrix import MatrixTable, open_matrix
+from merula.table.rows import RowSource, open_rows
 from merula.table.sparse import DENSE_NEEDED, SparseTable, open_sparse
 
 Table = MatrixTable | FrameTable | SparseTable
@@ -33,6 +34,7 @@ __all__ = [
     "FEW",
     "FrameTable",
     "MatrixTable",
+    "RowSource",
     "SparseTable",
     "Table",
     "as_times",
@@ -44,6 +46,7 @@ __all__ = [
     "is_missing",
     "narrowest",
     "object_numbers",
+    "open_rows",
     "open_table",
     "plain_label",
 ]
