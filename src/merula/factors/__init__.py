@@ -1,0 +1,1 @@
+"""Named probability tables and what is computed on them: elimination orders, junction trees. They know no model."""

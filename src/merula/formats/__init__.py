@@ -1,0 +1,1 @@
+"""Files of Bayesian networks that other programs read and write."""
