@@ -282,11 +282,20 @@ class ProductKernel(BaseFamily):
         mean = np.bincount(labels, weights=weight * centre, minlength=count) / np.maximum(n, 1e-300)
         squares = np.bincount(labels, weights=weight * (centre - mean[labels]) ** 2, minlength=count)
         overall, within = np.average(centre**2, weights=weight), squares.sum() / n.sum()
-        variance = np.where(squares > 0, squares / np.maximum(n, 1e-300), within)
+        variance = np.where(_differ(x, labels, count), squares / np.maximum(n, 1e-300), within)
         deviation = np.sqrt(np.maximum(variance, VARIANCE_FLOOR * overall))
         factor = (4 / (d + 2)) ** (1 / (d + 4)) if RULES[self.bandwidth] else 1.0
         result: Array = factor * deviation * np.where(n > 0, n, n.sum()) ** (-1 / (d + 4))
         return result
+
+
+def _differ(x: Array, labels: NDArray[np.int32], count: int) -> NDArray[np.bool_]:
+    """Which classes hold more than one value: equal ones may leave squares above 0, by rounding."""
+    lowest, highest = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(lowest, labels, x)
+    np.maximum.at(highest, labels, x)
+    result: NDArray[np.bool_] = highest > lowest
+    return result
 
 
 def _spread_of_words(kept: Rows, j: int, m: int, setting: Setting, smoothing: Smoothing) -> Array:
