@@ -14,7 +14,7 @@ from merula.encode.rows import (
     infer_schema,
     level_positions,
 )
-from merula.encode.target import Target, encode_target
+from merula.encode.target import Target, checked_weights, encode_target
 from merula.encode.tokens import Tokens
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Target",
     "Tokens",
     "UnseenLevelWarning",
+    "checked_weights",
     "encode",
     "encode_rows",
     "encode_target",

@@ -52,7 +52,7 @@ def encode_target(y: Any, rows: int, sample_weight: Any = None) -> Target:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {rows} rows, y has {len(values)}"
         )
-    weights = _checked_weights(sample_weight, rows)
+    weights = checked_weights(sample_weight, rows)
     if words:
         codes, classes = _word_classes(*words)
         classes = classes.astype(y.dtype) if isinstance(y, np.ndarray) else classes
@@ -173,7 +173,7 @@ def _unsigned(count: int) -> Any:
     return np.uint8 if count <= 256 else np.uint16 if count <= 65_536 else np.uint32
 
 
-def _checked_weights(sample_weight: Any, rows: int) -> NDArray[np.float64] | None:
+def checked_weights(sample_weight: Any, rows: int, what: str = "sample_weight") -> NDArray[np.float64] | None:
     """Frequency weights: finite, not negative, not all 0."""
     if sample_weight is None:
         return None
@@ -183,26 +183,22 @@ def _checked_weights(sample_weight: Any, rows: int) -> NDArray[np.float64] | Non
         weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"sample_weight holds something that is not a number ({error}); give every row a number from 0"
+            f"{what} holds something that is not a number ({error}); give every row a number from 0"
         ) from None
     if weights.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got an array of shape {weights.shape}")
     if len(weights) != rows:
-        raise ValueError(f"sample_weight.shape == {weights.shape}, expected ({rows},): one weight per row")
+        raise ValueError(f"{what}.shape == {weights.shape}, expected ({rows},): one weight per row")
     if not np.isfinite(weights).all():
-        raise ValueError(
-            "sample_weight holds NaN or infinite values; give every row a finite weight, 0 to leave it out"
-        )
+        raise ValueError(f"{what} holds NaN or infinite values; give every row a finite weight, 0 to leave it out")
     if (weights < 0).any():
         raise ValueError(
-            f"sample_weight holds a negative value ({weights.min():g}, row {int(weights.argmin())}); weights count rows and start at 0"
+            f"{what} holds a negative value ({weights.min():g}, row {int(weights.argmin())}); weights count rows and start at 0"
         )
     with np.errstate(over="ignore"):
         total = weights.sum()
     if not np.isfinite(total):
-        raise ValueError(
-            f"sample_weight sums to more than a number can hold (largest {weights.max():g}); rescale the weights"
-        )
+        raise ValueError(f"{what} sums to more than a number can hold (largest {weights.max():g}); rescale the weights")
     if not weights.any():
-        raise ValueError("every sample_weight is zero: no rows are left to learn from")
+        raise ValueError(f"every number in {what} is zero: no rows are left to learn from")
     return weights
