@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from merula.encode import GuessedKindWarning, UnseenLevelWarning
     from merula.evaluation import RareClassWarning, evaluate
     from merula.explanation import explain, nomogram
+    from merula.factors import ConditionalDistribution, ImpossibleEvidenceError, JointDistribution
     from merula.logspace import ZeroEvidenceWarning
     from merula.priors import MEstimate
     from merula.question import next_question
@@ -58,6 +59,7 @@ _HOMES = {
     "Bernoulli": "distributions",
     "Categorical": "distributions",
     "Column": "schema",
+    "ConditionalDistribution": "factors",
     "DecisionClassifier": "decision",
     "Discretized": "distributions",
     "Discretizer": "discretize",
@@ -67,7 +69,9 @@ _HOMES = {
     "GaussianMixture": "distributions",
     "GuessedKindWarning": "encode",
     "Histogram": "distributions",
+    "ImpossibleEvidenceError": "factors",
     "JointCategorical": "distributions",
+    "JointDistribution": "factors",
     "Kernel": "distributions",
     "KernelBayesClassifier": "classify",
     "MEstimate": "priors",
@@ -103,6 +107,7 @@ __all__ = [
     "Bernoulli",
     "Categorical",
     "Column",
+    "ConditionalDistribution",
     "DecisionClassifier",
     "Discretized",
     "Discretizer",
@@ -112,7 +117,9 @@ __all__ = [
     "GaussianMixture",
     "GuessedKindWarning",
     "Histogram",
+    "ImpossibleEvidenceError",
     "JointCategorical",
+    "JointDistribution",
     "Kernel",
     "KernelBayesClassifier",
     "MEstimate",

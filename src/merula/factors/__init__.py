@@ -1,1 +1,9 @@
 """Named probability tables and what is computed on them: elimination orders, junction trees. They know no model."""
+
+from __future__ import annotations
+
+from merula.factors.conditional import ConditionalDistribution
+from merula.factors.errors import ImpossibleEvidenceError
+from merula.factors.joint import JointDistribution
+
+__all__ = ["ConditionalDistribution", "ImpossibleEvidenceError", "JointDistribution"]

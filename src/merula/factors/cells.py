@@ -1,0 +1,302 @@
+"""Read a probability table however it is written: cells by their levels, an array, a data frame, rows to count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.factors.names import Levels, cell_text, title
+from merula.priors import SUM_TOLERANCE
+from merula.schema import Label, one_of, settled_levels
+from merula.table import codes_of_labels, open_table, plain_label
+
+Array = NDArray[np.float64]
+MOST_CELLS = 2**26  # half a gigabyte of numbers
+MOST_AXES = 64  # of a NumPy array
+FORMS = "{levels: probability}, an array, a table with a column 'probability', or a Series with a named index"
+
+
+def read_joint(variables: Any, probabilities: Any) -> tuple[Levels, Array]:
+    """The levels of each variable, in order, and the array of their joint probabilities."""
+    names, levels = read_variables(variables)
+    if isinstance(probabilities, Mapping):
+        if names is None:
+            raise ValueError(f"got {{levels: probability}} without names; expected JointDistribution(names, {{…}}): {_few(probabilities)}")  # fmt: skip
+        columns, numbers = cell_columns(names, probabilities)
+    elif is_table(probabilities):
+        columns = read_columns(probabilities)
+        numbers = columns.pop("probability")
+        columns = _chosen(columns, names)
+    else:
+        levels, array = read_array(names, levels, probabilities)
+        return levels, checked_values(levels, array)
+    found = {name: declared_levels(name, values, (levels or {}).get(name)) for name, values in columns.items()}
+    return found, checked_values(found, placed(found, columns, numbers))
+
+
+def read_variables(variables: Any) -> tuple[tuple[str, ...] | None, Levels | None]:
+    """The names of the variables, and their levels where ``{name: levels}`` states them."""
+    if variables is None:
+        return None, None
+    names = (variables,) if isinstance(variables, str) else tuple(variables)
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(f"a variable is called {name!r} ({type(name).__name__}); name every variable by a word")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"variable {twice!r} is named more than once; give every variable its own name")
+    if not isinstance(variables, Mapping):
+        return names, None
+    return names, {name: distinct_levels(name, levels) for name, levels in variables.items()}
+
+
+def distinct_levels(name: str, levels: Iterable[Label]) -> tuple[Label, ...]:
+    """A variable's levels as plain data, in order; an error if there is none or one stands twice."""
+    if isinstance(levels, str | Mapping) or not isinstance(levels, Iterable):
+        raise ValueError(f"the levels of {name!r} are {levels!r}, expected a list such as ['low', 'high']")
+    labels = tuple(plain_label(level) for level in levels)
+    if not labels:
+        raise ValueError(f"variable {name!r} has no levels; a random variable takes at least one value")
+    twice = next((label for label in labels if labels.count(label) > 1), None) if len(set(labels)) < len(labels) else ()
+    if twice != ():
+        raise ValueError(f"level {twice!r} of {name!r} stands more than once (True equals 1); list every level once")
+    return labels
+
+
+def checked_size(levels: Levels) -> tuple[int, ...]:
+    """The shape of the table over these levels, if it can be held."""
+    shape = tuple(len(labels) for labels in levels.values())
+    if prod(shape) > MOST_CELLS or len(shape) > MOST_AXES:
+        raise ValueError(
+            f"{title(levels)} has {prod(shape):,} cells over {len(shape)} variables, expected at most {MOST_CELLS:,} cells over {MOST_AXES}; take fewer variables or levels, or state a BayesianNetwork"
+        )
+    return shape
+
+
+def checked_values(levels: Levels, array: Array) -> Array:
+    """The array itself if it holds probabilities that sum to 1 within 1e-6, then normalised; else a ValueError."""
+    bad = ~((array >= 0) & (array < np.inf))
+    if bad.any():
+        place = tuple(int(axis[0]) for axis in np.nonzero(bad))
+        raise ValueError(
+            f"{title(levels)} holds {array[place]:g} at {cell_text(levels, place)}; probabilities are numbers from 0 to 1"
+        )
+    total = float(array.sum())
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise ValueError(
+            f"{title(levels)} sums to {total:.9g}, expected 1; add what is missing or divide by the sum (combinations that are not listed have probability 0)"
+        )
+    return array if total == 1 else array / total
+
+
+# --------------------------------------------------------------------------------------------------------------- arrays
+
+
+def read_array(names: Sequence[str] | None, levels: Levels | None, values: Any) -> tuple[Levels, Array]:
+    """An array over stated levels, one axis for each variable."""
+    if names is None or not isinstance(values, np.ndarray | list | tuple):
+        raise ValueError(f"the probabilities are {values!r}, expected {FORMS}")
+    if levels is None:
+        raise ValueError(
+            f"an array says nothing about its levels; name them, as in {{{names[0] if names else 'size'!r}: ['low', 'high'], …}} instead of {list(names)}"
+        )
+    array = numbers_of(values)
+    if array.shape != checked_size(levels):
+        raise ValueError(
+            f"the array has shape {array.shape}, expected {checked_size(levels)}: one axis for each of {list(names)}, one place for each level"
+        )
+    return levels, array
+
+
+def numbers_of(values: Any) -> Array:
+    """A new array of numbers, or a ValueError that says what is none."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the probabilities hold something that is not a number ({error})") from None
+
+
+# ---------------------------------------------------------------------------------------------------------------- cells
+
+
+def cell_columns(names: Sequence[str], cells: Mapping[Any, Any]) -> tuple[dict[str, list[Label]], list[Any]]:
+    """The columns of ``{levels: probability}``; a single variable's levels may stand bare."""
+    if not cells:
+        raise ValueError(f"no cells were given for {title(names)}; expected {{levels: probability}}")
+    keys = [key if isinstance(key, tuple) or len(names) != 1 else (key,) for key in cells]
+    strange = next((key for key in keys if not isinstance(key, tuple) or len(key) != len(names)), None)
+    if strange is not None:
+        raise ValueError(f"the cell {strange!r} does not name one level for each of {list(names)}; write it as a tuple")
+    columns = {name: [plain_label(key[axis]) for key in keys] for axis, name in enumerate(names)}
+    return columns, list(cells.values())
+
+
+def placed(levels: Levels, columns: Mapping[str, Sequence[Label]], numbers: Any) -> Array:
+    """The array of a table's probabilities: each row at the place of its levels, 0 where there is none."""
+    shape, probabilities = checked_size(levels), numbers_of(numbers)
+    values = np.zeros(shape)
+    if not levels:
+        return probabilities.reshape(())
+    ranks = [{label: rank for rank, label in enumerate(labels)} for labels in levels.values()]
+    places = [[rank[label] for label in columns[name]] for name, rank in zip(levels, ranks, strict=True)]
+    flat = np.ravel_multi_index(tuple(np.array(place, dtype=np.int64) for place in places), shape)
+    counts = np.unique(flat, return_counts=True)
+    if (counts[1] > 1).any():
+        twice = np.unravel_index(int(counts[0][counts[1] > 1][0]), shape)
+        raise ValueError(f"the cell {cell_text(levels, twice)} stands more than once; list every combination once")
+    values.reshape(-1)[flat] = probabilities
+    return values
+
+
+def declared_levels(name: str, met: Sequence[Label], declared: tuple[Label, ...] | None) -> tuple[Label, ...]:
+    """The declared levels, or those that were met in order of first appearance."""
+    return tuple(dict.fromkeys(met)) if declared is None else settled_levels(name, met, declared)
+
+
+def _few(cells: Mapping[Any, Any]) -> str:
+    shown = ", ".join(f"{key!r}: {value!r}" for key, value in list(cells.items())[:2])
+    return "{" + shown + (", …}" if len(cells) > 2 else "}")
+
+
+# --------------------------------------------------------------------------------------------------------------- tables
+
+
+def is_table(source: Any) -> bool:
+    """True for data frames, a pandas Series, and lists of dicts."""
+    if isinstance(source, list):
+        return not source or isinstance(source[0], Mapping)
+    return hasattr(source, "columns") or hasattr(source, "column_names") or hasattr(source, "reset_index")
+
+
+def read_columns(joint: Any) -> dict[str, list[Any]]:
+    """The columns of a joint distribution by name, "probability" among them, labels as plain data."""
+    if hasattr(joint, "reset_index") and not hasattr(joint, "columns"):
+        joint = _series_table(joint)
+    columns = plain_columns(joint)
+    if "probability" not in columns:
+        raise ValueError(f"the joint has columns {list(columns)}; one of them must be 'probability'")
+    return {
+        name: values if name == "probability" else [plain_label(value) for value in values]
+        for name, values in columns.items()
+    }
+
+
+def _series_table(series: Any) -> Any:
+    """A pandas Series of probabilities as a data frame; its index must be named."""
+    if None in series.index.names:
+        raise ValueError(
+            f"the index of the Series is named {list(series.index.names)}; name every level, as in series.rename_axis(['color', 'shape'])"
+        )
+    return series.rename("probability").reset_index()
+
+
+def plain_columns(table: Any) -> dict[str, list[Any]]:
+    """The columns of a data frame or of a list of dicts, by name."""
+    if hasattr(table, "to_pylist"):
+        table = table.to_pylist()
+    if not isinstance(table, list):
+        return {name: list(table[name]) for name in open_table(table).names}
+    names = list(table[0]) if table else []
+    strange = next((row for row in table if set(row) != set(names)), None)
+    if strange is not None:
+        raise ValueError(f"the joint's rows must all name the same variables; {strange} does not name {names}")
+    return {name: [row[name] for row in table] for name in names}
+
+
+def _chosen(columns: dict[str, list[Any]], names: Sequence[str] | None) -> dict[str, list[Any]]:
+    """The columns in the order asked for; every one must be asked for."""
+    if names is None:
+        return columns
+    for name in names:
+        one_of(name, columns, "a variable")
+    left = [name for name in columns if name not in names]
+    if left:
+        raise ValueError(f"the table has a column {left[0]!r} that {list(names)} do not name; drop it, or name it and sum it out with marginal()")  # fmt: skip
+    return {name: columns[name] for name in names}
+
+
+# ------------------------------------------------------------------------------------------------------ rows to count
+
+
+def count_rows(data: Any, variables: Any, weights: Any, missing: str) -> tuple[Levels, Array]:
+    """The levels met in a table's columns, and the share of the rows in each cell."""
+    names, declared = read_variables(variables)
+    columns, rows = _coded_columns(data, names)
+    if isinstance(weights, str):
+        codes, labels = columns.pop(one_of(weights, columns, "weights"))
+        weights = np.array([np.nan, *labels], dtype=np.float64)[codes + 1]
+    if names is not None:
+        columns = {name: columns[one_of(name, columns, "a variable")] for name in names}
+    weight = _checked_weights(weights, rows)
+    used = (weight > 0) & _complete(columns, missing)
+    if not used.any():
+        raise ValueError(f"no rows are left to count of {rows}: every one has weight 0 or a missing cell")
+    levels, places = {}, []
+    for name, (codes, labels) in columns.items():
+        levels[name], place = _levels_met(name, codes[used], labels, (declared or {}).get(name))
+        places.append(place)
+    shape = checked_size(levels)
+    cells = np.ravel_multi_index(tuple(places), shape)
+    counts = np.bincount(cells, weights=weight[used], minlength=prod(shape)).reshape(shape)
+    return levels, counts / counts.sum()
+
+
+def _coded_columns(data: Any, names: Sequence[str] | None) -> tuple[dict[str, tuple[Any, Sequence[Label]]], int]:
+    """Each column's codes (−1 for missing) and their labels, and the number of rows."""
+    if isinstance(data, list) and data and isinstance(data[0], Mapping):
+        data = plain_columns(data)
+    if isinstance(data, Mapping):
+        coded = {name: codes_of_labels(values) for name, values in data.items()}
+        lengths = {name: len(codes) for name, (codes, _) in coded.items()}
+        if len(set(lengths.values())) != 1:
+            raise ValueError(f"the columns have {lengths} values, expected the same number in each")
+        return dict(coded), next(iter(lengths.values()))
+    table = open_table(data)
+    called: Sequence[str] = table.names
+    if not table.named and names is not None:
+        called = names
+        if len(names) != len(table.names):
+            raise ValueError(f"the table has {len(table.names)} columns, expected one for each of {list(names)}")
+    return {name: table.codes(place) for place, name in enumerate(called)}, table.rows
+
+
+def _checked_weights(weights: Any, rows: int) -> Array:
+    """One frequency weight for each row: finite, not negative."""
+    if weights is None:
+        return np.ones(rows)
+    array = numbers_of(weights)
+    if array.shape != (rows,):
+        raise ValueError(f"weights has shape {array.shape}, expected ({rows},): one weight for each row")
+    if not ((array >= 0) & (array < np.inf)).all():
+        raise ValueError(f"weights holds {array.min():g} … {array.max():g}; weights count rows: finite numbers from 0")
+    return array
+
+
+def _complete(columns: Mapping[str, tuple[Any, Sequence[Label]]], missing: str) -> NDArray[np.bool_]:
+    """Which rows to count, as `missing` says."""
+    one_of(missing, ("error", "drop", "level"), "missing")
+    known = np.logical_and.reduce([codes >= 0 for codes, _ in columns.values()])
+    if missing == "level":
+        return np.ones_like(known)
+    if missing == "error" and not known.all():
+        name = next(name for name, (codes, _) in columns.items() if (codes < 0).any())
+        count = int((columns[name][0] < 0).sum())
+        raise ValueError(
+            f"column {name!r} has {count} missing cells; say missing='drop' to count complete rows, or missing='level' to make it a level of its own"
+        )
+    return np.asarray(known)
+
+
+def _levels_met(
+    name: str, codes: NDArray[Any], labels: Sequence[Label], declared: tuple[Label, ...] | None
+) -> tuple[tuple[Label, ...], NDArray[np.int64]]:
+    """The labels that these codes mean (None for −1), sorted or as declared, and each row's place among them."""
+    found, inverse = np.unique(codes, return_inverse=True)
+    met = [None if code < 0 else labels[code] for code in found.tolist()]
+    levels = settled_levels(name, met, declared)
+    rank = {label: place for place, label in enumerate(levels)}
+    return levels, np.array([rank[label] for label in met], dtype=np.int64)[inverse]

@@ -1,0 +1,33 @@
+"""Cells of a distribution as columns and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.factors.names import Levels
+from merula.schema import Label
+from merula.table import build_frame
+
+LIBRARIES = ("pandas", "polars", "pyarrow")
+
+
+def label_array(levels: Sequence[Label]) -> NDArray[Any]:
+    """Levels as an array: numbers as numbers, anything else as objects."""
+    alike = {type(level) for level in levels} in ({int}, {float}, {bool})
+    return np.array(levels) if alike else np.array(levels, dtype=object)
+
+
+def cell_columns(levels: Levels, cells: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """The levels of these cells, counted in the order of the table, by variable."""
+    places = np.unravel_index(cells, [len(labels) for labels in levels.values()]) if levels else ()
+    return {name: label_array(labels)[place] for (name, labels), place in zip(levels.items(), places, strict=True)}
+
+
+def build_table(columns: dict[str, NDArray[Any]]) -> Any:
+    """The columns as a table of pandas (else polars, else pyarrow); side by side in an array if none is installed."""
+    return build_frame(columns, next((library for library in LIBRARIES if find_spec(library)), "numpy"))
