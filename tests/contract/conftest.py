@@ -26,6 +26,8 @@ PLAIN = {
     "full-missing-is-a-level": mr.BayesClassifier(missing="level", shrinkage=0.2, variance="unbiased"),
     "shared": mr.BayesClassifier(covariance="shared", class_prior="laplace", smoothing=0.5),
     "diagonal": mr.BayesClassifier(covariance="diagonal", unseen="smooth"),
+    "kernel": mr.KernelBayesClassifier(),
+    "naive-kernel": mr.NaiveBayesClassifier(distributions={"numeric": "kernel"}),
     "neighbors": mr.NearestNeighborsClassifier(),
     "neighbors-auto-distance": mr.NearestNeighborsClassifier(
         neighbors="auto", weights="distance", class_prior="laplace"

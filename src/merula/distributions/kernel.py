@@ -21,6 +21,7 @@ from merula.stats.moments import refuse_closeness, refuse_overflow
 from merula.stats.rows import LARGEST
 
 Array = NDArray[np.float64]
+FARTHEST = 1e100  # ranges beyond the values met; beyond this, squares would overflow
 BANDWIDTHS = {"silverman": silverman, "scott": scott, "isj": isj, "cv": cv}
 
 
@@ -57,7 +58,9 @@ class KernelDistribution(ColumnwiseDistribution):
 
     def column_log_prob(self, j: int, x: Array) -> Array:
         """See `ColumnwiseDistribution.column_log_prob`."""
-        return np.stack([sums.log_density(x) for sums in self._sums[j]], axis=1)
+        reach = FARTHEST * (self.highest[j] - self.lowest[j])
+        near = np.clip(x, self.lowest[j] - reach, self.highest[j] + reach)
+        return np.stack([sums.log_density(near) for sums in self._sums[j]], axis=1)
 
     def column_quantiles(self, j: int, probabilities: Array) -> Array:
         """See `ColumnwiseDistribution.column_quantiles`."""

@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from merula.distributions._product_sums import log_sums
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
 from merula.distributions.cells import read_cells
 from merula.distributions.gaussian import LOG_TWO_PI, VARIANCE_FLOOR
 from merula.distributions.kernel import weighted_quantiles
 from merula.encode import Encoded
-from merula.logspace import kernel, safe_log
+from merula.logspace import safe_log
 from merula.priors import MEstimate, Smoothing, checked_smoothing
 from merula.schema import Column, Label, one_of
 from merula.stats import Rows
@@ -29,9 +30,7 @@ from merula.stats.moments import refuse_closeness
 
 Array = NDArray[np.float64]
 RULES = {"silverman": True, "scott": False}  # whether the factor (4 / (d + 2))^(1/(d + 4)) is applied
-PANEL = 256  # kept rows whose exponents are summed at once
-FAINT = 60.0  # a row whose exponent is so far below the largest adds nothing that a float could hold
-FARTHEST = 1e150  # bandwidths: beyond, squares overflow
+FARTHEST = 1e100  # ranges of a column
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,37 +69,50 @@ class ProductKernelDistribution(Distribution):
         return np.flatnonzero(~np.isnan(self.bandwidth[0]))
 
     @cached_property
-    def _parts(self) -> list[tuple[Array, Array, Array, Array, Array]]:
-        """For each class (all rows last): its cells by column, weights, what a same and another value scale or add, log peak."""
-        kept = self._varying
-        is_word = np.array([self.level_sets[j] is not None for j in kept], dtype=np.bool_)
+    def _is_word(self) -> NDArray[np.bool_]:
+        return np.array([self.level_sets[j] is not None for j in self._varying], dtype=np.bool_)
+
+    @cached_property
+    def _reach(self) -> tuple[Array, Array]:
+        """How far out queries are told apart: 1e100 ranges of each column; beyond, squares would overflow."""
+        cells = self.cells[:, self._varying]
+        lowest, highest = np.fmin.reduce(cells), np.fmax.reduce(cells)
+        return lowest - FARTHEST * (highest - lowest), highest + FARTHEST * (highest - lowest)
+
+    @cached_property
+    def _parts(self) -> list[tuple[Array, ...]]:
+        """What `log_sums` needs of each class."""
+        return [self._part(self.labels == label, h) for label, h in enumerate(self.bandwidth)]
+
+    @cached_property
+    def _everyone(self) -> tuple[Array, ...]:
+        """What `log_sums` needs of all classes' rows together, for classes that have none to ask."""
+        return self._part(np.ones(len(self.labels), dtype=np.bool_), self.bandwidth.max(axis=0))
+
+    def _part(self, chosen: NDArray[np.bool_], bandwidth: Array) -> tuple[Array, ...]:
+        """The chosen rows' cells by column, their weights, what a different and a same value scale or add, log peaks."""
+        kept, is_word = self._varying, self._is_word
         sizes = np.array([len(self.level_sets[j] or ()) for j in kept], dtype=np.float64)
-        parts = []
-        pooled = self.bandwidth.max(axis=0)
-        for label, h in enumerate([*self.bandwidth, pooled]):
-            chosen = self.labels == label if label < len(self.bandwidth) else np.ones(len(self.labels), dtype=np.bool_)
-            cells = np.ascontiguousarray(self.cells[chosen][:, kept].T)
-            own = h[kept]
-            other = np.where(
-                is_word, safe_log(own / np.maximum(sizes - 1, 1)), np.sqrt(0.5) / np.where(is_word, 1.0, own)
-            )
-            same = np.where(is_word, safe_log(1 - np.where(is_word, own, 0.0)), 0.0)
-            peak = np.where(is_word, 0.0, -0.5 * LOG_TWO_PI - np.log(np.where(is_word, 1.0, own)))
-            parts.append((cells, self.weight[chosen], other, same, peak))
-        return parts
+        own = bandwidth[kept]
+        width = np.where(is_word, 1.0, own)
+        other = np.where(is_word, safe_log(own / np.maximum(sizes - 1, 1)), np.sqrt(0.5) / width)
+        same = np.where(is_word, safe_log(1 - np.where(is_word, own, 0.0)), 0.0)
+        peak = np.where(is_word, 0.0, -0.5 * LOG_TWO_PI - np.log(width))
+        return np.ascontiguousarray(self.cells[chosen][:, kept].T), self.weight[chosen], other, same, peak
 
     def log_prob(self, rows: Encoded) -> Array:
         """See `Distribution.log_prob`."""
         queries = read_cells(rows, self.columns, self.level_sets)[:, self._varying]
-        is_word = np.array([self.level_sets[j] is not None for j in self._varying], dtype=np.bool_)
-        out, found = (
-            np.zeros((len(queries), len(self._parts))),
-            np.zeros((len(queries), len(self._parts)), dtype=np.bool_),
-        )
-        for label, (cells, weight, other, same, peak) in enumerate(self._parts):
-            found[:, label] = log_sums(queries, cells, weight, is_word, other, same, peak, out[:, label])
-        everyone = out[:, -1:] * found[:, -1:]
-        result: Array = np.where(found[:, :-1], out[:, :-1], everyone)
+        queries = np.clip(queries, *self._reach)
+        result = np.zeros((len(queries), len(self.bandwidth)))
+        found = np.empty(result.shape, dtype=np.bool_)
+        for label, part in enumerate(self._parts):
+            found[:, label] = log_sums(queries, self._is_word, *part, result[:, label])
+        lost = np.flatnonzero(~found.all(axis=1))
+        if len(lost):
+            shared = np.zeros(len(lost))
+            shared[~log_sums(queries[lost], self._is_word, *self._everyone, shared)] = 0.0
+            result[lost] = np.where(found[lost], result[lost], shared[:, None])
         result[np.isnan(queries).all(axis=1)] = 0.0
         return result
 
@@ -142,66 +154,6 @@ class ProductKernelDistribution(Distribution):
             )
             drawn[name] = np.array([*known, None], dtype=object)[np.where(np.isnan(column), m, moved).astype(np.int64)]
         return drawn
-
-
-@kernel
-def log_sums(
-    queries: Array,
-    cells: Array,
-    weight: Array,
-    is_word: NDArray[np.bool_],
-    other: Array,
-    same: Array,
-    peak: Array,
-    out: Array,
-) -> NDArray[np.bool_]:
-    """out[q] = log of the weighted mean of Π_j K_j over the kept rows that hold all that query q knows; whether there are any.
-
-    Exponents are summed for a panel of rows at a time, and added up relative to the largest met so far.
-    """
-    d, n = cells.shape
-    exponent, found = np.empty(PANEL), np.zeros(len(queries), dtype=np.bool_)
-    for query in range(len(queries)):
-        x, largest, total, mass, log_peak = queries[query], -np.inf, 0.0, 0.0, 0.0
-        for column in range(d):
-            if x[column] == x[column]:
-                log_peak += peak[column]
-        for start in range(0, n, PANEL):
-            size = min(PANEL, n - start)
-            exponent[:size] = 0.0
-            for column in range(d):
-                value, scale, equal = x[column], other[column], same[column]
-                if value != value:
-                    continue
-                own = cells[column, start : start + size]
-                if is_word[column]:
-                    for row in range(size):
-                        step = equal if own[row] == value else scale
-                        exponent[row] += step if own[row] == own[row] else np.nan
-                else:
-                    for row in range(size):
-                        away = (
-                            min(max((value - own[row]) * scale, -FARTHEST), FARTHEST)
-                            if own[row] == own[row]
-                            else np.nan
-                        )
-                        exponent[row] -= away * away
-            best = largest
-            for row in range(size):
-                best = max(best, exponent[row]) if exponent[row] == exponent[row] else best
-            if best > largest:
-                total *= np.exp(largest - best) if largest > -np.inf else 0.0
-                largest = best
-            for row in range(size):
-                if exponent[row] == exponent[row]:
-                    mass += weight[start + row]
-                    if exponent[row] > largest - FAINT:
-                        total += weight[start + row] * np.exp(exponent[row] - largest)
-        found[query] = mass > 0.0
-        out[query] = (
-            largest + np.log(total) - np.log(mass) + log_peak if total > 0.0 else (-np.inf if mass > 0.0 else 0.0)
-        )
-    return found
 
 
 @dataclass(frozen=True)
