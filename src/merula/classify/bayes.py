@@ -11,9 +11,9 @@ from merula.classify.base import BayesianClassifier
 from merula.classify.plan import stated_plan
 from merula.distributions import JointCategorical, Multinomial, MultivariateGaussian, Poisson
 from merula.encode import encode_target
+from merula.factors import read_columns
 from merula.priors import checked_probabilities
 from merula.schema import one_of, sort_labels
-from merula.table import open_table, plain_label
 
 
 class BayesClassifier(BayesianClassifier):
@@ -84,8 +84,8 @@ class BayesClassifier(BayesianClassifier):
 
         Parameters
         ----------
-        joint : table or pandas Series
-            One column per variable and a column "probability" (a data frame, or a list of dicts), or a Series of
+        joint : JointDistribution, table or pandas Series
+            As it is; or one column per variable and a column "probability" (a data frame, or a list of dicts), or a Series of
             probabilities with a named index. Combinations not listed have probability 0.
         target : str
             The variable to classify.
@@ -101,7 +101,7 @@ class BayesClassifier(BayesianClassifier):
         >>> mr.BayesClassifier.from_joint(joint, target="category").predict_proba([["red"]])
         array([[0., 1.]])
         """
-        columns = _joint_columns(joint)
+        columns = read_columns(joint)
         probabilities = checked_probabilities(columns.pop("probability"), "the joint distribution")
         if target not in columns or len(columns) < 2:
             raise ValueError(
@@ -117,25 +117,3 @@ class BayesClassifier(BayesianClassifier):
         model._become(plan, model._count(plan, rows, truth, probabilities).among(classes))
         model._collected = None
         return model
-
-
-def _joint_columns(joint: Any) -> dict[str, list[Any]]:
-    """The columns of a joint distribution by name, labels as plain data."""
-    if hasattr(joint, "reset_index") and not hasattr(joint, "columns"):
-        joint = joint.rename("probability").reset_index()
-    if hasattr(joint, "to_pylist"):
-        joint = joint.to_pylist()
-    if isinstance(joint, list):
-        names = list(joint[0]) if joint else []
-        strange = next((row for row in joint if list(row) != names), None)
-        if strange is not None:
-            raise ValueError(f"the joint's rows must all name the same variables; {strange} does not name {names}")
-        columns = {name: [row[name] for row in joint] for name in names}
-    else:
-        columns = {name: list(joint[name]) for name in open_table(joint).names}
-    if "probability" not in columns:
-        raise ValueError(f"the joint has columns {list(columns)}; one of them must be 'probability'")
-    return {
-        name: values if name == "probability" else [plain_label(value) for value in values]
-        for name, values in columns.items()
-    }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from merula.factors.cells import read_columns
 from merula.factors.conditional import ConditionalDistribution
 from merula.factors.errors import ImpossibleEvidenceError
 from merula.factors.joint import JointDistribution
 
-__all__ = ["ConditionalDistribution", "ImpossibleEvidenceError", "JointDistribution"]
+__all__ = ["ConditionalDistribution", "ImpossibleEvidenceError", "JointDistribution", "read_columns"]

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.factors.names import Levels, cell_text, title
+from merula.factors.named import NamedTable
+from merula.factors.names import Levels, cell_text, rank_of, title
 from merula.priors import SUM_TOLERANCE
-from merula.schema import Label, one_of, settled_levels
+from merula.schema import Label, one_of, sort_labels
 from merula.table import codes_of_labels, open_table, plain_label
 
 Array = NDArray[np.float64]
 MOST_CELLS = 2**26  # half a gigabyte of numbers
 MOST_AXES = 64  # of a NumPy array
-FORMS = "{levels: probability}, an array, a table with a column 'probability', or a Series with a named index"
+FORMS = "{levels: probability} with names, an array with levels, a table with a column 'probability', or a Series with a named index"
 
 
 def read_joint(variables: Any, probabilities: Any) -> tuple[Levels, Array]:
@@ -132,7 +133,18 @@ def cell_columns(names: Sequence[str], cells: Mapping[Any, Any]) -> tuple[dict[s
     if strange is not None:
         raise ValueError(f"the cell {strange!r} does not name one level for each of {list(names)}; write it as a tuple")
     columns = {name: [plain_label(key[axis]) for key in keys] for axis, name in enumerate(names)}
-    return columns, list(cells.values())
+    return distinct_cells(columns), list(cells.values())
+
+
+def distinct_cells(columns: dict[str, list[Label]]) -> dict[str, list[Label]]:
+    """The columns themselves, if no combination of levels stands twice."""
+    met: set[tuple[Label, ...]] = set()
+    for cell in zip(*columns.values(), strict=True):
+        if cell in met:
+            named = ", ".join(f"{name} = {label!r}" for name, label in zip(columns, cell, strict=True))
+            raise ValueError(f"the cell {named} stands more than once; list every combination once")
+        met.add(cell)
+    return columns
 
 
 def placed(levels: Levels, columns: Mapping[str, Sequence[Label]], numbers: Any) -> Array:
@@ -144,17 +156,17 @@ def placed(levels: Levels, columns: Mapping[str, Sequence[Label]], numbers: Any)
     ranks = [{label: rank for rank, label in enumerate(labels)} for labels in levels.values()]
     places = [[rank[label] for label in columns[name]] for name, rank in zip(levels, ranks, strict=True)]
     flat = np.ravel_multi_index(tuple(np.array(place, dtype=np.int64) for place in places), shape)
-    counts = np.unique(flat, return_counts=True)
-    if (counts[1] > 1).any():
-        twice = np.unravel_index(int(counts[0][counts[1] > 1][0]), shape)
-        raise ValueError(f"the cell {cell_text(levels, twice)} stands more than once; list every combination once")
     values.reshape(-1)[flat] = probabilities
     return values
 
 
 def declared_levels(name: str, met: Sequence[Label], declared: tuple[Label, ...] | None) -> tuple[Label, ...]:
     """The declared levels, or those that were met in order of first appearance."""
-    return tuple(dict.fromkeys(met)) if declared is None else settled_levels(name, met, declared)
+    if declared is None:
+        return tuple(dict.fromkeys(met))
+    for label in dict.fromkeys(met):
+        rank_of(label, name, declared)
+    return declared
 
 
 def _few(cells: Mapping[Any, Any]) -> str:
@@ -174,15 +186,18 @@ def is_table(source: Any) -> bool:
 
 def read_columns(joint: Any) -> dict[str, list[Any]]:
     """The columns of a joint distribution by name, "probability" among them, labels as plain data."""
+    if isinstance(joint, NamedTable):
+        return {name: column.tolist() for name, column in joint._columns().items()}
     if hasattr(joint, "reset_index") and not hasattr(joint, "columns"):
         joint = _series_table(joint)
+    if not is_table(joint):
+        raise ValueError(f"the joint distribution is {joint!r}, expected {FORMS}")
     columns = plain_columns(joint)
     if "probability" not in columns:
         raise ValueError(f"the joint has columns {list(columns)}; one of them must be 'probability'")
-    return {
-        name: values if name == "probability" else [plain_label(value) for value in values]
-        for name, values in columns.items()
-    }
+    numbers = columns.pop("probability")
+    labels = {name: [plain_label(value) for value in values] for name, values in columns.items()}
+    return {**distinct_cells(labels), "probability": numbers}
 
 
 def _series_table(series: Any) -> Any:
@@ -201,7 +216,7 @@ def plain_columns(table: Any) -> dict[str, list[Any]]:
     if not isinstance(table, list):
         return {name: list(table[name]) for name in open_table(table).names}
     names = list(table[0]) if table else []
-    strange = next((row for row in table if set(row) != set(names)), None)
+    strange = next((row for row in table if not isinstance(row, Mapping) or set(row) != set(names)), None)
     if strange is not None:
         raise ValueError(f"the joint's rows must all name the same variables; {strange} does not name {names}")
     return {name: [row[name] for row in table] for name in names}
@@ -297,6 +312,6 @@ def _levels_met(
     """The labels that these codes mean (None for −1), sorted or as declared, and each row's place among them."""
     found, inverse = np.unique(codes, return_inverse=True)
     met = [None if code < 0 else labels[code] for code in found.tolist()]
-    levels = settled_levels(name, met, declared)
+    levels = declared_levels(name, sort_labels(met), declared)
     rank = {label: place for place, label in enumerate(levels)}
     return levels, np.array([rank[label] for label in met], dtype=np.int64)[inverse]

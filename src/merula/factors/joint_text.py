@@ -14,7 +14,7 @@ from merula.textwidth import display_width, pad, shortened
 
 if TYPE_CHECKING:
     from merula.factors.conditional import ConditionalDistribution
-    from merula.factors.joint import JointDistribution
+    from merula.factors.named import NamedTable
 
 MOST_ROWS, MOST_COLUMNS, LONGEST = 20, 12, 36
 UNDEFINED = "undefined"
@@ -32,7 +32,7 @@ def number(probability: float) -> str:
     return f"{probability:.6g}"
 
 
-def joint_rows(joint: JointDistribution) -> Rows:
+def joint_rows(joint: NamedTable) -> Rows:
     """The names, then the first cells: their levels and probability."""
     rows = [[*(shortened(name, LONGEST) for name in joint.variables), "probability"]]
     for flat in range(min(joint.values.size, MOST_ROWS)):
@@ -89,7 +89,7 @@ def aligned(heading: str, rows: Rows, names: int, note: str) -> str:
     return "\n".join([heading, *(line.rstrip() for line in lines), *([note] if note else [])])
 
 
-def joint_text(joint: JointDistribution) -> str:
+def joint_text(joint: NamedTable) -> str:
     """``P(color, shape)`` above its cells."""
     return aligned(title(joint.variables), joint_rows(joint), len(joint.variables), left_out(joint.values.size))
 
@@ -104,7 +104,7 @@ def conditional_text(conditional: ConditionalDistribution) -> str:
 # ----------------------------------------------------------------------------------------------------------------- HTML
 
 
-def joint_html(joint: JointDistribution) -> str:
+def joint_html(joint: NamedTable) -> str:
     """The cells as a table; two variables as rows and columns."""
     heading = title(joint.variables)
     if len(joint.variables) == 2 and joint.values.shape[0] <= MOST_ROWS and joint.values.shape[1] <= MOST_COLUMNS:
