@@ -14,3 +14,22 @@ class ImpossibleEvidenceError(ValueError):
         ...
     merula.factors.errors.ImpossibleEvidenceError: the evidence coin = 'tails' has probability 0; condition on something that can happen
     """
+
+
+class TooWideError(MemoryError):
+    """An exact answer would need more table entries than allowed; nothing was computed."""
+
+    def __init__(self, entries: float, limit: float) -> None:
+        super().__init__(
+            f"an exact answer needs tables of {entries:.3g} entries ({_bytes(entries)}), the limit is {limit:.3g} ({_bytes(limit)}); "
+            "give more evidence, ask for fewer variables at once, raise limit=, or use method='sampling'"
+        )
+        self.entries, self.limit = entries, limit
+
+
+def _bytes(entries: float) -> str:
+    size, units = 8.0 * entries, ["bytes", "kB", "MB", "GB", "TB", "PB"]
+    while size >= 1000 and len(units) > 1:
+        size /= 1000
+        units.pop(0)
+    return f"{size:.3g} {units[0]}"

@@ -1,0 +1,234 @@
+"""Exact answers about a product of tables, by messages in a junction tree.
+
+The product of all factors need not sum to 1: its sum is the probability of the evidence that was put into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.engine.local import for_each_block
+from merula.factors import _kernels as kernels
+from merula.factors import _log_kernels as log_kernels
+from merula.factors.errors import TooWideError
+from merula.factors.tree import JunctionTree, Views, build_tree
+from merula.logspace import Array, safe_log
+
+Integers = NDArray[np.int64]
+Likelihoods = Mapping[int, Array]
+Fresh = Callable[[], Array]
+NOTHING: Likelihoods = {}
+LOW = -600.0  # the log evidence below which some state may have vanished from plain probabilities
+ROWS = 2_048  # rows asked about at once: few enough that no thread waits long for the last
+BLOCK = 16_384  # rows whose expected counts are added as one, whatever the number of threads
+
+
+@dataclass(frozen=True, eq=False)
+class _Collected:
+    """What a pass towards the roots left; tables and messages are logarithms where probabilities would have vanished."""
+
+    log: float
+    tables: Array
+    messages: Array
+    scales: Array
+    logarithms: bool
+
+
+class Propagation:
+    """A junction tree of tables over some scopes, laid out for the compiled loops; `together` are asked for jointly.
+
+    Nothing is allocated when the tables would have more than `limit` entries: that is a `TooWideError`. Tables are made by
+    `fill`; a question uses them up, so it is given a function that makes fresh ones.
+    """
+
+    def __init__(
+        self,
+        cards: Sequence[int],
+        scopes: Sequence[Sequence[int]],
+        together: Sequence[int] = (),
+        limit: float = np.inf,
+    ) -> None:
+        self.tree: JunctionTree = build_tree(cards, scopes, together)
+        if self.tree.entries > limit:
+            raise TooWideError(self.tree.entries, limit)
+        self.scopes = tuple(tuple(scope) for scope in scopes)
+        self.together = tuple(together)
+        self._lay_out(scopes)
+
+    def _lay_out(self, scopes: Sequence[Sequence[int]]) -> None:
+        tree, views = self.tree, Views()
+        starts = np.concatenate(([0], np.cumsum(tree.sizes, dtype=np.int64)))
+        self.cliques = np.zeros((len(tree.cliques), 7), np.int64)
+        room = 0
+        for k, clique in enumerate(tree.cliques):
+            separator, parent = clique[: tree.separators[k]], tree.parents[k]
+            width = tree.size(separator)
+            mine = views.add(tree.shape(k), tree.strides(k, separator))
+            theirs = views.add(tree.shape(parent), tree.strides(parent, separator)) if parent >= 0 else -1
+            self.cliques[k] = starts[k], tree.sizes[k], parent, room, width, mine, theirs
+            room += width
+        self.room = room
+        self.homes = [tree.home(scope) for scope in scopes]
+        self._scope_views = [
+            views.add(tree.shape(k), tree.strides(k, scope)) for k, scope in zip(self.homes, scopes, strict=True)
+        ]
+        self.views = np.array(views.flat, np.int64)
+        self._lay_out_variables(starts)
+
+    def _lay_out_variables(self, starts: Integers) -> None:
+        """Where each variable is entered and read: its smallest clique, and how far its levels lie apart there."""
+        tree, root = self.tree, len(self.tree.cliques) - 1
+        self.entries = np.zeros((len(tree.cards), 5), np.int64)
+        place = 0
+        for v, card in enumerate(tree.cards):
+            k = root if v in self.together else tree.home((v,))
+            after = tree.cliques[k][tree.cliques[k].index(v) + 1 :]
+            self.entries[v] = starts[k], tree.sizes[k], tree.size(after), card, place
+            place += card
+        self.places = np.append(self.entries[:, 4], place)
+
+    @property
+    def cost(self) -> int:
+        """The entries of all tables together."""
+        return self.tree.entries
+
+    def fill(self, factors: Sequence[Array]) -> Array:
+        """The clique tables with every factor multiplied in: one array for each scope, its axes in the scope's order."""
+        tables, counters = np.ones(self.cost), self._counters()
+        for factor, k, view in zip(factors, self.homes, self._scope_views, strict=True):
+            values = np.ascontiguousarray(factor).reshape(-1)
+            kernels.multiply(tables, *self.cliques[k, :2], values, 0, self.views, view, counters)
+        return tables
+
+    def log_evidence(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> float:
+        """The logarithm of the sum of the product of all factors and likelihoods; `fresh()` gives tables to use up."""
+        return self._collect(fresh, likelihoods).log
+
+    def joint(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> tuple[float, Array]:
+        """The log evidence, and the posterior table of the variables asked for together, in their order."""
+        found = self._collect(fresh, likelihoods)
+        clique = self.tree.cliques[-1]
+        table = found.tables[self.cliques[-1, 0] :]
+        if found.logarithms:
+            table = np.exp(table - table.max())
+        table = table.reshape(self.tree.shape(len(self.tree.cliques) - 1))
+        others = tuple(axis for axis, v in enumerate(clique) if v not in self.together)
+        left = [v for v in clique if v in self.together]
+        summed = table.sum(axis=others).transpose([left.index(v) for v in self.together])
+        return found.log, summed / summed.sum() if found.log > -np.inf else summed
+
+    def posteriors(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> tuple[float, Array]:
+        """The log evidence, and the posteriors of all variables one behind the other (variable v from `places[v]`)."""
+        found = self._collect(fresh, likelihoods)
+        answers = np.zeros(self.places[-1])
+        if found.log > -np.inf:
+            self._distribute(found)
+            kernels.read(found.tables, self.entries, answers)
+        return found.log, answers
+
+    def most_probable(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> tuple[float, list[int]]:
+        """The logarithm of the largest product of all factors and likelihoods, and the level of each variable in it."""
+        found = self._collect(fresh, likelihoods, highest=True)
+        levels, total = [0] * len(self.tree.cards), 0.0
+        for k in reversed(range(len(self.cliques))) if found.log > -np.inf else ():
+            clique, shared, shape = self.tree.cliques[k], self.tree.separators[k], self.tree.shape(k)
+            row = int(np.ravel_multi_index([levels[v] for v in clique[:shared]], shape[:shared])) if shared else 0
+            start, width = self.cliques[k, 0], self.tree.size(clique[shared:])
+            run = found.tables[start + row * width : start + (row + 1) * width]
+            for v, level in zip(clique[shared:], np.unravel_index(int(run.argmax()), shape[shared:]), strict=True):
+                levels[v] = int(level)
+        return found.log, levels
+
+    def posteriors_of_rows(
+        self, potentials: Array, codes: Integers, target: int, n_jobs: int | None = None
+    ) -> tuple[Array, Array]:
+        """For each row of codes (−1: unknown) the log evidence and the posterior of one variable that is at the root.
+
+        What a row says of the target itself is not looked at. A row of probability 0 has the log −inf and zeros.
+        """
+        logs, answers = np.empty(len(codes)), np.empty((len(codes), self.tree.cards[target]))
+
+        def block(start: int) -> None:
+            part = slice(start, start + ROWS)
+            kernels.collect_rows(codes[part], potentials, self.cliques, self.views, self.entries, self.room, target, answers[part], logs[part])  # fmt: skip
+
+        for_each_block(block, len(codes), n_jobs, ROWS)
+        hidden = np.array(codes)
+        for row in np.flatnonzero(logs < LOW):
+            hidden[row, target] = -1
+            logs[row], answers[row] = self.joint(potentials.copy, _hard(hidden[row], self.tree.cards))
+        sums = answers.sum(axis=1, keepdims=True)
+        answers /= np.where(sums > 0, sums, 1)
+        return logs, answers
+
+    def expected_of_rows(
+        self, potentials: Array, codes: Integers, weights: Array, n_jobs: int | None = None
+    ) -> tuple[Array, Array]:
+        """The log evidence of each row, and the sum of all rows' clique posteriors, each times its weight."""
+        logs = np.empty(len(codes))
+
+        def block(start: int) -> Array:
+            part, expected = slice(start, start + BLOCK), np.zeros(self.cost)
+            kernels.expect_rows(codes[part], weights[part], potentials, self.cliques, self.views, self.entries, self.room, expected, logs[part])  # fmt: skip
+            return expected
+
+        expected = sum(for_each_block(block, len(codes), n_jobs, BLOCK), np.zeros(self.cost))
+        for row in np.flatnonzero(logs < LOW):
+            found = self._collect(potentials.copy, _hard(codes[row], self.tree.cards), known_low=True)
+            logs[row] = found.log
+            if found.log > -np.inf:
+                self._distribute(found)
+                expected += weights[row] * found.tables
+        return logs, expected
+
+    def sums_of(self, expected: Array) -> list[Array]:
+        """What clique tables add up to over each scope: the expected counts of every factor."""
+        sums, counters = [], self._counters()
+        for k, view, scope in zip(self.homes, self._scope_views, self.scopes, strict=True):
+            found = np.zeros(self.tree.size(scope))
+            kernels.add_up(expected, *self.cliques[k, :2], found, 0, self.views, view, counters)
+            sums.append(found.reshape([self.tree.cards[v] for v in scope]))
+        return sums
+
+    def _counters(self) -> Integers:
+        return np.zeros(kernels.MOST_AXES, np.int64)
+
+    def _entered(self, fresh: Fresh, likelihoods: Likelihoods) -> Array:
+        tables = fresh()
+        if likelihoods:
+            flat = np.ones(self.places[-1])
+            for v, likelihood in likelihoods.items():
+                flat[self.places[v] : self.places[v + 1]] = likelihood
+            kernels.enter(tables, flat, np.array(list(likelihoods), np.int64), self.entries)
+        return tables
+
+    def _collect(
+        self, fresh: Fresh, likelihoods: Likelihoods, highest: bool = False, known_low: bool = False
+    ) -> _Collected:
+        """One pass towards the roots; once more with logarithms where probabilities vanish."""
+        messages, counters = np.empty(self.room), self._counters()
+        if not known_low:
+            tables, scales = self._entered(fresh, likelihoods), np.empty(len(self.cliques))
+            log = kernels.collect(tables, messages, scales, self.cliques, self.views, counters, highest)
+            if log >= LOW:
+                return _Collected(float(log), tables, messages, scales, False)
+        tables = safe_log(self._entered(fresh, likelihoods))
+        log = log_kernels.collect(tables, messages, self.cliques, self.views, self._counters(), highest)
+        return _Collected(float(log), tables, messages, messages, True)
+
+    def _distribute(self, found: _Collected) -> None:
+        """One pass away from the roots: tables become posteriors."""
+        if found.logarithms:
+            log_kernels.distribute(found.tables, found.messages, self.cliques, self.views, self._counters())
+        else:
+            sums = np.empty(self.cliques[:, 4].max(initial=1))
+            kernels.distribute(found.tables, found.messages, found.scales, self.cliques, self.views, self._counters(), sums)  # fmt: skip
+
+
+def _hard(codes: Integers, cards: Sequence[int]) -> dict[int, Array]:
+    """The likelihoods that say what a row of codes says."""
+    return {v: np.eye(cards[v])[code] for v, code in enumerate(codes) if code >= 0}
