@@ -1,4 +1,4 @@
-"""Read a probability table however it is written: cells by their levels, an array, a data frame, rows to count."""
+"""Read a probability table however it is written: cells by their levels, an array, a data frame."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from merula.factors.named import NamedTable
 from merula.factors.names import Levels, cell_text, rank_of, title
 from merula.priors import SUM_TOLERANCE
-from merula.schema import Label, one_of, sort_labels
-from merula.table import codes_of_labels, open_table, plain_label
+from merula.schema import Label, one_of
+from merula.table import open_table, plain_label
 
 Array = NDArray[np.float64]
 MOST_CELLS = 2**26  # half a gigabyte of numbers
@@ -178,7 +178,9 @@ def _few(cells: Mapping[Any, Any]) -> str:
 
 
 def is_table(source: Any) -> bool:
-    """True for data frames, a pandas Series, and lists of dicts."""
+    """True for data frames, a pandas Series, lists of dicts, and another distribution."""
+    if isinstance(source, NamedTable):
+        return True
     if isinstance(source, list):
         return not source or isinstance(source[0], Mapping)
     return hasattr(source, "columns") or hasattr(source, "column_names") or hasattr(source, "reset_index")
@@ -232,86 +234,3 @@ def _chosen(columns: dict[str, list[Any]], names: Sequence[str] | None) -> dict[
     if left:
         raise ValueError(f"the table has a column {left[0]!r} that {list(names)} do not name; drop it, or name it and sum it out with marginal()")  # fmt: skip
     return {name: columns[name] for name in names}
-
-
-# ------------------------------------------------------------------------------------------------------ rows to count
-
-
-def count_rows(data: Any, variables: Any, weights: Any, missing: str) -> tuple[Levels, Array]:
-    """The levels met in a table's columns, and the share of the rows in each cell."""
-    names, declared = read_variables(variables)
-    columns, rows = _coded_columns(data, names)
-    if isinstance(weights, str):
-        codes, labels = columns.pop(one_of(weights, columns, "weights"))
-        weights = np.array([np.nan, *labels], dtype=np.float64)[codes + 1]
-    if names is not None:
-        columns = {name: columns[one_of(name, columns, "a variable")] for name in names}
-    weight = _checked_weights(weights, rows)
-    used = (weight > 0) & _complete(columns, missing)
-    if not used.any():
-        raise ValueError(f"no rows are left to count of {rows}: every one has weight 0 or a missing cell")
-    levels, places = {}, []
-    for name, (codes, labels) in columns.items():
-        levels[name], place = _levels_met(name, codes[used], labels, (declared or {}).get(name))
-        places.append(place)
-    shape = checked_size(levels)
-    cells = np.ravel_multi_index(tuple(places), shape)
-    counts = np.bincount(cells, weights=weight[used], minlength=prod(shape)).reshape(shape)
-    return levels, counts / counts.sum()
-
-
-def _coded_columns(data: Any, names: Sequence[str] | None) -> tuple[dict[str, tuple[Any, Sequence[Label]]], int]:
-    """Each column's codes (−1 for missing) and their labels, and the number of rows."""
-    if isinstance(data, list) and data and isinstance(data[0], Mapping):
-        data = plain_columns(data)
-    if isinstance(data, Mapping):
-        coded = {name: codes_of_labels(values) for name, values in data.items()}
-        lengths = {name: len(codes) for name, (codes, _) in coded.items()}
-        if len(set(lengths.values())) != 1:
-            raise ValueError(f"the columns have {lengths} values, expected the same number in each")
-        return dict(coded), next(iter(lengths.values()))
-    table = open_table(data)
-    called: Sequence[str] = table.names
-    if not table.named and names is not None:
-        called = names
-        if len(names) != len(table.names):
-            raise ValueError(f"the table has {len(table.names)} columns, expected one for each of {list(names)}")
-    return {name: table.codes(place) for place, name in enumerate(called)}, table.rows
-
-
-def _checked_weights(weights: Any, rows: int) -> Array:
-    """One frequency weight for each row: finite, not negative."""
-    if weights is None:
-        return np.ones(rows)
-    array = numbers_of(weights)
-    if array.shape != (rows,):
-        raise ValueError(f"weights has shape {array.shape}, expected ({rows},): one weight for each row")
-    if not ((array >= 0) & (array < np.inf)).all():
-        raise ValueError(f"weights holds {array.min():g} … {array.max():g}; weights count rows: finite numbers from 0")
-    return array
-
-
-def _complete(columns: Mapping[str, tuple[Any, Sequence[Label]]], missing: str) -> NDArray[np.bool_]:
-    """Which rows to count, as `missing` says."""
-    one_of(missing, ("error", "drop", "level"), "missing")
-    known = np.logical_and.reduce([codes >= 0 for codes, _ in columns.values()])
-    if missing == "level":
-        return np.ones_like(known)
-    if missing == "error" and not known.all():
-        name = next(name for name, (codes, _) in columns.items() if (codes < 0).any())
-        count = int((columns[name][0] < 0).sum())
-        raise ValueError(
-            f"column {name!r} has {count} missing cells; say missing='drop' to count complete rows, or missing='level' to make it a level of its own"
-        )
-    return np.asarray(known)
-
-
-def _levels_met(
-    name: str, codes: NDArray[Any], labels: Sequence[Label], declared: tuple[Label, ...] | None
-) -> tuple[tuple[Label, ...], NDArray[np.int64]]:
-    """The labels that these codes mean (None for −1), sorted or as declared, and each row's place among them."""
-    found, inverse = np.unique(codes, return_inverse=True)
-    met = [None if code < 0 else labels[code] for code in found.tolist()]
-    levels = declared_levels(name, sort_labels(met), declared)
-    rank = {label: place for place, label in enumerate(levels)}
-    return levels, np.array([rank[label] for label in met], dtype=np.int64)[inverse]

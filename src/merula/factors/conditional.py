@@ -216,10 +216,10 @@ def _read(variables: Any, given: Any, probabilities: Any) -> tuple[Levels, Array
     outer, rows = read_cells(parents, probabilities)
     columns: dict[str, list[Label]] = {name: [] for name in parents + targets}
     numbers: list[Any] = []
-    for place, row in enumerate(rows):
+    for place, (key, row) in enumerate(zip(probabilities, rows, strict=True)):
         if not isinstance(row, Mapping):
             raise ValueError(
-                f"the row {place} of {title(targets, parents)} is {row!r}, expected {{levels: probability}}"
+                f"the row of {title(targets, parents)} at {key!r} is {row!r}, expected {{levels: probability}}"
             )
         inner, found = read_cells(targets, row)
         for name in parents:

@@ -82,7 +82,7 @@ def settled(event: Any, levels: Levels) -> dict[str, int]:
 def described(event: Any) -> str:
     """An event in words, for a message."""
     if not isinstance(event, Mapping):
-        return f"the evidence {getattr(event, '__name__', 'of the predicate')!s}"
+        return "the evidence of the predicate"
     parts = []
     for name, demand in event.items():
         if callable(demand):

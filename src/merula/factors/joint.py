@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.factors import information, rules
-from merula.factors.cells import checked_size, count_rows, read_joint
+from merula.factors.cells import checked_size, read_joint
 from merula.factors.conditional import ConditionalDistribution
 from merula.factors.errors import ImpossibleEvidenceError
 from merula.factors.events import constraints, described, joined, restricted, settled
+from merula.factors.frequencies import count_rows
 from merula.factors.functions import as_numbers, evaluated, spread
 from merula.factors.named import NamedTable
 from merula.factors.names import chosen
