@@ -1,1 +1,9 @@
-"""Files of Bayesian networks that other programs read and write."""
+"""Files of Bayesian networks that other programs read and write.
+
+One module per format, each with ``parse(text)`` → nodes and ``dump(nodes)`` → text; `read_nodes` and `write_nodes` choose
+by the file's suffix.
+"""
+
+from merula.formats.files import read_nodes, write_nodes
+
+__all__ = ["read_nodes", "write_nodes"]

@@ -1,0 +1,73 @@
+"""XML read safely: no entity is declared or fetched, nothing nests without end; and text escaped for writing."""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+DEEPEST = 100
+FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # signs that XML 1.0 cannot hold
+
+
+def tree(text: str) -> Element:
+    """The root element of an XML text.
+
+    Raises
+    ------
+    ValueError
+        For XML that is cut short or malformed (with its line), that declares entities, or that nests too deeply.
+
+    Examples
+    --------
+    >>> tree("<BIF><NETWORK/></BIF>")[0].tag
+    'NETWORK'
+    """
+    parser, builder, depth = expat.ParserCreate(), TreeBuilder(), 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > DEEPEST:
+            raise ValueError(f"line {parser.CurrentLineNumber}: XML nested more than {DEEPEST} deep; no network is")
+        builder.start(tag, attributes)
+
+    def end(tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+        builder.end(tag)
+
+    def refuse(*_: object) -> NoReturn:
+        raise ValueError(
+            f"line {parser.CurrentLineNumber}: the XML declares an entity, which merula refuses; take it out"
+        )
+
+    parser.buffer_text = True
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = builder.data
+    parser.EntityDeclHandler = parser.ExternalEntityRefHandler = refuse
+    try:
+        parser.Parse(text, True)
+    except expat.ExpatError as error:
+        raise ValueError(
+            f"line {error.lineno}: the XML is cut short or malformed ({expat.ErrorString(error.code)}); save the file again"
+        ) from None
+    root: Element = builder.close()
+    return root
+
+
+def text_of(element: Element | None) -> str:
+    """The text in an element, without the blanks around it; nothing where there is no element."""
+    return "" if element is None else "".join(element.itertext()).strip()
+
+
+def escaped(text: str) -> str:
+    """The text as XML holds it in elements and attributes.
+
+    Examples
+    --------
+    >>> escaped('a < "b" & c')
+    'a &lt; &quot;b&quot; &amp; c'
+    """
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
