@@ -15,9 +15,9 @@ from merula.decision import checked_reject_cost, read_costs
 from merula.encode import encode_target
 from merula.evaluation.figure import Fold
 from merula.evaluation.folds import Split, make_splits
-from merula.evaluation.progress import progress_bar
 from merula.evaluation.reliability import checked_probabilities
 from merula.evaluation.result import Evaluation, add_model
+from merula.progress import progress_bar
 from merula.schema import Label, sort_labels
 from merula.table import RowSource, open_rows, plain_label
 

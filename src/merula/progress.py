@@ -9,8 +9,8 @@ from importlib.util import find_spec
 
 
 @contextmanager
-def progress_bar(total: int, progress: bool | None) -> Iterator[Callable[[str], None]]:
-    """A function that names the next of `total` steps; it draws nothing where no bar is wanted."""
+def progress_bar(total: int | None, progress: bool | None) -> Iterator[Callable[[str], None]]:
+    """A function that names the next of `total` steps (None: nobody knows how many); it draws nothing where no bar is wanted."""
     if not _wanted(progress):
         yield lambda _: None
         return
