@@ -22,7 +22,7 @@ from merula.formats.reading import numbers
 from merula.formats.safe_xml import escaped, text_of, tree
 from merula.logspace import Array
 from merula.network.node import Node
-from merula.network.noisy import noisy_max_table
+from merula.network.noisy import noisy_max
 from merula.schema import Label
 
 READ = ("cpt", "noisymax", "deterministic")
@@ -132,7 +132,7 @@ def _noisy(element: Element, parents: Sequence[str], levels: Levels) -> Array:
         effect[states] = rows[start : start + size]  # column k belongs to the parent's state states[k]
         effects.append(effect)
         start += size
-    return noisy_max_table(effects, rows[-1])[..., ::-1].ravel()
+    return noisy_max(effects, rows[-1])[..., ::-1].ravel()
 
 
 def _strengths(element: Element, sizes: Sequence[int]) -> list[list[int]]:

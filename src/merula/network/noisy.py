@@ -24,7 +24,7 @@ MOST_PARENTS = 63  # an array has at most 64 axes
 TOLERANCE = 1e-6
 
 
-def noisy_or_table(causes: Sequence[float], leak: float = 0.0) -> Array:
+def noisy_or(causes: Sequence[float], leak: float = 0.0) -> Array:
     """P(effect given causes), each cause by itself producing the effect with its own probability.
 
     P(effect given x) = 1 − (1 − leak) · Π_{i: x_i present} (1 − causes_i)
@@ -45,18 +45,19 @@ def noisy_or_table(causes: Sequence[float], leak: float = 0.0) -> Array:
     --------
     Flu causes a fever in 9 cases of 10, a cold in 4 of 10:
 
-    >>> noisy_or_table([0.9, 0.4])[..., 1].round(2).tolist()
+    >>> noisy_or([0.9, 0.4])[..., 1].round(2).tolist()
     [[0.0, 0.4], [0.9, 0.94]]
-    >>> noisy_or_table([0.9, 0.4], leak=0.5)[0, 0].tolist()
+    >>> noisy_or([0.9, 0.4], leak=0.5)[0, 0].tolist()
     [0.5, 0.5]
     """
     for what, probability in [("leak", leak), *((f"cause {place}", value) for place, value in enumerate(causes))]:
         if not 0 <= probability <= 1:
             raise ValueError(f"the probability of {what} is {probability}; expected a number between 0 and 1")
-    return noisy_max_table([[[1, 0], [1 - cause, cause]] for cause in causes], [1 - leak, leak])
+    effects = [np.array([[1.0, 0.0], [1 - cause, cause]]) for cause in causes]
+    return noisy_max(effects, np.array([1 - leak, leak]))
 
 
-def noisy_max_table(effects: Sequence[ArrayLike], leak: ArrayLike | None = None) -> Array:
+def noisy_max(effects: Sequence[ArrayLike], leak: ArrayLike | None = None) -> Array:
     """P(Y given parents), Y being the highest of the levels that the parents, each by itself, bring about.
 
     P(Y ≤ y given x) = Π_i P(Z_i ≤ y given x_i) · P(leak ≤ y)
@@ -78,7 +79,7 @@ def noisy_max_table(effects: Sequence[ArrayLike], leak: ArrayLike | None = None)
     --------
     >>> season = [[1, 0, 0], [0.5, 0.3, 0.2]]            # rows: winter, summer; levels: none, mild, severe
     >>> contact = [[1, 0, 0], [0.8, 0.2, 0], [0.4, 0.4, 0.2]]
-    >>> noisy_max_table([season, contact])[1].round(2).tolist()
+    >>> noisy_max([season, contact])[1].round(2).tolist()
     [[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [0.2, 0.44, 0.36]]
     """
     if not effects and leak is None:
@@ -115,7 +116,8 @@ def _distributions(what: str, rows: Any, width: int) -> Array:
     if (np.abs(totals - 1) > TOLERANCE).any():
         row = int(np.argmax(np.abs(totals - 1)))
         raise ValueError(f"row {row} of {what} sums to {totals[row, 0]:.9g}; expected 1, within {TOLERANCE:.0e}")
-    return table / totals
+    distributions: Array = table / totals
+    return distributions
 
 
 def _refuse_size(sizes: Sequence[int], width: int) -> None:
@@ -140,5 +142,6 @@ def _differences(reached: Array) -> Array:
     """P(Y = y) = P(Y ≤ y) · (1 − P(Y ≤ y − 1) / P(Y ≤ y)), from logs."""
     below = np.concatenate([np.full_like(reached[..., :1], -np.inf), reached[..., :-1]], axis=-1)
     step = np.where(np.isneginf(reached), 0.0, below - np.where(np.isneginf(reached), 0.0, reached))
-    table: Array = np.exp(reached) * (0.0 - np.expm1(np.minimum(step, 0.0)))
-    return table / table.sum(axis=-1, keepdims=True)
+    steps: Array = np.exp(reached) * (0.0 - np.expm1(np.minimum(step, 0.0)))
+    table: Array = steps / steps.sum(axis=-1, keepdims=True)
+    return table
