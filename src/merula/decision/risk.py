@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.decision.costs import Costs, checked_reject_cost, checked_reject_label, read_costs
-from merula.distributions.categorical import label_array
 from merula.engine import local
 from merula.logspace import kernel
 from merula.priors import checked_probabilities
 from merula.schema import Label
+from merula.table import label_array
 
 Array = NDArray[np.float64]
 REJECT = -1  # in place of an action's number

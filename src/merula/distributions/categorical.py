@@ -17,6 +17,7 @@ from merula.logspace import safe_log
 from merula.priors import Smoothing, checked_smoothing, smoothed, unseen_probability
 from merula.schema import Column, Label
 from merula.stats import LevelCounts
+from merula.table import label_array
 
 Array = NDArray[np.float64]
 
@@ -96,14 +97,6 @@ class CategoricalDistribution(Distribution):
             places = (rng.random(len(classes))[:, None] >= cumulative[classes]).sum(axis=1)
             drawn[name] = label_array(levels)[places]
         return drawn
-
-
-def label_array(levels: Sequence[Label]) -> NDArray[Any]:
-    """Levels as an array: numbers as numbers, anything else as objects."""
-    if not levels:
-        return np.array([None], dtype=object)  # a column never observed stays empty
-    kinds = {type(level) for level in levels}
-    return np.array(levels) if kinds in ({int}, {float}, {bool}) else np.array(levels, dtype=object)
 
 
 def level_tables(

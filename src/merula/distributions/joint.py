@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
-from merula.distributions.categorical import label_array
 from merula.distributions.joint_em import CellTable, share_out
 from merula.encode import Encoded
 from merula.logspace import safe_log
@@ -24,6 +23,7 @@ from merula.priors import MEstimate, Smoothing, checked_smoothing
 from merula.schema import Label
 from merula.stats import JointCounts
 from merula.stats.joint import MISSING, distinct_rows
+from merula.table import label_array
 
 Array = NDArray[np.float64]
 Cells = NDArray[np.int32]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -10,16 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.factors.names import Levels
-from merula.schema import Label
-from merula.table import build_frame
+from merula.table import build_frame, label_array
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
-
-
-def label_array(levels: Sequence[Label]) -> NDArray[Any]:
-    """Levels as an array: numbers as numbers, anything else as objects."""
-    alike = {type(level) for level in levels} in ({int}, {float}, {bool})
-    return np.array(levels) if alike else np.array(levels, dtype=object)
 
 
 def cell_columns(levels: Levels, cells: NDArray[np.int64]) -> dict[str, NDArray[Any]]:

@@ -124,7 +124,7 @@ class JointDistribution(NamedTable):
         given : None, mapping or function
             What is known, stated the same way. Probability 0 raises `ImpossibleEvidenceError`.
         **levels
-            The event by keywords.
+            The event by keywords; a variable called "given" can only stand in a mapping.
 
         Examples
         --------

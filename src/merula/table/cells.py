@@ -43,6 +43,14 @@ def plain_label(value: Any) -> Any:
     return str(value)
 
 
+def label_array(levels: Sequence[Any]) -> NDArray[Any]:
+    """Levels as an array: numbers as numbers, anything else as objects."""
+    if not levels:
+        return np.array([None], dtype=object)  # a column never observed stays empty
+    kinds = {type(level) for level in levels}
+    return np.array(levels) if kinds in ({int}, {float}, {bool}) else np.array(levels, dtype=object)
+
+
 def narrowest(codes: NDArray[Any], largest: int) -> NDArray[Any]:
     """The codes in the smallest signed integer that holds `largest`, not copied if they are already."""
     width = next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if largest <= np.iinfo(kind).max)
