@@ -117,6 +117,10 @@ class Schema:
         """The same schema with these columns' levels filled in."""
         return Schema(tuple(replace(c, levels=levels[c.name]) if c.name in levels else c for c in self.columns))
 
+    def with_cuts(self, cuts: Mapping[str, tuple[float, ...]]) -> Schema:
+        """The same schema with these columns' cuts filled in."""
+        return Schema(tuple(replace(c, cuts=cuts[c.name]) if c.name in cuts else c for c in self.columns))
+
     def __add__(self, other: Schema) -> Schema:
         """Columns matched by name, levels united; an error where the two cannot be one."""
         if set(self.names) != set(other.names):

@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import optimize, stats
 
 import merula as mr
@@ -227,19 +225,6 @@ def test_a_class_without_values_is_like_all(build, family, alpha):
         np.testing.assert_allclose(own, pooled, rtol=1e-6, atol=1e-9)
 
 
-@every_family
-@pytest.mark.parametrize("constant", [0.0, 7.0, np.nan])
-def test_a_column_that_never_varied_says_nothing(build, read, family, constant):
-    found = build(family, FRAME.assign(falls=constant), WARDS, kinds={"falls": "count"})
-    rest = build(family, FRAME.drop(columns="falls"), WARDS)
-    rows = FRAME.assign(falls=3.0)
-    expected = rest.log_prob(read(rest, rows.drop(columns="falls")))
-    np.testing.assert_allclose(found.log_prob(read(found, rows)), expected, rtol=1e-13)
-    assert found.parameters_count == rest.parameters_count
-    assert np.isnan(constant) or set(found.sample(np.array([0, 1, 2]), RNG)["falls"]) == {constant}
-    assert set(found.quantiles("falls", np.array([0.1, 0.9]), 3).ravel()) == {np.nan_to_num(constant)}
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # What is no count
 
@@ -284,32 +269,6 @@ def test_options_and_kinds_are_checked(build):
 
 
 @every_family
-def test_missing_as_a_level(build, read, family):
-    found, plain = build(family, HOLEY, WARDS, missing="level"), build(family, HOLEY, WARDS)
-    expected = plain.log_prob(read(plain, HOLEY))
-    for c, label in enumerate(LABELS):
-        lost, n = HOLEY[label == WARDS].isna().sum(), (label == WARDS).sum()
-        share = np.where(HOLEY.isna(), (lost + 1) / (n + 2), (n - lost + 1) / (n + 2))
-        expected[:, c] += np.log(share).sum(axis=1)
-    np.testing.assert_allclose(found.log_prob(read(found, HOLEY)), expected, rtol=1e-11, atol=1e-12)
-    assert found.parameters_count == plain.parameters_count + 9
-
-
-@every_family
-@pytest.mark.parametrize("missing", ["marginalise", "level"])
-def test_factors_add_up_and_files_bring_back_every_bit(build, read, reread, family, missing):
-    found = build(family, HOLEY, WARDS, missing=missing)
-    rows = read(found, HOLEY)
-    parts = found.factors()
-    assert [part.columns for part in parts] == [(name,) for name in FRAME]
-    np.testing.assert_allclose(sum(part.log_prob(rows) for part in parts), found.log_prob(rows), rtol=1e-12)
-    again = reread(found)
-    assert again.fits(3)
-    assert not again.fits(2)
-    assert again.log_prob(rows).tobytes() == found.log_prob(rows).tobytes()
-
-
-@every_family
 def test_quantiles_are_where_the_probabilities_add_up_to_the_shares(build, read, family):
     found = build(family, FRAME, WARDS)
     shares = np.array([1e-6, 0.03, 0.25, 0.5, 0.77, 0.99, 0.9999])
@@ -332,69 +291,3 @@ def test_samples_are_as_probable_as_the_model_says(build, read, family):
             for count in range(4):
                 share, p = (drawn[name][classes == c] == count).mean(), expected[count, c]
                 assert abs(share - p) < 5 * math.sqrt(p * (1 - p) / n)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Laws, through the classifier
-
-
-@st.composite
-def tables(draw):
-    n = draw(st.integers(6, 20))
-    cells = st.one_of(st.integers(0, 6).map(float), st.just(np.nan))
-    frame = pd.DataFrame(
-        {name: np.array(draw(st.lists(cells, min_size=n, max_size=n))) for name in ("Anzahl Besuche", "咳嗽次数")}
-    )
-    y = np.array(draw(st.lists(st.sampled_from(["gesund", "krank"]), min_size=n, max_size=n)), dtype="<U8")
-    y[:2] = ["gesund", "krank"]
-    return frame, y, np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)))
-
-
-@settings(deadline=None, max_examples=12)
-@given(table=tables(), data=st.data())
-@every_family
-def test_laws(family, table, data):
-    frame, y, repeats = table
-
-    def joint(fitted):
-        return fitted.predict_joint_log_proba(frame)
-
-    def fresh():
-        return mr.NaiveBayesClassifier(kinds="count", distributions={"count": family})
-
-    whole = joint(fresh().fit(frame, y, sample_weight=repeats))
-    order = np.array(data.draw(st.permutations(np.repeat(np.arange(len(y)), repeats).tolist())))
-    np.testing.assert_array_equal(joint(fresh().fit(frame.iloc[order], y[order])), whole)
-    cut = data.draw(st.integers(1, len(y) - 1))
-    parts = [slice(0, cut), slice(cut, None)]
-    batched = fresh()
-    for part in parts:
-        batched.partial_fit(frame[part], y[part], classes=["gesund", "krank"], sample_weight=repeats[part])
-    np.testing.assert_array_equal(joint(batched), whole)
-    halves = [fresh().partial_fit(frame[part], y[part], sample_weight=repeats[part]) for part in parts]
-    np.testing.assert_array_equal(joint(halves[1] + halves[0]), whole)
-    swapped = fresh().fit(frame, np.where(y == "krank", "Angina", y), sample_weight=repeats)
-    np.testing.assert_array_equal(joint(swapped)[:, ::-1], whole)
-
-
-@every_family
-@pytest.mark.parametrize("missing", ["marginalise", "level"])
-def test_a_classifier_of_counts(tmp_path, family, missing):
-    model = mr.NaiveBayesClassifier(kinds="count", distributions={"count": family}, missing=missing)
-    model.fit(HOLEY, WARDS)
-    assert model.score(HOLEY, WARDS) > 0.5
-    proba = model.predict_proba(HOLEY)
-    if missing == "marginalise":
-        nothing = model.predict_proba(pd.DataFrame({name: [np.nan] for name in FRAME}))
-        np.testing.assert_allclose(nothing[0], [np.mean(label == WARDS) for label in LABELS], rtol=1e-12)
-    model.save(tmp_path / "counts.merula")
-    again = mr.load(tmp_path / "counts.merula")
-    assert again.predict_proba(HOLEY).tobytes() == proba.tobytes()
-    assert again.distributions == {"count": family}
-    drawn, _ = again.sample(50, random_state=0)
-    assert list(drawn) == list(FRAME)
-    why = mr.explain(model, {"falls": 3, "咳嗽次数": 0})
-    np.testing.assert_allclose(
-        why.posterior, model.predict_proba(pd.DataFrame({"Anzahl Besuche": [np.nan], "falls": [3], "咳嗽次数": [0]}))[0]
-    )
-    assert "falls = 3" in str(why)

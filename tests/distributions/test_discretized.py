@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import merula as mr
 from merula.discretize import assign, cuts_for, interval_labels
@@ -109,18 +107,6 @@ def test_a_class_without_values_is_like_all(build, family, alpha):
     np.testing.assert_allclose(own, (pooled + alpha) / (pooled + alpha).sum(), rtol=1e-12)
 
 
-@every_family
-@pytest.mark.parametrize("constant", [0.0, 7.5, np.nan])
-def test_a_column_that_never_varied_says_nothing(build, read, family, constant):
-    found = build(family, FRAME.assign(größe=constant), Y, kinds={"größe": "numeric"})
-    rest = build(family, FRAME.drop(columns="größe"), Y)
-    rows = FRAME.assign(größe=3.0)
-    np.testing.assert_array_equal(
-        found.log_prob(read(found, rows)), rest.log_prob(read(rest, rows.drop(columns="größe")))
-    )
-    assert found.parameters_count == rest.parameters_count
-
-
 def test_infinity_is_an_error_that_names_the_column(build, read):
     found = build(mr.Discretized(), FRAME, Y)
     with pytest.raises(ValueError, match="column 'größe' contains infinity"):
@@ -140,38 +126,11 @@ def test_options_and_kinds_are_checked(build):
             build(family, FRAME, Y)
     with pytest.raises(ValueError, match="column '色泽' is categorical, but the discretized distribution is for"):
         mr.Discretized().encodes(Column("色泽", "categorical"))
-    assert mr.Discretized().get_params() == {"method": "mdl", "bins": 10, "smoothing": None}
+    assert mr.Discretized().get_params() == {"method": "mdl", "bins": 10, "cuts": None, "smoothing": None}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Missing cells, parts, samples, quantiles, files
-
-
-@every_family
-@pytest.mark.parametrize("missing", ["marginalise", "level"])
-def test_factors_add_up_and_files_bring_back_every_bit(build, read, reread, family, missing):
-    found = build(family, HOLEY, Y, missing=missing)
-    rows = read(found, HOLEY)
-    parts = found.factors()
-    assert [part.columns for part in parts] == [(name,) for name in FRAME]
-    np.testing.assert_allclose(sum(part.log_prob(rows) for part in parts), found.log_prob(rows), rtol=1e-12)
-    again = reread(found)
-    assert again.fits(3)
-    assert not again.fits(2)
-    assert again.cuts == found.cuts
-    assert again.log_prob(rows).tobytes() == found.log_prob(rows).tobytes()
-
-
-@every_family
-def test_missing_as_a_level(build, read, family):
-    found, plain = build(family, HOLEY, Y, missing="level"), build(family, HOLEY, Y)
-    expected = plain.log_prob(read(plain, HOLEY))
-    for c, label in enumerate(LABELS):
-        lost, n = HOLEY[label == Y].isna().sum(), (label == Y).sum()
-        share = np.where(HOLEY.isna(), (lost + 1) / (n + 2), (n - lost + 1) / (n + 2))
-        expected[:, c] += np.log(share).sum(axis=1)
-    np.testing.assert_allclose(found.log_prob(read(found, HOLEY)), expected, rtol=1e-11, atol=1e-12)
-    assert found.parameters_count == plain.parameters_count + 9
 
 
 @every_family
@@ -189,70 +148,3 @@ def test_samples_and_quantiles_agree_with_the_masses(build, family):
             assert (np.abs(counts / n - mass) < 5 * np.sqrt(mass * (1 - mass) / n) + 1e-12).all()
             below = (own[:, None] <= found.quantiles(name, shares, 3)[:, c]).mean(axis=0)
             assert (np.abs(below - shares) < 5 * np.sqrt(shares * (1 - shares) / n)).all()
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Laws, through the classifier
-
-
-@st.composite
-def tables(draw):
-    n = draw(st.integers(6, 24))
-    cells = st.one_of(st.integers(-40, 40).map(lambda k: k / 8), st.just(np.nan))
-    frame = pd.DataFrame(
-        {name: np.array(draw(st.lists(cells, min_size=n, max_size=n))) for name in ("blood pressure", "größe")}
-    )
-    y = np.array(draw(st.lists(st.sampled_from(["gesund", "krank"]), min_size=n, max_size=n)), dtype="<U8")
-    y[:2] = ["gesund", "krank"]
-    return frame, y, np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)))
-
-
-@settings(deadline=None, max_examples=15)
-@given(table=tables(), data=st.data())
-@every_family
-def test_laws(family, table, data):
-    """The halves, fitted apart, have cuts of their own; their sum has those of all rows."""
-    frame, y, repeats = table
-
-    def fresh():
-        return mr.NaiveBayesClassifier(kinds="numeric", distributions={"numeric": family})
-
-    def joint(fitted, rows=frame):
-        return fitted.predict_joint_log_proba(rows)
-
-    whole = joint(fresh().fit(frame, y, sample_weight=repeats))
-    order = np.array(data.draw(st.permutations(np.repeat(np.arange(len(y)), repeats).tolist())))
-    np.testing.assert_array_equal(joint(fresh().fit(frame.iloc[order], y[order])), whole)
-    cut = data.draw(st.integers(1, len(y) - 1))
-    parts = [slice(0, cut), slice(cut, None)]
-    batched = fresh()
-    for part in parts:
-        batched.partial_fit(frame[part], y[part], classes=["gesund", "krank"], sample_weight=repeats[part])
-    np.testing.assert_array_equal(joint(batched), whole)
-    halves = [fresh().partial_fit(frame[part], y[part], sample_weight=repeats[part]) for part in parts]
-    np.testing.assert_array_equal(joint(halves[1] + halves[0]), whole)
-    swapped = fresh().fit(frame, np.where(y == "krank", "Angina", y), sample_weight=repeats)
-    np.testing.assert_array_equal(joint(swapped)[:, ::-1], whole)
-    scaled = frame * 0.25 + 64
-    np.testing.assert_array_equal(joint(fresh().fit(scaled, y, sample_weight=repeats), scaled), whole)
-
-
-@every_family
-@pytest.mark.parametrize("missing", ["marginalise", "level"])
-def test_a_classifier_of_intervals(tmp_path, family, missing):
-    model = mr.NaiveBayesClassifier(distributions={"numeric": family}, missing=missing).fit(HOLEY, Y)
-    proba = model.predict_proba(HOLEY)
-    assert np.isfinite(proba).all()
-    assert model.score(HOLEY, Y) > 0.4
-    model.save(tmp_path / "patients.merula")
-    again = mr.load(tmp_path / "patients.merula")
-    assert again.predict_proba(HOLEY).tobytes() == proba.tobytes()
-    assert again.distributions_[0].intervals("blood pressure") == model.distributions_[0].intervals("blood pressure")
-    assert again.distributions == {"numeric": family}
-    drawn, _ = again.sample(50, random_state=0)
-    assert list(drawn) == list(FRAME)
-    row = {"blood pressure": 151.0, "größe": 180.0}
-    why = mr.explain(model, row)
-    table = pd.DataFrame([row | {"色深": np.nan}])[list(FRAME)]
-    np.testing.assert_allclose(why.posterior, model.predict_proba(table)[0])
-    assert "größe = 180" in str(why)

@@ -6,8 +6,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import integrate, special, stats
 from sklearn.mixture import GaussianMixture as SklearnMixture
 
@@ -224,18 +222,6 @@ def test_a_class_without_values_is_like_all(build, read, family):
     )
 
 
-@every_family
-@pytest.mark.parametrize("constant", [0.0, 7.5, np.nan])
-def test_a_column_that_never_varied_says_nothing(build, read, family, constant):
-    found = build(family, FRAME.assign(größe=constant), Y, kinds={"größe": "numeric"})
-    rest = build(family, FRAME.drop(columns="größe"), Y)
-    rows = FRAME.assign(größe=3.0)
-    expected = rest.log_prob(read(rest, rows.drop(columns="größe")))
-    np.testing.assert_allclose(found.log_prob(read(found, rows)), expected, rtol=1e-13)
-    assert found.parameters_count == rest.parameters_count
-    assert np.isnan(constant) or set(found.sample(np.array([0, 1, 2]), RNG)["größe"]) == {constant}
-
-
 def test_no_more_components_than_values(build):
     found = build(mr.GaussianMixture(components=5), pd.DataFrame({"größe": [1.0, 2, 3, 1, 2, 9]}), list("AAABBB"))
     assert (found.weight > 0).sum(axis=2).ravel().tolist() == [3, 3]
@@ -274,20 +260,6 @@ def test_options_and_kinds_are_checked(build):
 # Missing cells, parts, samples, quantiles, files
 
 
-@every_family
-@pytest.mark.parametrize("missing", ["marginalise", "level"])
-def test_factors_add_up_and_files_bring_back_every_bit(build, read, reread, family, missing):
-    found = build(family, HOLEY, Y, missing=missing)
-    rows = read(found, HOLEY)
-    parts = found.factors()
-    assert [part.columns for part in parts] == [(name,) for name in FRAME]
-    np.testing.assert_allclose(sum(part.log_prob(rows) for part in parts), found.log_prob(rows), rtol=1e-12)
-    again = reread(found)
-    assert again.fits(3)
-    assert not again.fits(2)
-    assert again.log_prob(rows).tobytes() == found.log_prob(rows).tobytes()
-
-
 def test_parameters_and_missing_as_a_level(build, read):
     family = mr.GaussianMixture(components=3)
     found, plain = build(family, HOLEY, Y, missing="level"), build(family, HOLEY, Y)
@@ -320,81 +292,3 @@ def test_samples_lie_where_the_quantiles_say(build):
         for c in range(3):
             below = (drawn[name][classes == c][:, None] <= found.quantiles(name, shares, 3)[:, c]).mean(axis=0)
             assert (np.abs(below - shares) < 5 * np.sqrt(shares * (1 - shares) / n)).all()
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Laws, through the classifier
-
-
-@st.composite
-def tables(draw):
-    n = draw(st.integers(6, 24))
-    cells = st.one_of(st.integers(-40, 40).map(lambda k: k / 8), st.just(np.nan))
-    frame = pd.DataFrame(
-        {name: np.array(draw(st.lists(cells, min_size=n, max_size=n))) for name in ("wing length", "größe")}
-    )
-    y = np.array(draw(st.lists(st.sampled_from(["Amsel", "Drossel"]), min_size=n, max_size=n)), dtype="<U8")
-    y[:2] = ["Amsel", "Drossel"]
-    return frame, y, np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)))
-
-
-@settings(deadline=None, max_examples=12)
-@given(table=tables(), data=st.data())
-@every_family
-def test_laws(family, table, data):
-    frame, y, repeats = table
-
-    def fresh():
-        return mr.NaiveBayesClassifier(kinds="numeric", distributions={"numeric": family})
-
-    def joint(fitted, rows=frame):
-        return fitted.predict_joint_log_proba(rows)
-
-    whole = joint(fresh().fit(frame, y, sample_weight=repeats))
-    order = np.array(data.draw(st.permutations(np.repeat(np.arange(len(y)), repeats).tolist())))
-    np.testing.assert_array_equal(joint(fresh().fit(frame.iloc[order], y[order])), whole)
-    cut = data.draw(st.integers(1, len(y) - 1))
-    parts = [slice(0, cut), slice(cut, None)]
-    batched = fresh()
-    for part in parts:
-        batched.partial_fit(frame[part], y[part], classes=["Amsel", "Drossel"], sample_weight=repeats[part])
-    np.testing.assert_array_equal(joint(batched), whole)
-    halves = [fresh().partial_fit(frame[part], y[part], sample_weight=repeats[part]) for part in parts]
-    np.testing.assert_array_equal(joint(halves[1] + halves[0]), whole)
-    turned = fresh().fit(frame, np.where(y == "Amsel", "Zaunkönig", y), sample_weight=repeats)
-    np.testing.assert_allclose(joint(turned)[:, ::-1], whole, rtol=1e-9, atol=1e-9)
-
-
-@settings(deadline=None, max_examples=12)
-@given(table=tables(), power=st.integers(-30, 30), shift=st.integers(-1_000, 1_000))
-@every_family
-def test_scaling_a_column_shifts_its_log_density(family, table, power, shift):
-    frame, y, weights = table
-    moved = frame.assign(größe=frame["größe"] * 2.0**power + shift * 2.0**power)
-    one, two = (
-        mr.NaiveBayesClassifier(kinds="numeric", distributions={"numeric": family}).fit(part, y, sample_weight=weights)
-        for part in (frame, moved)
-    )
-    varies = frame["größe"].nunique() > 1
-    expected = one.terms(frame)["größe"] - power * math.log(2) * (varies & frame["größe"].notna()).to_numpy()[:, None]
-    np.testing.assert_allclose(two.terms(moved)["größe"], expected, rtol=1e-9, atol=1e-9)
-
-
-@every_family
-@pytest.mark.parametrize("missing", ["marginalise", "level"])
-def test_a_classifier_of_mixtures(tmp_path, family, missing):
-    model = mr.NaiveBayesClassifier(distributions={"numeric": family}, missing=missing).fit(HOLEY, Y)
-    proba = model.predict_proba(HOLEY)
-    assert np.isfinite(proba).all()
-    assert model.score(HOLEY, Y) > 0.4
-    model.save(tmp_path / "birds.merula")
-    again = mr.load(tmp_path / "birds.merula")
-    assert again.predict_proba(HOLEY).tobytes() == proba.tobytes()
-    assert again.distributions == {"numeric": family}
-    drawn, _ = again.sample(50, random_state=0)
-    assert list(drawn) == list(FRAME)
-    row = {"wing length": 131.0, "größe": 25.5}
-    why = mr.explain(model, row)
-    table = pd.DataFrame([row | {"色深": np.nan}])[list(FRAME)]
-    np.testing.assert_allclose(why.posterior, model.predict_proba(table)[0])
-    assert "größe = 25.5" in str(why)

@@ -7,8 +7,6 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 import merula as mr
@@ -140,19 +138,6 @@ def test_a_class_without_values_is_like_all(build, read, base, alpha):
     np.testing.assert_allclose(np.exp(found.log_zero[0]), (zeros + alpha) / (n + 2 * alpha), rtol=1e-12)
 
 
-@every_base
-@pytest.mark.parametrize("constant", [0.0, 7.5, np.nan])
-def test_a_column_that_never_varied_says_nothing(build, read, base, constant):
-    family = mr.ZeroInflated(base)
-    found = build(family, FRAME.assign(größe=constant), Y, kinds={"größe": "numeric"})
-    rest = build(family, FRAME.drop(columns="größe"), Y)
-    rows = FRAME.assign(größe=RNG.choice([0.0, 3.0], N))
-    expected = rest.log_prob(read(rest, rows.drop(columns="größe")))
-    np.testing.assert_allclose(found.log_prob(read(found, rows)), expected, rtol=1e-12)
-    assert found.parameters_count == rest.parameters_count
-    assert np.isnan(constant) or set(found.sample(np.array([0, 1, 2]), RNG)["größe"]) == {constant}
-
-
 def test_values_other_than_zero_that_never_vary_say_only_that_they_are_not_zero(build, read):
     fee = pd.DataFrame({"Gebühr": [0.0, 0, 5, 0, 5, 5]})
     found = build(mr.ZeroInflated(), fee, ["A"] * 3 + ["B"] * 3)
@@ -193,20 +178,6 @@ def test_options_and_kinds_are_checked(build):
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Missing cells, parts, samples, quantiles, files
-
-
-@every_base
-@pytest.mark.parametrize("missing", ["marginalise", "level"])
-def test_factors_add_up_and_files_bring_back_every_bit(build, read, reread, base, missing):
-    found = build(mr.ZeroInflated(base), HOLEY, Y, missing=missing)
-    rows = read(found, HOLEY)
-    parts = found.factors()
-    assert [part.columns for part in parts] == [(name,) for name in FRAME]
-    np.testing.assert_allclose(sum(part.log_prob(rows) for part in parts), found.log_prob(rows), rtol=1e-11)
-    again = reread(found)
-    assert again.fits(3)
-    assert not again.fits(2)
-    assert again.log_prob(rows).tobytes() == found.log_prob(rows).tobytes()
 
 
 def test_missing_as_a_level_and_parameters(build, read):
@@ -288,78 +259,3 @@ def test_a_base_of_ones_own_serves_but_cannot_be_saved(build, read):
     assert list(found.sample(np.array([0, 1]), RNG)) == list(FRAME)
     with pytest.raises(ValueError, match="your own OwnDistribution cannot be saved"):
         found.state()
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Laws, through the classifier
-
-
-@st.composite
-def tables(draw):
-    n = draw(st.integers(6, 24))
-    cells = st.one_of(st.integers(-16, 16).map(lambda k: k / 8), st.just(0.0), st.just(np.nan))
-    frame = pd.DataFrame(
-        {name: np.array(draw(st.lists(cells, min_size=n, max_size=n))) for name in ("Regen mm", "净增")}
-    )
-    y = np.array(draw(st.lists(st.sampled_from(["dry", "wet"]), min_size=n, max_size=n)))
-    y[:2] = ["dry", "wet"]
-    return frame, y, np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)))
-
-
-@settings(deadline=None, max_examples=10)
-@given(table=tables(), data=st.data())
-@every_base
-def test_laws(base, table, data):
-    frame, y, repeats = table
-
-    def fresh():
-        return mr.NaiveBayesClassifier(kinds="numeric", distributions={"numeric": mr.ZeroInflated(base)})
-
-    def joint(fitted, rows=frame):
-        return fitted.predict_joint_log_proba(rows)
-
-    whole = joint(fresh().fit(frame, y, sample_weight=repeats))
-    order = np.array(data.draw(st.permutations(np.repeat(np.arange(len(y)), repeats).tolist())))
-    np.testing.assert_array_equal(joint(fresh().fit(frame.iloc[order], y[order])), whole)
-    cut = data.draw(st.integers(1, len(y) - 1))
-    parts = [slice(0, cut), slice(cut, None)]
-    batched = fresh()
-    for part in parts:
-        batched.partial_fit(frame[part], y[part], classes=["dry", "wet"], sample_weight=repeats[part])
-    np.testing.assert_array_equal(joint(batched), whole)
-    halves = [fresh().partial_fit(frame[part], y[part], sample_weight=repeats[part]) for part in parts]
-    np.testing.assert_array_equal(joint(halves[1] + halves[0]), whole)
-    turned = fresh().fit(frame, np.where(y == "dry", "zzz", y), sample_weight=repeats)
-    np.testing.assert_allclose(joint(turned)[:, ::-1], whole, rtol=1e-9, atol=1e-9)
-    scaled = fresh().fit(frame * 4.0, y, sample_weight=repeats)
-    np.testing.assert_allclose(
-        scaled.predict_proba(frame * 4.0),
-        np.exp(whole - np.logaddexp.reduce(whole, axis=1)[:, None]),
-        rtol=1e-7,
-        atol=1e-9,
-    )
-
-
-@every_base
-@pytest.mark.parametrize("missing", ["marginalise", "level"])
-def test_a_classifier_of_zero_inflated_columns(tmp_path, base, missing):
-    family = mr.ZeroInflated(base)
-    model = mr.NaiveBayesClassifier(distributions={"numeric": family}, missing=missing).fit(HOLEY, Y)
-    proba = model.predict_proba(HOLEY)
-    assert np.isfinite(proba).all()
-    assert model.score(HOLEY, Y) > 0.4
-    model.save(tmp_path / "rain.merula")
-    again = mr.load(tmp_path / "rain.merula")
-    assert again.predict_proba(HOLEY).tobytes() == proba.tobytes()
-    assert again.distributions == {"numeric": family}
-    more = again.partial_fit(HOLEY[:50], Y[:50])
-    expected = mr.NaiveBayesClassifier(distributions={"numeric": family}, missing=missing).fit(
-        pd.concat([HOLEY, HOLEY[:50]]), np.r_[Y, Y[:50]]
-    )
-    np.testing.assert_allclose(more.predict_proba(HOLEY), expected.predict_proba(HOLEY), rtol=1e-9)
-    drawn, _ = model.sample(50, random_state=0)
-    assert list(drawn) == list(FRAME)
-    why = mr.explain(model, {"Regen mm": 0.0, "größe": 180.0})
-    table = pd.DataFrame({"Regen mm": [0.0], "größe": [180.0], "净增": [np.nan]})
-    np.testing.assert_allclose(why.posterior, model.predict_proba(table)[0])
-    assert "Regen mm = 0" in str(why)

@@ -216,9 +216,9 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = classes
         self.class_log_prior_ = log_prior
         self.distributions_ = distributions
-        self.schema_ = plan.schema.with_levels(
-            {name: met for part in distributions for name, met in part.levels.items()}
-        )
+        levels = {name: met for part in distributions for name, met in part.levels.items()}
+        cuts = {name: found for part in distributions for name, found in part.cuts.items()}
+        self.schema_ = plan.schema.with_levels(levels).with_cuts(cuts)
         self.__dict__.pop("distribution_scores_", None)
         if plan.scores:
             self.distribution_scores_ = plan.scores

@@ -84,7 +84,15 @@ def choose_blocks(schema: Schema, distributions: Any, defaults: Mapping[str, Any
 
 def family_key(family: Any) -> str:
     """A word that is the same for two families of one kind with equal parameters."""
-    return f"{type(family).__module__}.{type(family).__qualname__} {family.get_params()!r}"
+    params = {name: _written(value) for name, value in family.get_params().items()}
+    return f"{type(family).__module__}.{type(family).__qualname__} {params!r}"
+
+
+def _written(value: Any) -> Any:
+    """A parameter so that those `same_option` takes for equal are written alike: 1 and 1.0, a list and an array."""
+    if isinstance(value, list | tuple | np.ndarray):
+        return tuple(_written(item) for item in value)
+    return float(value) if isinstance(value, int | float | np.number) and not isinstance(value, bool) else value
 
 
 def same_option(mine: Any, theirs: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.discretize import assign, interval_labels
 from merula.encode import encode_rows
 from merula.schema import Column, Label, one_of
 from merula.table import as_times, build_frame, object_numbers, plain_label
@@ -83,6 +84,16 @@ def _array(column: Column, values: Any) -> NDArray[Any]:
 def _parsed(value: Any, unit: str) -> Any:
     """A word that names a time as that time; anything else as it is."""
     return np.array(value, dtype=unit)[()] if isinstance(value, str) else value
+
+
+def interval_of(column: Column, value: float) -> str:
+    """The interval between a column's cuts in which a value lies, as a person reads it."""
+    cuts = np.asarray(column.cuts)
+    place = int(assign([value], cuts)[0])
+    if column.unit is None:
+        return interval_labels(cuts)[place]
+    low, high = (shown(column, float(cuts[k])) if 0 <= k < len(cuts) else "" for k in (place - 1, place))
+    return f"({low}, {high}]" if low and high else f"≤ {high}" if high else f"> {low}"
 
 
 def shown(column: Column, value: Label) -> str:

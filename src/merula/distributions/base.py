@@ -75,6 +75,11 @@ class Distribution:
         """The levels of those columns that have any."""
         return {}
 
+    @property
+    def cuts(self) -> Mapping[str, tuple[float, ...]]:
+        """The cuts of those columns whose values are known by their interval alone."""
+        return {}
+
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """One value of each column for each row, given the rows' classes."""
         raise ValueError(f"{type(self).__name__} cannot be sampled: it does not define sample")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, log2, sqrt
 from typing import Any, ClassVar
@@ -25,7 +25,7 @@ from merula.distributions.columnwise import (
 )
 from merula.logspace import safe_log
 from merula.priors import checked_smoothing, smoothed
-from merula.schema import one_of
+from merula.schema import Column, one_of
 from merula.stats import ValueCounts
 
 Array = NDArray[np.float64]
@@ -331,6 +331,7 @@ class Discretized(ValueFamily):
 
     The probability is the interval's mass, not divided by its width. A column in which no cut was found says nothing. Cuts are
     found anew from all values counted whenever rows are added or models merged: there is no need for both to have equal cuts.
+    The model's `schema_` holds the cuts in use.
 
     Parameters
     ----------
@@ -338,6 +339,8 @@ class Discretized(ValueFamily):
         Cuts that tell the classes apart (`mdl_cuts`), or intervals of equal weight or width.
     bins : int
         The number of intervals; "mdl" finds that number itself.
+    cuts : None or sequence of ascending numbers
+        Stated cuts instead of found ones. Models merge only where they have the same.
     smoothing : None, float or MEstimate
         The pseudo-count α of each interval; None takes the classifier's.
 
@@ -352,6 +355,7 @@ class Discretized(ValueFamily):
 
     method: str = "mdl"
     bins: int = 10
+    cuts: Any = None
     smoothing: Any = None
     name: ClassVar[str] = "discretized"
     distribution: ClassVar[type[Distribution]] = DiscretizedDistribution
@@ -360,6 +364,13 @@ class Discretized(ValueFamily):
         """See `ValueFamily.check`."""
         one_of(self.method, METHODS, "method")
         checked_bins(self.bins)
+        if self.cuts is not None:
+            checked_cuts(self.cuts)
+
+    def encodes(self, column: Column) -> Column:
+        """See `Family.encodes`: stated cuts are part of what the column is."""
+        column = super().encodes(column)
+        return column if self.cuts is None else replace(column, cuts=checked_cuts(self.cuts))
 
     def build(self, statistic: ValueCounts, setting: Setting) -> DiscretizedDistribution:
         """See `Family.build`."""
@@ -369,7 +380,7 @@ class Discretized(ValueFamily):
         )
         cut_sets, tables = [], []
         for name, values, counts in zip(statistic.columns, statistic.values, statistic.counts, strict=True):
-            cuts = settled_cuts(self.method, values, counts, self.bins) if len(values) > 1 else ()
+            cuts = self._cuts(values, counts)
             share = np.ones((len(counts), 1))
             if cuts:
                 counted = bin_counts(values, counts, cuts)
@@ -377,3 +388,22 @@ class Discretized(ValueFamily):
             tables.append(np.ascontiguousarray(safe_log(share).T))
             cut_sets.append(cuts)
         return DiscretizedDistribution(*shared_fields(statistic, setting), tuple(cut_sets), tuple(tables))
+
+    def _cuts(self, values: Array, counts: Array) -> Cuts:
+        """The cuts of one column: none where it never varies."""
+        if len(values) < 2:
+            return ()
+        return settled_cuts(self.method, values, counts, self.bins) if self.cuts is None else checked_cuts(self.cuts)
+
+
+def checked_cuts(cuts: Any) -> Cuts:
+    """Stated cuts as a tuple of numbers; a ValueError unless they ascend."""
+    places = np.asarray(cuts)
+    if (
+        places.ndim != 1
+        or places.dtype.kind not in "iuf"
+        or not np.isfinite(places).all()
+        or (np.diff(places) <= 0).any()
+    ):
+        raise ValueError(f"cuts is {cuts!r}, expected numbers that ascend, such as (18, 65)")
+    return tuple(places.astype(np.float64).tolist())

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.base import BayesianClassifier, Component
-from merula.classify.rows import read_row, shown, table_of
+from merula.classify.rows import interval_of, read_row, shown, table_of
 from merula.decision import underlying
 from merula.logspace import log_sum_exp
 from merula.schema import Column, Label
@@ -28,7 +28,7 @@ class Reason:
     """What one block of columns contributes: ``log_terms[c]`` to the log joint of class c, `evidence` to the log-odds.
 
     `weight` is the block's exponent in a weighted model; `log_terms` are already multiplied by it. `known` is False where
-    every cell is missing, so that the block contributes nothing.
+    every cell is missing, so that the block contributes nothing. Columns in `intervals` are known by the interval they lie in alone.
     """
 
     columns: tuple[str, ...]
@@ -38,11 +38,18 @@ class Reason:
     known: bool
     is_density: bool
     weight: float = 1.0
+    intervals: frozenset[str] = frozenset()
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """What stands between each column and its value: " = ", or what says that it lies in an interval."""
+        pairs = zip(self.columns, self.values, strict=True)
+        return tuple((" in " if value[0] == "(" else " ") if name in self.intervals else " = " for name, value in pairs)
 
     @property
     def label(self) -> str:
         """``column = value``, or several of them for a block."""
-        return ", ".join(f"{name} = {value}" for name, value in zip(self.columns, self.values, strict=True))
+        return ", ".join(map("".join, zip(self.columns, self.relations, self.values, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,15 +245,17 @@ def _reason(
     weight: float,
 ) -> Reason:
     schema = [model.schema_[name] for name in columns]
-    texts = []
+    texts, intervals = [], set()
     for column in schema:
         value, text = values[column.name], shown(column, values[column.name])
+        if column.cuts and value is not None:
+            text = interval_of(column, float(value))
+            intervals.add(column.name)
         unseen = column.kind == "categorical" and value is not None and value not in (column.levels or ())
         texts.append(f"{text} (never seen)" if unseen else text)
     known = model.missing == "level" or any(values[name] is not None for name in columns)
-    return Reason(
-        columns, tuple(texts), term, evidence, known, any(_has_density(model, column) for column in schema), weight
-    )
+    is_density = any(_has_density(model, column) for column in schema)
+    return Reason(columns, tuple(texts), term, evidence, known, is_density, weight, frozenset(intervals))
 
 
 def _has_density(model: BayesianClassifier, column: Column) -> bool:

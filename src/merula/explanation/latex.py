@@ -27,7 +27,9 @@ SPECIAL = {
     "~": r"\textasciitilde{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "≤": r"$\le$",
 }
+RELATIONS = {" = ": " = ", " in ": r" \in ", " ": r"\ "}
 DOCUMENT = r"""\documentclass{article}
 \usepackage[margin=2cm]{geometry}
 \usepackage{amsmath}
@@ -84,7 +86,8 @@ def _derivation(part: Derivation, explanation: Explanation, places: list[int], c
 
 def _factor(reason: Reason, name: str) -> list[str]:
     """P(column = value | class), in pieces between which a line may be broken: one for each column of a block."""
-    cells = [f"{escaped(column)} = {escaped(text)}" for column, text in zip(reason.columns, reason.values, strict=True)]
+    parts = zip(reason.columns, reason.relations, reason.values, strict=True)
+    cells = [f"{escaped(column)}{RELATIONS[relation]}{escaped(text)}" for column, relation, text in parts]
     exponent = "" if reason.weight == 1 else f"^{{{reason.weight:.3g}}}"
     cells[0] = f"{'p' if reason.is_density else 'P'}({cells[0]}"
     return [*(f"{cell}," for cell in cells[:-1]), f"{cells[-1]} \\mid {name}){exponent}"]

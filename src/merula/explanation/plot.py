@@ -59,7 +59,7 @@ def _label(reason: Reason) -> str:
     name = shortened(reason.columns[0], LONGEST_NAME, middle=True)
     value = shortened(reason.values[0], LONGEST_VALUE)
     more = f" and {len(reason.columns) - 1} more" if len(reason.columns) > 1 else ""
-    return f"{name} = {value}{more}"
+    return f"{name}{reason.relations[0]}{value}{more}"
 
 
 def _draw(ax: Any, part: Derivation, steps: list[tuple[str, float]]) -> None:

@@ -57,9 +57,10 @@ def caption(derivation: Derivation) -> str:
 def reason_labels(reason: Reason) -> list[str]:
     """``column = value`` for each column of a block, with the block's exponent behind the first where it has one."""
     exponent = "" if reason.weight == 1 else f" ^{reason.weight:.3g}"
-    pairs = zip(reason.columns, reason.values, strict=True)
+    parts = zip(reason.columns, reason.relations, reason.values, strict=True)
     first, *more = [
-        f"{shortened(name, LONGEST_LABEL, middle=True)} = {shortened(value, LONGEST_LABEL)}" for name, value in pairs
+        f"{shortened(name, LONGEST_LABEL, middle=True)}{relation}{shortened(value, LONGEST_LABEL)}"
+        for name, relation, value in parts
     ]
     return [first + exponent + (" and" if more else ""), *(f"  {label}" for label in more)]
 
