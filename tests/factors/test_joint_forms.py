@@ -7,11 +7,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given as law
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import merula as mr
 
+LAW = settings(deadline=None, max_examples=60)  # the machine may be busy
 CELLS = {("klein", "青绿"): 0.1, ("klein", "乌黑"): 0.2, ("groß", "青绿"): 0.3, ("groß", "乌黑"): 0.4}
 NAMES = ["größe", "色泽"]
 LEVELS = {"größe": ["klein", "groß"], "色泽": ["青绿", "乌黑"]}
@@ -126,7 +127,8 @@ def test_some_variables_and_declared_levels():
     assert mr.JointDistribution.from_rows(pd.DataFrame(ROWS), "zahl").to_dict() == {2: 0.6, 10: 0.4}
 
 
-@law(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"), st.integers(0, 3)), min_size=1, max_size=12))
+@LAW
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"), st.integers(0, 3)), min_size=1, max_size=12))
 def test_a_weight_equals_repeats(rows):
     repeated = [row[:2] for row in rows for _ in range(row[2])]
     if not repeated:
@@ -207,3 +209,15 @@ def test_the_bayes_classifier_takes_a_joint(melons):
         mr.BayesClassifier.from_joint([*RECORDS, RECORDS[0]], target="größe")
     with pytest.raises(ValueError, match="the joint distribution is 'größe', expected"):
         mr.BayesClassifier.from_joint("größe", target="größe")
+
+
+def test_the_unchecked_way_takes_levels_by_name_or_in_order():
+    values = np.array([[0.1, 0.2], [0.3, 0.4]])
+    in_order = mr.JointDistribution._of(("色泽", "größe"), [("a", "b"), ("c", "d")], values)
+    by_name = mr.JointDistribution._of(
+        ("色泽", "größe"), {"alter": (1,), "größe": ("c", "d"), "色泽": ("a", "b")}, values
+    )
+    assert in_order == by_name
+    assert dict(by_name.levels) == {"色泽": ("a", "b"), "größe": ("c", "d")}
+    assert by_name.to_dict() == {("a", "c"): 0.1, ("a", "d"): 0.2, ("b", "c"): 0.3, ("b", "d"): 0.4}
+    assert values.flags.writeable
