@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from merula.explanation import explain, nomogram
     from merula.factors import ConditionalDistribution, ImpossibleEvidenceError, JointDistribution
     from merula.logspace import ZeroEvidenceWarning
+    from merula.network import BayesianNetwork, LinearGaussian, NoisyMax, NoisyOr
     from merula.priors import MEstimate
     from merula.question import next_question
     from merula.schema import Column, Schema
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BaseFamily": "distributions",
     "BayesClassifier": "classify",
+    "BayesianNetwork": "network",
     "Bernoulli": "distributions",
     "Categorical": "distributions",
     "Column": "schema",
@@ -74,6 +76,7 @@ _HOMES = {
     "JointDistribution": "factors",
     "Kernel": "distributions",
     "KernelBayesClassifier": "classify",
+    "LinearGaussian": "network",
     "MEstimate": "priors",
     "Multinomial": "distributions",
     "MultivariateGaussian": "distributions",
@@ -81,11 +84,14 @@ _HOMES = {
     "NearestNeighbors": "distributions",
     "NearestNeighborsClassifier": "classify",
     "NegativeBinomial": "distributions",
+    "NoisyMax": "network",
+    "NoisyOr": "network",
     "Poisson": "distributions",
     "ProductKernel": "distributions",
     "RareClassWarning": "evaluation",
     "Schema": "schema",
     "Setting": "distributions",
+    "TooWideError": "factors",
     "UnseenLevelWarning": "encode",
     "ZeroEvidenceWarning": "logspace",
     "ZeroInflated": "distributions",
@@ -104,6 +110,7 @@ _HOMES = {
 __all__ = [
     "BaseFamily",
     "BayesClassifier",
+    "BayesianNetwork",
     "Bernoulli",
     "Categorical",
     "Column",
@@ -122,6 +129,7 @@ __all__ = [
     "JointDistribution",
     "Kernel",
     "KernelBayesClassifier",
+    "LinearGaussian",
     "MEstimate",
     "Multinomial",
     "MultivariateGaussian",
@@ -129,11 +137,14 @@ __all__ = [
     "NearestNeighbors",
     "NearestNeighborsClassifier",
     "NegativeBinomial",
+    "NoisyMax",
+    "NoisyOr",
     "Poisson",
     "ProductKernel",
     "RareClassWarning",
     "Schema",
     "Setting",
+    "TooWideError",
     "UnseenLevelWarning",
     "ZeroEvidenceWarning",
     "ZeroInflated",

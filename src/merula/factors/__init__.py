@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from merula.factors.cells import read_columns
 from merula.factors.conditional import ConditionalDistribution
-from merula.factors.errors import ImpossibleEvidenceError
+from merula.factors.errors import ImpossibleEvidenceError, TooWideError
 from merula.factors.joint import JointDistribution
 
-__all__ = ["ConditionalDistribution", "ImpossibleEvidenceError", "JointDistribution", "read_columns"]
+__all__ = ["ConditionalDistribution", "ImpossibleEvidenceError", "JointDistribution", "TooWideError", "read_columns"]

@@ -195,6 +195,27 @@ def read(tables: Array, entries: Integers, posteriors: Array) -> None:
 
 
 @kernel
+def log_evidence_rows(
+    codes: Integers,
+    potentials: Array,
+    cliques: Integers,
+    views: Integers,
+    entries: Integers,
+    room: int,
+    logarithms: Array,
+) -> None:
+    """The log evidence of each row of codes (−1: unknown)."""
+    tables, messages, scales = np.empty_like(potentials), np.empty(room), np.empty(len(cliques))
+    counters = np.zeros(MOST_AXES, np.int64)
+    for row in range(len(codes)):
+        tables[:] = potentials
+        for v in range(codes.shape[1]):
+            if codes[row, v] >= 0:
+                keep(tables, entries[v, 0], entries[v, 1], entries[v, 2], entries[v, 3], codes[row, v])
+        logarithms[row] = collect(tables, messages, scales, cliques, views, counters, False)
+
+
+@kernel
 def collect_rows(
     codes: Integers,
     potentials: Array,

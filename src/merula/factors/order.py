@@ -145,7 +145,7 @@ def _remove(adjacent: Bits, v: int, around: Integers, degree: int) -> None:
 @kernel
 def _order(adjacent: Bits, sizes: Array, rule: int, seed: int, order: Integers) -> float:
     """Eliminate greedily by the rule; ties by table size, then by `seed` (0: by position). The entries of all tables."""
-    count, words = adjacent.shape
+    count = len(adjacent)
     scores, tables, stale = np.empty(count), np.empty(count), np.ones(count, np.bool_)
     alive, around, beyond = np.ones(count, np.bool_), np.empty(count, np.int64), np.empty(count, np.int64)
     state, entries = np.uint64(seed), 0.0

@@ -101,7 +101,8 @@ class Propagation:
         tables, counters = np.ones(self.cost), self._counters()
         for factor, k, view in zip(factors, self.homes, self._scope_views, strict=True):
             values = np.ascontiguousarray(factor).reshape(-1)
-            kernels.multiply(tables, *self.cliques[k, :2], values, 0, self.views, view, counters)
+            start, size = self.cliques[k, :2]
+            kernels.multiply(tables, start, size, values, 0, self.views, view, counters)
         return tables
 
     def log_evidence(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> float:
@@ -133,7 +134,7 @@ class Propagation:
     def most_probable(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> tuple[float, list[int]]:
         """The logarithm of the largest product of all factors and likelihoods, and the level of each variable in it."""
         found = self._collect(fresh, likelihoods, highest=True)
-        levels, total = [0] * len(self.tree.cards), 0.0
+        levels = [0] * len(self.tree.cards)
         for k in reversed(range(len(self.cliques))) if found.log > -np.inf else ():
             clique, shared, shape = self.tree.cliques[k], self.tree.separators[k], self.tree.shape(k)
             row = int(np.ravel_multi_index([levels[v] for v in clique[:shared]], shape[:shared])) if shared else 0
@@ -165,6 +166,19 @@ class Propagation:
         answers /= np.where(sums > 0, sums, 1)
         return logs, answers
 
+    def log_evidence_of_rows(self, potentials: Array, codes: Integers, n_jobs: int | None = None) -> Array:
+        """The log evidence of each row of codes (−1: unknown)."""
+        logs = np.empty(len(codes))
+
+        def block(start: int) -> None:
+            part = slice(start, start + ROWS)
+            kernels.log_evidence_rows(codes[part], potentials, self.cliques, self.views, self.entries, self.room, logs[part])  # fmt: skip
+
+        for_each_block(block, len(codes), n_jobs, ROWS)
+        for row in np.flatnonzero(logs < LOW):
+            logs[row] = self._collect(potentials.copy, _hard(codes[row], self.tree.cards), known_low=True).log
+        return logs
+
     def expected_of_rows(
         self, potentials: Array, codes: Integers, weights: Array, n_jobs: int | None = None
     ) -> tuple[Array, Array]:
@@ -190,7 +204,8 @@ class Propagation:
         sums, counters = [], self._counters()
         for k, view, scope in zip(self.homes, self._scope_views, self.scopes, strict=True):
             found = np.zeros(self.tree.size(scope))
-            kernels.add_up(expected, *self.cliques[k, :2], found, 0, self.views, view, counters)
+            start, size = self.cliques[k, :2]
+            kernels.add_up(expected, start, size, found, 0, self.views, view, counters)
             sums.append(found.reshape([self.tree.cards[v] for v in scope]))
         return sums
 

@@ -1,0 +1,88 @@
+"""What is known when a network is asked: levels, sets of levels, likelihoods, numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from merula.factors.events import allowed, is_set
+from merula.factors.names import rank_of
+from merula.logspace import Array
+from merula.network.node import AnyNode, GaussianNode
+from merula.schema import one_of
+from merula.table import is_missing
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Checked evidence: one level (`hard`), a likelihood for each level (`soft`), or a number (`numbers`)."""
+
+    hard: dict[str, int]
+    soft: dict[str, Array]
+    numbers: dict[str, float]
+    stated: Mapping[str, Any]
+
+    @property
+    def names(self) -> set[str]:
+        """The variables something is known about."""
+        return {*self.hard, *self.soft, *self.numbers}
+
+    def __str__(self) -> str:
+        parts = [f"{name} in {sorted(map(str, known))}" if isinstance(known, set | frozenset) else f"{name} = {known!r}" for name, known in self.stated.items()]  # fmt: skip
+        return ", ".join(parts)
+
+
+def read_evidence(nodes: Mapping[str, AnyNode], given: Any) -> Evidence:
+    """What `given` says: {variable: level, set of levels, {level: likelihood}, number, or None for unknown}."""
+    if given is None:
+        given = {}
+    if not isinstance(given, Mapping):
+        raise ValueError(f"given is {given!r}, expected {{variable: level, set of levels, or {{level: likelihood}}}}")
+    hard: dict[str, int] = {}
+    soft: dict[str, Array] = {}
+    numbers: dict[str, float] = {}
+    for name, known in given.items():
+        node = nodes[one_of(name, nodes, "a variable of the evidence")]
+        if not (isinstance(known, Mapping) or is_set(known)) and is_missing(known) and None not in node.levels:
+            continue
+        if isinstance(node, GaussianNode):
+            numbers[name] = _number(name, known)
+        elif isinstance(known, Mapping):
+            soft[name] = _likelihood(name, node, known)
+        elif is_set(known):
+            soft[name] = _set(name, node, known)
+        else:
+            hard[name] = rank_of(known, name, node.levels)
+    return Evidence(hard, soft, numbers, dict(given))
+
+
+def _number(name: str, known: Any) -> float:
+    if isinstance(known, bool) or not isinstance(known, int | float | np.number) or not np.isfinite(known):
+        raise ValueError(f"{name!r} is known as {known!r}, expected a finite number: it is a numeric variable")
+    return float(known)
+
+
+def _likelihood(name: str, node: AnyNode, known: Mapping[Any, Any]) -> Array:
+    likelihood = np.full(len(node.levels), np.nan)
+    for level, value in known.items():
+        likelihood[rank_of(level, name, node.levels)] = value
+    lacking = [level for level, value in zip(node.levels, likelihood, strict=True) if np.isnan(value)]
+    if lacking:
+        raise ValueError(
+            f"the likelihood of {name!r} says nothing of {lacking[0]!r}; state a number for each of {list(node.levels)}"
+        )
+    if not ((likelihood >= 0) & (likelihood < np.inf)).all() or not likelihood.any():
+        raise ValueError(
+            f"the likelihood of {name!r} is {dict(known)!r}, expected finite numbers from 0, not all of them 0"
+        )
+    return likelihood / likelihood.max()
+
+
+def _set(name: str, node: AnyNode, known: Any) -> Array:
+    truths = allowed(known, name, node.levels).astype(np.float64)
+    if not truths.any():
+        raise ValueError(f"{name!r} is known to be in an empty set; name at least one of {list(node.levels)}")
+    return truths

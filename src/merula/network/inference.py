@@ -1,0 +1,227 @@
+"""Exact answers of a discrete network: its tables as factors, what a question needs of them, and the trees that answer."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from merula.factors.errors import TooWideError
+from merula.factors.propagation import Propagation
+from merula.logspace import Array, safe_log
+from merula.network.evidence import Evidence
+from merula.network.node import Node, NoisyNode
+from merula.network.noisy_chain import chain_tables
+from merula.structure.graph import ancestors
+
+KEPT = 2**21  # entries of a filled tree of the whole network that stays in memory between questions
+CHEAP = 2**14  # entries of a whole tree that is asked even for a single variable
+EXPANDED = 2**12  # entries up to which a noisy variable is written out as one table
+PLANS = 64  # layouts of trees kept for questions of the same shape
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A factor of the joint: the variable whose conditional it comes from (−1: none), its scope, its values."""
+
+    owner: int
+    scope: tuple[int, ...]
+    values: Array
+
+
+class Inference:
+    """Questions to a fixed set of discrete nodes. Variables are numbered; helpers of noisy nodes come after them."""
+
+    def __init__(self, nodes: Mapping[str, Node | NoisyNode]) -> None:
+        self.names = tuple(nodes)
+        self.index = {name: position for position, name in enumerate(self.names)}
+        self.graph = {name: node.parents for name, node in nodes.items()}
+        self.cards = [len(node.levels) for node in nodes.values()]
+        self.pieces: list[Piece] = []
+        self.owners = list(range(len(self.names)))
+        self._plans: OrderedDict[Any, Propagation] = OrderedDict()
+        for node in nodes.values():
+            self._add(node)
+
+    def _add(self, node: Node | NoisyNode) -> None:
+        own, parents = self.index[node.name], [self.index[parent] for parent in node.parents]
+        size = prod(self.cards[v] for v in parents) * len(node.levels)
+        if isinstance(node, Node) or size <= EXPANDED:
+            self.pieces.append(Piece(own, (*parents, own), node.table))
+            return
+        first, *later = chain_tables(node.strengths, node.leak)
+        before = self._helper(own) if later else own
+        self.pieces.append(Piece(own, (parents[0], before), first))
+        for step, (parent, table) in enumerate(zip(parents[1:], later, strict=True)):
+            after = own if step == len(later) - 1 else self._helper(own)
+            self.pieces.append(Piece(own, (before, parent, after), table))
+            before = after
+
+    def _helper(self, owner: int) -> int:
+        self.cards.append(self.cards[owner])
+        self.owners.append(owner)
+        return len(self.cards) - 1
+
+    # -------------------------------------------------------------------------------------------------------- questions
+
+    @cached_property
+    def whole(self) -> Propagation | None:
+        """The tree of the whole network, when it is small enough to stay in memory."""
+        try:
+            return Propagation(self.cards, [piece.scope for piece in self.pieces], limit=KEPT)
+        except TooWideError:
+            return None
+
+    @cached_property
+    def potentials(self) -> Array:
+        """The filled tables of the whole network's tree."""
+        assert self.whole is not None
+        return self.whole.fill([piece.values for piece in self.pieces])
+
+    def posteriors(
+        self, evidence: Evidence, limit: float, extra: Sequence[Piece] = ()
+    ) -> tuple[float, dict[str, Array]]:
+        """The log probability of the evidence, and the posterior of every variable."""
+        if self.whole is not None and not extra:
+            log, flat = self.whole.posteriors(self.potentials.copy, self._likelihoods(evidence))
+            places = self.whole.places.tolist()
+            return log, {name: flat[places[v] : places[v + 1]] for v, name in enumerate(self.names)}
+        hard = {self.index[name]: code for name, code in evidence.hard.items()}
+        plan, number, fresh, likelihoods, log = self._pose(set(self.names), hard, (), evidence, limit, extra)
+        answers = {self.names[v]: np.eye(self.cards[v])[code] for v, code in hard.items()}
+        if plan is not None:
+            more, flat = plan.posteriors(fresh, likelihoods)
+            log += more
+            answers |= {
+                self.names[v]: flat[plan.places[place] : plan.places[place + 1]]
+                for v, place in number.items()
+                if v < len(self.names)
+            }
+        return log, answers
+
+    def joint(
+        self, targets: Sequence[str], evidence: Evidence, limit: float, extra: Sequence[Piece] = ()
+    ) -> tuple[float, Array]:
+        """The log probability of the evidence, and the posterior table of the targets, in their order."""
+        if len(targets) == 1 and not extra and self.whole is not None and self.whole.cost <= CHEAP:
+            log, flat = self.whole.posteriors(self.potentials.copy, self._likelihoods(evidence))
+            v = self.index[targets[0]]
+            return log, flat[self.whole.places[v] : self.whole.places[v + 1]]
+        hard = {self.index[name]: code for name, code in evidence.hard.items()}
+        asked = [self.index[name] for name in targets]
+        open_ones = tuple(v for v in asked if v not in hard)
+        needed = self._needed({*targets, *evidence.names}, extra)
+        plan, _, fresh, likelihoods, log = self._pose(needed, hard, open_ones, evidence, limit, extra)
+        table = np.ones(())
+        if plan is not None:
+            more, table = plan.joint(fresh, likelihoods)
+            log += more
+        return log, self._with_known(asked, hard, table)
+
+    def _with_known(self, asked: Sequence[int], hard: Mapping[int, int], table: Array) -> Array:
+        """The table with an axis for each target that is known: all of its probability at the known level."""
+        full = np.zeros([self.cards[v] for v in asked])
+        full[tuple(hard.get(v, slice(None)) for v in asked)] = table
+        return full
+
+    def log_evidence(self, evidence: Evidence, limit: float, extra: Sequence[Piece] = ()) -> float:
+        """The log probability of the evidence alone."""
+        hard = {self.index[name]: code for name, code in evidence.hard.items()}
+        needed = self._needed(evidence.names, extra)
+        plan, _, fresh, likelihoods, log = self._pose(needed, hard, (), evidence, limit, extra)
+        return log if plan is None else log + plan.log_evidence(fresh, likelihoods)
+
+    def most_probable(self, evidence: Evidence, limit: float) -> tuple[float, dict[str, int]]:
+        """The logarithm of the largest joint probability that agrees with the evidence, and the levels that have it."""
+        hard = {self.index[name]: code for name, code in evidence.hard.items()}
+        plan, number, fresh, likelihoods, log = self._pose(set(self.names), hard, (), evidence, limit, ())
+        levels = {self.names[v]: code for v, code in hard.items()}
+        if plan is not None:
+            more, found = plan.most_probable(fresh, likelihoods)
+            log += more
+            levels |= {self.names[v]: found[place] for v, place in number.items()}
+        return log, levels
+
+    # ------------------------------------------------------------------------------------------------------------- rows
+
+    def rows(self, known: Iterable[str], target: str | None, limit: float) -> tuple[Propagation, Array, list[int]]:
+        """A filled tree for rows that may know some variables: the tree, its tables, and the variables in its order."""
+        wanted = {*known, *([target] if target else [])}
+        needed = self._needed(wanted, ())
+        variables = self._variables(needed, ())
+        number = {v: place for place, v in enumerate(variables)}
+        pieces = [piece for piece in self.pieces if self.names[self.owners[piece.owner]] in needed]
+        together = (number[self.index[target]],) if target else ()
+        scopes = [[number[v] for v in piece.scope] for piece in pieces]
+        tree = Propagation([self.cards[v] for v in variables], scopes, together, limit)
+        return tree, tree.fill([piece.values for piece in pieces]), variables
+
+    # ------------------------------------------------------------------------------------------------------- preparation
+
+    def _needed(self, names: Iterable[str], extra: Sequence[Piece]) -> set[str]:
+        """These variables and their ancestors: all others sum to 1."""
+        wanted = {*names, *(self.names[v] for piece in extra for v in piece.scope)}
+        return wanted | ancestors(self.graph, wanted)
+
+    def _variables(self, needed: set[str], hard: Iterable[int]) -> list[int]:
+        known = set(hard)
+        return [v for v, owner in enumerate(self.owners) if self.names[owner] in needed and v not in known]
+
+    def _likelihoods(self, evidence: Evidence) -> dict[int, Array]:
+        found = {self.index[name]: likelihood for name, likelihood in evidence.soft.items()}
+        for name, code in evidence.hard.items():
+            one = np.zeros(self.cards[self.index[name]])
+            one[code] = 1.0
+            found[self.index[name]] = one
+        return found
+
+    def _pose(
+        self,
+        needed: set[str],
+        hard: Mapping[int, int],
+        together: tuple[int, ...],
+        evidence: Evidence,
+        limit: float,
+        extra: Sequence[Piece],
+    ) -> tuple[Propagation | None, dict[int, int], Callable[[], Array], dict[int, Array], float]:
+        """What is needed of the network, cut at the known levels: parts they separate fall apart by themselves."""
+        variables = self._variables(needed, hard)
+        number = {v: place for place, v in enumerate(variables)}
+        pieces = [piece for piece in self.pieces if self.names[piece.owner] in needed] + list(extra)
+        scopes = [tuple(number[v] for v in piece.scope if v in number) for piece in pieces]
+        cut = [piece.values[tuple(hard.get(v, slice(None)) for v in piece.scope)] for piece in pieces]
+        log = float(sum(safe_log(value) for value, scope in zip(cut, scopes, strict=True) if not scope))
+        values = [value for value, scope in zip(cut, scopes, strict=True) if scope]
+        scopes = [scope for scope in scopes if scope]
+        if not variables:
+            return None, {}, lambda: np.ones(0), {}, log
+        asked = tuple(number[v] for v in together)
+        plan = self._plan((frozenset(needed), frozenset(hard), asked), variables, scopes, asked, limit, bool(extra))
+        soft = {number[self.index[name]]: likelihood for name, likelihood in evidence.soft.items()}
+        return plan, number, lambda: plan.fill(values), soft, log
+
+    def _plan(
+        self,
+        key: Any,
+        variables: Sequence[int],
+        scopes: Sequence[Sequence[int]],
+        together: tuple[int, ...],
+        limit: float,
+        special: bool,
+    ) -> Propagation:
+        """The layout of the tree for a question; questions of the same shape share it."""
+        found = None if special else self._plans.get(key)
+        if found is None:
+            found = Propagation([self.cards[v] for v in variables], scopes, together, limit)
+            if not special:
+                self._plans[key] = found
+                if len(self._plans) > PLANS:
+                    self._plans.popitem(last=False)
+        elif found.cost > limit:
+            raise TooWideError(found.cost, limit)
+        return found
