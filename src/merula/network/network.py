@@ -140,7 +140,8 @@ class BayesianNetwork:
                 raise ValueError(f"{node.name!r} has the child {children[0]!r}, stated for its levels {list(old.levels)}; state it with the same levels")  # fmt: skip
 
     def _forget(self) -> None:
-        self.__dict__.pop("_inference", None)
+        for cached in ("_inference", "_expanded"):
+            self.__dict__.pop(cached, None)
         self._learned = None
 
     # ------------------------------------------------------------------------------------------------------- structure
