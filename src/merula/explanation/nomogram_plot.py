@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.explanation.drawing import FOR, fonts_for, literal, matplotlib
+from merula.drawing import FOR, fonts_for, literal, matplotlib
 from merula.explanation.scales import MOST_POINTS, PROBABILITIES, round_step
 from merula.textwidth import display_width, shortened
 

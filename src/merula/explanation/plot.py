@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from merula.explanation.drawing import AGAINST, FOR, TOTAL, fonts_for, literal, matplotlib
+from merula.drawing import AGAINST, FOR, TOTAL, fonts_for, literal, matplotlib
 from merula.explanation.text import NOTHING, heading, signed
 from merula.textwidth import shortened
 
