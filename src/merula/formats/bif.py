@@ -178,6 +178,8 @@ def _node(block: Block, levels: Mapping[str, tuple[Label, ...]]) -> Node:
 
 def _header(header: str, levels: Mapping[str, tuple[Label, ...]]) -> list[str]:
     """The variable and its parents, from what stands in the parentheses after ``probability``."""
+    if unquoted(header) in levels:
+        return [unquoted(header)]
     left, bar, right = header.partition("|")
     words = [unquoted(word) for word in [left, *at_commas(right)]] if bar else [unquoted(left)]
     if bar and not right.strip():
@@ -289,8 +291,9 @@ def _place(text: str, steps: Sequence[dict[str, int]], offset: int, name: str, p
             return sum(step[word] for step, word in zip(steps, reading, strict=True))
     labels = label_list(text, len(steps))
     if len(labels) != len(steps):
+        met = " ".join(text.split())
         raise Misread(
-            f"a row of {name!r} names {len(labels)} states ({text.strip()}); expected one for each of its parents {list(parents)}",
+            f"a row of {name!r} names {len(labels)} states ({met:.60}); expected one for each of its parents {list(parents)}: is a ';' missing?",
             offset,
         )
     label, parent, step = next(met for met in zip(labels, parents, steps, strict=True) if met[0] not in met[2])

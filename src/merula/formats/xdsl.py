@@ -212,8 +212,9 @@ def _parents_first(nodes: Sequence[Node]) -> list[Node]:
     placed: dict[str, Node] = {}
     waiting = list(nodes)
     while waiting:
-        ready = [node for node in waiting if all(parent in placed for parent in node.parents)]
-        placed |= {node.name: node for node in ready}
+        for node in waiting:
+            if all(parent in placed for parent in node.parents):
+                placed[node.name] = node
         waiting = [node for node in waiting if node.name not in placed]
     return list(placed.values())
 

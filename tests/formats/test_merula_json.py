@@ -1,0 +1,92 @@
+"""merula's own JSON: labels keep their kinds, numbers their bits; what is said about broken files."""
+
+import json
+
+import numpy as np
+import pytest
+
+from merula.formats.merula_json import dump, parse
+from merula.network.node import Node
+
+
+def content(**changes):
+    """A network of two nodes as plain data, the second changed."""
+    first = {"name": "rooms", "kind": "table", "levels": [1, 2, 3], "parents": [], "probabilities": [0.2, 0.3, 0.5]}
+    second = {"name": "big", "kind": "table", "levels": [True, False], "parents": ["rooms"]}
+    second |= {"probabilities": [[0, 1], [0.5, 0.5], [1, 0]]} | changes
+    return {"format": "merula network", "version": 1, "nodes": [first, {key: at for key, at in second.items() if at != "absent"}]}
+
+
+def test_labels_keep_their_kinds(table):
+    levels = (1, 2.0, 0.5, True, "1", "true", "", None, "色泽", -7, 10**30)
+    levels = tuple(level for level in levels if level is not True)
+    nodes = [Node("mixed", levels, (), table(len(levels))), Node("flag", (True, False), ("mixed",), table(len(levels), 2))]
+    got = parse(dump(nodes))
+    for one, other in zip(got, nodes, strict=True):
+        assert one.levels == other.levels
+        assert [type(level) for level in one.levels] == [type(level) for level in other.levels]
+        assert one.table.tolist() == other.table.tolist()
+
+
+def test_numpy_labels_are_written_as_plain_ones(table):
+    nodes = [Node("n", (np.int64(1), np.float64(1.5), np.str_("a"), np.bool_(False)), (), table(4))]
+    assert parse(dump(nodes))[0].levels == (1, 1.5, "a", False)
+
+
+@pytest.mark.parametrize("level, message", [(float("nan"), "which JSON cannot hold"), (float("inf"), "cannot hold"), ((1, 2), r"the level \(1, 2\) \(tuple\)")])
+def test_labels_that_no_file_holds(level, message, table):
+    with pytest.raises(ValueError, match=f"variable 'n' has the level .*{message}"):
+        dump([Node("n", (level, "b"), (), table(2))])
+
+
+def test_keys_that_later_versions_add_are_left_alone():
+    text = json.dumps(content(counts=[[1, 2]], comment="hello") | {"name": "n", "made": "by hand"})
+    assert parse(text)[1].table.tolist() == [[0, 1], [0.5, 0.5], [1, 0]]
+
+
+BROKEN = {
+    "other JSON": ({"format": "something"}, 'expected JSON with "format": "merula network"; this file holds something else'),
+    "a list": ([1, 2], "this file holds something else"),
+    "newer": (content() | {"version": 2}, "the file has format version 2, this merula reads up to 1; update merula to open it"),
+    "no version": (content() | {"version": None}, "the file has format version None"),
+    "no nodes": (content() | {"nodes": 5}, 'expected a list under "nodes"'),
+    "empty": (content() | {"nodes": []}, "no variable was found"),
+    "no name": (content(name=3), 'node 1 has no "name"; expected a word'),
+    "kind": (content(kind="crystal-ball"), "variable 'big' is of the kind 'crystal-ball', this merula reads"),
+    "levels": (content(levels="yes"), "variable 'big' has \"levels\": 'yes'; expected a list of labels"),
+    "nested levels": (content(levels=[[1], [2]]), "variable 'big' has \"levels\""),
+    "parents": (content(parents="rooms"), "variable 'big' has \"parents\": 'rooms'; expected a list of names"),
+    "unknown parent": (content(parents=["room"]), "variable 'big' has the unknown parent 'room'; did you mean 'rooms'?"),
+    "ragged": (content(probabilities=[[0, 1], [1]]), r"the probabilities of 'big' are not numbers in lists of equal length; expected the shape \(3, 2\)"),
+    "words": (content(probabilities=[["0", "1"]] * 3), "the probabilities of 'big' are not numbers"),
+    "null": (content(probabilities=[[0, None]] * 3), "the probabilities of 'big' are not numbers"),
+    "absent": (content(probabilities="absent"), "the probabilities of 'big' are not numbers"),
+    "count": (content(probabilities=[[0, 1]] * 2), "variable 'big' has 4 probabilities; expected 3 × 2 = 6"),
+    "flat": (content(probabilities=[0, 1] * 3), r"the probabilities of 'big' have the shape \(6,\); expected \(3, 2\)"),
+    "row off": (content(probabilities=[[0.5, 0.4]] * 3), r"P\(big given rooms = 1\) sums to 0.9"),
+    "level twice": (content(levels=[1, True]), "variable 'big' has the level 1 twice"),
+    "name twice": (content(name="rooms"), "variable 'rooms' is declared twice"),
+    "own parent": (content(parents=["big"]), r"variable 'big' has the parents \['big'\]"),
+}
+
+
+@pytest.mark.parametrize("data, message", BROKEN.values(), ids=BROKEN.keys())
+def test_what_is_said_about_broken_files(data, message):
+    with pytest.raises(ValueError, match=message):
+        parse(json.dumps(data))
+
+
+def test_text_that_is_no_json():
+    text = dump([Node("rooms", (1, 2), (), np.array([0.5, 0.5]))])
+    with pytest.raises(ValueError, match=r"line 2: the JSON is cut short or malformed \(.*\); save the file again"):
+        parse(text[:100])
+    with pytest.raises(ValueError, match="line 1: the JSON is cut short"):
+        parse("")
+
+
+def test_endless_nesting():
+    with pytest.raises(ValueError, match="the JSON nests too deeply; no network does"):
+        parse("[" * 1_000_000)
+    deep = json.dumps(content()).replace("[[0, 1], [0.5, 0.5], [1, 0]]", "[" * 200 + "0.5" + "]" * 200)
+    with pytest.raises(ValueError, match="the probabilities of 'big' are not numbers in lists of equal length"):
+        parse(deep)
