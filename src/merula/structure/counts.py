@@ -119,45 +119,8 @@ def count_cells(known: Configurations, codes: Index, cardinality: int, weights: 
     return Cells(distinct // cardinality, distinct % cardinality, counts)
 
 
-def family_counts(
-    base: Configurations, codes: Index, child_cardinality: int, cardinality: int, rows: NetworkRows
-) -> FamilyCounts | None:
-    """The counts of a family whose other members `base` numbers, the child running fastest; None if a table is too large.
-
-    `codes` are those of one more parent, of this cardinality.
-    """
-    if base.size * cardinality > most_cells(rows.count):
-        return None
-    table = np.zeros(base.size * cardinality)
-    _count(base.index, codes, cardinality, NO_WEIGHTS if rows.weights is None else rows.weights, table)
-    return FamilyCounts(*_split(table, base.size // child_cardinality, child_cardinality, cardinality))
-
-
-@kernel
-def _split(table: Array, outer: int, middle: int, inner: int) -> tuple[Array, Array, float]:
-    """The cells that are not 0, the sums over the middle axis that are not 0, and the sum of all."""
-    cells, margins = np.empty(len(table)), np.empty(outer * inner)
-    found, kept, total = 0, 0, 0.0
-    for left in range(outer):
-        for right in range(inner):
-            margin = 0.0
-            for level in range(middle):
-                count = table[(left * middle + level) * inner + right]
-                if count > 0:
-                    cells[found] = count
-                    found += 1
-                    margin += count
-            if margin > 0:
-                margins[kept] = margin
-                kept += 1
-                total += margin
-    return cells[:found], margins[:kept], total
-
-
 def count_family(rows: NetworkRows, child: int, parents: Sequence[int]) -> FamilyCounts:
     """The counts of one child and its parents, by the table where it fits and by sorting where it does not."""
-    cells = count_cells(
-        configurations(rows, parents), rows.codes[child], int(rows.cardinalities[child]), rows.weights
-    )
+    cells = count_cells(configurations(rows, parents), rows.codes[child], int(rows.cardinalities[child]), rows.weights)
     margins = np.bincount(cells.left, cells.counts)
     return FamilyCounts(cells.counts, margins[margins > 0], float(cells.counts.sum()))

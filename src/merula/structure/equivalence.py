@@ -179,9 +179,7 @@ def structural_hamming_distance(one: AnyGraph, other: AnyGraph, equivalence: boo
     return _differing_pairs((arcs_of(one), ()), (arcs_of(other), ()))
 
 
-def _differing_pairs(
-    one: tuple[Collection[Arc], Iterable[Arc]], other: tuple[Collection[Arc], Iterable[Arc]]
-) -> int:
+def _differing_pairs(one: tuple[Collection[Arc], Iterable[Arc]], other: tuple[Collection[Arc], Iterable[Arc]]) -> int:
     """Pairs that are not joined alike: by the same arc, by an edge in both, or not at all."""
     states = []
     for arcs, edges in (one, other):

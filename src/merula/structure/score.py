@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import lgamma, log
-from typing import Any
+from math import log, prod
 
 import numpy as np
 
-from merula.logspace import Array, kernel
+from merula.logspace import Array, as_float
 from merula.schema import one_of
-from merula.structure.counts import Configurations, FamilyCounts, configurations, count_family, extended, family_counts
+from merula.structure.counts import (
+    NO_WEIGHTS,
+    Configurations,
+    FamilyCounts,
+    configurations,
+    count_family,
+    extended,
+    most_cells,
+)
+from merula.structure.extensions import each_part, extension_values, family_value
 from merula.structure.gaussian import Standardised, gaussian_log_likelihood, standardised
 from merula.structure.graph import AnyGraph, topological_order
 from merula.structure.rows import NetworkRows
@@ -22,23 +30,16 @@ DEFAULT_SAMPLE_SIZE = 1.0  # the equivalent sample size of BDeu unless another i
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a penalised likelihood sees of one family: node-average log likelihood × n, its parameters, n and columns."""
+    """What a penalised likelihood sees of one family: its node-average log likelihood × n, its parameters, n."""
 
     log_likelihood: float
     parameters: float
     total: float
 
 
-@dataclass(frozen=True)
-class DirichletPrior:
-    """The pseudo-counts of one family: of each cell, and of each configuration of the parents."""
-
-    cell: float
-    margin: float
-
-
 Penalised = Callable[[Evidence], float]
-Dirichlet = Callable[[float, float, float], DirichletPrior]  # of levels, configurations, equivalent sample size
+# from levels, configurations and equivalent sample size: the pseudo-counts of a cell and of a configuration
+Dirichlet = Callable[[float, float, float], tuple[float, float]]
 
 PENALISED: dict[str, Penalised] = {
     "log-likelihood": lambda seen: seen.log_likelihood,
@@ -46,8 +47,8 @@ PENALISED: dict[str, Penalised] = {
     "bic": lambda seen: seen.log_likelihood - 0.5 * log(max(seen.total, 1.0)) * seen.parameters,
 }
 DIRICHLET: dict[str, Dirichlet] = {
-    "bdeu": lambda levels, configured, size: DirichletPrior(size / (levels * configured), size / configured),
-    "k2": lambda levels, configured, size: DirichletPrior(1.0, levels),
+    "bdeu": lambda levels, configured, size: (size / (levels * configured), size / configured),
+    "k2": lambda levels, _configured, _size: (1.0, levels),
 }
 SCORES = (*PENALISED, *DIRICHLET)
 
@@ -59,6 +60,7 @@ class Scorer:
     rows: NetworkRows
     score: str = "bic"
     sample_size: float = DEFAULT_SAMPLE_SIZE
+    n_jobs: int | None = None
     memory: dict[tuple[int, frozenset[int]], float] = field(default_factory=dict)
 
     def local(self, child: int, parents: Collection[int]) -> float:
@@ -73,28 +75,38 @@ class Scorer:
         known = frozenset(parents)
         new = [other for other in others if (child, known | {other}) not in self.memory]
         base = self._base(child, sorted(known)) if new and self.rows.levels[child] is not None else None
-        for other in new:
-            self.memory[child, known | {other}] = self._extended(base, child, known, other)
-        return [self.memory[child, known | {other}] for other in others]
+        if base is not None:
+            most = most_cells(self.rows.count)
+            fitting = [other for other in new if base.size * self.rows.cardinalities[other] <= most]
+            self._count_together(base, child, known, fitting)
+        return [self.local(child, known | {other}) for other in others]
 
     def _base(self, child: int, parents: Sequence[int]) -> Configurations | None:
         """Parents and child numbered together, the child running fastest; None when they had to be renumbered."""
         rows = self.rows
+        levels = int(rows.cardinalities[child])
         known = configurations(rows, parents)
-        if known.size != int(np.prod(rows.cardinalities[list(parents)], dtype=np.float64)):
+        if known.size != self._configured(parents) or levels == 0:
             return None
-        base = extended(known, rows.codes[child], int(rows.cardinalities[child]))
-        return base if base.size == known.size * int(rows.cardinalities[child]) else None
+        base = extended(known, rows.codes[child], levels)
+        return base if base.size == known.size * levels else None
 
-    def _extended(self, base: Configurations | None, child: int, known: frozenset[int], other: int) -> float:
-        rows, sizes = self.rows, self.rows.cardinalities
-        found = (
-            None
-            if base is None
-            else family_counts(base, rows.codes[other], int(sizes[child]), int(sizes[other]), rows)
-        )
-        parents = sorted(known | {other})
-        return self._counted(child, parents) if found is None else self._from_counts(child, parents, found)
+    def _count_together(self, base: Configurations, child: int, known: frozenset[int], others: list[int]) -> None:
+        """Remember the scores of the child with each of `others`, counted by several threads where that pays."""
+        rows = self.rows
+        complete = not rows.incomplete[[child, *known]].any()
+        pseudo = np.array([self._pseudo_counts(child, [*known, other]) for other in others])
+
+        def count(some: slice) -> Array:
+            places = np.array(others[some], dtype=np.int64)
+            weights = NO_WEIGHTS if rows.weights is None else rows.weights
+            whole = complete & ~rows.incomplete[places]
+            levels, sizes = int(rows.cardinalities[child]), rows.cardinalities
+            return extension_values(base, levels, rows.codes, sizes, places, whole, weights, pseudo[some])
+
+        for some, found in each_part(count, len(others), rows.count, self.n_jobs):
+            for other, (value, total) in zip(others[some], found.tolist(), strict=True):
+                self.memory[child, known | {other}] = self._finished(child, [*known, other], value, total)
 
     def _counted(self, child: int, parents: Sequence[int]) -> float:
         if self.rows.levels[child] is None:
@@ -102,21 +114,41 @@ class Scorer:
         return self._from_counts(child, parents, count_family(self.rows, child, parents))
 
     def _from_counts(self, child: int, parents: Sequence[int], found: FamilyCounts) -> float:
-        levels = max(float(self.rows.cardinalities[child]), 1.0)
-        configured = _product(self.rows.cardinalities[list(parents)])
+        value = family_value(found.cells, found.margins, *self._pseudo_counts(child, parents))
+        return self._finished(child, parents, value, found.total)
+
+    def _pseudo_counts(self, child: int, parents: Sequence[int]) -> tuple[float, float]:
+        """Of a cell and of a configuration of the parents; 0 for a score without a prior."""
+        if self.score not in DIRICHLET:
+            return 0.0, 0.0
+        return DIRICHLET[self.score](self._levels(child), self._configured(parents), self.sample_size)
+
+    def _finished(self, child: int, parents: Sequence[int], value: float, complete: float) -> float:
+        """The score from the log (marginal) likelihood of the rows complete in the family."""
         if self.score in DIRICHLET:
-            prior = DIRICHLET[self.score](levels, configured, self.sample_size)
-            return float(_dirichlet(found.cells, found.margins, prior.cell, prior.margin))
-        likelihood = _entropies(found.cells, found.margins) if found.total > 0 else -log(levels)
-        return self._penalised(likelihood, found.total, configured * (levels - 1))
+            return value
+        levels = self._levels(child)
+        likelihood = value if complete > 0 else -log(levels)
+        return self._penalised(likelihood, complete, self._configured(parents) * (levels - 1))
+
+    def _levels(self, child: int) -> float:
+        return float(self.sizes[child])
+
+    def _configured(self, parents: Iterable[int]) -> float:
+        """How many configurations the discrete parents could have."""
+        return as_float(prod(self.sizes[place] for place in parents))
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """The number of levels of each column, at least 1, as a plain number: asked for thousands of times."""
+        return np.maximum(self.rows.cardinalities, 1).tolist()
 
     def _numeric(self, child: int, parents: Sequence[int]) -> float:
         likelihood, total = gaussian_log_likelihood(self.rows, self.columns, child, parents)
         if not total > 0:  # nothing to learn from: what the child alone would say
             likelihood, total = gaussian_log_likelihood(self.rows, self.columns, child, ())
         numeric = sum(self.rows.levels[parent] is None for parent in parents)
-        configured = _product(self.rows.cardinalities[[p for p in parents if self.rows.levels[p] is not None]])
-        return self._penalised(likelihood, total, configured * (numeric + 2))
+        return self._penalised(likelihood, total, self._configured(parents) * (numeric + 2))
 
     def _penalised(self, likelihood: float, complete: float, parameters: float) -> float:
         """The penalised node-average log likelihood, times n: with complete rows the score of the textbooks."""
@@ -130,35 +162,9 @@ class Scorer:
         return {name: standardised(values, self.rows.weights) for name, values in self.rows.values.items()}
 
 
-def _product(cardinalities: Any) -> float:
-    """How many configurations there could be; infinite beyond a float's range."""
-    with np.errstate(over="ignore"):
-        return float(np.prod(np.maximum(cardinalities, 1).astype(np.float64)))
-
-
-@kernel
-def _entropies(cells: Array, margins: Array) -> float:
-    """Σ N_jk log N_jk − Σ N_j log N_j: the largest log likelihood of the child given its parents."""
-    total = 0.0
-    for count in cells:
-        total += count * np.log(count)
-    for count in margins:
-        total -= count * np.log(count)
-    return total
-
-
-@kernel
-def _dirichlet(cells: Array, margins: Array, cell: float, margin: float) -> float:
-    """The log marginal likelihood under Dirichlet priors: Heckerman, Geiger & Chickering (1995), equation 28."""
-    total = 0.0
-    for count in margins:
-        total += lgamma(margin) - lgamma(margin + count)
-    for count in cells:
-        total += lgamma(cell + count) - lgamma(cell)
-    return total
-
-
-def build_scorer(rows: NetworkRows, score: str = "bic", equivalent_sample_size: float | None = None) -> Scorer:
+def build_scorer(
+    rows: NetworkRows, score: str = "bic", equivalent_sample_size: float | None = None, n_jobs: int | None = None
+) -> Scorer:
     """The scorer of these rows, its options checked.
 
     Scores, n the weight of all rows, n_i of those complete in the family, N the counts, r levels, q configurations:
@@ -186,7 +192,8 @@ def build_scorer(rows: NetworkRows, score: str = "bic", equivalent_sample_size: 
         _check_sample_size(equivalent_sample_size, score)
     if score in DIRICHLET:
         _check_countable(rows, score)
-    return Scorer(rows, score, DEFAULT_SAMPLE_SIZE if equivalent_sample_size is None else equivalent_sample_size)
+    size = DEFAULT_SAMPLE_SIZE if equivalent_sample_size is None else equivalent_sample_size
+    return Scorer(rows, score, size, n_jobs)
 
 
 def _check_sample_size(size: float, score: str) -> None:
@@ -234,6 +241,4 @@ def local_scores(scorer: Scorer, graph: AnyGraph) -> Mapping[str, float]:
         one_of(node, places, "a node of the graph")
         for parent in parents:
             one_of(parent, places, f"a parent of {node!r}")
-    return {
-        node: scorer.local(places[node], [places[parent] for parent in parents]) for node, parents in graph.items()
-    }
+    return {node: scorer.local(places[node], [places[parent] for parent in parents]) for node, parents in graph.items()}
