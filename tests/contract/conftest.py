@@ -28,6 +28,9 @@ PLAIN = {
     "diagonal": mr.BayesClassifier(covariance="diagonal", unseen="smooth"),
     "kernel": mr.KernelBayesClassifier(),
     "naive-kernel": mr.NaiveBayesClassifier(distributions={"numeric": "kernel"}),
+    "naive-histogram": mr.NaiveBayesClassifier(distributions={"numeric": "histogram"}),
+    "naive-mdl": mr.NaiveBayesClassifier(distributions={"numeric": mr.Discretized("mdl")}),
+    "naive-mixture": mr.NaiveBayesClassifier(distributions={"numeric": "mixture"}),
     "neighbors": mr.NearestNeighborsClassifier(),
     "neighbors-auto-distance": mr.NearestNeighborsClassifier(
         neighbors="auto", weights="distance", class_prior="laplace"
@@ -38,8 +41,13 @@ OF_PATIENTS = {
         distributions={"smoker": mr.Bernoulli(), "categorical": mr.Categorical(smoothing=mr.MEstimate(2))},
         class_prior="laplace",
     ),
+    "naive-counts": mr.NaiveBayesClassifier(kinds={"smoker": "count"}),
+    "naive-poisson": mr.NaiveBayesClassifier(distributions={"smoker": mr.Poisson(zero_inflated=True)}, missing="level"),
+    "naive-zero-inflated": mr.NaiveBayesClassifier(distributions={"smoker": mr.ZeroInflated()}),
 }
 EVERY = PLAIN | OF_PATIENTS
+COMPARING = ("naive-histogram", "naive-mdl")  # their numbers are never squared
+CHOOSING = {"naive-auto": mr.NaiveBayesClassifier(distributions="auto")}  # the laws alone: each fit is dozens of others
 
 settings.register_profile("thorough", max_examples=300)
 
@@ -50,6 +58,10 @@ NEEDS_OWN_PROCESS = "check_array_api_input"
 def pytest_configure(config):
     config.addinivalue_line(
         "markers", "one_of_each: shared by all classifiers, so one configuration of each class is enough"
+    )
+    config.addinivalue_line("markers", "adds: left out for classifiers that cannot learn in batches or be merged")
+    config.addinivalue_line(
+        "markers", "squares: left out for classifiers that only compare numbers, whatever their size"
     )
     config.addinivalue_line("markers", "needs(parameter): left out for classifiers that have no such parameter")
 
@@ -64,6 +76,8 @@ def _beside_the_point(item):
     model = given.get("classifier", given.get("plain_classifier", given.get("marginalising")))
     if model is None or isinstance(model, type):  # a test elsewhere that has a classifier of its own
         return False
+    if item.get_closest_marker("squares") and any(model is EVERY[name] for name in COMPARING):
+        return True
     needed = {name for mark in item.iter_markers("needs") for name in mark.args} | set(given.get("params") or {})
     relative = isinstance(
         model, mr.NearestNeighborsClassifier
@@ -74,8 +88,14 @@ def _beside_the_point(item):
 def pytest_generate_tests(metafunc):
     chosen = {type(model): name for name, model in reversed(EVERY.items())}.values()
     every = {name: EVERY[name] for name in chosen} if metafunc.definition.get_closest_marker("one_of_each") else EVERY
+    laws = metafunc.module.__name__.endswith("test_laws") and not metafunc.definition.get_closest_marker("adds")
+    choosing = CHOOSING if laws else {}
     marginalising = {name: model for name, model in EVERY.items() if model.missing == "marginalise"}
-    groups = {"classifier": every, "marginalising": marginalising, "plain_classifier": PLAIN}
+    groups = {
+        "classifier": every | choosing,
+        "marginalising": marginalising | choosing,
+        "plain_classifier": PLAIN | choosing,
+    }
     for name, models in groups.items():
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, list(models.values()), ids=list(models))

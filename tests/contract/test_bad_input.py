@@ -390,12 +390,13 @@ def test_infinity_in_a_constant_column_at_predict(plain_classifier, measurements
         model.predict(X)
 
 
+@pytest.mark.squares
 @LEARNING
 def test_squares_that_overflow(learn, patients, method):
     frame, _ = patients
     learn(
         ValueError,
-        "'größe'.*1e\\+200.*rescale",
+        "'größe'.*(1e\\+200|so far apart).*rescale",
         frame.assign(größe=np.where(np.arange(90) % 2, 1e200, -1e200)),
         method=method,
     )

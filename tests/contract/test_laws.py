@@ -324,12 +324,14 @@ def learned_in(classifier, sample, parts):
     return model
 
 
+@pytest.mark.adds
 @FEW
 @given(data=st.data(), sample=samples())
 def test_any_batching_gives_the_same_model(classifier, data, sample):
     same_model(sample.fit(classifier), learned_in(classifier, sample, batches(data, sample)), sample.known)
 
 
+@pytest.mark.adds
 @FEW
 @given(data=st.data(), sample=samples())
 def test_any_merge_order_gives_the_same_model(classifier, data, sample):
@@ -342,6 +344,7 @@ def test_any_merge_order_gives_the_same_model(classifier, data, sample):
         same_model(sample.fit(classifier), merged, frame)
 
 
+@pytest.mark.adds
 @FEW
 @given(data=st.data(), sample=samples())
 def test_merging_leaves_both_models_as_they_were(classifier, data, sample):
@@ -355,6 +358,7 @@ def test_merging_leaves_both_models_as_they_were(classifier, data, sample):
         np.testing.assert_array_equal(model.predict_proba(numbers), answer)
 
 
+@pytest.mark.adds
 @FEW
 @given(sample=samples())
 def test_classes_may_come_later(classifier, sample):
@@ -363,6 +367,7 @@ def test_classes_may_come_later(classifier, sample):
     same_model(sample.fit(classifier), learned_in(classifier, sample, parts), sample.known)
 
 
+@pytest.mark.adds
 @FEW
 @given(sample=samples(words=("色泽",)))
 def test_levels_may_come_later(classifier, sample):
@@ -375,6 +380,7 @@ def test_levels_may_come_later(classifier, sample):
     same_model(sample.fit(classifier), learned_in(classifier, sample, parts), sample.known)
 
 
+@pytest.mark.adds
 @FEW
 @given(sample=samples(weighted=False))
 def test_classes_named_in_advance_change_nothing(classifier, sample):
@@ -399,6 +405,16 @@ def test_whole_number_levels_may_come_later(kind, dtype):
     for start in range(0, 400, 50):
         parts.partial_fit(codes[start : start + 50], y[start : start + 50])
     same_model(whole, parts, codes)
+
+
+def test_what_cannot_add_says_so(patients):
+    model = mr.NaiveBayesClassifier(distributions="auto").fit(*patients)
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as refusal:
+        model.partial_fit(*patients)
+    assert "rows cannot be added bit by bit; fit once, then name the families it chose" in str(refusal.value.__cause__)
+    with pytest.raises(ValueError, match="models cannot be merged; fit once, then name the families it chose"):
+        model + model
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -614,6 +630,7 @@ def test_a_loaded_model_is_saved_as_the_same_file(classifier, folder, sample):
     assert (folder / "first.merula").read_bytes() == (folder / "second.merula").read_bytes()
 
 
+@pytest.mark.adds
 @FEW
 @given(sample=samples())
 def test_a_loaded_model_learns_on(classifier, folder, sample):
@@ -626,6 +643,7 @@ def test_a_loaded_model_learns_on(classifier, folder, sample):
     same_model(sample.fit(classifier), loaded, sample.known)
 
 
+@pytest.mark.adds
 @FEW
 @given(sample=samples(weighted=False))
 def test_a_loaded_model_merges(classifier, folder, sample):

@@ -23,36 +23,56 @@ from merula.stats.rows import mixed
 
 Array = NDArray[np.float64]
 FOLDS = 5
+STEPS = (
+    0.7390851332151607 * 2**20
+)  # of half a range, at which numbers are told apart: no round number lies on a step's edge
 MOST_ROWS = 20_000  # scored: as many as tell families apart, chosen by their content
 
 
-def row_hashes(rows: Encoded) -> NDArray[np.uint64]:
-    """A number for each row that depends on what its cells hold, not on where rows or columns stand."""
+def row_hashes(rows: Encoded, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """A number for each row that depends on what its cells hold, not on where rows or columns stand, what columns are called or count in.
+
+    Numbers are hashed by how far they lie from the middle of their column's range. A column that holds one value is left out, as are
+    rows that do not count.
+    """
     total = np.zeros(len(rows), dtype=np.uint64)
     for name in (*rows.numeric, *rows.coded, *rows.texts):
-        total += mixed(_cell_hashes(rows, name) ^ np.uint64(crc32(name.encode())))
+        total += _cell_hashes(rows, name, counted)
     result: NDArray[np.uint64] = mixed(total)
     return result
 
 
-def _cell_hashes(rows: Encoded, name: str) -> NDArray[np.uint64]:
+def _cell_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """A number for each cell of a column; all 0 where the rows that count hold one value."""
     if name in rows.numeric:
-        values = rows.values((name,))[:, 0].astype(np.float64) + 0.0
-        return np.where(np.isnan(values), 0.0, values).view(np.uint64).copy()
+        return _number_hashes(rows.values((name,))[:, 0].astype(np.float64), counted)
     if name in rows.texts:
         tokens = rows.texts[name]
         words = np.array([crc32(str(word).encode()) for word in tokens.labels] or [0], dtype=np.uint64)
         amounts = mixed(words[np.asarray(tokens.codes, dtype=np.int64)]) * np.asarray(tokens.counts).astype(np.uint64)
         sums = np.concatenate(([np.uint64(0)], np.cumsum(amounts, dtype=np.uint64)))
-        result: NDArray[np.uint64] = sums[tokens.starts[1:]] - sums[tokens.starts[:-1]]
-        return result
+        return mixed(sums[tokens.starts[1:]] - sums[tokens.starts[:-1]])
     coded = rows.coded[name]
     codes = np.asarray(coded.codes[rows.start : rows.stop]).astype(np.int64)
     met, places = np.unique(codes, return_inverse=True)
     labels = [
         coded.slots[code - coded.shift] if 0 <= code - coded.shift < len(coded.slots) else code for code in met.tolist()
     ]
-    return np.array([crc32(repr(label).encode()) for label in labels], dtype=np.uint64)[places]
+    known = {label for label, n in zip(labels, np.bincount(places[counted], minlength=len(met)), strict=True) if n}
+    if len(known - {None}) < 2:
+        return np.zeros(len(codes), dtype=np.uint64)
+    return mixed(np.array([crc32(repr(label).encode()) for label in labels], dtype=np.uint64)[places])
+
+
+def _number_hashes(values: Array, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Hashes that are the same for a column shifted, rescaled or turned round."""
+    known = counted & ~np.isnan(values)
+    low, high = (values[known].min(), values[known].max()) if known.any() else (0.0, 0.0)
+    if not low < high or not np.isfinite(0.5 * high - 0.5 * low):
+        return np.zeros(len(values), dtype=np.uint64)
+    away = np.abs((0.5 * values - 0.25 * low - 0.25 * high) / (0.5 * high - 0.5 * low))
+    places = np.floor(np.where(known, away, 2.0) * STEPS)
+    return mixed(places.astype(np.uint64))
 
 
 def score_families(
@@ -68,9 +88,9 @@ def score_families(
 
     Folds and, in large tables, the rows that are scored depend on the rows' content alone.
     """
-    hashes = row_hashes(rows)
-    share = (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53
     weights = np.ones(len(rows)) if target.weights is None else target.weights
+    hashes = row_hashes(rows, weights > 0)
+    share = (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53
     kept = np.flatnonzero((share <= MOST_ROWS / len(rows)) & (weights > 0))
     folds = [kept[hashes[kept] % np.uint64(FOLDS) == fold] for fold in range(FOLDS)]
     parts = [(rows.take(fold), Target(target.codes[fold], target.classes, weights[fold])) for fold in folds]

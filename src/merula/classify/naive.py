@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -61,6 +61,8 @@ class NaiveBayesClassifier(BayesianClassifier):
     >>> model.predict([["small", None], [None, 3.0]])
     array(['cat', 'dog'], dtype='<U3')
     """
+
+    _remedy: ClassVar[str] = "smoothing > 0, and kernels that reach everywhere ('gaussian'), avoid this"
 
     def __init__(
         self,
