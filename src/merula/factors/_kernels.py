@@ -149,19 +149,8 @@ def distribute(
 
 
 @kernel
-def keep(table: Array, start: int, size: int, inner: int, card: int, code: int) -> None:
-    """Set to 0 what contradicts one variable's observed level; ``inner`` entries lie between its levels."""
-    block = inner * card
-    for i in range(start, start + size, block):
-        for t in range(i, i + code * inner):
-            table[t] = 0.0
-        for t in range(i + (code + 1) * inner, i + block):
-            table[t] = 0.0
-
-
-@kernel
 def enter(tables: Array, likelihood: Array, known: Integers, entries: Integers) -> None:
-    """Multiply the likelihood of each known variable into its clique; a row of `entries`: start, size, inner, card, place."""
+    """Multiply the likelihood of each known variable into its clique; a row of `entries`: start, size, inner, card, place, home."""
     for v in known:
         start, size, inner = entries[v, 0], entries[v, 1], entries[v, 2]
         card, place = entries[v, 3], entries[v, 4]
@@ -192,82 +181,3 @@ def read(tables: Array, entries: Integers, posteriors: Array) -> None:
             level += 1
             if level == card:
                 level = 0
-
-
-@kernel
-def log_evidence_rows(
-    codes: Integers,
-    potentials: Array,
-    cliques: Integers,
-    views: Integers,
-    entries: Integers,
-    room: int,
-    logarithms: Array,
-) -> None:
-    """The log evidence of each row of codes (−1: unknown)."""
-    tables, messages, scales = np.empty_like(potentials), np.empty(room), np.empty(len(cliques))
-    counters = np.zeros(MOST_AXES, np.int64)
-    for row in range(len(codes)):
-        tables[:] = potentials
-        for v in range(codes.shape[1]):
-            if codes[row, v] >= 0:
-                keep(tables, entries[v, 0], entries[v, 1], entries[v, 2], entries[v, 3], codes[row, v])
-        logarithms[row] = collect(tables, messages, scales, cliques, views, counters, False)
-
-
-@kernel
-def collect_rows(
-    codes: Integers,
-    potentials: Array,
-    cliques: Integers,
-    views: Integers,
-    entries: Integers,
-    room: int,
-    target: int,
-    answers: Array,
-    logarithms: Array,
-) -> None:
-    """The unnormalised posterior of one variable at the root, and the log evidence, for each row of codes (−1: unknown)."""
-    tables, messages, scales = np.empty_like(potentials), np.empty(room), np.empty(len(cliques))
-    counters = np.zeros(MOST_AXES, np.int64)
-    start, size, inner, card = entries[target, 0], entries[target, 1], entries[target, 2], entries[target, 3]
-    for row in range(len(codes)):
-        tables[:] = potentials
-        for v in range(codes.shape[1]):
-            if codes[row, v] >= 0 and v != target:
-                keep(tables, entries[v, 0], entries[v, 1], entries[v, 2], entries[v, 3], codes[row, v])
-        logarithms[row] = collect(tables, messages, scales, cliques, views, counters, False)
-        answers[row] = 0.0
-        level = 0
-        for i in range(start, start + size, inner):
-            for t in range(i, i + inner):
-                answers[row, level] += tables[t]
-            level = level + 1 if level + 1 < card else 0
-
-
-@kernel
-def expect_rows(
-    codes: Integers,
-    weights: Array,
-    potentials: Array,
-    cliques: Integers,
-    views: Integers,
-    entries: Integers,
-    room: int,
-    expected: Array,
-    logarithms: Array,
-) -> None:
-    """Add each row's posterior of every clique, times the row's weight: the expected counts of EM."""
-    tables, messages, scales = np.empty_like(potentials), np.empty(room), np.empty(len(cliques))
-    counters, sums = np.zeros(MOST_AXES, np.int64), np.empty(room)
-    for row in range(len(codes)):
-        tables[:] = potentials
-        for v in range(codes.shape[1]):
-            if codes[row, v] >= 0:
-                keep(tables, entries[v, 0], entries[v, 1], entries[v, 2], entries[v, 3], codes[row, v])
-        logarithms[row] = collect(tables, messages, scales, cliques, views, counters, False)
-        if logarithms[row] > -np.inf:
-            distribute(tables, messages, scales, cliques, views, counters, sums)
-            weight = weights[row]
-            for i in range(len(tables)):
-                expected[i] += weight * tables[i]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from merula.engine.local import for_each_block
 from merula.factors import _kernels as kernels
 from merula.factors import _log_kernels as log_kernels
+from merula.factors import _row_kernels as row_kernels
 from merula.factors.errors import TooWideError
 from merula.factors.tree import JunctionTree, Views, build_tree
 from merula.logspace import Array, safe_log
@@ -78,18 +79,33 @@ class Propagation:
         ]
         self.views = np.array(views.flat, np.int64)
         self._lay_out_variables(starts)
+        self._lay_out_members()
 
     def _lay_out_variables(self, starts: Integers) -> None:
         """Where each variable is entered and read: its smallest clique, and how far its levels lie apart there."""
         tree, root = self.tree, len(self.tree.cliques) - 1
-        self.entries = np.zeros((len(tree.cards), 5), np.int64)
+        self.entries = np.zeros((len(tree.cards), 6), np.int64)
         place = 0
         for v, card in enumerate(tree.cards):
             k = root if v in self.together else tree.home((v,))
             after = tree.cliques[k][tree.cliques[k].index(v) + 1 :]
-            self.entries[v] = starts[k], tree.sizes[k], tree.size(after), card, place
+            self.entries[v] = starts[k], tree.sizes[k], tree.size(after), card, place, k
             place += card
         self.places = np.append(self.entries[:, 4], place)
+
+    def _lay_out_members(self) -> None:
+        """Which variables a clique has and shares with its parent: what rows leave open is found from these."""
+        tree = self.tree
+        self.members = np.zeros((len(tree.cliques), 4), np.int64)
+        variables: list[int] = []
+        shared: list[int] = []
+        for k, clique in enumerate(tree.cliques):
+            self.members[k] = len(variables), len(clique), tree.separators[k], len(shared)
+            variables += clique
+            if tree.parents[k] >= 0:
+                separator = set(clique[: tree.separators[k]])
+                shared += [int(v in separator) for v in tree.cliques[tree.parents[k]]]
+        self.variables, self.shared = np.array(variables, np.int64), np.array(shared, np.int64)
 
     @property
     def cost(self) -> int:
@@ -145,59 +161,86 @@ class Propagation:
         return found.log, levels
 
     def posteriors_of_rows(
-        self, potentials: Array, codes: Integers, target: int, n_jobs: int | None = None
+        self,
+        potentials: Array,
+        codes: Integers,
+        target: int,
+        n_jobs: int | None = None,
+        likelihoods: Likelihoods = NOTHING,
     ) -> tuple[Array, Array]:
         """For each row of codes (−1: unknown) the log evidence and the posterior of one variable that is at the root.
 
-        What a row says of the target itself is not looked at. A row of probability 0 has the log −inf and zeros.
+        What a row says of the target itself is not looked at. `likelihoods` of further variables have a row for each row. A
+        row of probability 0 has the log −inf and zeros.
         """
-        logs, answers = np.empty(len(codes)), np.empty((len(codes), self.tree.cards[target]))
-
-        def block(start: int) -> None:
-            part = slice(start, start + ROWS)
-            kernels.collect_rows(codes[part], potentials, self.cliques, self.views, self.entries, self.room, target, answers[part], logs[part])  # fmt: skip
-
-        for_each_block(block, len(codes), n_jobs, ROWS)
-        hidden = np.array(codes)
+        answers = np.empty((len(codes), self.tree.cards[target]))
+        logs = self._rows(potentials, codes, np.ones(0), target, likelihoods, answers, np.empty(0), n_jobs)
         for row in np.flatnonzero(logs < LOW):
-            hidden[row, target] = -1
-            logs[row], answers[row] = self.joint(potentials.copy, _hard(hidden[row], self.tree.cards))
+            known = _hard(np.where(np.arange(codes.shape[1]) == target, -1, codes[row]), self.tree.cards)
+            for v, values in likelihoods.items():
+                known[v] = known.get(v, 1.0) * values[row]
+            logs[row], answers[row] = self.joint(potentials.copy, known)
         sums = answers.sum(axis=1, keepdims=True)
         answers /= np.where(sums > 0, sums, 1)
         return logs, answers
 
-    def log_evidence_of_rows(self, potentials: Array, codes: Integers, n_jobs: int | None = None) -> Array:
+    def log_evidence_of_rows(
+        self, potentials: Array, codes: Integers, n_jobs: int | None = None, likelihoods: Likelihoods = NOTHING
+    ) -> Array:
         """The log evidence of each row of codes (−1: unknown)."""
-        logs = np.empty(len(codes))
-
-        def block(start: int) -> None:
-            part = slice(start, start + ROWS)
-            kernels.log_evidence_rows(codes[part], potentials, self.cliques, self.views, self.entries, self.room, logs[part])  # fmt: skip
-
-        for_each_block(block, len(codes), n_jobs, ROWS)
+        nothing = np.empty(0)
+        logs = self._rows(potentials, codes, nothing, -1, likelihoods, np.empty((len(codes), 0)), nothing, n_jobs)
         for row in np.flatnonzero(logs < LOW):
-            logs[row] = self._collect(potentials.copy, _hard(codes[row], self.tree.cards), known_low=True).log
+            known = _hard(codes[row], self.tree.cards)
+            for v, values in likelihoods.items():
+                known[v] = known.get(v, 1.0) * values[row]
+            logs[row] = self._collect(potentials.copy, known, known_low=True).log
         return logs
 
     def expected_of_rows(
         self, potentials: Array, codes: Integers, weights: Array, n_jobs: int | None = None
     ) -> tuple[Array, Array]:
         """The log evidence of each row, and the sum of all rows' clique posteriors, each times its weight."""
-        logs = np.empty(len(codes))
-
-        def block(start: int) -> Array:
-            part, expected = slice(start, start + BLOCK), np.zeros(self.cost)
-            kernels.expect_rows(codes[part], weights[part], potentials, self.cliques, self.views, self.entries, self.room, expected, logs[part])  # fmt: skip
-            return expected
-
-        expected = sum(for_each_block(block, len(codes), n_jobs, BLOCK), np.zeros(self.cost))
-        for row in np.flatnonzero(logs < LOW):
+        expected = np.zeros(self.cost)
+        logs = self._rows(potentials, codes, weights, -1, NOTHING, np.empty((len(codes), 0)), expected, n_jobs)
+        for row in np.flatnonzero((logs < LOW) & (weights > 0)):
             found = self._collect(potentials.copy, _hard(codes[row], self.tree.cards), known_low=True)
             logs[row] = found.log
             if found.log > -np.inf:
                 self._distribute(found)
                 expected += weights[row] * found.tables
         return logs, expected
+
+    def _rows(
+        self,
+        potentials: Array,
+        codes: Integers,
+        weights: Array,
+        target: int,
+        likelihoods: Likelihoods,
+        answers: Array,
+        expected: Array,
+        n_jobs: int | None,
+    ) -> Array:
+        """The log evidence of rows, block by block; expected counts are added in the order of the blocks."""
+        logs, size = np.empty(len(codes)), BLOCK if len(expected) else ROWS
+        soft = np.array(list(likelihoods), np.int64)
+        flat = np.concatenate(list(likelihoods.values()), axis=1) if likelihoods else np.empty((len(codes), 0))
+
+        columns = np.ascontiguousarray(codes.T, np.int32)
+        masses = np.ones(len(codes)) if len(weights) < len(codes) else weights
+
+        def block(start: int) -> Array:
+            sums = np.zeros(len(expected))
+            row_kernels.rows(
+                columns, start, min(start + size, len(codes)), masses, target, soft, flat, potentials, self.cliques,
+                self.members, self.variables, self.shared, self.entries, self.room, LOW, answers, sums, logs,
+            )  # fmt: skip
+            return sums
+
+        for sums in for_each_block(block, len(codes), n_jobs, size):
+            expected += sums
+        return logs
 
     def sums_of(self, expected: Array) -> list[Array]:
         """What clique tables add up to over each scope: the expected counts of every factor."""

@@ -80,12 +80,12 @@ def _complete_noisy(rows: NetworkRows, inference: Inference) -> Array:
     return tree.log_evidence_of_rows(tables, _codes(rows, inference, variables), None)
 
 
-def _codes(rows: NetworkRows, inference: Inference, variables: list[int]) -> NDArray[np.int64]:
+def _codes(rows: NetworkRows, inference: Inference, variables: list[int]) -> NDArray[np.int32]:
     """One row of codes for each row, in the order of a tree's variables; −1 for what no column says."""
-    codes = np.full((rows.count, len(variables)), -1, dtype=np.int64)
+    codes = np.full((len(variables), rows.count), -1, dtype=np.int32)
     place = {v: column for column, v in enumerate(variables)}
     for name in rows.names:
         v = inference.index.get(name)
         if v in place:
-            codes[:, place[v]] = rows.codes[rows.positions[name]]
-    return codes
+            codes[place[v]] = rows.codes[rows.positions[name]]
+    return codes.T

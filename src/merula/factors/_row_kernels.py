@@ -1,0 +1,357 @@
+"""Message passing for one row after another: tables hold only what the row leaves open.
+
+A row that knows most of its cells leaves a handful of entries of every clique; they are gathered from the filled tables of
+the tree, so a row costs what is unknown in it. Layout arrays, made by `propagation`:
+
+``cliques``  per clique: start, size, parent, start of its message, width of it, two views
+``members``  per clique: where its variables begin in ``variables``, how many they are, how many its parent shares
+``shared``   for each clique, behind ``members[:, 3]``: for every variable of its *parent*, 1 if they share it
+``entries``  per variable: start and size of its home clique, entries between its levels, levels, place, home
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.logspace import Array, kernel
+
+Integers = NDArray[np.int64]
+SMALL = 1e-100
+
+
+@kernel
+def _step(axes: Integers, count: int, place: int) -> int:
+    """Where the other table stands at the next run; axes are innermost first: sizes, strides, counters."""
+    axis = 1
+    while axis < count:
+        axes[2, axis] += 1
+        place += axes[1, axis]
+        if axes[2, axis] < axes[0, axis]:
+            return place
+        axes[2, axis] = 0
+        place -= axes[1, axis] * axes[0, axis]
+        axis += 1
+    return place
+
+
+@kernel
+def _gather(
+    row: Integers,
+    k: int,
+    potentials: Array,
+    cliques: Integers,
+    members: Integers,
+    variables: Integers,
+    entries: Integers,
+    table: Array,
+    start: int,
+    axes: Integers,
+) -> int:
+    """Copy the entries of clique k that agree with the row behind `start`; how many they are."""
+    count, place, stride, size = 0, cliques[k, 0], 1, 1
+    first = members[k, 0]
+    for j in range(first + members[k, 1] - 1, first - 1, -1):
+        v = variables[j]
+        card = entries[v, 3]
+        if row[v] < 0:
+            axes[0, count], axes[1, count] = card, stride
+            count += 1
+            size *= card
+        else:
+            place += row[v] * stride
+        stride *= card
+    if count == 0:
+        table[start] = potentials[place]
+        return 1
+    run, step = axes[0, 0], axes[1, 0]
+    for i in range(start, start + size, run):
+        for t in range(run):
+            table[i + t] = potentials[place + t * step]
+        place = _step(axes, count, place)
+    return size
+
+
+@kernel
+def _scatter(
+    row: Integers,
+    k: int,
+    cliques: Integers,
+    members: Integers,
+    variables: Integers,
+    entries: Integers,
+    table: Array,
+    start: int,
+    axes: Integers,
+    weight: float,
+    expected: Array,
+) -> None:
+    """Add weight × what the row left open of clique k to the full table."""
+    count, place, stride, size = 0, cliques[k, 0], 1, 1
+    first = members[k, 0]
+    for j in range(first + members[k, 1] - 1, first - 1, -1):
+        v = variables[j]
+        card = entries[v, 3]
+        if row[v] < 0:
+            axes[0, count], axes[1, count] = card, stride
+            count += 1
+            size *= card
+        else:
+            place += row[v] * stride
+        stride *= card
+    if count == 0:
+        expected[place] += weight * table[start]
+        return
+    run, step = axes[0, 0], axes[1, 0]
+    for i in range(start, start + size, run):
+        for t in range(run):
+            expected[place + t * step] += weight * table[i + t]
+        place = _step(axes, count, place)
+
+
+@kernel
+def _beside(
+    row: Integers,
+    k: int,
+    cliques: Integers,
+    members: Integers,
+    variables: Integers,
+    shared: Integers,
+    entries: Integers,
+    axes: Integers,
+) -> int:
+    """How the message of clique k moves while its parent's open table is read; how many axes there are."""
+    above = cliques[k, 2]
+    first, count, stride = members[above, 0], 0, 1
+    for j in range(members[above, 1] - 1, -1, -1):
+        v = variables[first + j]
+        if row[v] < 0:
+            both = shared[members[k, 3] + j]
+            axes[0, count], axes[1, count] = entries[v, 3], stride * both
+            count += 1
+            if both:
+                stride *= entries[v, 3]
+    return count
+
+
+@kernel
+def _multiply(table: Array, start: int, size: int, message: Array, place: int, axes: Integers, count: int) -> float:
+    run, step, total = axes[0, 0], axes[1, 0], 0.0
+    for i in range(start, start + size, run):
+        for t in range(run):
+            table[i + t] *= message[place + t * step]
+            total += table[i + t]
+        place = _step(axes, count, place)
+    return total
+
+
+@kernel
+def _add_up(table: Array, start: int, size: int, message: Array, place: int, axes: Integers, count: int) -> None:
+    run, step = axes[0, 0], axes[1, 0]
+    for i in range(start, start + size, run):
+        for t in range(run):
+            message[place + t * step] += table[i + t]
+        place = _step(axes, count, place)
+
+
+@kernel
+def _open(row: Integers, k: int, members: Integers, variables: Integers, entries: Integers) -> int:
+    """How many entries the row leaves open of the message of clique k."""
+    width = 1
+    for j in range(members[k, 0], members[k, 0] + members[k, 2]):
+        if row[variables[j]] < 0:
+            width *= entries[variables[j], 3]
+    return width
+
+
+@kernel
+def _weigh(
+    row: Integers,
+    v: int,
+    likelihood: Array,
+    members: Integers,
+    variables: Integers,
+    entries: Integers,
+    table: Array,
+    starts: Integers,
+) -> None:
+    """Multiply the likelihood of an open variable into its home clique."""
+    k = entries[v, 5]
+    inner, past = 1, False
+    for j in range(members[k, 0], members[k, 0] + members[k, 1]):
+        if variables[j] == v:
+            past = True
+        elif past and row[variables[j]] < 0:
+            inner *= entries[variables[j], 3]
+    level, card = 0, entries[v, 3]
+    for i in range(starts[k], starts[k + 1], inner):
+        for t in range(i, i + inner):
+            table[t] *= likelihood[level]
+        level = level + 1 if level + 1 < card else 0
+
+
+@kernel
+def _collect(
+    row: Integers,
+    cliques: Integers,
+    members: Integers,
+    variables: Integers,
+    shared: Integers,
+    entries: Integers,
+    table: Array,
+    starts: Integers,
+    messages: Array,
+    scales: Array,
+    axes: Integers,
+) -> float:
+    """Send messages towards the roots; the log evidence."""
+    logarithm = 0.0
+    for k in range(len(cliques)):
+        start, message, above = starts[k], cliques[k, 3], cliques[k, 2]
+        width = _open(row, k, members, variables, entries)
+        rest = (starts[k + 1] - start) // width
+        total = 0.0
+        for i in range(width):
+            part = 0.0
+            for t in range(start + i * rest, start + (i + 1) * rest):
+                part += table[t]
+            messages[message + i] = part
+            total += part
+        scales[k] = total
+        if not total > 0.0:
+            return -np.inf
+        logarithm += np.log(total)
+        if above < 0 or width == 1:  # a message of one entry says nothing but how probable it is
+            messages[message] = 1.0 if width == 1 else messages[message]
+            continue
+        for i in range(width):
+            messages[message + i] /= total
+        count = _beside(row, k, cliques, members, variables, shared, entries, axes)
+        size = starts[above + 1] - starts[above]
+        left = _multiply(table, starts[above], size, messages, message, axes, count)
+        if left < SMALL and left > 0.0:
+            for i in range(starts[above], starts[above] + size):
+                table[i] /= left
+            logarithm += np.log(left)
+    return logarithm
+
+
+@kernel
+def _distribute(
+    row: Integers,
+    cliques: Integers,
+    members: Integers,
+    variables: Integers,
+    shared: Integers,
+    entries: Integers,
+    table: Array,
+    starts: Integers,
+    messages: Array,
+    scales: Array,
+    axes: Integers,
+    sums: Array,
+) -> None:
+    """Send messages away from the roots: the open part of every clique becomes its posterior."""
+    for k in range(len(cliques) - 1, -1, -1):
+        start, message, above = starts[k], cliques[k, 3], cliques[k, 2]
+        width = 1 if above < 0 else _open(row, k, members, variables, entries)
+        if width == 1:
+            for i in range(start, starts[k + 1]):
+                table[i] /= scales[k]
+            continue
+        for i in range(width):
+            sums[i] = 0.0
+        count = _beside(row, k, cliques, members, variables, shared, entries, axes)
+        _add_up(table, starts[above], starts[above + 1] - starts[above], sums, 0, axes, count)
+        rest = (starts[k + 1] - start) // width
+        for i in range(width):
+            old = messages[message + i] * scales[k]
+            factor = sums[i] / old if old > 0.0 else 0.0
+            for t in range(start + i * rest, start + (i + 1) * rest):
+                table[t] *= factor
+
+
+@kernel
+def rows(
+    codes: NDArray[np.int32],
+    first: int,
+    stop: int,
+    weights: Array,
+    target: int,
+    soft: Integers,
+    likelihoods: Array,
+    potentials: Array,
+    cliques: Integers,
+    members: Integers,
+    variables: Integers,
+    shared: Integers,
+    entries: Integers,
+    room: int,
+    low: float,
+    answers: Array,
+    expected: Array,
+    logarithms: Array,
+) -> None:
+    """The log evidence of rows `first` to `stop`, whose codes (−1: unknown) stand in columns; more if there is room for it.
+
+    With a `target` (else −1) its unnormalised posterior goes into `answers`, whatever the row says of it; the target must be
+    in the last clique. With `expected` tables (else empty) the posterior of every clique is added times the row's weight,
+    unless the log evidence is under `low`: such rows are counted with logarithms elsewhere.
+    Variables `soft` have, row by row, the likelihoods that stand one behind the other in `likelihoods`.
+    """
+    table, messages, scales = np.empty(len(potentials)), np.empty(room), np.empty(len(cliques))
+    starts, axes, sums = np.zeros(len(cliques) + 1, np.int64), np.zeros((3, 64), np.int64), np.empty(room)
+    row, last = np.empty(len(codes), np.int64), len(cliques) - 1
+    for number in range(first, stop):
+        row[:] = codes[:, number]
+        if target >= 0:
+            row[target] = -1
+        for k in range(len(cliques)):
+            starts[k + 1] = starts[k] + _gather(
+                row, k, potentials, cliques, members, variables, entries, table, starts[k], axes
+            )
+        place, known = 0, 0.0
+        for v in soft:
+            if row[v] < 0:
+                _weigh(row, v, likelihoods[number, place:], members, variables, entries, table, starts)
+            else:
+                known += np.log(likelihoods[number, place + row[v]])
+            place += entries[v, 3]
+        logarithms[number] = known + _collect(
+            row, cliques, members, variables, shared, entries, table, starts, messages, scales, axes
+        )
+        if target >= 0:
+            _read_target(row, target, last, members, variables, entries, table, starts, answers[number])
+        if len(expected) and logarithms[number] >= low:
+            _distribute(row, cliques, members, variables, shared, entries, table, starts, messages, scales, axes, sums)
+            for k in range(len(cliques)):
+                _scatter(
+                    row, k, cliques, members, variables, entries, table, starts[k], axes, weights[number], expected
+                )
+
+
+@kernel
+def _read_target(
+    row: Integers,
+    target: int,
+    root: int,
+    members: Integers,
+    variables: Integers,
+    entries: Integers,
+    table: Array,
+    starts: Integers,
+    answer: Array,
+) -> None:
+    """The sums of the root's open table over everything but the target."""
+    inner, past = 1, False
+    for j in range(members[root, 0], members[root, 0] + members[root, 1]):
+        if variables[j] == target:
+            past = True
+        elif past and row[variables[j]] < 0:
+            inner *= entries[variables[j], 3]
+    answer[:] = 0.0
+    level = 0
+    for i in range(starts[root], starts[root + 1], inner):
+        for t in range(i, i + inner):
+            answer[level] += table[t]
+        level = level + 1 if level + 1 < entries[target, 3] else 0
