@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from merula.factors.draws import draw_states
 from merula.factors.errors import TooWideError
-from merula.factors.propagation import Propagation
+from merula.factors.propagation import Integers, Propagation
 from merula.logspace import Array, safe_log
 from merula.network.evidence import Evidence
 from merula.network.node import Node, NoisyNode
@@ -87,7 +88,7 @@ class Inference:
         self, evidence: Evidence, limit: float, extra: Sequence[Piece] = ()
     ) -> tuple[float, dict[str, Array]]:
         """The log probability of the evidence, and the posterior of every variable."""
-        if self.whole is not None and not extra:
+        if self.whole is not None and not extra and self.whole.cost <= limit:
             log, flat = self.whole.posteriors(self.potentials.copy, self._likelihoods(evidence))
             places = self.whole.places.tolist()
             return log, {name: flat[places[v] : places[v + 1]] for v, name in enumerate(self.names)}
@@ -108,7 +109,7 @@ class Inference:
         self, targets: Sequence[str], evidence: Evidence, limit: float, extra: Sequence[Piece] = ()
     ) -> tuple[float, Array]:
         """The log probability of the evidence, and the posterior table of the targets, in their order."""
-        if len(targets) == 1 and not extra and self.whole is not None and self.whole.cost <= CHEAP:
+        if len(targets) == 1 and not extra and self.whole is not None and self.whole.cost <= min(CHEAP, limit):
             log, flat = self.whole.posteriors(self.potentials.copy, self._likelihoods(evidence))
             v = self.index[targets[0]]
             return log, flat[self.whole.places[v] : self.whole.places[v + 1]]
@@ -116,7 +117,11 @@ class Inference:
         asked = [self.index[name] for name in targets]
         open_ones = tuple(v for v in asked if v not in hard)
         needed = self._needed({*targets, *evidence.names}, extra)
-        plan, _, fresh, likelihoods, log = self._pose(needed, hard, open_ones, evidence, limit, extra)
+        try:
+            plan, _, fresh, likelihoods, log = self._pose(needed, hard, open_ones, evidence, limit, extra)
+        except TooWideError:  # evidence that the known levels separate from the targets may be what is too wide
+            apart = self._needed_without(needed, hard, open_ones, extra)
+            plan, _, fresh, likelihoods, log = self._pose(apart, hard, open_ones, evidence, limit, extra)
         table = np.ones(())
         if plan is not None:
             more, table = plan.joint(fresh, likelihoods)
@@ -147,6 +152,19 @@ class Inference:
             levels |= {self.names[v]: found[place] for v, place in number.items()}
         return log, levels
 
+    def draw(
+        self, n: int, rng: np.random.Generator, evidence: Evidence, limit: float, extra: Sequence[Piece] = ()
+    ) -> tuple[float, dict[str, Integers]]:
+        """The log probability of the evidence, and the levels of every variable in `n` draws from their posterior."""
+        hard = {self.index[name]: code for name, code in evidence.hard.items()}
+        plan, number, fresh, likelihoods, log = self._pose(set(self.names), hard, (), evidence, limit, extra)
+        levels = {self.names[v]: np.full(n, code) for v, code in hard.items()}
+        if plan is not None:
+            more, found = draw_states(plan, fresh, n, rng, likelihoods)
+            log += more
+            levels |= {self.names[v]: found[place] for v, place in number.items() if v < len(self.names)}
+        return log, levels
+
     # ------------------------------------------------------------------------------------------------------------- rows
 
     def rows(self, known: Iterable[str], target: str | None, limit: float) -> tuple[Propagation, Array, list[int]]:
@@ -167,6 +185,23 @@ class Inference:
         """These variables and their ancestors: all others sum to 1."""
         wanted = {*names, *(self.names[v] for piece in extra for v in piece.scope)}
         return wanted | ancestors(self.graph, wanted)
+
+    def _needed_without(
+        self, needed: set[str], hard: Mapping[int, int], targets: tuple[int, ...], extra: Sequence[Piece]
+    ) -> set[str]:
+        """What is needed less the parts that the known levels cut off from the targets (d-separation)."""
+        pieces = [piece for piece in self.pieces if self.names[piece.owner] in needed] + list(extra)
+        beside: dict[int, set[int]] = {}
+        for piece in pieces:
+            for v in piece.scope:
+                beside.setdefault(v, set()).update(u for u in piece.scope if u not in hard)
+        reached, waiting = set(targets), list(targets)
+        while waiting:
+            for v in beside.get(waiting.pop(), set()) - reached:
+                reached.add(v)
+                waiting.append(v)
+        kept = {piece.owner for piece in pieces if reached & set(piece.scope) and piece.owner >= 0}
+        return {self.names[owner] for owner in kept}
 
     def _variables(self, needed: set[str], hard: Iterable[int]) -> list[int]:
         known = set(hard)
@@ -202,7 +237,11 @@ class Inference:
             return None, {}, lambda: np.ones(0), {}, log
         asked = tuple(number[v] for v in together)
         plan = self._plan((frozenset(needed), frozenset(hard), asked), variables, scopes, asked, limit, bool(extra))
-        soft = {number[self.index[name]]: likelihood for name, likelihood in evidence.soft.items()}
+        soft = {
+            number[self.index[name]]: likelihood
+            for name, likelihood in evidence.soft.items()
+            if self.index[name] in number
+        }
         return plan, number, lambda: plan.fill(values), soft, log
 
     def _plan(
