@@ -9,7 +9,7 @@ run: $(VENV)/.ready
 	$(BIN)/python examples/penguins.py
 
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .
