@@ -151,12 +151,12 @@ class Multinomial(BaseFamily):
         )
         present, missing = missing_terms(statistic.present, setting.class_weight, setting)
         constant, known, tables = present.copy(), [], []
-        for j, name in enumerate(statistic.columns):
+        for j in range(len(statistic.columns)):
             words, counts = _ordered(statistic.labels[j], statistic.counts[j])
-            if not len(words) or not counts.any():
-                raise ValueError(f"column {name!r} holds no word at all; say kinds={{{name!r}: 'ignore'}}")
-            pseudo = _pseudo_count(smoothing, len(words))
-            if self.variant == "bernoulli":
+            pseudo = _pseudo_count(smoothing, max(1, len(words)))
+            if not counts.any():  # a batch, or a column, without any word says nothing
+                table = np.zeros(counts.shape)
+            elif self.variant == "bernoulli":
                 table, every = _bernoulli(counts, statistic.present[:, j], pseudo)
                 constant[:, j] += every
             else:
