@@ -47,7 +47,14 @@ if TYPE_CHECKING:
     from merula.encode import GuessedKindWarning, UnseenLevelWarning
     from merula.evaluation import RareClassWarning, evaluate
     from merula.explanation import explain, nomogram
-    from merula.factors import ConditionalDistribution, ImpossibleEvidenceError, JointDistribution
+    from merula.factors import (
+        ConditionalDistribution,
+        ImpossibleEvidenceError,
+        JointDistribution,
+        NoSampleError,
+        SampledDistribution,
+        TooWideError,
+    )
     from merula.logspace import ZeroEvidenceWarning
     from merula.network import BayesianNetwork, LinearGaussian, NoisyMax, NoisyOr
     from merula.priors import MEstimate
@@ -84,11 +91,13 @@ _HOMES = {
     "NearestNeighbors": "distributions",
     "NearestNeighborsClassifier": "classify",
     "NegativeBinomial": "distributions",
+    "NoSampleError": "factors",
     "NoisyMax": "network",
     "NoisyOr": "network",
     "Poisson": "distributions",
     "ProductKernel": "distributions",
     "RareClassWarning": "evaluation",
+    "SampledDistribution": "factors",
     "Schema": "schema",
     "Setting": "distributions",
     "TooWideError": "factors",
@@ -137,11 +146,13 @@ __all__ = [
     "NearestNeighbors",
     "NearestNeighborsClassifier",
     "NegativeBinomial",
+    "NoSampleError",
     "NoisyMax",
     "NoisyOr",
     "Poisson",
     "ProductKernel",
     "RareClassWarning",
+    "SampledDistribution",
     "Schema",
     "Setting",
     "TooWideError",

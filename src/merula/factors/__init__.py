@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from merula.factors.cells import read_columns
 from merula.factors.conditional import ConditionalDistribution
-from merula.factors.errors import ImpossibleEvidenceError, TooWideError
+from merula.factors.errors import ImpossibleEvidenceError, NoSampleError, TooWideError
 from merula.factors.joint import JointDistribution
+from merula.factors.sampled import SampledDistribution
 
-__all__ = ["ConditionalDistribution", "ImpossibleEvidenceError", "JointDistribution", "TooWideError", "read_columns"]
+__all__ = [
+    "ConditionalDistribution",
+    "ImpossibleEvidenceError",
+    "JointDistribution",
+    "NoSampleError",
+    "SampledDistribution",
+    "TooWideError",
+    "read_columns",
+]

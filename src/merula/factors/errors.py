@@ -22,9 +22,13 @@ class TooWideError(MemoryError):
     def __init__(self, entries: float, limit: float) -> None:
         super().__init__(
             f"an exact answer needs tables of {entries:.3g} entries ({_bytes(entries)}), the limit is {limit:.3g} ({_bytes(limit)}); "
-            "give more evidence, ask for fewer variables at once, raise limit=, or use method='sampling'"
+            "give more evidence, ask for fewer variables at once, raise limit=, or ask query(…, method='likelihood-weighting')"
         )
         self.entries, self.limit = entries, limit
+
+
+class NoSampleError(ValueError):
+    """No row was drawn that agrees with the evidence: it is impossible, or too rare for this method and so few draws."""
 
 
 def _bytes(entries: float) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from merula.factors import ConditionalDistribution, ImpossibleEvidenceError, JointDistribution
 from merula.factors.names import chosen
 from merula.logspace import Array
-from merula.network import batches, hybrid
+from merula.network import batches, hybrid, sampling
 from merula.network.evidence import Evidence, read_evidence
 from merula.network.inference import Inference
 from merula.network.node import AnyNode, GaussianNode, Node, NoisyNode
@@ -227,7 +227,16 @@ class BayesianNetwork:
 
     # ------------------------------------------------------------------------------------------------------- questions
 
-    def query(self, targets: Any, given: Any = None, *, limit: float | None = None) -> Any:
+    def query(
+        self,
+        targets: Any,
+        given: Any = None,
+        *,
+        limit: float | None = None,
+        method: str = "exact",
+        samples: int = 10_000,
+        random_state: Any = None,
+    ) -> Any:
         """The joint posterior of one or several variables given what is known.
 
         Parameters
@@ -239,11 +248,21 @@ class BayesianNetwork:
             ``{"test": {"positive": 0.7, "negative": 0.3}}`` (soft evidence), or a number for a numeric variable.
         limit : float, optional
             As for the network; a question that needs more table entries raises `TooWideError` before it takes memory.
+        method : "exact", "likelihood-weighting", "gibbs" or "forward"
+            What is too wide for an exact answer is estimated from random draws: "likelihood-weighting" holds them to the
+            evidence and weights them; "gibbs" draws one variable after the other given its Markov blanket, in 100 chains
+            (do not use it where tables hold zeros: the chains may not get from one possible state to another); "forward"
+            throws away draws that contradict the evidence.
+        samples : int
+            How many rows are drawn.
+        random_state : None, int or Generator
+            The same draws for the same number.
 
         Returns
         -------
         JointDistribution
-            Over the targets, in their order. For a numeric target, a `NormalMixture`.
+            Over the targets, in their order. For a numeric target, a `NormalMixture`. An estimate is a
+            `SampledDistribution`: it has `standard_errors` and `effective_sample_size`.
 
         Examples
         --------
@@ -257,6 +276,8 @@ class BayesianNetwork:
         if not asked:
             raise ValueError("targets names no variable; ask for at least one")
         evidence = self._read(given)
+        if method != "exact":
+            return sampling.estimated(self._nodes, asked, evidence, method, samples, random_state)
         if any(isinstance(self._nodes[name], GaussianNode) for name in asked):
             return hybrid.numeric_posterior(self._nodes, self._inference, asked, evidence, self._limit(limit))
         log, table = self._with_numbers(evidence, self._limit(limit), "joint", asked)
@@ -347,6 +368,47 @@ class BayesianNetwork:
         return BayesianNetwork._of(nodes.values(), self.limit)
 
     # ------------------------------------------------------------------------------------------------------------ rows
+
+    def sample(
+        self,
+        n: int = 1,
+        given: Any = None,
+        *,
+        random_state: Any = None,
+        method: str | None = None,
+        limit: float | None = None,
+    ) -> Any:
+        """`n` rows drawn from the network, given what is known: a table with one column for each variable.
+
+        Parameters
+        ----------
+        n : int
+            The number of rows.
+        given : mapping
+            What is known, as for `query`.
+        random_state : None, int or Generator
+            The same rows for the same number.
+        method : None, "exact", "likelihood-weighting", "gibbs" or "forward"
+            By default rows are independent draws from the exact posterior, which must fit into the limit. The others are for
+            what does not: rows chosen by their weights, states of chains (neighbours are alike), or rows kept because they
+            agree with the evidence (exact, but slow where it is rare).
+        limit : float, optional
+            As for `query`.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> network = mr.BayesianNetwork().add("rain", ["no", "yes"], [0.8, 0.2])
+        >>> network = network.add("wet", ["no", "yes"], [[1.0, 0.0], [0.2, 0.8]], parents=["rain"])
+        >>> network.sample(2, given={"wet": "yes"}, random_state=0)
+          rain  wet
+        0  yes  yes
+        1  yes  yes
+        """
+        evidence, count = self._read(given), sampling.checked_count(n, "n", 0)
+        log, state = sampling.sample(self._nodes, lambda: self._inference, evidence, count, random_state, method, self._limit(limit))  # fmt: skip
+        self._check_possible(log, evidence)
+        return sampling.as_table(self._nodes, state)
 
     def predict_table(self, rows: Any, target: str, *, n_jobs: int | None = None, limit: float | None = None) -> Array:
         """The posterior of one variable for every row of a table, whatever cells are missing.
