@@ -1,6 +1,6 @@
 """merula beside scikit-learn: whole calls, same data, same process, best of several.
 
-Run `make bench`, or `python benchmarks/bench.py gaussian full` for some of the cases. The floor is the time two threads
+Run `make bench`, or `python benchmarks/bench.py gaussian kernel` for some of the cases. The floor is the time two threads
 need to read the table once; a ratio is scikit-learn's time over merula's.
 """
 
@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -162,6 +163,7 @@ def text(rng: np.random.Generator) -> Iterator[Result]:
 
 
 CASES = {case.__name__: case for case in (gaussian, categorical, strings, full, small, decisions, text)}
+SCRIPTS = {"kernel": "kernel_density.py", "neighbors": "neighbors.py", "spam": "spam.py"}  # with tables of their own
 
 MEMORY = """
 import numpy as np, re, merula as mr
@@ -205,18 +207,35 @@ def startup() -> None:
     )
 
 
+def run_scripts(names: list[str]) -> None:
+    """Each script in a process of its own, so that nothing of the cases before is left in memory."""
+    for name in names:
+        print(f"\n{SCRIPTS[name]}", flush=True)
+        subprocess.run([sys.executable, str(Path(__file__).parent / SCRIPTS[name])], check=True)
+
+
 def main(names: list[str]) -> None:
+    strange = [name for name in names if name not in CASES and name not in SCRIPTS]
+    if strange:
+        sys.exit(f"no case is called {strange[0]!r}; there are {', '.join([*CASES, *SCRIPTS])}")
+    cases = [name for name in names if name in CASES] if names else list(CASES)
+    if cases:
+        run_cases(cases)
+    if not names:
+        startup()
+    run_scripts([name for name in names if name in SCRIPTS] if names else list(SCRIPTS))
+
+
+def run_cases(names: list[str]) -> None:
     print(f"{ROWS:,} × {COLUMNS}, {CLASSES} classes, {os.cpu_count()} cores")
     print(f"{'work':<60}{'merula':>12}{'scikit-learn':>14}{'ratio':>8}{'bar':>6}{'floor':>10}")
-    for name in names or CASES:
+    for name in names:
         for result in CASES[name](np.random.default_rng(0)):
             floor = f"{result.floor:.4f} s" if result.floor else ""
             print(
                 f"{result.work:<60}{result.merula:>10.4f} s{result.peer:>12.4f} s{result.peer / result.merula:>7.1f}×{result.bar:>5g}×{floor:>10}",
                 flush=True,
             )
-    if not names:
-        startup()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""One-column Gaussian kernel density beside scikit-learn: whole calls, same data, same process; its error; its growth.
+"""Gaussian kernel densities in one and in five dimensions beside scikit-learn: whole calls, same data, same process; error; growth.
 
-Run `python benchmarks/kernel_density.py`. scikit-learn takes half a minute for each call, so that both are timed twice.
+Run `python benchmarks/kernel_density.py`, or `make bench`, which runs it too. scikit-learn takes half a minute for each call in one dimension,
+so that both are timed twice there.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import KernelDensity
 
+import merula as mr
 from merula.distributions._kernel_sums import KernelSums
 from merula.distributions.bandwidths import cv, isj, silverman
 
 SAMPLE, QUERIES, CALLS = 50_000, 10_000, 2
+COLUMNS, PLACES, TIMES = 5, 1_000, 5
 SIZES = (10_000, 100_000, 1_000_000)
 
 
@@ -51,6 +54,29 @@ def beside_scikit_learn(rng: np.random.Generator) -> None:
     print(f"  merula {' '.join(f'{1e3 * t:.1f}' for t in ours)} ms: {min(theirs) / min(ours):,.0f} times as fast")
 
 
+def in_five_dimensions(rng: np.random.Generator) -> None:
+    """merula's log density of a row: log Σ_class P(class, row), the classes being halves of the sample with one bandwidth."""
+    points, queries = rng.normal(size=(SAMPLE, COLUMNS)), rng.normal(size=(PLACES, COLUMNS))
+    h = float((4 / (COLUMNS + 2)) ** (1 / (COLUMNS + 4)) * SAMPLE ** (-1 / (COLUMNS + 4)))
+    half, ours, theirs = np.arange(SAMPLE) % 2, mr.KernelBayesClassifier(bandwidth=h), KernelDensity(bandwidth=h)
+    ours.fit(points[:1000], half[:1000]).log_evidence(queries[:10])
+    own, peer = (
+        seconds(lambda: ours.fit(points, half).log_evidence(queries), TIMES),
+        seconds(lambda: theirs.fit(points).score_samples(queries), TIMES),
+    )
+    print(f"{SAMPLE:,} × {COLUMNS}, {PLACES:,} queries, whole calls, best of {TIMES}: scikit-learn {min(peer):.2f} s,")
+    print(f"  merula {min(own):.3f} s: {min(peer) / min(own):.1f} times as fast (bar 5)")
+    constant = COLUMNS / 2 * np.log(2 * np.longdouble(np.pi)) + np.log(SAMPLE * np.longdouble(h) ** COLUMNS)
+    exact = np.array([_log_sum((q - points.astype(np.longdouble)) / h) for q in queries]) - constant
+    for name, found in (("merula", ours.log_evidence(queries)), ("scikit-learn", theirs.score_samples(queries))):
+        print(f"  largest relative error, {name}: {float(np.abs(np.expm1(found - exact)).max()):.1e}")
+
+
+def _log_sum(away: np.ndarray) -> np.longdouble:
+    exponents = -(away**2).sum(axis=1) / 2
+    return exponents.max() + np.log(np.exp(exponents - exponents.max()).sum())
+
+
 def errors(rng: np.random.Generator) -> None:
     points = rng.normal(size=SAMPLE)
     h = silverman(points)
@@ -80,9 +106,13 @@ def growth(rng: np.random.Generator) -> None:
         print(f"{size:16,d} {1e3 * whole:14.1f} ms {1e3 * again:11.1f} ms {rules[0]:8.3f} s {rules[1]:8.2f} s")
 
 
-if __name__ == "__main__":
+def main() -> None:
     warm = np.random.default_rng(0).normal(size=1_000)
     KernelSums.build(warm, None, 0.3).log_density(warm)  # compiles
     cv(warm)
-    for part in (beside_scikit_learn, errors, growth):
+    for part in (beside_scikit_learn, errors, growth, in_five_dimensions):
         part(np.random.default_rng(7))
+
+
+if __name__ == "__main__":
+    main()

@@ -31,7 +31,8 @@ def test_counts_are_summed_one_by_one(visits, family):
 
 def test_poisson_by_hand(visits):
     frame, y = visits
-    model = mr.NaiveBayesClassifier(kinds="count", smoothing=0).fit(frame[["visits"]], y)
+    model = mr.NaiveBayesClassifier(kinds="count", distributions={"count": "poisson"}, smoothing=0)
+    model.fit(frame[["visits"]], y)
     x, share = np.arange(200), (y == "krank").mean()
     means = [frame["visits"][y == label].mean() for label in ("gesund", "krank")]
     joint = np.column_stack([(1 - share) * poisson.pmf(x, means[0]), share * poisson.pmf(x, means[1])])

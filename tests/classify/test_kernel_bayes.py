@@ -130,6 +130,11 @@ def test_samples_come_from_the_kernels(patients):
     ("options", "words"),
     [
         ({"bandwidth": "silvermann"}, "bandwidth is 'silvermann'.*did you mean 'silverman'"),
+        (
+            {"bandwidth": "cv"},
+            r"'cv', a rule for one column by itself; .* 'silverman', 'scott' or a number .*Kernel\(bandwidth='cv'",
+        ),
+        ({"bandwidth": "isj"}, "'isj', a rule for one column by itself"),
         ({"bandwidth": -1.0}, "bandwidth is -1.0, expected"),
         ({"unseen": "smooth"}, "unseen is 'smooth', expected one of 'missing', 'error'"),
     ],

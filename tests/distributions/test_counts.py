@@ -291,3 +291,17 @@ def test_samples_are_as_probable_as_the_model_says(build, read, family):
             for count in range(4):
                 share, p = (drawn[name][classes == c] == count).mean(), expected[count, c]
                 assert abs(share - p) < 5 * math.sqrt(p * (1 - p) / n)
+
+
+@pytest.mark.parametrize("classifier", [mr.NaiveBayesClassifier, mr.BayesClassifier])
+def test_counts_are_negative_binomial_unless_another_family_is_named(classifier):
+    """Where a class varies no more than Poisson counts do, that is Poisson: nothing is lost."""
+    even = np.repeat([4.0, 5.0, 4.0, 3.0], 20)[:, None]
+    y = np.tile(["ward", "home"], 40)
+    found, poisson = (
+        classifier(kinds="count", distributions=chosen).fit(even, y) for chosen in (None, {"count": "poisson"})
+    )
+    np.testing.assert_allclose(found.predict_joint_log_proba(even), poisson.predict_joint_log_proba(even), rtol=1e-12)
+    wild = np.concatenate([even, np.full((4, 1), 60.0)])
+    model = classifier(kinds="count").fit(wild, np.r_[y, ["ward"] * 4])
+    assert np.isfinite(model.distributions_[0].size[1, 0])

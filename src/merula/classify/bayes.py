@@ -9,7 +9,7 @@ import numpy as np
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.plan import stated_plan
-from merula.distributions import JointCategorical, Multinomial, MultivariateGaussian, Poisson
+from merula.distributions import JointCategorical, Multinomial, MultivariateGaussian, NegativeBinomial
 from merula.encode import encode_target
 from merula.factors import read_columns
 from merula.priors import checked_probabilities
@@ -73,7 +73,7 @@ class BayesClassifier(BayesianClassifier):
         return {
             "numeric": normal,
             "datetime": normal,
-            "count": Poisson(),
+            "count": NegativeBinomial(),
             "categorical": JointCategorical(),
             "text": Multinomial(),
         }

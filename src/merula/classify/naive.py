@@ -9,7 +9,14 @@ import numpy as np
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.plan import stated_plan
-from merula.distributions import Categorical, CategoricalDistribution, Gaussian, Histogram, Multinomial, Poisson
+from merula.distributions import (
+    Categorical,
+    CategoricalDistribution,
+    Gaussian,
+    Histogram,
+    Multinomial,
+    NegativeBinomial,
+)
 from merula.encode import encode_target
 from merula.logspace import safe_log
 from merula.priors import checked_probabilities
@@ -24,11 +31,12 @@ class NaiveBayesClassifier(BayesianClassifier):
     Parameters
     ----------
     kinds : None, word or {column: word}
-        "numeric", "categorical", "datetime" or "ignore"; None reads the dtypes.
+        "numeric", "categorical", "count", "text", "datetime" or "ignore"; None reads the dtypes (counts are never guessed).
     levels : None or {column: [levels]}
         The levels a categorical column may have, seen or not.
     distributions : None, "auto" or {column or kind: distribution}
-        A word ("gaussian", "kernel", "categorical", …) or a family object such as ``Gaussian(variance="unbiased")``.
+        A word ("gaussian", "kernel", "categorical", …) or a family object such as ``Gaussian(variance="unbiased")``. None is Gaussian for
+        numbers and dates, negative binomial for counts (Poisson where they vary no more than that), multinomial for text.
         "auto" takes for each column the family under which unseen rows are most probable (see `distribution_scores_`).
     class_prior : "empirical", "laplace", "uniform", {class: p} or sequence
         "uniform" gives the maximum-likelihood rule, anything else MAP. A sequence follows `classes_`.
@@ -91,7 +99,7 @@ class NaiveBayesClassifier(BayesianClassifier):
         return {
             "numeric": Gaussian(),
             "datetime": Gaussian(),
-            "count": Poisson(),
+            "count": NegativeBinomial(),
             "categorical": Categorical(),
             "text": Multinomial(),
         }

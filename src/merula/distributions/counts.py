@@ -333,7 +333,7 @@ class NegativeBinomial(CountFamily):
     """The family of counts that vary more than Poisson counts: variance = mean + mean²/size.
 
     Mean and size have the largest likelihood; the size is infinite, and the distribution Poisson, in a class whose variance
-    does not exceed its mean.
+    does not exceed its mean: so it is what counts are modelled by unless another family is named.
 
     Parameters
     ----------

@@ -177,6 +177,10 @@ class ProductKernel(BaseFamily):
 
     def check(self) -> None:
         """A ValueError if a parameter is none of its values."""
+        if self.bandwidth in ("isj", "cv"):
+            raise ValueError(
+                f"bandwidth is {self.bandwidth!r}, a rule for one column by itself; for columns together there are 'silverman', 'scott' or a number (one by one: NaiveBayesClassifier(distributions={{'numeric': Kernel(bandwidth={self.bandwidth!r})}}))"
+            )
         if isinstance(self.bandwidth, str):
             one_of(self.bandwidth, RULES, "bandwidth")
         elif not isinstance(self.bandwidth, int | float | np.number) or not 0 < self.bandwidth < np.inf:
