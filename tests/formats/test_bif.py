@@ -105,9 +105,9 @@ class TestQuirks:
 
     def test_properties_are_passed_over(self):
         """pgmpy wrote `property weight = None ;` into every variable (#1552)."""
-        text = HEAD.replace("no };", "no };\n  property weight = None ;\n  property \"position = (7, 12)\" ;")
+        text = HEAD.replace("no };", 'no };\n  property weight = None ;\n  property "position = (7, 12)" ;')
         text = text.replace("network unknown {", "network unknown {\n  property version 1.1;\n")
-        assert parse(text + ROWS.replace("{\n", "{\n  property source = \"a; b\";\n"))[2].table.tolist() == LUNG
+        assert parse(text + ROWS.replace("{\n", '{\n  property source = "a; b";\n'))[2].table.tolist() == LUNG
 
     def test_rows_over_several_lines(self):
         assert lung(ROWS.replace(", ", ",\n    ").replace(") ", ")\n")) == LUNG
@@ -133,8 +133,16 @@ class TestQuirks:
         assert lung(ROWS.replace("lung | smoke", "LUNG | Smoke")) == LUNG
 
     def test_states_without_commas(self):
-        assert parse((HEAD + ROWS).replace("{ young, adult, old }", '{ "young""adult" "old" }'))[1].levels == ("young", "adult", "old")
-        assert parse((HEAD + ROWS).replace("{ young, adult, old }", "{ young adult old }"))[1].levels == ("young", "adult", "old")
+        assert parse((HEAD + ROWS).replace("{ young, adult, old }", '{ "young""adult" "old" }'))[1].levels == (
+            "young",
+            "adult",
+            "old",
+        )
+        assert parse((HEAD + ROWS).replace("{ young, adult, old }", "{ young adult old }"))[1].levels == (
+            "young",
+            "adult",
+            "old",
+        )
 
     def test_comma_after_the_last_state(self):
         assert parse((HEAD + ROWS).replace("adult, old }", "adult, old, }"))[1].levels == ("young", "adult", "old")
@@ -150,7 +158,9 @@ class TestQuirks:
         assert nodes[0].name == name
         assert nodes[1].parents == (name,)
 
-    @pytest.mark.parametrize("name", ["blood pressure", "größe", "色泽", "dog-problem", "a.b", "a, b", "rate (%)", "a|b"])
+    @pytest.mark.parametrize(
+        "name", ["blood pressure", "größe", "色泽", "dog-problem", "a.b", "a, b", "rate (%)", "a|b"]
+    )
     def test_names_that_are_no_identifiers(self, name):
         nodes = parse(two("low; high", name=name))
         assert nodes[1].parents == (name,)
@@ -158,8 +168,28 @@ class TestQuirks:
 
     @pytest.mark.parametrize(
         "labels",
-        ["<=50K; >50K", "(1,2]; (2,3]; (3,4]", "[1,2); [2, 3)", "Asy/Patch; Normal", "n/a; yes", "10+; 50%", "1.5; 2.5", "very low; high"]
-        + ["größe; größer", "色泽; 青绿", "; yes", "yes; ", "it's; isn't", "a|b; c", "{x}; y", "table; default", "property; type", "f(x); g(x)"],
+        [
+            "<=50K; >50K",
+            "(1,2]; (2,3]; (3,4]",
+            "[1,2); [2, 3)",
+            "Asy/Patch; Normal",
+            "n/a; yes",
+            "10+; 50%",
+            "1.5; 2.5",
+            "very low; high",
+        ]
+        + [
+            "größe; größer",
+            "色泽; 青绿",
+            "; yes",
+            "yes; ",
+            "it's; isn't",
+            "a|b; c",
+            "{x}; y",
+            "table; default",
+            "property; type",
+            "f(x); g(x)",
+        ],
     )
     def test_labels_that_are_no_identifiers(self, labels):
         nodes = parse(two(labels))
@@ -217,7 +247,9 @@ class TestWhatIsWritten:
 
     def test_a_wrong_property_is_refused(self):
         text = dump([Node("income", ("<=50K", ">50K"), (), np.array([0.75, 0.25]))]).replace(",%3E50K", "")
-        with pytest.raises(ValueError, match="'income' has 2 levels, its property merula_levels names 1; correct or delete"):
+        with pytest.raises(
+            ValueError, match="'income' has 2 levels, its property merula_levels names 1; correct or delete"
+        ):
             parse(text)
 
     def test_a_property_that_gives_one_name_twice_is_refused(self):
@@ -227,15 +259,27 @@ class TestWhatIsWritten:
 
 
 BROKEN = {
-    "cut in a row": (ROWS[:80], r"line 16: the text ends inside probability 'lung \| smoke, age', which begins on line 14"),
-    "cut in a header": (ROWS[:20], "line 14: expected 'network', 'variable' or 'probability' and an opening brace, got 'probability'"),
+    "cut in a row": (
+        ROWS[:80],
+        r"line 16: the text ends inside probability 'lung \| smoke, age', which begins on line 14",
+    ),
+    "cut in a header": (
+        ROWS[:20],
+        "line 14: expected 'network', 'variable' or 'probability' and an opening brace, got 'probability'",
+    ),
     "cut after a block": ("", "variable 'lung' has no probabilities; expected a table for every variable"),
-    "semicolon missing": (ROWS.replace("0.1, 0.9;", "0.1, 0.9"), r"line 15: a row of 'lung' names 4 states .*: is a ';' missing\?"),
+    "semicolon missing": (
+        ROWS.replace("0.1, 0.9;", "0.1, 0.9"),
+        r"line 15: a row of 'lung' names 4 states .*: is a ';' missing\?",
+    ),
     "level unknown": (
         ROWS.replace("(yes, adult)", "(yes, adlt)"),
         "line 16: a row of 'lung' names the level 'adlt' of 'age', whose levels are young, adult, old; did you mean 'adult'?",
     ),
-    "too few states": (ROWS.replace("(yes, adult)", "(yes)"), r"line 16: a row of 'lung' names 1 states \(yes\); expected one for each"),
+    "too few states": (
+        ROWS.replace("(yes, adult)", "(yes)"),
+        r"line 16: a row of 'lung' names 1 states \(yes\); expected one for each",
+    ),
     "parent unknown": (
         ROWS.replace("smoke, age", "smok, age"),
         "line 14: a probability block gives 'lung' the parent 'smok', which no variable block declares; did you mean 'smoke'?",
@@ -248,28 +292,70 @@ BROKEN = {
         ROWS.replace("  (no, adult) 0.02, 0.98;\n", ""),
         r"line 14: P\(lung given smoke = no, age = adult\) is missing; expected a row for every combination",
     ),
-    "row twice": (ROWS.replace("(yes, adult)", "(yes, young)"), r"line 16: the row \(yes, young\) of 'lung' is given twice"),
-    "too many numbers": (ROWS.replace("0.2, 0.8", "0.2, 0.5, 0.3"), r"line 16: the row \(yes, adult\) of 'lung' has 3 probabilities; expected 2"),
+    "row twice": (
+        ROWS.replace("(yes, adult)", "(yes, young)"),
+        r"line 16: the row \(yes, young\) of 'lung' is given twice",
+    ),
+    "too many numbers": (
+        ROWS.replace("0.2, 0.8", "0.2, 0.5, 0.3"),
+        r"line 16: the row \(yes, adult\) of 'lung' has 3 probabilities; expected 2",
+    ),
     "no number": (ROWS.replace("0.2, 0.8", "0.2, O.8"), "line 15: in the rows of 'lung': expected numbers, got 'O.8'"),
     "number with underscore": (ROWS.replace("0.2, 0.8", "0.2, 0_8"), "expected numbers, got '0_8'"),
-    "row off": (ROWS.replace("0.2, 0.8", "0.2, 0.7"), r"line 14: P\(lung given smoke = yes, age = adult\) sums to 0.9; expected 1, within 1e-06"),
-    "negative": (ROWS.replace("0.2, 0.8", "-0.2, 1.2"), r"line 14: P\(lung = yes given smoke = yes, age = adult\) is -0.2; expected a number between 0 and 1"),
+    "row off": (
+        ROWS.replace("0.2, 0.8", "0.2, 0.7"),
+        r"line 14: P\(lung given smoke = yes, age = adult\) sums to 0.9; expected 1, within 1e-06",
+    ),
+    "negative": (
+        ROWS.replace("0.2, 0.8", "-0.2, 1.2"),
+        r"line 14: P\(lung = yes given smoke = yes, age = adult\) is -0.2; expected a number between 0 and 1",
+    ),
     "NaN": (ROWS.replace("0.2, 0.8", "0.2, nan"), r"P\(lung = no given smoke = yes, age = adult\) is nan"),
     "infinite": (ROWS.replace("0.2, 0.8", "0.2, 1e999"), r"P\(lung = no given smoke = yes, age = adult\) is inf"),
-    "table too short": ("probability ( lung | smoke, age ) { table 0.1, 0.9; }", "line 14: in the table of 'lung': variable 'lung' has 2 probabilities; expected 2 × 3 × 2 = 12"),
-    "default too long": ("probability ( lung | smoke, age ) { default 0.1, 0.8, 0.1; }", "in the default of 'lung': variable 'lung' has 3 probabilities; expected 2 = 2"),
-    "nothing inside": ("probability ( lung | smoke, age ) { }", "line 14: the probability block of 'lung' holds no probabilities"),
-    "strange statement": ("probability ( lung | smoke, age ) { tabel 0.1; }", "line 14: expected a row, 'table', 'default' or 'property', got 'tabel 0.1'"),
+    "table too short": (
+        "probability ( lung | smoke, age ) { table 0.1, 0.9; }",
+        "line 14: in the table of 'lung': variable 'lung' has 2 probabilities; expected 2 × 3 × 2 = 12",
+    ),
+    "default too long": (
+        "probability ( lung | smoke, age ) { default 0.1, 0.8, 0.1; }",
+        "in the default of 'lung': variable 'lung' has 3 probabilities; expected 2 = 2",
+    ),
+    "nothing inside": (
+        "probability ( lung | smoke, age ) { }",
+        "line 14: the probability block of 'lung' holds no probabilities",
+    ),
+    "strange statement": (
+        "probability ( lung | smoke, age ) { tabel 0.1; }",
+        "line 14: expected a row, 'table', 'default' or 'property', got 'tabel 0.1'",
+    ),
     "twice": (ROWS + ROWS, "variable 'lung' is given probabilities twice"),
-    "its own parent": (ROWS.replace("smoke, age", "lung, age"), r"line 14: variable 'lung' has the parents \['lung', 'age'\]; expected each once, and not itself"),
-    "a parent twice": (ROWS.replace("smoke, age", "smoke, smoke"), r"variable 'lung' has the parents \['smoke', 'smoke'\]"),
-    "strange block": (ROWS + "decision d { }", "line 22: expected 'network', 'variable' or 'probability' and an opening brace, got 'decision'"),
+    "its own parent": (
+        ROWS.replace("smoke, age", "lung, age"),
+        r"line 14: variable 'lung' has the parents \['lung', 'age'\]; expected each once, and not itself",
+    ),
+    "a parent twice": (
+        ROWS.replace("smoke, age", "smoke, smoke"),
+        r"variable 'lung' has the parents \['smoke', 'smoke'\]",
+    ),
+    "strange block": (
+        ROWS + "decision d { }",
+        "line 22: expected 'network', 'variable' or 'probability' and an opening brace, got 'decision'",
+    ),
     "declared twice": ("variable age { type discrete [ 1 ] { a }; }" + ROWS, "variable 'age' is declared twice"),
-    "count differs": ("variable sex { type discrete [ 3 ] { m, f }; }" + ROWS, "line 14: variable 'sex' declares 3 levels and lists 2: m, f; correct the count"),
+    "count differs": (
+        "variable sex { type discrete [ 3 ] { m, f }; }" + ROWS,
+        "line 14: variable 'sex' declares 3 levels and lists 2: m, f; correct the count",
+    ),
     "level twice": ("variable sex { type discrete [ 2 ] { m, m }; }" + ROWS, "variable 'sex' has the level 'm' twice"),
-    "continuous": ("variable sex { type continuous; }" + ROWS, "line 14: variable 'sex' is not declared as 'type discrete"),
+    "continuous": (
+        "variable sex { type continuous; }" + ROWS,
+        "line 14: variable 'sex' is not declared as 'type discrete",
+    ),
     "no type": ("variable sex { }" + ROWS, "line 14: variable 'sex' has 0 'type' statements; expected one"),
-    "open quote": (ROWS.replace("(yes, adult)", '("yes, adult)'), "the file is cut short, or a ';', '}' or '\"' is missing"),
+    "open quote": (
+        ROWS.replace("(yes, adult)", '("yes, adult)'),
+        "the file is cut short, or a ';', '}' or '\"' is missing",
+    ),
 }
 
 
@@ -284,7 +370,11 @@ def test_a_cycle_is_reported_whole():
     text = "network n { }" + "".join(f"variable {name} {{ type discrete [ 2 ] {{ yes, no }}; }}\n" for name in arcs)
     text += "".join(f"probability ( {name} | {parent} ) {{ default .5 .5; }}\n" for name, parent in arcs.items())
     with pytest.raises(ValueError, match="the arcs form a cycle: cloud → rain → grass → cloud; take one of them out"):
-        parse(text.replace("rain | grass", "rain | cloud").replace("cloud | rain", "cloud | grass").replace("grass | cloud", "grass | rain"))
+        parse(
+            text.replace("rain | grass", "rain | cloud")
+            .replace("cloud | rain", "cloud | grass")
+            .replace("grass | cloud", "grass | rain")
+        )
 
 
 @pytest.mark.parametrize("text", ["", "   \n", "network n { }"])
@@ -295,22 +385,38 @@ def test_nothing_is_no_network(text):
 
 def test_a_node_with_forty_parents_is_refused_before_memory_is_taken():
     names = [f"cause{place}" for place in range(40)]
-    text = "network n { }" + "".join(f"variable {name} {{ type discrete [ 2 ] {{ yes, no }}; }}\n" for name in [*names, "effect"])
+    text = "network n { }" + "".join(
+        f"variable {name} {{ type discrete [ 2 ] {{ yes, no }}; }}\n" for name in [*names, "effect"]
+    )
     text += "".join(f"probability ( {name} ) {{ table .5 .5; }}\n" for name in names)
     text += f"probability ( effect | {', '.join(names)} ) {{ default .5 .5; }}"
-    with pytest.raises(ValueError, match="the table of 'effect' given 40 parents would have 2,199,023,255,552 cells, at most 100,000,000"):
+    with pytest.raises(
+        ValueError,
+        match="the table of 'effect' given 40 parents would have 2,199,023,255,552 cells, at most 100,000,000",
+    ):
         parse(text)
 
 
 def test_more_parents_than_an_array_has_axes():
     names = [f"cause{place}" for place in range(70)]
-    text = "network n { }" + "".join(f"variable {name} {{ type discrete [ 1 ] {{ yes }}; }}\n" for name in [*names, "effect"])
+    text = "network n { }" + "".join(
+        f"variable {name} {{ type discrete [ 1 ] {{ yes }}; }}\n" for name in [*names, "effect"]
+    )
     text += f"probability ( effect | {', '.join(names)} ) {{ default 1; }}"
     with pytest.raises(ValueError, match="variable 'effect' has 70 parents; at most 63 are possible"):
         parse(text)
 
 
-@pytest.mark.parametrize("text", ["{" * 100_000, "network n { " + "(" * 100_000, "/*" * 50_000, '"' * 99_999, "variable x { type discrete [ 2 ] { " + "a," * 100_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{" * 100_000,
+        "network n { " + "(" * 100_000,
+        "/*" * 50_000,
+        '"' * 99_999,
+        "variable x { type discrete [ 2 ] { " + "a," * 100_000,
+    ],
+)
 def test_huge_nonsense_ends_soon(text):
     with pytest.raises(ValueError, match="expected|ends inside"):
         parse(text)

@@ -9,7 +9,7 @@ import pytest
 from merula.formats import read_nodes, write_nodes
 from merula.network.node import Node
 
-GROESSE = 'network n { }\nvariable größe { type discrete [ 2 ] { klein, groß }; }\nprobability ( größe ) { table 0.5, 0.5; }\n'
+GROESSE = "network n { }\nvariable größe { type discrete [ 2 ] { klein, groß }; }\nprobability ( größe ) { table 0.5, 0.5; }\n"
 XML = """<?xml version="1.0" encoding="{}"?>
 <BIF VERSION="0.3"><NETWORK><NAME>n</NAME>
 <VARIABLE TYPE="nature"><NAME>größe</NAME><OUTCOME>klein</OUTCOME><OUTCOME>groß €</OUTCOME></VARIABLE>
@@ -30,13 +30,15 @@ class TestEncodings:
     def test_another_encoding_is_named_by_byte_and_line(self, tmp_path):
         """pgmpy #1560: such files do exist."""
         path = written(tmp_path / "a.bif", GROESSE.encode("latin-1"))
-        with pytest.raises(ValueError, match=r"a\.bif: line 2 holds the byte 0xf6, which is not UTF-8; say encoding='latin-1'"):
+        with pytest.raises(
+            ValueError, match=r"a\.bif: line 2 holds the byte 0xf6, which is not UTF-8; say encoding='latin-1'"
+        ):
             read_nodes(path)
         assert read_nodes(path, encoding="latin-1")[0].name == "größe"
 
     def test_an_encoding_nobody_knows(self, tmp_path):
         with pytest.raises(ValueError, match="the encoding 'latin-99' is not known; try encoding='utf-8'"):
-            read_nodes(written(tmp_path / "a.bif", b""), encoding="latin-99")
+            read_nodes(written(tmp_path / "a.bif", b"network"), encoding="latin-99")
 
     def test_the_wrong_encoding(self, tmp_path):
         with pytest.raises(ValueError, match="line 2 holds the byte 0xc3, which is not ASCII"):
@@ -58,10 +60,15 @@ class TestEncodings:
 
 class TestPaths:
     def test_unknown_suffix(self, tmp_path):
-        with pytest.raises(ValueError, match=r"lawn\.biff: no network format has the suffix '\.biff'; expected \.bif, .*each also with \.gz; did you mean '\.bif'\?"):
+        with pytest.raises(
+            ValueError,
+            match=r"lawn\.biff: no network format has the suffix '\.biff'; expected \.bif, .*each also with \.gz; did you mean '\.bif'\?",
+        ):
             read_nodes(tmp_path / "lawn.biff")
-        with pytest.raises(ValueError, match=r"lawn\.xlsd\.gz: no network format has the suffix '\.xlsd'.*did you mean '\.xdsl'\?"):
-            write_nodes([], tmp_path / "lawn.xlsd.gz")
+        with pytest.raises(
+            ValueError, match=r"lawn\.xdls\.gz: no network format has the suffix '\.xdls'.*did you mean '\.xdsl'\?"
+        ):
+            write_nodes([], tmp_path / "lawn.xdls.gz")
 
     def test_no_suffix(self, tmp_path):
         for name in ("lawn", "lawn.gz"):
@@ -107,7 +114,9 @@ class TestCompression:
     def test_a_packed_file_that_is_cut_short(self, tmp_path):
         data = gzip.compress(GROESSE.encode())
         for size in (len(data) - 1, len(data) // 2, 12):
-            with pytest.raises(ValueError, match=r"a\.bif\.gz: the compressed file is cut short or damaged .*; fetch it again"):
+            with pytest.raises(
+                ValueError, match=r"a\.bif\.gz: the compressed file is cut short or damaged .*; fetch it again"
+            ):
                 read_nodes(written(tmp_path / "a.bif.gz", data[:size]))
 
     def test_a_packed_file_that_is_damaged(self, tmp_path):

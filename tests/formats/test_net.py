@@ -60,10 +60,18 @@ class TestQuirks:
         assert parse((HEAD + DATA).replace("( smoke ) {", "(smoke |){"))[0].table.tolist() == [0.3, 0.7]
 
     def test_states_without_quotes_as_pyagrum_writes_them(self):
-        assert parse((HEAD + DATA).replace('("young" "adult" "old")', "(young adult old )"))[1].levels == ("young", "adult", "old")
+        assert parse((HEAD + DATA).replace('("young" "adult" "old")', "(young adult old )"))[1].levels == (
+            "young",
+            "adult",
+            "old",
+        )
 
     def test_commas_between_states_and_parents(self):
-        text = (HEAD + DATA).replace('("young" "adult" "old")', '("young", "adult", "old")').replace("smoke age )", "smoke, age )")
+        text = (
+            (HEAD + DATA)
+            .replace('("young" "adult" "old")', '("young", "adult", "old")')
+            .replace("smoke age )", "smoke, age )")
+        )
         assert parse(text)[2].table.tolist() == LUNG
 
     def test_labels_are_free_text(self):
@@ -90,28 +98,52 @@ class TestQuirks:
 
 
 BROKEN = {
-    "utility": ("utility cost { }", "line 22: cost is a utility; merula reads networks of discrete variables alone: take it out of the file"),
-    "decision": ("decision treat { states = (\"a\"); }", "line 22: treat is a decision"),
+    "utility": (
+        "utility cost { }",
+        "line 22: cost is a utility; merula reads networks of discrete variables alone: take it out of the file",
+    ),
+    "decision": ('decision treat { states = ("a"); }', "line 22: treat is a decision"),
     "discrete decision": ("discrete decision treat { }", "line 22: treat is a decision"),
     "continuous": ("continuous node dose { }", "line 22: dose is a continuous variable"),
     "function": ("function f { }", "line 22: f is a function node"),
     "class": ("class C { }", "line 22: C is an object-oriented class"),
     "strange": ("arrow x { }", "line 22: expected 'net', 'node' or 'potential', got 'arrow"),
     "cut": (DATA[:60], r"line 24: the text ends inside potential \( lung \| smoke age \), which begins on line 23"),
-    "cut in a header": ("potential ( lung", "line 22: expected 'net', 'node' or 'potential' and an opening brace, got 'potential'"),
+    "cut in a header": (
+        "potential ( lung",
+        "line 22: expected 'net', 'node' or 'potential' and an opening brace, got 'potential'",
+    ),
     "nothing more": ("", "variable 'lung' has no probabilities"),
-    "no data": ("potential ( lung | smoke age ) { model_nodes = (); }", "line 22: the potential of 'lung' has no 'data'"),
-    "two children": (DATA.replace("lung |", "lung smoke |"), "line 22: a potential is about lung and smoke; expected one variable"),
-    "unknown parent": (DATA.replace("smoke age )", "smoke aged )"), "line 22: variable 'lung' has the unknown parent 'aged'; did you mean 'age'?"),
-    "unknown variable": (DATA.replace("( lung", "( long"), "line 22: probabilities are given for 'long', which is not a declared variable; did you mean 'lung'?"),
-    "too few": (DATA.replace("( 0.1 0.9 )", ""), "line 22: variable 'lung' has 10 probabilities; expected 2 × 3 × 2 = 12"),
+    "no data": (
+        "potential ( lung | smoke age ) { model_nodes = (); }",
+        "line 22: the potential of 'lung' has no 'data'",
+    ),
+    "two children": (
+        DATA.replace("lung |", "lung smoke |"),
+        "line 22: a potential is about lung and smoke; expected one variable",
+    ),
+    "unknown parent": (
+        DATA.replace("smoke age )", "smoke aged )"),
+        "line 22: variable 'lung' has the unknown parent 'aged'; did you mean 'age'?",
+    ),
+    "unknown variable": (
+        DATA.replace("( lung", "( long"),
+        "line 22: probabilities are given for 'long', which is not a declared variable; did you mean 'lung'?",
+    ),
+    "too few": (
+        DATA.replace("( 0.1 0.9 )", ""),
+        "line 22: variable 'lung' has 10 probabilities; expected 2 × 3 × 2 = 12",
+    ),
     "no number": (DATA.replace("0.1 0.9", "0.1 x"), "line 22: expected numbers, got 'x'"),
-    "row off": (DATA.replace("0.1 0.9", "0.1 0.8"), r"line 22: P\(lung given smoke = yes, age = young\) sums to 0.9; expected 1"),
+    "row off": (
+        DATA.replace("0.1 0.9", "0.1 0.8"),
+        r"line 22: P\(lung given smoke = yes, age = young\) sums to 0.9; expected 1",
+    ),
     "NaN": (DATA.replace("0.1 0.9", "0.1 nan"), r"P\(lung = no given smoke = yes, age = young\) is nan"),
     "no attribute": ("node x { states; }", "line 22: expected 'attribute = value;', got 'states'"),
-    "no states": ("node x { label = \"x\"; }", "line 22: node 'x' has no 'states'; expected a list of labels"),
+    "no states": ('node x { label = "x"; }', "line 22: node 'x' has no 'states'; expected a list of labels"),
     "empty states": ("node x { states = (); }", "variable 'x' has no level"),
-    "twice": ("node age { states = (\"a\"); }", "variable 'age' is declared twice"),
+    "twice": ('node age { states = ("a"); }', "variable 'age' is declared twice"),
 }
 
 

@@ -55,7 +55,9 @@ def test_many_parents_keep_their_order(module, table, assert_same):
     sizes = [2, 3, 1, 4, 2, 5]
     roots = [Node(f"parent{place}", tuple("abcde"[:size]), (), table(size)) for place, size in enumerate(sizes)]
     order = [3, 0, 5, 2, 4, 1]
-    child = Node("child", ("low", "high"), tuple(f"parent{place}" for place in order), table(*(sizes[p] for p in order), 2))
+    child = Node(
+        "child", ("low", "high"), tuple(f"parent{place}" for place in order), table(*(sizes[p] for p in order), 2)
+    )
     assert_same(module.parse(module.dump([*roots, child])), [*roots, child])
 
 
@@ -75,7 +77,10 @@ def test_labels_of_other_kinds_become_words(module, table):
 
 @pytest.mark.parametrize("module", [module for name, module in MODULES.items() if name != "merula_json"])
 def test_labels_that_read_the_same_are_refused(module, table):
-    with pytest.raises(ValueError, match=r"variable 'rooms' has levels of different kinds that read the same \(1, '1'\); write merula's own .json"):
+    with pytest.raises(
+        ValueError,
+        match=r"variable 'rooms' has levels of different kinds that read the same \(1, '1'\); write merula's own .json",
+    ):
         module.dump([Node("rooms", (1, "1"), (), table(2))])
 
 

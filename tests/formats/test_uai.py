@@ -36,7 +36,9 @@ class TestOrders:
         assert nodes[2].table.tolist() == LAST
 
     def test_parents_in_the_order_of_the_scope(self):
-        text = TEXT.replace("3 0 1 2", "3 1 0 2").replace(NUMBERS, "0.1 0.9 0.01 0.99 0.2 0.8 0.02 0.98 0.3 0.7 0.03 0.97")
+        text = TEXT.replace("3 0 1 2", "3 1 0 2").replace(
+            NUMBERS, "0.1 0.9 0.01 0.99 0.2 0.8 0.02 0.98 0.3 0.7 0.03 0.97"
+        )
         node = parse(text)[2]
         assert node.parents == ("x1", "x0")
         assert node.table.transpose(1, 0, 2).tolist() == LAST
@@ -78,17 +80,29 @@ class TestQuirks:
 
 
 BROKEN = {
-    "Markov": (("BAYES", "MARKOV"), "expected a UAI file that begins with BAYES, got 'MARKOV'; a Markov network has no conditional tables"),
+    "Markov": (
+        ("BAYES", "MARKOV"),
+        "expected a UAI file that begins with BAYES, got 'MARKOV'; a Markov network has no conditional tables",
+    ),
     "no word": (("3\n2 3 2", "x\n2 3 2"), "expected whole numbers for the number of variables, got 'x'"),
-    "functions": (("2 3 2\n3\n", "2 3 2\n2\n"), "the file has 2 functions for 3 variables; a Bayesian network has one for each"),
-    "variable": (("3 0 1 2", "3 0 7 2"), r"function 2 has the scope \[0, 7, 2\]; expected numbers of variables, 0 to 2"),
+    "functions": (
+        ("2 3 2\n3\n", "2 3 2\n2\n"),
+        "the file has 2 functions for 3 variables; a Bayesian network has one for each",
+    ),
+    "variable": (
+        ("3 0 1 2", "3 0 7 2"),
+        r"function 2 has the scope \[0, 7, 2\]; expected numbers of variables, 0 to 2",
+    ),
     "no child": (("3 0 1 2", "3 2 0 1"), "variable 2 is the last of no scope; expected one function for each variable"),
     "twice": (("3 0 1 2", "3 0 0 2"), "the table of variable 2 has 12 probabilities; expected 2 × 2 × 2 = 8"),
     "table": (("12\n", "11\n"), "the table of variable 2 has 11 probabilities; expected 2 × 3 × 2 = 12"),
     "too much": (("0.97\n", "0.97 0.5\n"), "expected the end of the file after the last table, got '0.5'"),
     "number": (("0.97\n", "O.97\n"), "in the table of variable 2: expected numbers, got 'O.97'"),
     "negative": (("0.01 0.99", "-0.01 1.01"), r"P\(x2 = 0 given x0 = 1, x1 = 0\) is -0.01"),
-    "cycle": (("1 0\n1 1\n3 0 1 2\n\n2\n 0.3 0.7\n\n3\n", "2 2 0\n1 1\n3 0 1 2\n\n4\n .5 .5 .5 .5\n\n3\n"), "the arcs form a cycle: x0 → x2 → x0"),
+    "cycle": (
+        ("1 0\n1 1\n3 0 1 2\n\n2\n 0.3 0.7\n\n3\n", "2 2 0\n1 1\n3 0 1 2\n\n4\n .5 .5 .5 .5\n\n3\n"),
+        "the arcs form a cycle: x0 → x2 → x0",
+    ),
 }
 
 
@@ -99,7 +113,10 @@ def test_what_is_said_about_broken_files(change, message):
 
 
 def test_a_file_that_is_cut_short():
-    with pytest.raises(ValueError, match="line 16: the file ends within the table of variable 2; expected 12 numbers there, got 6: it is cut short"):
+    with pytest.raises(
+        ValueError,
+        match="line 16: the file ends within the table of variable 2; expected 12 numbers there, got 6: it is cut short",
+    ):
         parse(TEXT[: TEXT.index(" 0.01")])
     with pytest.raises(ValueError, match="line 3: the file ends within the number of functions"):
         parse("BAYES\n3\n2 3 2\n")

@@ -61,7 +61,9 @@ def smile_noisy_max(effects, leak):
     for place in product(*(range(len(effect)) for effect in effects)):
         causes = [effect[state] for effect, state in zip(effects, place, strict=True)] + [leak]
         for reached in product(range(len(leak)), repeat=len(causes)):
-            table[(*place, min(reached))] += np.prod([cause[state] for cause, state in zip(causes, reached, strict=True)])
+            table[(*place, min(reached))] += np.prod(
+                [cause[state] for cause, state in zip(causes, reached, strict=True)]
+            )
     return table
 
 
@@ -91,11 +93,17 @@ class TestNoisyMax:
 
     @pytest.mark.parametrize("strengths", ["0 1 0 1", "0 1 0 1 2 3", "0 1 0 0 2", "0 1 a b c", "0 1 0 1 -2"])
     def test_strengths_that_are_no_permutation(self, strengths):
-        with pytest.raises(ValueError, match=f"in node 'lung': the strengths are {strengths}; expected for each parent its states' numbers, each once"):
+        with pytest.raises(
+            ValueError,
+            match=f"in node 'lung': the strengths are {strengths}; expected for each parent its states' numbers, each once",
+        ):
             lung(self.text(f"<strengths>{strengths}</strengths>"))
 
     def test_too_few_parameters(self):
-        with pytest.raises(ValueError, match=r"in node 'lung': 15 noisy-MAX parameters; expected 3 states × \(2 \+ 3 parents' states \+ 1 leak\) = 18"):
+        with pytest.raises(
+            ValueError,
+            match=r"in node 'lung': 15 noisy-MAX parameters; expected 3 states × \(2 \+ 3 parents' states \+ 1 leak\) = 18",
+        ):
             lung(self.text("", self.AGE[:2]))
 
     def test_a_row_that_does_not_sum_to_one(self):
@@ -104,11 +112,20 @@ class TestNoisyMax:
 
 
 BROKEN = {
-    "decision": ('<decision id="treat"><state id="a" /></decision>', r"node 'treat' is <decision>; merula reads networks of discrete chance nodes \(cpt, noisymax, deterministic\) alone"),
-    "utility": ('<utility id="cost"><parents>smoke</parents><utilities>1 2</utilities></utility>', "node 'cost' is <utility>"),
+    "decision": (
+        '<decision id="treat"><state id="a" /></decision>',
+        r"node 'treat' is <decision>; merula reads networks of discrete chance nodes \(cpt, noisymax, deterministic\) alone",
+    ),
+    "utility": (
+        '<utility id="cost"><parents>smoke</parents><utilities>1 2</utilities></utility>',
+        "node 'cost' is <utility>",
+    ),
     "equation": ('<equation id="dose" />', "node 'dose' is <equation>"),
     "mau": ('<mau id="sum" />', "node 'sum' is <mau>"),
-    "unknown parent": (CPT.replace("smoke age", "smoke aged"), "variable 'lung' has the unknown parent 'aged'; did you mean 'age'?"),
+    "unknown parent": (
+        CPT.replace("smoke age", "smoke aged"),
+        "variable 'lung' has the unknown parent 'aged'; did you mean 'age'?",
+    ),
     "too few": (CPT.replace("0.1 0.9 ", ""), "variable 'lung' has 10 probabilities; expected 2 × 3 × 2 = 12"),
     "no number": (CPT.replace("0.1 0.9 ", "0.1 x "), "in node 'lung': expected numbers, got 'x'"),
     "row off": (CPT.replace("0.1 0.9 ", "0.1 0.8 "), r"P\(lung given smoke = yes, age = young\) sums to 0.9"),

@@ -54,20 +54,35 @@ class TestQuirks:
 
 
 BROKEN = {
-    "utility": (("TYPE=\"nature\"><NAME>lung", "TYPE=\"utility\"><NAME>lung"), "variable 'lung' has the type 'utility'; merula reads networks of chance variables"),
-    "decision": (("TYPE=\"nature\"><NAME>age", "TYPE=\"decision\"><NAME>age"), "variable 'age' has the type 'decision'"),
+    "utility": (
+        ('TYPE="nature"><NAME>lung', 'TYPE="utility"><NAME>lung'),
+        "variable 'lung' has the type 'utility'; merula reads networks of chance variables",
+    ),
+    "decision": (('TYPE="nature"><NAME>age', 'TYPE="decision"><NAME>age'), "variable 'age' has the type 'decision'"),
     "other root": (("NETWORK>", "NET>"), "expected XMLBIF with a <NETWORK>, got XML that begins with <BIF>"),
-    "unknown parent": (("<GIVEN>age", "<GIVEN>aeg"), "variable 'lung' has the unknown parent 'aeg'; did you mean 'age'?"),
-    "unknown variable": (("<FOR>age", "<FOR>aeg"), "probabilities are given for 'aeg', which is not a declared variable"),
+    "unknown parent": (
+        ("<GIVEN>age", "<GIVEN>aeg"),
+        "variable 'lung' has the unknown parent 'aeg'; did you mean 'age'?",
+    ),
+    "unknown variable": (
+        ("<FOR>age", "<FOR>aeg"),
+        "probabilities are given for 'aeg', which is not a declared variable",
+    ),
     "too many": (("0.03 0.97", "0.03 0.97 0.5"), "variable 'lung' has 13 probabilities; expected 2 × 3 × 2 = 12"),
     "no number": (("0.03 0.97", "0.03 O.97"), "in the table of 'lung': expected numbers, got 'O.97'"),
     "row off": (("0.03 0.97", "0.03 0.96"), r"P\(lung given smoke = no, age = old\) sums to 0.99; expected 1"),
     "negative": (("0.03 0.97", "-0.03 1.03"), r"P\(lung = <=50K given smoke = no, age = old\) is -0.03"),
     "no table": (("<TABLE>0.3 0.7</TABLE>", ""), "variable 'smoke' has 0 probabilities; expected 2 = 2"),
     "twice": (("<FOR>age", "<FOR>smoke"), "variable 'smoke' has 3 probabilities"),
-    "no definition": (("<DEFINITION><FOR>smoke</FOR><TABLE>0.3 0.7</TABLE></DEFINITION>", ""), "variable 'smoke' has no probabilities"),
+    "no definition": (
+        ("<DEFINITION><FOR>smoke</FOR><TABLE>0.3 0.7</TABLE></DEFINITION>", ""),
+        "variable 'smoke' has no probabilities",
+    ),
     "level twice": (("<OUTCOME>no</OUTCOME>", "<OUTCOME>yes</OUTCOME>"), "variable 'smoke' has the level 'yes' twice"),
-    "malformed": (("</FOR><TABLE>2e", "<TABLE>2e"), r"line 15: the XML is cut short or malformed \(mismatched tag\); save the file again"),
+    "malformed": (
+        ("</FOR><TABLE>2e", "<TABLE>2e"),
+        r"line 15: the XML is cut short or malformed \(mismatched tag\); save the file again",
+    ),
 }
 
 

@@ -90,7 +90,7 @@ def probability_node(name: str, parents: Sequence[str], levels: Levels, table: A
         raise ValueError(f"{row} is {table[place]}; expected a number between 0 and 1")
     totals = table.sum(axis=-1, keepdims=True)
     off = np.abs(totals - 1)
-    allowed = max(TOLERANCE, SIXTH_DIGIT * table.shape[-1])
+    allowed = max(TOLERANCE, SIXTH_DIGIT * table.shape[-1]) + EXACT
     if (off > allowed).any():
         place = _first(off[..., 0] > allowed)
         row = row_name(name, parents, levels, place)

@@ -18,7 +18,9 @@ from merula.network.node import Node
 from merula.schema import Label
 
 KEPT = re.compile(r"merula_(?P<what>name|levels)\s*=\s*(?P<words>\S+)")
-SAFE_LABEL = re.compile(r"(?!\s|.*\s\s)[ !-~\u00a1-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+(?<!\s)")  # no blank is lost
+SAFE_LABEL = re.compile(
+    r"(?!\s|.*\s\s)[ !-~\u00a1-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+(?<!\s)"
+)  # no blank is lost
 SAFE_NAME = SAFE_LABEL
 
 
