@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         TooWideError,
     )
     from merula.logspace import ZeroEvidenceWarning
-    from merula.network import BayesianNetwork, LinearGaussian, NoisyMax, NoisyOr
+    from merula.network import BayesianNetwork, LinearGaussian, NoisyMax, NoisyOr, UnobservedParentsWarning
     from merula.priors import MEstimate
     from merula.question import next_question
     from merula.schema import Column, Schema
@@ -101,6 +101,7 @@ _HOMES = {
     "Schema": "schema",
     "Setting": "distributions",
     "TooWideError": "factors",
+    "UnobservedParentsWarning": "network",
     "UnseenLevelWarning": "encode",
     "ZeroEvidenceWarning": "logspace",
     "ZeroInflated": "distributions",
@@ -156,6 +157,7 @@ __all__ = [
     "Schema",
     "Setting",
     "TooWideError",
+    "UnobservedParentsWarning",
     "UnseenLevelWarning",
     "ZeroEvidenceWarning",
     "ZeroInflated",

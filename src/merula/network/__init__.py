@@ -1,7 +1,17 @@
 """Bayesian networks: a graph and one conditional distribution per variable; queries, learning, sampling."""
 
+from merula.network.learning import UnobservedParentsWarning
 from merula.network.network import BayesianNetwork
 from merula.network.node import GaussianNode, Node, NoisyNode
 from merula.network.stated import LinearGaussian, NoisyMax, NoisyOr
 
-__all__ = ["BayesianNetwork", "GaussianNode", "LinearGaussian", "Node", "NoisyMax", "NoisyNode", "NoisyOr"]
+__all__ = [
+    "BayesianNetwork",
+    "GaussianNode",
+    "LinearGaussian",
+    "Node",
+    "NoisyMax",
+    "NoisyNode",
+    "NoisyOr",
+    "UnobservedParentsWarning",
+]

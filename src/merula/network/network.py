@@ -11,7 +11,7 @@ import numpy as np
 from merula.factors import ConditionalDistribution, ImpossibleEvidenceError, JointDistribution
 from merula.factors.names import chosen
 from merula.logspace import Array
-from merula.network import batches, hybrid, sampling
+from merula.network import batches, hybrid, learning, sampling
 from merula.network.evidence import Evidence, read_evidence
 from merula.network.inference import Inference
 from merula.network.node import AnyNode, GaussianNode, Node, NoisyNode
@@ -65,6 +65,7 @@ class BayesianNetwork:
         self._graph: dict[str, tuple[str, ...]] = {}
         self._nodes: dict[str, AnyNode] = {}
         self._learned: Any = None
+        self.em_log_: list[float] = []  # log likelihood + log prior at each step of fit's EM
         if arcs is not None:
             self._graph = _read_structure(arcs)
 
@@ -143,6 +144,7 @@ class BayesianNetwork:
         for cached in ("_inference", "_expanded"):
             self.__dict__.pop(cached, None)
         self._learned = None
+        self.em_log_ = []
 
     # ------------------------------------------------------------------------------------------------------- structure
 
@@ -453,6 +455,16 @@ class BayesianNetwork:
         """
         self._stated()
         return batches.log_probabilities(self._nodes, self._inference, rows, self._limit(limit), n_jobs)
+
+    # -------------------------------------------------------------------------------------------------------- learning
+
+    fit = learning.fit
+    update = learning.update
+    __add__ = learning.added
+    counts = learning.counts
+    log_likelihood = learning.log_likelihood
+    aic = learning.aic
+    bic = learning.bic
 
     # -------------------------------------------------------------------------------------------------------- inner ways
 
