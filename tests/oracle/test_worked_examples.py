@@ -1,4 +1,4 @@
-"""The worked examples of the mission (W1, W2, W3, W4, W8): every figure to 1e-12."""
+"""The worked examples of the mission (W1, W2, W3, W4, W7, W8): every figure to 1e-12."""
 
 from math import exp, pi, sqrt
 
@@ -299,3 +299,46 @@ def test_w8_numeric_columns_have_a_full_covariance_with_one_over_n(melons):
         squares = np.einsum("ij,jk,ik->i", away, np.linalg.inv(covariance), away)
         expected = np.log(len(rows) / 17) - 0.5 * (squares + np.log(np.linalg.det(covariance)) + 2 * np.log(2 * np.pi))
         np.testing.assert_allclose(log_joint[:, place], expected, rtol=1e-12, atol=1e-12)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# W7: fruit
+
+FRUIT = {
+    "banana": {"yellow": 0.9, "green": 0.1},
+    "apple": {"red": 0.5, "green": 0.4, "yellow": 0.1},
+    "cherry": {"red": 0.95, "yellow": 0.05},
+}
+
+
+def test_w7_a_color_that_a_fruit_never_has():
+    model = mr.NaiveBayesClassifier.from_tables(dict.fromkeys(FRUIT, 1 / 3), {"color": FRUIT})
+    expected = {"banana": 0.0, "apple": 0.5 / 1.45, "cherry": 0.95 / 1.45}
+    found = dict(zip(model.classes_, model.predict_proba([["red"]])[0], strict=True))
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_w7_proportions_are_those_of_the_listed_fruits():
+    """Five apples, three of them red (the source counts four apples and prints 0.75)."""
+    colors = ["red", "red", "red", "green", "yellow", "yellow", "yellow", "red", "red"]
+    fruits = ["apple"] * 5 + ["banana"] * 2 + ["cherry"] * 2
+    model = mr.NaiveBayesClassifier(smoothing=0).fit([[color] for color in colors], fruits)
+    assert np.exp(model.terms([["red"]])["x0"])[0, 0] == pytest.approx(0.6, abs=1e-12)
+
+
+def test_w7_the_bandwidth_for_a_normal_sample():
+    weights = np.array([150.0, 162.0, 171.0, 149.0, 180.0])
+    model = mr.NaiveBayesClassifier(distributions={"numeric": "kernel"}).fit(
+        np.r_[weights, weights * 1000][:, None], ["apple"] * 5 + ["melon"] * 5
+    )
+    expected = (4 / 3) ** (1 / 5) * np.array([weights.std(), 1000 * weights.std()]) * 5 ** (-1 / 5)
+    np.testing.assert_allclose(model.distributions_[0].bandwidth[:, 0], expected, rtol=1e-12)
+
+
+def test_w7_where_the_box_kernel_reaches_nothing_the_answer_is_the_prior():
+    rows, fruit = [[1.0], [1.2], [3.0], [3.1], [3.2]], ["banana", "banana", "apple", "apple", "apple"]
+    model = mr.NaiveBayesClassifier(distributions={"numeric": mr.Kernel("box", bandwidth=1.0)}).fit(rows, fruit)
+    with pytest.warns(mr.ZeroEvidenceWarning, match="1 row has probability 0") as caught:
+        np.testing.assert_allclose(model.predict_proba([[100.0]]), [[3 / 5, 2 / 5]], rtol=1e-12)
+    assert len(caught) == 1
+    np.testing.assert_allclose(np.exp(model.terms([[1.9]])["x0"]), [[0, 0.5]], rtol=1e-12)  # ½ on |x| ≤ 1
