@@ -122,5 +122,5 @@ def count_cells(known: Configurations, codes: Index, cardinality: int, weights: 
 def count_family(rows: NetworkRows, child: int, parents: Sequence[int]) -> FamilyCounts:
     """The counts of one child and its parents, by the table where it fits and by sorting where it does not."""
     cells = count_cells(configurations(rows, parents), rows.codes[child], int(rows.cardinalities[child]), rows.weights)
-    margins = np.bincount(cells.left, cells.counts)
+    margins = np.bincount(cells.left, cells.counts).astype(np.float64)  # of no cells it would be integers
     return FamilyCounts(cells.counts, margins[margins > 0], float(cells.counts.sum()))

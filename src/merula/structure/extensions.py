@@ -16,9 +16,7 @@ from merula.structure.counts import Configurations, Index
 
 LANES, FEW_CELLS = 4, 1_024  # small tables are counted in four copies: an addition need not wait for the one before it
 
-CELLS_PER_THREAD = (
-    200_000  # cells of the table (rows × candidates) below which a second thread costs more than it saves
-)
+CELLS_PER_THREAD = 2_000_000  # rows × candidates below which a second thread costs more than it saves
 
 
 @kernel
@@ -50,7 +48,7 @@ def _count_some(base: Index, codes: Index, cardinality: int, weights: Array, tab
 
 
 @kernel
-def _fill(base: Index, codes: Index, cardinality: int, weights: Array, complete: bool, table: Array) -> None:
+def fill_table(base: Index, codes: Index, cardinality: int, weights: Array, complete: bool, table: Array) -> None:
     """The counts of base × codes, written into `table`."""
     table[:] = 0.0
     if not complete or len(weights):
@@ -123,7 +121,7 @@ def _extension_values(
         place = candidates[number]
         inner = cardinalities[place]
         table = space[: base_size * inner]
-        _fill(base, codes[place], inner, weights, complete[number], table)
+        fill_table(base, codes[place], inner, weights, complete[number], table)
         value, total = _family_value(table, levels, inner, pseudo[number, 0], pseudo[number, 1])
         found[number, 0] = value
         found[number, 1] = total

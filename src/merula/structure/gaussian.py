@@ -120,14 +120,15 @@ def _regress(scatter: Array, slopes: Array) -> float:
                     work[row, column] -= factor * work[pivot, column]
     for pivot in range(last):
         slopes[pivot] = work[pivot, last] / work[pivot, pivot] if used[pivot] else 0.0
-    return max(work[last, last], 0.0)
+    rest: float = max(work[last, last], 0.0)
+    return rest
 
 
 @kernel
 def _residual(scatter: Array, slopes: Array) -> float:
     """The sum of squares that the last column keeps when the others are subtracted with these slopes."""
     last = len(scatter) - 1
-    total = scatter[last, last]
+    total: float = scatter[last, last]
     for one in range(last):
         total -= 2 * slopes[one] * scatter[one, last]
         for other in range(last):

@@ -77,7 +77,7 @@ class Scorer:
         base = self._base(child, sorted(known)) if new and self.rows.levels[child] is not None else None
         if base is not None:
             most = most_cells(self.rows.count)
-            fitting = [other for other in new if base.size * self.rows.cardinalities[other] <= most]
+            fitting = [other for other in new if 0 < base.size * int(self.rows.cardinalities[other]) <= most]
             self._count_together(base, child, known, fitting)
         return [self.local(child, known | {other}) for other in others]
 
@@ -141,7 +141,7 @@ class Scorer:
     @cached_property
     def sizes(self) -> list[int]:
         """The number of levels of each column, at least 1, as a plain number: asked for thousands of times."""
-        return np.maximum(self.rows.cardinalities, 1).tolist()
+        return [max(int(count), 1) for count in self.rows.cardinalities]
 
     def _numeric(self, child: int, parents: Sequence[int]) -> float:
         likelihood, total = gaussian_log_likelihood(self.rows, self.columns, child, parents)

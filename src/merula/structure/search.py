@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.logspace import Array
+from merula.logspace import Array, kernel
 from merula.progress import progress_bar
 from merula.structure.constraints import Constraints
 from merula.structure.equivalence import Marks
@@ -67,15 +67,16 @@ def _count_gains(climb: Climb, child: int) -> None:
         gains[parent] = climb.scorer.local(child, [other for other in parents if other != parent]) - now
 
 
+@kernel
 def _closure(arcs: Marks) -> Marks:
-    """Which node reaches which along arcs: squared until nothing is new."""
-    reaches = arcs.astype(np.float32)
-    while True:
-        further = np.minimum(reaches + reaches @ reaches, 1.0)
-        if (further == reaches).all():
-            found: Marks = reaches > 0
-            return found
-        reaches = further
+    """Which node reaches which along arcs (Warshall, 1962)."""
+    reaches = arcs.copy()
+    for middle in range(len(arcs)):
+        for start in range(len(arcs)):
+            if reaches[start, middle]:
+                for stop in range(len(arcs)):
+                    reaches[start, stop] |= reaches[middle, stop]
+    return reaches
 
 
 def possible_gains(climb: Climb) -> Array:
@@ -87,11 +88,12 @@ def possible_gains(climb: Climb) -> Array:
     moves[..., ADD] = np.where(may_add, climb.gains, -np.inf)
     loose = arcs & ~rules.required
     moves[..., DELETE] = np.where(loose, climb.gains, -np.inf)
-    turnable = loose & rules.useful.T & room[:, None]
-    for parent, child in np.argwhere(turnable).tolist():
-        if not (climb.reaches[parent] & arcs[:, child]).any():  # no other way leads from the parent to the child
-            moves[parent, child, REVERSE] = climb.gains[parent, child] + climb.gains[child, parent]
-    return np.round(moves, climb.decimals)
+    parents, children = np.nonzero(loose & rules.useful.T & room[:, None])
+    other_way = (climb.reaches[parents] & arcs.T[children]).any(axis=1)  # from the parent to the child, so no reversing
+    parents, children = parents[~other_way], children[~other_way]
+    moves[parents, children, REVERSE] = climb.gains[parents, children] + climb.gains[children, parents]
+    rounded: Array = moves.round(climb.decimals)
+    return rounded
 
 
 def make_move(climb: Climb, move: Move) -> None:
@@ -163,9 +165,7 @@ def _walk(climb: Climb, least: float, remembered: int | None, patience: int, pro
     return best
 
 
-def _best_new(
-    gains: Array, keys: NDArray[np.uint64], here: int, met: Collection[int]
-) -> tuple[Move, float, int]:
+def _best_new(gains: Array, keys: NDArray[np.uint64], here: int, met: Collection[int]) -> tuple[Move, float, int]:
     """The best move to a graph that was not met, what it gains, and that graph's number."""
     while True:
         move, gain = best_move(gains)
