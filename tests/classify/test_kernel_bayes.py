@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import logsumexp
 from scipy.stats import norm
 
 import merula as mr
@@ -135,6 +136,8 @@ def test_samples_come_from_the_kernels(patients):
             r"'cv', a rule for one column by itself; .* 'silverman', 'scott' or a number .*Kernel\(bandwidth='cv'",
         ),
         ({"bandwidth": "isj"}, "'isj', a rule for one column by itself"),
+        ({"bandwidth": True}, "bandwidth is True, expected 'silverman', 'scott' or a number above 0"),
+        ({"bandwidth": np.array([1.0, 2.0])}, "bandwidth is array.*expected 'silverman'"),
         ({"bandwidth": -1.0}, "bandwidth is -1.0, expected"),
         ({"unseen": "smooth"}, "unseen is 'smooth', expected one of 'missing', 'error'"),
     ],
@@ -142,3 +145,28 @@ def test_samples_come_from_the_kernels(patients):
 def test_bad_options_are_said(patients, options, words):
     with pytest.raises(ValueError, match=words):
         mr.KernelBayesClassifier(**options).fit(*patients)
+
+
+def test_sums_over_many_panels_are_exact_with_gaps_words_and_far_queries():
+    """700 rows are three panels; the largest exponent comes late for some queries, early for others."""
+    rng = np.random.default_rng(12)
+    X = np.sort(rng.normal(size=(700, 2)) * [1, 30], axis=0)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    words = rng.choice(["rot", "grün", "blau"], 700)
+    y = np.arange(700) % 2
+    frame = pd.DataFrame({"Länge": X[:, 0], "質量": X[:, 1], "Farbe": words})
+    model = mr.KernelBayesClassifier(bandwidth=0.4).fit(frame, y)
+    asked = pd.DataFrame(
+        {"Länge": [-3.0, 3.0, 0.1, 60.0, np.nan], "質量": [-90.0, 90.0, np.nan, 2e3, 5.0], "Farbe": ["rot"] * 5}
+    )
+    (found,) = model.terms(asked).values()
+    for label in (0, 1):
+        own, n = frame[y == label], (y == label).sum()
+        spread = 2 / (n + 3)  # λ = α·(m − 1) / (n + α·m)
+        for row, (_, query) in enumerate(asked.iterrows()):
+            known = [name for name in frame if pd.notna(query[name])]
+            rows = own.dropna(subset=known)
+            logs = np.where(rows["Farbe"] == query["Farbe"], np.log(1 - spread), np.log(spread / 2))
+            for name in set(known) - {"Farbe"}:
+                logs = logs + norm.logpdf(query[name], rows[name], 0.4)
+            assert found[row, label] == pytest.approx(logsumexp(logs) - np.log(len(rows)), rel=1e-12)

@@ -151,6 +151,7 @@ def test_samples_follow_the_density(birds, kernel):
         (mr.Kernel("gausian"), "kernel is 'gausian'.*did you mean 'gaussian'"),
         (mr.Kernel(bandwidth="silvermann"), "bandwidth is 'silvermann'.*did you mean 'silverman'"),
         (mr.Kernel(bandwidth=0), "bandwidth is 0, expected a number above 0"),
+        (mr.Kernel(bandwidth=True), "bandwidth is True, expected a number above 0"),
     ],
 )
 def test_bad_options_are_said(birds, family, words):

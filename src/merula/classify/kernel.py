@@ -46,7 +46,7 @@ class KernelBayesClassifier(BayesianClassifier):
     variance, missing = "mle", "marginalise"
     _settled: ClassVar[tuple[str, ...]] = ("kinds", "levels", "bandwidth", "smoothing")
     _unseen: ClassVar[tuple[str, ...]] = ("missing", "error")
-    _remedy: ClassVar[str] = "smoothing > 0 avoids this"
+    _remedy: ClassVar[str] = "smoothing > 0, and a larger bandwidth, avoid this"
 
     def __init__(
         self,

@@ -88,11 +88,11 @@ def _parsed(value: Any, unit: str) -> Any:
 
 def interval_of(column: Column, value: float) -> str:
     """The interval between a column's cuts in which a value lies, as a person reads it."""
-    cuts = np.asarray(column.cuts)
+    cuts = column.cuts or ()
     place = int(assign([value], cuts)[0])
     if column.unit is None:
         return interval_labels(cuts)[place]
-    low, high = (shown(column, float(cuts[k])) if 0 <= k < len(cuts) else "" for k in (place - 1, place))
+    low, high = (shown(column, cuts[k]) if 0 <= k < len(cuts) else "" for k in (place - 1, place))
     return f"({low}, {high}]" if low and high else f"≤ {high}" if high else f"> {low}"
 
 

@@ -86,6 +86,12 @@ class KernelDistribution(ColumnwiseDistribution):
         return len(self.bandwidth) * int(self.varies.sum()) + self.missing_parameters
 
 
+def is_positive(bandwidth: Any) -> bool:
+    """True for a finite number above 0 (True is none)."""
+    is_number = isinstance(bandwidth, int | float | np.number) and not isinstance(bandwidth, bool)
+    return is_number and bool(0 < bandwidth < np.inf)
+
+
 def weighted_quantiles(values: Array, weights: Array, probabilities: Array) -> Array:
     """The values, ascending, at which these shares of the weight are reached."""
     reached = np.cumsum(weights)
@@ -136,7 +142,7 @@ class Kernel(ValueFamily):
         one_of(self.kernel, KERNELS, "kernel")
         if isinstance(self.bandwidth, str):
             one_of(self.bandwidth, BANDWIDTHS, "bandwidth")
-        elif not isinstance(self.bandwidth, int | float | np.number) or not 0 < self.bandwidth < np.inf:
+        elif not is_positive(self.bandwidth):
             raise ValueError(
                 f"bandwidth is {self.bandwidth!r}, expected a number above 0 or one of {', '.join(map(repr, BANDWIDTHS))}"
             )

@@ -20,7 +20,7 @@ from merula.distributions._product_sums import log_sums
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
 from merula.distributions.cells import read_cells
 from merula.distributions.gaussian import LOG_TWO_PI, VARIANCE_FLOOR
-from merula.distributions.kernel import weighted_quantiles
+from merula.distributions.kernel import is_positive, weighted_quantiles
 from merula.encode import Encoded
 from merula.logspace import safe_log
 from merula.priors import MEstimate, Smoothing, checked_smoothing
@@ -80,16 +80,16 @@ class ProductKernelDistribution(Distribution):
         return lowest - FARTHEST * (highest - lowest), highest + FARTHEST * (highest - lowest)
 
     @cached_property
-    def _parts(self) -> list[tuple[Array, ...]]:
+    def _parts(self) -> list[tuple[Array, Array, Array, Array, Array]]:
         """What `log_sums` needs of each class."""
         return [self._part(self.labels == label, h) for label, h in enumerate(self.bandwidth)]
 
     @cached_property
-    def _everyone(self) -> tuple[Array, ...]:
+    def _everyone(self) -> tuple[Array, Array, Array, Array, Array]:
         """What `log_sums` needs of all classes' rows together, for classes that have none to ask."""
         return self._part(np.ones(len(self.labels), dtype=np.bool_), self.bandwidth.max(axis=0))
 
-    def _part(self, chosen: NDArray[np.bool_], bandwidth: Array) -> tuple[Array, ...]:
+    def _part(self, chosen: NDArray[np.bool_], bandwidth: Array) -> tuple[Array, Array, Array, Array, Array]:
         """The chosen rows' cells by column, their weights, what a different and a same value scale or add, log peaks."""
         kept, is_word = self._varying, self._is_word
         sizes = np.array([len(self.level_sets[j] or ()) for j in kept], dtype=np.float64)
@@ -177,13 +177,13 @@ class ProductKernel(BaseFamily):
 
     def check(self) -> None:
         """A ValueError if a parameter is none of its values."""
-        if self.bandwidth in ("isj", "cv"):
+        if isinstance(self.bandwidth, str) and self.bandwidth in ("isj", "cv"):
             raise ValueError(
                 f"bandwidth is {self.bandwidth!r}, a rule for one column by itself; for columns together there are 'silverman', 'scott' or a number (one by one: NaiveBayesClassifier(distributions={{'numeric': Kernel(bandwidth={self.bandwidth!r})}}))"
             )
         if isinstance(self.bandwidth, str):
             one_of(self.bandwidth, RULES, "bandwidth")
-        elif not isinstance(self.bandwidth, int | float | np.number) or not 0 < self.bandwidth < np.inf:
+        elif not is_positive(self.bandwidth):
             raise ValueError(f"bandwidth is {self.bandwidth!r}, expected 'silverman', 'scott' or a number above 0")
 
     def encodes(self, column: Column) -> Column:
