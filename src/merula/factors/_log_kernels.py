@@ -15,7 +15,7 @@ Integers = NDArray[np.int64]
 
 
 @kernel
-def _add(
+def add(
     table: Array, start: int, size: int, small: Array, place: int, views: Integers, view: int, counters: Integers
 ) -> None:
     """Add a smaller table to a larger one."""
@@ -80,7 +80,7 @@ def collect(
             _log_sums(tables, start, size, room, width, views, mine, counters)
         messages[message : message + width] = room[:width]
         if parent >= 0:
-            _add(tables, cliques[parent, 0], cliques[parent, 1], room, 0, views, theirs, counters)
+            add(tables, cliques[parent, 0], cliques[parent, 1], room, 0, views, theirs, counters)
         else:
             logarithm += room[0]
     return logarithm
@@ -98,7 +98,7 @@ def distribute(tables: Array, messages: Array, cliques: Integers, views: Integer
             for i in range(width):
                 old = messages[message + i]
                 room[i] = room[i] - old if old > -np.inf else -np.inf
-            _add(tables, start, size, room, 0, views, mine, counters)
+            add(tables, start, size, room, 0, views, mine, counters)
         else:
             for i in range(start, start + size):
                 tables[i] -= messages[message]

@@ -167,27 +167,29 @@ def _open(row: Integers, k: int, members: Integers, variables: Integers, entries
 @kernel
 def _weigh(
     row: Integers,
-    v: int,
-    likelihood: Array,
+    layout: Integers,
+    factor: Array,
     members: Integers,
     variables: Integers,
     entries: Integers,
     table: Array,
     starts: Integers,
+    axes: Integers,
 ) -> None:
-    """Multiply the likelihood of an open variable into its home clique."""
-    k = entries[v, 5]
-    inner, past = 1, False
-    for j in range(members[k, 0], members[k, 0] + members[k, 1]):
-        if variables[j] == v:
-            past = True
-        elif past and row[variables[j]] < 0:
-            inner *= entries[variables[j], 3]
-    level, card = 0, entries[v, 3]
-    for i in range(starts[k], starts[k + 1], inner):
-        for t in range(i, i + inner):
-            table[t] *= likelihood[level]
-        level = level + 1 if level + 1 < card else 0
+    """Multiply what the row leaves open of one of its own factors into its clique."""
+    k, place, count = layout[0], layout[1], 0
+    first = members[k, 0]
+    for j in range(members[k, 1] - 1, -1, -1):
+        v = variables[first + j]
+        if row[v] < 0:
+            axes[0, count], axes[1, count] = entries[v, 3], layout[2 + j]
+            count += 1
+        else:
+            place += row[v] * layout[2 + j]
+    if count == 0:
+        table[starts[k]] *= factor[place]
+    else:
+        _multiply(table, starts[k], starts[k + 1] - starts[k], factor, place, axes, count)
 
 
 @kernel
@@ -278,8 +280,8 @@ def rows(
     stop: int,
     weights: Array,
     target: int,
-    soft: Integers,
-    likelihoods: Array,
+    layout: Integers,
+    factors: Array,
     potentials: Array,
     cliques: Integers,
     members: Integers,
@@ -297,7 +299,7 @@ def rows(
     With a `target` (else −1) its unnormalised posterior goes into `answers`, whatever the row says of it; the target must be
     in the last clique. With `expected` tables (else empty) the posterior of every clique is added times the row's weight,
     unless the log evidence is under `low`: such rows are counted with logarithms elsewhere.
-    Variables `soft` have, row by row, the likelihoods that stand one behind the other in `likelihoods`.
+    Each row of `layout` is a factor of the row's own (`Propagation._factor_layout`); a row of `factors` has their values.
     """
     table, messages, scales = np.empty(len(potentials)), np.empty(room), np.empty(len(cliques))
     starts, axes, sums = np.zeros(len(cliques) + 1, np.int64), np.zeros((3, 64), np.int64), np.empty(room)
@@ -310,14 +312,9 @@ def rows(
             starts[k + 1] = starts[k] + _gather(
                 row, k, potentials, cliques, members, variables, entries, table, starts[k], axes
             )
-        place, known = 0, 0.0
-        for v in soft:
-            if row[v] < 0:
-                _weigh(row, v, likelihoods[number, place:], members, variables, entries, table, starts)
-            else:
-                known += np.log(likelihoods[number, place + row[v]])
-            place += entries[v, 3]
-        logarithms[number] = known + _collect(
+        for i in range(len(layout)):
+            _weigh(row, layout[i], factors[number - first], members, variables, entries, table, starts, axes)
+        logarithms[number] = _collect(
             row, cliques, members, variables, shared, entries, table, starts, messages, scales, axes
         )
         if target >= 0:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,42 @@ from merula.factors.tree import JunctionTree, Views, build_tree
 from merula.logspace import Array, safe_log
 
 Integers = NDArray[np.int64]
+Codes = NDArray[Any]  # one row of levels for each row, −1 for unknown; columns of int32 are read without a copy
 Likelihoods = Mapping[int, Array]
-Fresh = Callable[[], Array]
+Fresh = Callable[[], Array]  # or a `Filled`, whose factors may reach beyond the range of floats
 NOTHING: Likelihoods = {}
 LOW = -600.0  # the log evidence below which some state may have vanished from plain probabilities
 ROWS = 2_048  # rows asked about at once: few enough that no thread waits long for the last
+ENTRIES = 2**22  # entries of row factors at once
 BLOCK = 16_384  # rows whose expected counts are added as one, whatever the number of threads
+
+
+@dataclass(frozen=True, eq=False)
+class Filled:
+    """Fresh tables, and their logarithms: for factors that vanish as plain numbers beside the largest of them."""
+
+    plain: Callable[[], Array]
+    logarithms: Callable[[], Array]
+
+    def __call__(self) -> Array:
+        """Plain tables."""
+        return self.plain()
+
+
+@dataclass(frozen=True, eq=False)
+class RowFactors:
+    """Further factors that differ from row to row, over the last `count` scopes of a tree.
+
+    ``logs(part)`` gives, for a slice of the rows, the logarithms of these factors (a row for each row, one factor behind the
+    other, each with its largest entry that agrees with the row at 0), and what was taken off them.
+    """
+
+    count: int
+    width: int
+    logs: Callable[[slice], tuple[Array, Array]]
+
+
+NO_FACTORS = RowFactors(0, 0, lambda _: (np.empty((0, 0)), np.empty(0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +152,16 @@ class Propagation:
             kernels.multiply(tables, start, size, values, 0, self.views, view, counters)
         return tables
 
+    def fill_logs(self, factors: Sequence[Array]) -> Array:
+        """The logarithms of the clique tables, from the logarithms of the factors."""
+        tables, counters = np.zeros(self.cost), self._counters()
+        for factor, k, view in zip(factors, self.homes, self._scope_views, strict=True):
+            start, size = self.cliques[k, :2]
+            log_kernels.add(
+                tables, start, size, np.ascontiguousarray(factor).reshape(-1), 0, self.views, view, counters
+            )
+        return tables
+
     def log_evidence(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> float:
         """The logarithm of the sum of the product of all factors and likelihoods; `fresh()` gives tables to use up."""
         return self._collect(fresh, likelihoods).log
@@ -128,6 +169,8 @@ class Propagation:
     def joint(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> tuple[float, Array]:
         """The log evidence, and the posterior table of the variables asked for together, in their order."""
         found = self._collect(fresh, likelihoods)
+        if not found.log > -np.inf:
+            return found.log, np.zeros([self.tree.cards[v] for v in self.together])
         clique = self.tree.cliques[-1]
         table = found.tables[self.cliques[-1, 0] :]
         if found.logarithms:
@@ -136,7 +179,7 @@ class Propagation:
         others = tuple(axis for axis, v in enumerate(clique) if v not in self.together)
         left = [v for v in clique if v in self.together]
         summed = table.sum(axis=others).transpose([left.index(v) for v in self.together])
-        return found.log, summed / summed.sum() if found.log > -np.inf else summed
+        return found.log, summed / summed.sum()
 
     def posteriors(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> tuple[float, Array]:
         """The log evidence, and the posteriors of all variables one behind the other (variable v from `places[v]`)."""
@@ -146,6 +189,13 @@ class Propagation:
             self._distribute(found)
             kernels.read(found.tables, self.entries, answers)
         return found.log, answers
+
+    def tables(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> tuple[float, list[Array]]:
+        """The log evidence, and the posterior table of every scope."""
+        found = self._collect(fresh, likelihoods)
+        if found.log > -np.inf:
+            self._distribute(found)
+        return found.log, self.sums_of(found.tables)
 
     def most_probable(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> tuple[float, list[int]]:
         """The logarithm of the largest product of all factors and likelihoods, and the level of each variable in it."""
@@ -163,46 +213,56 @@ class Propagation:
     def posteriors_of_rows(
         self,
         potentials: Array,
-        codes: Integers,
+        codes: Codes,
         target: int,
         n_jobs: int | None = None,
-        likelihoods: Likelihoods = NOTHING,
+        factors: RowFactors = NO_FACTORS,
     ) -> tuple[Array, Array]:
         """For each row of codes (−1: unknown) the log evidence and the posterior of one variable that is at the root.
 
-        What a row says of the target itself is not looked at. `likelihoods` of further variables have a row for each row. A
-        row of probability 0 has the log −inf and zeros.
+        What a row says of the target itself is not looked at. A row of probability 0 has the log −inf and zeros.
         """
         answers = np.empty((len(codes), self.tree.cards[target]))
-        logs = self._rows(potentials, codes, np.ones(0), target, likelihoods, answers, np.empty(0), n_jobs)
+        logs, constants = self._rows(potentials, codes, np.ones(0), target, factors, answers, np.empty(0), n_jobs)
         for row in np.flatnonzero(logs < LOW):
             known = _hard(np.where(np.arange(codes.shape[1]) == target, -1, codes[row]), self.tree.cards)
-            for v, values in likelihoods.items():
-                known[v] = known.get(v, 1.0) * values[row]
-            logs[row], answers[row] = self.joint(potentials.copy, known)
+            logs[row], answers[row] = self.joint(self._row_tables(potentials, factors, row), known)
+        logs += constants
         sums = answers.sum(axis=1, keepdims=True)
         answers /= np.where(sums > 0, sums, 1)
         return logs, answers
 
     def log_evidence_of_rows(
-        self, potentials: Array, codes: Integers, n_jobs: int | None = None, likelihoods: Likelihoods = NOTHING
+        self, potentials: Array, codes: Codes, n_jobs: int | None = None, factors: RowFactors = NO_FACTORS
     ) -> Array:
         """The log evidence of each row of codes (−1: unknown)."""
         nothing = np.empty(0)
-        logs = self._rows(potentials, codes, nothing, -1, likelihoods, np.empty((len(codes), 0)), nothing, n_jobs)
+        logs, constants = self._rows(potentials, codes, nothing, -1, factors, np.empty((len(codes), 0)), nothing, n_jobs)  # fmt: skip
         for row in np.flatnonzero(logs < LOW):
             known = _hard(codes[row], self.tree.cards)
-            for v, values in likelihoods.items():
-                known[v] = known.get(v, 1.0) * values[row]
-            logs[row] = self._collect(potentials.copy, known, known_low=True).log
-        return logs
+            logs[row] = self._collect(self._row_tables(potentials, factors, row), known, known_low=True).log
+        return logs + constants
+
+    def _row_tables(self, potentials: Array, factors: RowFactors, row: Any) -> Fresh:
+        """Fresh tables with the factors of one row in them."""
+        if not factors.count:
+            return potentials.copy
+        logs = np.split(factors.logs(slice(row, row + 1))[0][0], np.cumsum(self._row_widths(factors))[:-1])
+        scopes = [np.zeros(self.tree.size(scope)) for scope in self.scopes[: -factors.count]]
+        plain = [np.exp(values) for values in (*scopes, *logs)]
+        return Filled(
+            lambda: potentials * self.fill(plain), lambda: safe_log(potentials) + self.fill_logs([*scopes, *logs])
+        )
+
+    def _row_widths(self, factors: RowFactors) -> list[int]:
+        return [self.tree.size(scope) for scope in self.scopes[len(self.scopes) - factors.count :]]
 
     def expected_of_rows(
-        self, potentials: Array, codes: Integers, weights: Array, n_jobs: int | None = None
+        self, potentials: Array, codes: Codes, weights: Array, n_jobs: int | None = None
     ) -> tuple[Array, Array]:
         """The log evidence of each row, and the sum of all rows' clique posteriors, each times its weight."""
         expected = np.zeros(self.cost)
-        logs = self._rows(potentials, codes, weights, -1, NOTHING, np.empty((len(codes), 0)), expected, n_jobs)
+        logs, _ = self._rows(potentials, codes, weights, -1, NO_FACTORS, np.empty((len(codes), 0)), expected, n_jobs)
         for row in np.flatnonzero((logs < LOW) & (weights > 0)):
             found = self._collect(potentials.copy, _hard(codes[row], self.tree.cards), known_low=True)
             logs[row] = found.log
@@ -214,33 +274,46 @@ class Propagation:
     def _rows(
         self,
         potentials: Array,
-        codes: Integers,
+        codes: Codes,
         weights: Array,
         target: int,
-        likelihoods: Likelihoods,
+        factors: RowFactors,
         answers: Array,
         expected: Array,
         n_jobs: int | None,
-    ) -> Array:
-        """The log evidence of rows, block by block; expected counts are added in the order of the blocks."""
-        logs, size = np.empty(len(codes)), BLOCK if len(expected) else ROWS
-        soft = np.array(list(likelihoods), np.int64)
-        flat = np.concatenate(list(likelihoods.values()), axis=1) if likelihoods else np.empty((len(codes), 0))
-
+    ) -> tuple[Array, Array]:
+        """The log evidence of rows, and what was taken off their own factors; expected counts are added in block order."""
+        logs, constants = np.empty(len(codes)), np.zeros(len(codes))
+        size = BLOCK if len(expected) else max(1, min(ROWS, ENTRIES // max(1, factors.width)))
+        layout = self._factor_layout(factors)
         columns = np.ascontiguousarray(codes.T, np.int32)
         masses = np.ones(len(codes)) if len(weights) < len(codes) else weights
 
         def block(start: int) -> Array:
-            sums = np.zeros(len(expected))
+            sums, stop = np.zeros(len(expected)), min(start + size, len(codes))
+            own = np.empty((0, 0))
+            if factors is not NO_FACTORS:
+                own, constants[start:stop] = factors.logs(slice(start, stop))
             row_kernels.rows(
-                columns, start, min(start + size, len(codes)), masses, target, soft, flat, potentials, self.cliques,
+                columns, start, stop, masses, target, layout, np.exp(own), potentials, self.cliques,
                 self.members, self.variables, self.shared, self.entries, self.room, LOW, answers, sums, logs,
             )  # fmt: skip
             return sums
 
         for sums in for_each_block(block, len(codes), n_jobs, size):
             expected += sums
-        return logs
+        return logs, constants
+
+    def _factor_layout(self, factors: RowFactors) -> Integers:
+        """For each row factor: its clique, where it begins in a row, and how it moves along each variable of the clique."""
+        layout = np.zeros((factors.count, 2 + max(map(len, self.tree.cliques), default=0)), np.int64)
+        starts = np.cumsum([0, *self._row_widths(factors)])
+        for i in range(factors.count):
+            scope = self.scopes[len(self.scopes) - factors.count + i]
+            k = self.tree.home(scope)
+            layout[i, :2] = k, starts[i]
+            layout[i, 2 : 2 + len(self.tree.cliques[k])] = self.tree.strides(k, scope)
+        return layout
 
     def sums_of(self, expected: Array) -> list[Array]:
         """What clique tables add up to over each scope: the expected counts of every factor."""
@@ -264,6 +337,11 @@ class Propagation:
             kernels.enter(tables, flat, np.array(list(likelihoods), np.int64), self.entries)
         return tables
 
+    def _entered_logs(self, fresh: Fresh, likelihoods: Likelihoods) -> Array:
+        if not isinstance(fresh, Filled):
+            return safe_log(self._entered(fresh, likelihoods))
+        return fresh.logarithms() + safe_log(self._entered(lambda: np.ones(self.cost), likelihoods))
+
     def _collect(
         self, fresh: Fresh, likelihoods: Likelihoods, highest: bool = False, known_low: bool = False
     ) -> _Collected:
@@ -274,7 +352,7 @@ class Propagation:
             log = kernels.collect(tables, messages, scales, self.cliques, self.views, counters, highest)
             if log >= LOW:
                 return _Collected(float(log), tables, messages, scales, False)
-        tables = safe_log(self._entered(fresh, likelihoods))
+        tables = self._entered_logs(fresh, likelihoods)
         log = log_kernels.collect(tables, messages, self.cliques, self.views, self._counters(), highest)
         return _Collected(float(log), tables, messages, messages, True)
 
@@ -287,6 +365,6 @@ class Propagation:
             kernels.distribute(found.tables, found.messages, found.scales, self.cliques, self.views, self._counters(), sums)  # fmt: skip
 
 
-def _hard(codes: Integers, cards: Sequence[int]) -> dict[int, Array]:
+def _hard(codes: Codes, cards: Sequence[int]) -> dict[int, Array]:
     """The likelihoods that say what a row of codes says."""
     return {v: np.eye(cards[v])[code] for v, code in enumerate(codes) if code >= 0}

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.engine.local import for_each_block
+from merula.factors.errors import TooWideError
 from merula.logspace import Array, ZeroEvidenceWarning, safe_log, warn_user
-from merula.network import hybrid
 from merula.network.evidence import Evidence
 from merula.network.inference import Inference
 from merula.network.node import AnyNode, GaussianNode
+from merula.network.numeric_rows import NumericRows, numeric_rows, patterns
 from merula.structure.rows import NetworkRows, read_rows
 from merula.table import open_table
 
 NOTHING = Evidence({}, {}, {}, {})
+BLOCK = 16_384  # rows whose densities are computed at once
 
 
 def read_known(nodes: Mapping[str, AnyNode], source: Any) -> NetworkRows:
@@ -33,13 +36,17 @@ def posteriors(
     nodes: Mapping[str, AnyNode], inference: Inference, source: Any, target: str, limit: float, n_jobs: int | None
 ) -> Array:
     """P(target given what a row knows), for every row."""
-    rows = read_known(nodes, source)
-    if rows.values or isinstance(nodes[target], GaussianNode):
-        logs, answers = hybrid.posteriors_of_rows(nodes, inference, rows, target, limit, n_jobs)
-    else:
-        tree, tables, variables = inference.rows([name for name in rows.names if name != target], target, limit)
-        codes = _codes(rows, inference, variables)
-        logs, answers = tree.posteriors_of_rows(tables, codes, variables.index(inference.index[target]), n_jobs)
+    if isinstance(nodes[target], GaussianNode):
+        raise ValueError(f"the target {target!r} is numeric, rows are answered with probabilities of levels; ask query({target!r}, given=row) for each row")  # fmt: skip
+
+    def ask(rows: NetworkRows) -> tuple[Array, ...]:
+        numbers = numeric_rows(nodes, rows, limit, target)
+        known = [name for name in rows.names if name != target]
+        tree, tables, variables = inference.rows(known, target, limit, numbers.scopes)
+        codes, place = _codes(rows, inference, variables), variables.index(inference.index[target])
+        return tree.posteriors_of_rows(tables, codes, place, n_jobs, numbers.factors())
+
+    logs, answers = _asked(read_known(nodes, source), ask)
     impossible = ~(logs > -np.inf)
     if impossible.any():
         answers[impossible] = inference.joint((target,), NOTHING, limit)[1]
@@ -55,19 +62,43 @@ def log_probabilities(
     nodes: Mapping[str, AnyNode], inference: Inference, source: Any, limit: float, n_jobs: int | None
 ) -> Array:
     """log P(row) for every row."""
-    rows = read_known(nodes, source)
-    if rows.values:
-        return hybrid.log_probabilities_of_rows(nodes, inference, rows, limit, n_jobs)
-    if len(rows.names) == len(inference.names) and not rows.incomplete.any():
-        return _complete(rows, inference)
-    tree, tables, variables = inference.rows(rows.names, None, limit)
-    return tree.log_evidence_of_rows(tables, _codes(rows, inference, variables), n_jobs)
+
+    def ask(rows: NetworkRows) -> tuple[Array, ...]:
+        numbers = numeric_rows(nodes, rows, limit)
+        discrete = [name for name in rows.names if name in inference.index]
+        if len(discrete) == len(inference.names) and not any(rows.missing(name).any() for name in discrete):
+            return (_complete(rows, inference) + _densities(numbers, n_jobs),)
+        tree, tables, variables = inference.rows(discrete, None, limit, numbers.scopes)
+        return (tree.log_evidence_of_rows(tables, _codes(rows, inference, variables), n_jobs, numbers.factors()),)
+
+    return _asked(read_known(nodes, source), ask)[0]
+
+
+def _asked(rows: NetworkRows, ask: Callable[[NetworkRows], tuple[Array, ...]]) -> tuple[Array, ...]:
+    """The answers for rows, all at once; if that is too wide, for those that know the same numbers, group by group."""
+    try:
+        return ask(rows)
+    except TooWideError:
+        groups = patterns(rows)
+        if len(groups) < 2:
+            raise
+    parts = [ask(rows.take(places)) for places in groups]
+    order = np.argsort(np.concatenate(groups))
+    return tuple(np.concatenate(found)[order] for found in zip(*parts, strict=True))
+
+
+def _densities(numbers: NumericRows, n_jobs: int | None) -> Array:
+    """log p(numbers given levels) of rows that know all levels: one configuration of each scope agrees with them."""
+    blocks = for_each_block(
+        lambda start: numbers.logs(slice(start, start + BLOCK))[1], numbers.rows.count, n_jobs, BLOCK
+    )
+    return np.concatenate([np.zeros(0), *blocks])
 
 
 def _complete(rows: NetworkRows, inference: Inference) -> Array:
     """log P(row) of complete rows: one entry of each table."""
     logs = np.zeros(rows.count)
-    place = {inference.index[name]: rows.codes[rows.positions[name]] for name in rows.names}
+    place = {v: rows.codes[rows.positions[name]] for name, v in inference.index.items()}
     for piece in inference.pieces:
         if any(v >= len(inference.names) for v in piece.scope):
             return _complete_noisy(rows, inference)
@@ -76,7 +107,7 @@ def _complete(rows: NetworkRows, inference: Inference) -> Array:
 
 
 def _complete_noisy(rows: NetworkRows, inference: Inference) -> Array:
-    tree, tables, variables = inference.rows(rows.names, None, np.inf)
+    tree, tables, variables = inference.rows(inference.names, None, np.inf)
     return tree.log_evidence_of_rows(tables, _codes(rows, inference, variables), None)
 
 

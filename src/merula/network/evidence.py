@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from merula.factors.errors import ImpossibleEvidenceError
 from merula.factors.events import allowed, is_set
 from merula.factors.names import rank_of
 from merula.logspace import Array
 from merula.network.node import AnyNode, GaussianNode
 from merula.schema import one_of
+from merula.structure.rows import LARGEST
 from merula.table import is_missing
 
 
@@ -59,9 +61,17 @@ def read_evidence(nodes: Mapping[str, AnyNode], given: Any) -> Evidence:
     return Evidence(hard, soft, numbers, dict(given))
 
 
+def check_possible(log: float, evidence: Evidence) -> None:
+    """An error if the log probability of the evidence says that it cannot happen."""
+    if not log > -np.inf:
+        raise ImpossibleEvidenceError(f"the evidence {evidence} has probability 0 in this network; nothing can be said given what cannot happen")  # fmt: skip
+
+
 def _number(name: str, known: Any) -> float:
     if isinstance(known, bool) or not isinstance(known, int | float | np.number) or not np.isfinite(known):
         raise ValueError(f"{name!r} is known as {known!r}, expected a finite number: it is a numeric variable")
+    if abs(float(known)) > LARGEST:
+        raise ValueError(f"{name!r} is known as {known!r}, whose square is no number; rescale the variable")
     return float(known)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -13,7 +13,7 @@ import numpy as np
 
 from merula.factors.draws import draw_states
 from merula.factors.errors import TooWideError
-from merula.factors.propagation import Integers, Propagation
+from merula.factors.propagation import Filled, Fresh, Integers, Propagation
 from merula.logspace import Array, safe_log
 from merula.network.evidence import Evidence
 from merula.network.node import Node, NoisyNode
@@ -28,11 +28,15 @@ PLANS = 64  # layouts of trees kept for questions of the same shape
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A factor of the joint: the variable whose conditional it comes from (−1: none), its scope, its values."""
+    """A factor of the joint: the variable whose conditional it comes from (−1: none), its scope, its values.
+
+    Where values vanish beside the largest of them, `logs` has all of their logarithms.
+    """
 
     owner: int
     scope: tuple[int, ...]
     values: Array
+    logs: Array | None = None
 
 
 class Inference:
@@ -141,6 +145,23 @@ class Inference:
         plan, _, fresh, likelihoods, log = self._pose(needed, hard, (), evidence, limit, extra)
         return log if plan is None else log + plan.log_evidence(fresh, likelihoods)
 
+    def tables(
+        self, scopes: Sequence[Sequence[str]], evidence: Evidence, limit: float, extra: Sequence[Piece] = ()
+    ) -> tuple[float, list[Array]]:
+        """The log probability of the evidence, and the posterior table of each scope of variables that are not known."""
+        hard = {self.index[name]: code for name, code in evidence.hard.items()}
+        asked = [tuple(self.index[name] for name in scope) for scope in scopes]
+        ones = [Piece(-1, scope, np.ones([self.cards[v] for v in scope])) for scope in asked if scope]
+        pieces = [*extra, *ones]
+        needed = self._needed(evidence.names, pieces)
+        plan, _, fresh, likelihoods, log = self._pose(needed, hard, (), evidence, limit, pieces)
+        found: list[Array] = []
+        if plan is not None:
+            more, found = plan.tables(fresh, likelihoods)
+            log += more
+        of_scopes = iter(found[len(found) - len(ones) :])
+        return log, [next(of_scopes) if scope else np.ones(()) for scope in asked]
+
     def most_probable(self, evidence: Evidence, limit: float) -> tuple[float, dict[str, int]]:
         """The logarithm of the largest joint probability that agrees with the evidence, and the levels that have it."""
         hard = {self.index[name]: code for name, code in evidence.hard.items()}
@@ -167,23 +188,33 @@ class Inference:
 
     # ------------------------------------------------------------------------------------------------------------- rows
 
-    def rows(self, known: Iterable[str], target: str | None, limit: float) -> tuple[Propagation, Array, list[int]]:
-        """A filled tree for rows that may know some variables: the tree, its tables, and the variables in its order."""
-        wanted = {*known, *([target] if target else [])}
+    def rows(
+        self, known: Iterable[str], target: str | None, limit: float, own: Sequence[Sequence[str]] = ()
+    ) -> tuple[Propagation, Array, list[int]]:
+        """A filled tree for rows that may know some variables: the tree, its tables, and the variables in its order.
+
+        The scopes of factors that rows have of their own (`own`) are the tree's last; they are filled with ones.
+        """
+        wanted = {*known, *([target] if target else []), *(name for scope in own for name in scope)}
         needed = self._needed(wanted, ())
         variables = self._variables(needed, ())
         number = {v: place for place, v in enumerate(variables)}
         pieces = [piece for piece in self.pieces if self.names[self.owners[piece.owner]] in needed]
         together = (number[self.index[target]],) if target else ()
         scopes = [[number[v] for v in piece.scope] for piece in pieces]
+        scopes += [[number[self.index[name]] for name in scope] for scope in own]
         tree = Propagation([self.cards[v] for v in variables], scopes, together, limit)
-        return tree, tree.fill([piece.values for piece in pieces]), variables
+        ones = [np.ones([self.cards[self.index[name]] for name in scope]) for scope in own]
+        return tree, tree.fill([*(piece.values for piece in pieces), *ones]), variables
 
     # ------------------------------------------------------------------------------------------------------- preparation
 
     def _needed(self, names: Iterable[str], extra: Sequence[Piece]) -> set[str]:
-        """These variables and their ancestors: all others sum to 1."""
-        wanted = {*names, *(self.names[v] for piece in extra for v in piece.scope)}
+        """These variables, if they are discrete, and their ancestors: all others sum to 1."""
+        wanted = {
+            *(name for name in names if name in self.index),
+            *(self.names[v] for piece in extra for v in piece.scope),
+        }
         return wanted | ancestors(self.graph, wanted)
 
     def _needed_without(
@@ -223,26 +254,36 @@ class Inference:
         evidence: Evidence,
         limit: float,
         extra: Sequence[Piece],
-    ) -> tuple[Propagation | None, dict[int, int], Callable[[], Array], dict[int, Array], float]:
+    ) -> tuple[Propagation | None, dict[int, int], Fresh, dict[int, Array], float]:
         """What is needed of the network, cut at the known levels: parts they separate fall apart by themselves."""
         variables = self._variables(needed, hard)
         number = {v: place for place, v in enumerate(variables)}
+        extra = [piece for piece in extra if all(v in number or v in hard for v in piece.scope)]
         pieces = [piece for piece in self.pieces if self.names[piece.owner] in needed] + list(extra)
         scopes = [tuple(number[v] for v in piece.scope if v in number) for piece in pieces]
-        cut = [piece.values[tuple(hard.get(v, slice(None)) for v in piece.scope)] for piece in pieces]
+        at = [tuple(hard.get(v, slice(None)) for v in piece.scope) for piece in pieces]
+        cut = [piece.values[place] for piece, place in zip(pieces, at, strict=True)]
         log = float(sum(safe_log(value) for value, scope in zip(cut, scopes, strict=True) if not scope))
         values = [value for value, scope in zip(cut, scopes, strict=True) if scope]
         scopes = [scope for scope in scopes if scope]
         if not variables:
             return None, {}, lambda: np.ones(0), {}, log
         asked = tuple(number[v] for v in together)
-        plan = self._plan((frozenset(needed), frozenset(hard), asked), variables, scopes, asked, limit, bool(extra))
+        key = (frozenset(needed), frozenset(hard), asked, tuple(piece.scope for piece in extra))
+        plan = self._plan(key, variables, scopes, asked, limit)
         soft = {
             number[self.index[name]]: likelihood
             for name, likelihood in evidence.soft.items()
             if self.index[name] in number
         }
-        return plan, number, lambda: plan.fill(values), soft, log
+        if not extra:
+            return plan, number, lambda: plan.fill(values), soft, log
+
+        def logarithms() -> Array:
+            logs = [safe_log(value) if piece.logs is None else piece.logs[place] for piece, value, place in zip(pieces, cut, at, strict=True)]  # fmt: skip
+            return plan.fill_logs([value for value in logs if np.ndim(value)])
+
+        return plan, number, Filled(lambda: plan.fill(values), logarithms), soft, log
 
     def _plan(
         self,
@@ -251,16 +292,14 @@ class Inference:
         scopes: Sequence[Sequence[int]],
         together: tuple[int, ...],
         limit: float,
-        special: bool,
     ) -> Propagation:
         """The layout of the tree for a question; questions of the same shape share it."""
-        found = None if special else self._plans.get(key)
+        found = self._plans.get(key)
         if found is None:
             found = Propagation([self.cards[v] for v in variables], scopes, together, limit)
-            if not special:
-                self._plans[key] = found
-                if len(self._plans) > PLANS:
-                    self._plans.popitem(last=False)
+            self._plans[key] = found
+            if len(self._plans) > PLANS:
+                self._plans.popitem(last=False)
         elif found.cost > limit:
             raise TooWideError(found.cost, limit)
         return found

@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from merula.factors import ConditionalDistribution, ImpossibleEvidenceError, JointDistribution
+from merula.factors import ConditionalDistribution, JointDistribution
 from merula.factors.names import chosen
 from merula.logspace import Array
 from merula.network import batches, hybrid, learning, sampling
-from merula.network.evidence import Evidence, read_evidence
+from merula.network.evidence import Evidence, check_possible, read_evidence
 from merula.network.inference import Inference
 from merula.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.network.stated import LinearGaussian, NoisyMax, NoisyOr
@@ -283,7 +283,7 @@ class BayesianNetwork:
         if any(isinstance(self._nodes[name], GaussianNode) for name in asked):
             return hybrid.numeric_posterior(self._nodes, self._inference, asked, evidence, self._limit(limit))
         log, table = self._with_numbers(evidence, self._limit(limit), "joint", asked)
-        self._check_possible(log, evidence)
+        check_possible(log, evidence)
         return JointDistribution._of(asked, [self._nodes[name].levels for name in asked], table)
 
     def posteriors(self, given: Any = None, *, limit: float | None = None) -> dict[str, Any]:
@@ -299,14 +299,11 @@ class BayesianNetwork:
         """
         evidence, most = self._read(given), self._limit(limit)
         log, found = self._with_numbers(evidence, most, "posteriors")
-        self._check_possible(log, evidence)
-        answers: dict[str, Any] = {}
-        for name, node in self._nodes.items():
-            if isinstance(node, GaussianNode):
-                answers[name] = hybrid.numeric_posterior(self._nodes, self._inference, (name,), evidence, most)
-            else:
-                answers[name] = JointDistribution._of((name,), (node.levels,), found[name])
-        return answers
+        check_possible(log, evidence)
+        answers: dict[str, Any] = hybrid.numeric_posteriors(self._nodes, self._inference, evidence, most)
+        for name in found:
+            answers[name] = JointDistribution._of((name,), (self._nodes[name].levels,), found[name])
+        return {name: answers[name] for name in self._nodes}
 
     def probability(self, given: Any, *, limit: float | None = None) -> float:
         """The probability of what is known: P(evidence); a density where numbers are known.
@@ -317,7 +314,9 @@ class BayesianNetwork:
         >>> mr.BayesianNetwork().add("rain", ["no", "yes"], [0.8, 0.2]).probability({"rain": "yes"})
         0.2
         """
-        return float(np.exp(self._with_numbers(self._read(given), self._limit(limit), "log_evidence")))
+        log = self._with_numbers(self._read(given), self._limit(limit), "log_evidence")
+        with np.errstate(over="ignore"):  # a density may be beyond the range of floats
+            return float(np.exp(log))
 
     def most_probable(
         self, targets: Any = None, given: Any = None, *, limit: float | None = None
@@ -343,7 +342,7 @@ class BayesianNetwork:
             return levels, joint.probability(levels)
         self._refuse_numeric("most_probable")
         log, found = self._expanded.most_probable(evidence, most)
-        self._check_possible(log, evidence)
+        check_possible(log, evidence)
         total = self._inference.log_evidence(evidence, most)
         unknown = {name: self._nodes[name].levels[code] for name, code in found.items() if name not in evidence.hard}
         return {name: unknown[name] for name in self._graph if name in unknown}, float(np.exp(log - total))
@@ -409,7 +408,7 @@ class BayesianNetwork:
         """
         evidence, count = self._read(given), sampling.checked_count(n, "n", 0)
         log, state = sampling.sample(self._nodes, lambda: self._inference, evidence, count, random_state, method, self._limit(limit))  # fmt: skip
-        self._check_possible(log, evidence)
+        check_possible(log, evidence)
         return sampling.as_table(self._nodes, state)
 
     def predict_table(self, rows: Any, target: str, *, n_jobs: int | None = None, limit: float | None = None) -> Array:
@@ -500,10 +499,6 @@ class BayesianNetwork:
 
     def _limit(self, limit: float | None) -> float:
         return self.limit if limit is None else limit
-
-    def _check_possible(self, log: float, evidence: Evidence) -> None:
-        if not log > -np.inf:
-            raise ImpossibleEvidenceError(f"the evidence {evidence} has probability 0 in this network; nothing can be said given what cannot happen")  # fmt: skip
 
     def _refuse_numeric(self, what: str) -> None:
         numeric = [name for name, node in self._nodes.items() if isinstance(node, GaussianNode)]

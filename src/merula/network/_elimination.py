@@ -1,0 +1,149 @@
+"""The compiled loops of linear systems: unknown numbers eliminated by reflections, for every configuration or row.
+
+A system has a row for each equation, a column for each number, and the constants in the last column:
+Σ_j system[i, j] · x_j + system[i, −1] = ε_i, all ε_i independent standard normals.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.logspace import Array, kernel
+
+Integers = NDArray[np.int64]
+LARGEST = 1e150  # of a coefficient: its square is still a number
+
+
+@kernel
+def _reflect(system: Array, top: int, column: int, sums: Array) -> float:
+    """Make a column zero below row `top` by a Householder reflection of the rows from there on; the entry it keeps.
+
+    The row with the largest entry comes on top first: equations of very different precision then keep their own digits
+    (Cox & Higham 1998, "Stability of Householder QR factorization for weighted least squares problems").
+    """
+    rows, width = system.shape
+    pivot, below = top, 0
+    for i in range(top, rows):
+        if abs(system[i, column]) > abs(system[pivot, column]):
+            pivot = i
+        if system[i, column] != 0.0:
+            below += 1
+    if pivot != top:
+        for j in range(width):
+            system[top, j], system[pivot, j] = system[pivot, j], system[top, j]
+    head: float = system[top, column]
+    if below <= 1:
+        return head
+    total = 0.0
+    for i in range(top, rows):
+        total += (system[i, column] / head) ** 2
+    length: float = -head * np.sqrt(total)
+    share, scale = (length - head) / length, 1.0 / (head - length)
+    for j in range(width):
+        sums[j] = system[top, j]
+    for i in range(top + 1, rows):
+        if system[i, column] != 0.0:
+            weight = system[i, column] * scale
+            for j in range(width):
+                sums[j] += weight * system[i, j]
+    for j in range(width):
+        sums[j] *= share
+    for i in range(top + 1, rows):
+        if system[i, column] != 0.0:
+            weight = system[i, column] * scale
+            for j in range(width):
+                system[i, j] -= weight * sums[j]
+            system[i, column] = 0.0
+    for j in range(width):
+        system[top, j] -= sums[j]
+    system[top, column] = length
+    return length
+
+
+@kernel
+def eliminate(systems: Array, columns: Integers, logarithms: Array) -> None:
+    """Bring each system to the form where row k solves for columns[k] and no later row mentions it, in place.
+
+    log |entry on the diagonal| is taken off `logarithms`: what is left of each density once those numbers are integrated out.
+    """
+    sums = np.empty(systems.shape[2])
+    for s in range(len(systems)):
+        for k in range(len(columns)):
+            logarithms[s] -= np.log(abs(_reflect(systems[s], k, columns[k], sums)))
+
+
+@kernel
+def substitute(triangles: Array, rights: Array) -> None:
+    """Solve upper triangular systems from the last row up; `rights` become the solutions."""
+    size = triangles.shape[1]
+    for s in range(len(triangles)):
+        for i in range(size - 1, -1, -1):
+            for j in range(rights.shape[2]):
+                total = rights[s, i, j]
+                for k in range(i + 1, size):
+                    total -= triangles[s, i, k] * rights[s, k, j]
+                rights[s, i, j] = total / triangles[s, i, i]
+
+
+@kernel
+def _differing(codes: NDArray[np.int32], row: int, levels: Integers, s: int) -> int:
+    """How many switches have another level in the row than in the configuration."""
+    count = 0
+    for k in range(len(codes)):
+        if codes[k, row] >= 0 and codes[k, row] != levels[s, k]:
+            count += 1
+    return count
+
+
+@kernel
+def _row_density(
+    system: Array, values: Array, known: NDArray[np.bool_], row: int, work: Array, sums: Array, log_2pi: float
+) -> float:
+    """log p of the known numbers of a row, up to the system's own constant: the unknown ones are integrated out."""
+    count, numbers = system.shape[0], len(values)
+    unknown = 0
+    for j in range(numbers):
+        if not known[j, row]:
+            for i in range(count):
+                work[i, unknown] = system[i, j]
+            unknown += 1
+    for i in range(count):
+        total = system[i, numbers]
+        for j in range(numbers):
+            if known[j, row]:
+                total += system[i, j] * values[j, row]
+        work[i, unknown] = min(max(total, -LARGEST), LARGEST)
+    logarithm = 0.5 * log_2pi * unknown
+    if unknown:
+        part = work[:, : unknown + 1]
+        for k in range(unknown):
+            logarithm -= np.log(abs(_reflect(part, k, k, sums)))
+    for i in range(unknown, count):
+        logarithm -= 0.5 * work[i, unknown] ** 2
+    return logarithm
+
+
+@kernel
+def add_log_densities(
+    systems: Array,
+    constants: Array,
+    values: Array,
+    known: NDArray[np.bool_],
+    codes: NDArray[np.int32],
+    levels: Integers,
+    log_2pi: float,
+    logarithms: Array,
+) -> None:
+    """Add log p(known numbers given the configuration) for each row and configuration; −inf where the row's levels differ.
+
+    ``values`` and ``known`` have a row for each number, ``codes`` one for each switch (−1: unknown), ``levels`` one for each
+    configuration: the levels of the switches in it.
+    """
+    work, sums = np.empty(systems.shape[1:]), np.empty(systems.shape[2])
+    for row in range(values.shape[1]):
+        for s in range(len(systems)):
+            if _differing(codes, row, levels, s):
+                logarithms[row, s] = -np.inf
+            else:
+                logarithms[row, s] += constants[s] + _row_density(systems[s], values, known, row, work, sums, log_2pi)
