@@ -53,24 +53,27 @@ class _Noisy:
     """log P(variable given parents) of a noisy variable with too many parents for a table: a product over the parents."""
 
     node: NoisyNode
-    at_most: dict[str, Array]  # by parent: P(what it alone brings about ≤ y given its level)
+    at_most: Array  # by parent and its level: P(what it alone brings about ≤ y); levels it does not have are left empty
     leak: Array
 
     @classmethod
     def of(cls, node: NoisyNode) -> _Noisy:
-        sums = [np.cumsum(strength, axis=1) for strength in node.strengths]
-        return cls(node, dict(zip(node.parents, sums, strict=True)), np.cumsum(node.leak))
+        at_most = np.zeros((len(node.parents), max(map(len, node.strengths)), len(node.levels)))
+        for parent, strength in enumerate(node.strengths):
+            at_most[parent, : len(strength)] = np.cumsum(strength, axis=1)
+        return cls(node, at_most, np.cumsum(node.leak))
 
     def for_levels(self, name: str, state: State) -> Array:
         """The logarithm in each chain (row) if one variable had each of its levels (column)."""
-        others = np.tile(self.leak, (len(state[name]), 1))
-        for parent, sums in self.at_most.items():
-            if parent != name:
-                others *= sums[state[parent]]
+        parents = self.node.parents
+        parts = self.at_most[np.arange(len(parents))[:, None], np.stack([state[parent] for parent in parents])]
         if name == self.node.name:
-            return safe_log(np.diff(others, axis=1, prepend=0.0))
+            return safe_log(np.diff(self.leak * parts.prod(axis=0), axis=1, prepend=0.0))
+        place = parents.index(name)
+        parts[place] = 1.0
+        others = self.leak * parts.prod(axis=0)
         own, chains = state[self.node.name], np.arange(len(others))
-        sums = self.at_most[name].T
+        sums = self.at_most[place, : len(self.node.strengths[place])].T
         upper = others[chains, own][:, None] * sums[own]
         lower = np.where(own > 0, others[chains, own - 1], 0.0)[:, None] * sums[own - 1]
         return safe_log(np.maximum(upper - lower, 0.0))
