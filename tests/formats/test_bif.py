@@ -177,8 +177,6 @@ class TestQuirks:
             "10+; 50%",
             "1.5; 2.5",
             "very low; high",
-        ]
-        + [
             "größe; größer",
             "色泽; 青绿",
             "; yes",

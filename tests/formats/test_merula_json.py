@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from merula.formats.merula_json import dump, parse
-from merula.network.node import Node
+from merula.network.node import GaussianNode, Node, NoisyNode
 
 
 def content(**changes):
@@ -87,7 +87,10 @@ BROKEN = {
     "words": (content(probabilities=[["0", "1"]] * 3), "the probabilities of 'big' are not numbers"),
     "null": (content(probabilities=[[0, None]] * 3), "the probabilities of 'big' are not numbers"),
     "absent": (content(probabilities="absent"), "the probabilities of 'big' are not numbers"),
-    "count": (content(probabilities=[[0, 1]] * 2), "variable 'big' has 4 probabilities; expected 3 × 2 = 6"),
+    "count": (
+        content(probabilities=[[0, 1]] * 2),
+        r"the probabilities of 'big' have the shape \(2, 2\); expected \(3, 2\)",
+    ),
     "flat": (content(probabilities=[0, 1] * 3), r"the probabilities of 'big' have the shape \(6,\); expected \(3, 2\)"),
     "row off": (content(probabilities=[[0.5, 0.4]] * 3), r"P\(big given rooms = 1\) sums to 0.9"),
     "level twice": (content(levels=[1, True]), "variable 'big' has the level 1 twice"),
@@ -98,6 +101,106 @@ BROKEN = {
 
 @pytest.mark.parametrize("data, message", BROKEN.values(), ids=BROKEN.keys())
 def test_what_is_said_about_broken_files(data, message):
+    with pytest.raises(ValueError, match=message):
+        parse(json.dumps(data))
+
+
+def hybrid():
+    """A network with every kind of node."""
+    table = np.array([[0.25, 0.75], [1 / 3, 2 / 3]])
+    return [
+        Node("sex", ("f", "m"), (), np.array([0.5, 0.5])),
+        Node("smoker", (True, False), ("sex",), table),
+        NoisyNode(
+            "cough",
+            (0, 1, 2),
+            ("smoker", "sex"),
+            (np.eye(3)[[2, 0]], np.full((2, 3), 1 / 3)),
+            np.array([0.9, 0.1, 0.0]),
+        ),
+        GaussianNode("height", ("sex",), (), np.array([165.1, 178.2]), np.zeros((2, 0)), np.array([49.0, 51.0])),
+        GaussianNode(
+            "weight",
+            ("sex", "smoker"),
+            ("height",),
+            np.array([[1.0, 2], [3, 4]]),
+            np.full((2, 2, 1), 0.7),
+            np.ones((2, 2)),
+        ),
+        GaussianNode("noise", (), ("weight", "height"), np.array(0.1), np.array([0.1, 0.2]), np.array(0.0)),
+    ]
+
+
+def test_every_kind_of_node_survives():
+    got = parse(dump(hybrid()))
+    for one, other in zip(got, hybrid(), strict=True):
+        assert type(one) is type(other)
+        assert (one.name, one.levels, one.parents) == (other.name, other.levels, other.parents)
+        for field in set(vars(other)) - {"name", "levels", "parents", "discrete", "numeric"}:
+            first, second = getattr(one, field), getattr(other, field)
+            assert np.shape(first) == np.shape(second) if field != "strengths" else len(first) == len(second)
+            for a, b in zip(first, second, strict=True) if field == "strengths" else [(first, second)]:
+                assert a.tolist() == b.tolist()
+    assert got[4].discrete == ("sex", "smoker")
+    assert got[4].numeric == ("height",)
+
+
+BROKEN_KINDS = {
+    "no effects": (2, {"effects": 5}, "variable 'cough' has \"effects\": 5; expected one list of rows for each of"),
+    "effects": (
+        2,
+        {"effects": [[[1, 0, 0]], [[1, 0, 0]] * 2]},
+        r"the effects of 'smoker' of 'cough' have the shape \(1, 3\); expected \(2, 3\)",
+    ),
+    "leak": (2, {"leak": [1, 0]}, r"the leak of 'cough' have the shape \(2,\); expected \(3,\)"),
+    "sum": (
+        2,
+        {"leak": [0.5, 0.4, 0.0]},
+        "a row of the leak in the noisy-MAX of 'cough' is no distribution; expected numbers that sum to 1",
+    ),
+    "unknown cause": (
+        2,
+        {"parents": ["smoke", "sex"]},
+        "variable 'cough' has the unknown parent 'smoke'; did you mean 'smoker'?",
+    ),
+    "numeric cause": (
+        2,
+        {"parents": ["height", "sex"]},
+        "variable 'cough' has the numeric parent 'height'; a discrete variable has discrete parents alone",
+    ),
+    "intercept": (3, {"intercept": [1.0]}, r"the intercept of 'height' have the shape \(1,\); expected \(2,\)"),
+    "variance": (
+        3,
+        {"variance": [1.0, -1.0]},
+        "a variance of 'height' is -1; expected finite numbers, variances not below 0",
+    ),
+    "numeric parents": (
+        4,
+        {"numeric_parents": []},
+        r"variable 'weight' has \"numeric_parents\": \[\]; expected \['height'\]",
+    ),
+    "unknown parent": (
+        3,
+        {"parents": ["sexx"]},
+        "variable 'height' has the unknown parent 'sexx'; did you mean 'sex'?",
+    ),
+    "own parent": (
+        5,
+        {"parents": ["noise", "height"], "numeric_parents": ["noise", "height"]},
+        "variable 'noise' has the parents .*, and not itself",
+    ),
+    "cycle": (
+        4,
+        {"parents": ["sex", "smoker", "noise"], "numeric_parents": ["noise"]},
+        "the arcs form a cycle: noise → weight → noise",
+    ),
+}
+
+
+@pytest.mark.parametrize("place, change, message", BROKEN_KINDS.values(), ids=BROKEN_KINDS.keys())
+def test_what_is_said_about_other_kinds(place, change, message):
+    data = json.loads(dump(hybrid()))
+    data["nodes"][place] |= change
     with pytest.raises(ValueError, match=message):
         parse(json.dumps(data))
 

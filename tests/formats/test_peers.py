@@ -80,7 +80,7 @@ def network_of(nodes, agrum):
             network.addArc(parent, node.name)
     for node in nodes:
         for place in np.ndindex(*node.table.shape[:-1]):
-            given = {parent: code for parent, code in zip(node.parents, place, strict=True)}
+            given = dict(zip(node.parents, place, strict=True))
             network.cpt(node.name)[given] = node.table[place].tolist()
     return network
 

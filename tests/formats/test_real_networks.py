@@ -65,6 +65,11 @@ PUBLISHED = {
 }
 
 
+def unpacked(path):
+    data = path.read_bytes()
+    return gzip.decompress(data) if path.suffix == ".gz" else data
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_published_network_is_read(name, real_networks):
     nodes = read_nodes(real_networks[name])
@@ -87,7 +92,7 @@ def test_pyagrum_reads_the_same_tables(name, real_networks, tmp_path):
     import pyagrum
 
     path = real_networks[name]
-    text = gzip.open(path).read() if path.suffix == ".gz" else path.read_bytes()
+    text = unpacked(path)
     (tmp_path / "network.bif").write_bytes(text)
     network = pyagrum.loadBN(str(tmp_path / "network.bif"))
     for node in read_nodes(path):
@@ -104,7 +109,7 @@ def test_pgmpy_reads_the_same_tables(name, real_networks):
     from pgmpy.readwrite import BIFReader
 
     path = real_networks[name]
-    text = (gzip.open(path).read() if path.suffix == ".gz" else path.read_bytes()).decode()
+    text = unpacked(path).decode()
     model = BIFReader(string=text).get_model()
     for node in read_nodes(path):
         cpd = model.get_cpds(node.name)
@@ -119,7 +124,7 @@ def test_six_digits_of_pyagrum_are_read(real_networks, tmp_path):
     import pyagrum
 
     path = real_networks["hepar2"]
-    (tmp_path / "network.bif").write_bytes(gzip.open(path).read() if path.suffix == ".gz" else path.read_bytes())
+    (tmp_path / "network.bif").write_bytes(unpacked(path))
     pyagrum.saveBN(pyagrum.loadBN(str(tmp_path / "network.bif")), str(tmp_path / "network.bifxml"))
     expected = {node.name: node for node in read_nodes(path)}
     for node in read_nodes(tmp_path / "network.bifxml"):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from merula.formats import bif, merula_json, net, read_nodes, uai, write_nodes, xdsl, xmlbif
-from merula.network.node import Node
+from merula.network.node import GaussianNode, Node, NoisyNode
 
 MODULES = {module.__name__.rpartition(".")[2]: module for module in (bif, merula_json, net, uai, xdsl, xmlbif)}
 SUFFIXES = [".bif", ".xmlbif", ".bifxml", ".xml", ".net", ".xdsl", ".uai", ".json"]
@@ -91,12 +91,16 @@ class TestWritingWhatIsNoNetwork:
             module.dump([Node("grass", ("wet", "dry"), ("rain",), table(2, 2))])
 
     def test_wrong_shape(self, module, table):
-        with pytest.raises(ValueError, match=r"the table of 'grass' has the shape \(3,\); expected \(2,\)"):
+        with pytest.raises(ValueError, match=r"of 'grass' ha(s|ve) the shape \(3,\); expected \(2,\)"):
             module.dump([Node("grass", ("wet", "dry"), (), table(3))])
 
     def test_one_name_twice(self, module, table):
         with pytest.raises(ValueError, match="variable 'grass' is declared twice"):
             module.dump([Node("grass", ("wet", "dry"), (), table(2))] * 2)
+
+    def test_rows_that_do_not_sum_to_one(self, module):
+        with pytest.raises(ValueError, match=r"P\(grass\) sums to 0.9; expected 1"):
+            module.dump([Node("grass", ("wet", "dry"), (), np.array([0.5, 0.4]))])
 
     def test_nothing(self, module):
         with pytest.raises(ValueError, match="no variable was found"):
@@ -107,6 +111,34 @@ class TestWritingWhatIsNoNetwork:
         egg = Node("egg", ("yes", "no"), ("hen",), table(2, 2))
         with pytest.raises(ValueError, match="the arcs form a cycle: egg → hen → egg; take one of them out"):
             module.dump([hen, egg])
+
+
+@pytest.mark.parametrize("module", [module for name, module in MODULES.items() if name != "merula_json"])
+class TestOtherKindsOfNodes:
+    def test_numbers_are_refused(self, module):
+        node = GaussianNode("height", (), (), np.array(170.0), np.zeros(0), np.array(49.0))
+        with pytest.raises(
+            ValueError,
+            match="variable 'height' is a number, and this format holds discrete variables alone; write merula's own .json",
+        ):
+            module.dump([node])
+
+    def test_noisy_nodes_keep_their_table(self, module, table):
+        node = NoisyNode("pain", ("none", "mild", "bad"), ("age",), (table(2, 3),), np.array([0.9, 0.1, 0.0]))
+        got = module.parse(module.dump([Node("age", ("young", "old"), (), table(2)), node]))[1]
+        np.testing.assert_allclose(got.table, node.table, rtol=0, atol=0)
+
+    def test_noisy_nodes_with_too_many_parents(self, module):
+        if module is xdsl:
+            return  # which keeps the few numbers
+        causes = [Node(f"cause{place}", ("no", "yes"), (), np.array([0.3, 0.7])) for place in range(40)]
+        node = NoisyNode(
+            "effect", ("no", "yes"), tuple(cause.name for cause in causes), (np.eye(2),) * 40, np.eye(2)[0]
+        )
+        with pytest.raises(
+            ValueError, match="the table of 'effect' given 40 parents would have 2,199,023,255,552 cells"
+        ):
+            module.dump([*causes, node])
 
 
 def test_json_is_json_that_others_can_read(sprinkler):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from merula.formats.xdsl import dump, parse
-from merula.network.node import Node
+from merula.network.node import Node, NoisyNode
 
 HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <smile version="1.0" id="Network1" numsamples="10000" discsamples="10000">
@@ -67,29 +67,36 @@ def smile_noisy_max(effects, leak):
     return table
 
 
-class TestNoisyMax:
-    AGE = [[0.6, 0.3, 0.1], [0.2, 0.2, 0.6], [0.0, 0.0, 1.0]]
-    SMOKE = [[0.4, 0.1, 0.5], [0.0, 0.0, 1.0]]
-    LEAK = [0.05, 0.05, 0.9]
+AGE = [[0.6, 0.3, 0.1], [0.2, 0.2, 0.6], [0.0, 0.0, 1.0]]
+SMOKE = [[0.4, 0.1, 0.5], [0.0, 0.0, 1.0]]
+LEAK = [0.05, 0.05, 0.9]
 
+
+class TestNoisyMax:
     def text(self, strengths, age=AGE):
-        numbers = " ".join(str(number) for row in [*self.SMOKE, *age, self.LEAK] for number in row)
+        numbers = " ".join(str(number) for row in [*SMOKE, *age, LEAK] for number in row)
         return f"""<noisymax id="lung"><state id="bad" /><state id="fair" /><state id="good" /><parents>smoke age</parents>
           {strengths}<parameters>{numbers}</parameters></noisymax>"""
 
+    def table(self, text):
+        """P(lung given smoke, age) with the states in the order of the file."""
+        node = parse(HEAD + text + TAIL)[2]
+        assert (node.name, node.parents, node.levels) == ("lung", ("smoke", "age"), ("good", "fair", "bad"))
+        return node.table[..., ::-1]
+
     def test_against_enumeration_of_the_causes(self):
-        expected = smile_noisy_max([self.SMOKE, self.AGE], self.LEAK)
-        np.testing.assert_allclose(lung(self.text("<strengths>0 1 0 1 2</strengths>")), expected, atol=1e-15)
-        np.testing.assert_allclose(lung(self.text("")), expected, atol=1e-15)
+        expected = smile_noisy_max([SMOKE, AGE], LEAK)
+        np.testing.assert_allclose(self.table(self.text("<strengths>0 1 0 1 2</strengths>")), expected, atol=1e-15)
+        np.testing.assert_allclose(self.table(self.text("")), expected, atol=1e-15)
 
     def test_strengths_say_which_state_each_column_is_about(self):
         """SMILE: GetOutcomeOfStrength(parent, k) is strengths[k]. Here column 0 is about `old`, 1 about `young`, 2 about `adult`."""
-        by_state = [self.AGE[1], self.AGE[2], self.AGE[0]]  # young, adult, old
-        expected = smile_noisy_max([self.SMOKE, by_state], self.LEAK)
-        np.testing.assert_allclose(lung(self.text("<strengths>0 1 2 0 1</strengths>")), expected, atol=1e-15)
+        by_state = [AGE[1], AGE[2], AGE[0]]  # young, adult, old
+        expected = smile_noisy_max([SMOKE, by_state], LEAK)
+        np.testing.assert_allclose(self.table(self.text("<strengths>0 1 2 0 1</strengths>")), expected, atol=1e-15)
 
     def test_absent_causes_leave_the_leak(self):
-        np.testing.assert_allclose(lung(self.text(""))[1, 2], self.LEAK, atol=1e-15)
+        np.testing.assert_allclose(self.table(self.text(""))[1, 2], LEAK, atol=1e-15)
 
     @pytest.mark.parametrize("strengths", ["0 1 0 1", "0 1 0 1 2 3", "0 1 0 0 2", "0 1 a b c", "0 1 0 1 -2"])
     def test_strengths_that_are_no_permutation(self, strengths):
@@ -97,18 +104,65 @@ class TestNoisyMax:
             ValueError,
             match=f"in node 'lung': the strengths are {strengths}; expected for each parent its states' numbers, each once",
         ):
-            lung(self.text(f"<strengths>{strengths}</strengths>"))
+            self.table(self.text(f"<strengths>{strengths}</strengths>"))
 
     def test_too_few_parameters(self):
         with pytest.raises(
             ValueError,
             match=r"in node 'lung': 15 noisy-MAX parameters; expected 3 states × \(2 \+ 3 parents' states \+ 1 leak\) = 18",
         ):
-            lung(self.text("", self.AGE[:2]))
+            self.table(self.text("", AGE[:2]))
 
     def test_a_row_that_does_not_sum_to_one(self):
-        with pytest.raises(ValueError, match="in node 'lung': row 0 of parent 1 sums to 0.9; expected 1"):
-            lung(self.text("", [[0.6, 0.2, 0.1], *self.AGE[1:]]))
+        with pytest.raises(ValueError, match=r"in node 'lung': P\(child given column = 2\) sums to 0.9; expected 1"):
+            self.table(self.text("", [[0.6, 0.2, 0.1], *AGE[1:]]))
+
+
+class TestWritingNoisyMax:
+    def node(self, smoke=SMOKE, levels=("good", "fair", "bad")):
+        effects = tuple(np.array(effect)[:, ::-1] for effect in (smoke, AGE))
+        return NoisyNode("lung", levels, ("smoke", "age"), effects, np.array(LEAK[::-1]))
+
+    def network(self, node):
+        return [
+            Node("smoke", ("yes", "no"), (), np.array([0.3, 0.7])),
+            Node("age", ("old", "adult", "young"), (), np.array([0.3, 0.5, 0.2])),
+            node,
+        ]
+
+    @pytest.mark.parametrize("levels", [("good", "fair", "bad"), ("<1", "1-2", ">2")])
+    def test_few_numbers_stay_few(self, levels):
+        node = self.node(levels=levels)
+        text = dump(self.network(node))
+        assert "<strengths>0 1 0 1 2</strengths>" in text
+        got = parse(text)[2]
+        assert isinstance(got, NoisyNode)
+        assert (got.levels, got.parents) == (levels, node.parents)
+        assert got.leak.tolist() == node.leak.tolist()
+        for one, other in zip(got.strengths, node.strengths, strict=True):
+            assert one.tolist() == other.tolist()
+
+    def test_the_state_that_does_nothing_comes_last(self):
+        node = self.node(smoke=SMOKE[::-1])
+        text = dump(self.network(node))
+        assert "<strengths>1 0 0 1 2</strengths>" in text
+        np.testing.assert_allclose(parse(text)[2].table, node.table, atol=1e-15)
+
+    def test_without_such_a_state_the_table_is_written(self):
+        node = self.node(smoke=[[0.4, 0.1, 0.5], [0.1, 0.1, 0.8]])
+        text = dump(self.network(node))
+        assert "<noisymax" not in text
+        assert parse(text)[2].table.tolist() == node.table.tolist()
+
+    def test_forty_causes(self):
+        causes = [Node(f"cause{place}", ("yes", "no"), (), np.array([0.3, 0.7])) for place in range(40)]
+        effect = np.array([[0.9, 0.1], [1.0, 0.0]])
+        node = NoisyNode(
+            "effect", ("no", "yes"), tuple(cause.name for cause in causes), (effect,) * 40, np.array([1.0, 0.0])
+        )
+        got = parse(dump([*causes, node]))[-1]
+        assert len(got.strengths) == 40
+        assert got.strengths[7].tolist() == effect.tolist()
 
 
 BROKEN = {

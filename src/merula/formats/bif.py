@@ -31,7 +31,7 @@ from merula.formats.reading import (
     without_comments,
 )
 from merula.logspace import Array
-from merula.network.node import Node
+from merula.network.node import AnyNode, Node
 from merula.schema import Label
 
 COMMENT = re.compile(rf"{QUOTED}|//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -303,7 +303,7 @@ def _place(text: str, steps: Sequence[dict[str, int]], offset: int, name: str, p
     )
 
 
-def dump(nodes: Sequence[Node], name: str = "unknown") -> str:
+def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     """A network in BIF, as pgmpy, pyAgrum and bnlearn read it.
 
     Parameters
@@ -333,14 +333,14 @@ def dump(nodes: Sequence[Node], name: str = "unknown") -> str:
     }
     <BLANKLINE>
     """
-    writable(nodes)
-    names = safe_identifiers([node.name for node in nodes], SAFE_NAME, KEYWORDS, case_matters=False)
-    identifier = dict(zip((node.name for node in nodes), names, strict=True))
-    states = {node.name: safe_identifiers(level_texts(node), SAFE_LABEL, KEYWORDS, stem="state") for node in nodes}
+    tables = writable(nodes)
+    names = safe_identifiers([node.name for node in tables], SAFE_NAME, KEYWORDS, case_matters=False)
+    identifier = dict(zip((node.name for node in tables), names, strict=True))
+    states = {node.name: safe_identifiers(level_texts(node), SAFE_LABEL, KEYWORDS, stem="state") for node in tables}
     lines = [f"network {safe_identifiers([name], SAFE_NAME, KEYWORDS)[0]} {{", "}"]
-    for node in nodes:
+    for node in tables:
         lines += _variable_lines(node, identifier[node.name], states[node.name])
-    for node in nodes:
+    for node in tables:
         lines += _probability_lines(node, identifier, states)
     return "\n".join(lines) + "\n"
 

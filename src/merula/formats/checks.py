@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from math import prod
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from merula.logspace import Array
-from merula.network.node import Node
+from merula.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.schema import Label
 
 EXACT = 1e-12  # a row this near to 1 is kept bit for bit
@@ -22,6 +22,7 @@ LARGEST_TABLE = 10**8  # cells; 800 MB
 MOST_PARENTS = 63  # an array has at most 64 axes
 
 Levels = Mapping[str, tuple[Label, ...]]
+Kind = TypeVar("Kind", bound=Node | NoisyNode | GaussianNode)
 
 
 def declared(variables: Iterable[tuple[str, Sequence[Label]]]) -> dict[str, tuple[Label, ...]]:
@@ -117,17 +118,18 @@ def row_name(
     return f"P({what} given {given})" if given else f"P({what})"
 
 
-def finished(levels: Levels, nodes: Sequence[Node]) -> list[Node]:
+def finished(names: Iterable[str], nodes: Sequence[Kind]) -> list[Kind]:
     """The nodes in the order their variables were declared, one each, without a cycle."""
+    names = list(names)
     of = {node.name: node for node in nodes}
     if len(of) < len(nodes):
         name = next(name for name, count in Counter(node.name for node in nodes).items() if count > 1)
         raise ValueError(f"variable {name!r} is given probabilities twice; expected them once")
-    for name in levels:
+    for name in names:
         if name not in of:
             raise ValueError(f"variable {name!r} has no probabilities; expected a table for every variable")
     refuse_cycle({node.name: node.parents for node in nodes})
-    return [of[name] for name in levels]
+    return [of[name] for name in names]
 
 
 def refuse_cycle(parents: Mapping[str, Collection[str]]) -> None:
@@ -157,12 +159,31 @@ def _report_cycle(parents: Mapping[str, Collection[str]], left: set[str]) -> NoR
     raise ValueError(f"the arcs form a cycle: {' → '.join(cycle)}; take one of them out")
 
 
-def writable(nodes: Sequence[Node]) -> dict[str, tuple[Label, ...]]:
-    """The levels of each variable of a network about to be written, which must be whole."""
+def writable(nodes: Sequence[AnyNode]) -> list[Node]:
+    """The nodes of a network about to be written, each with its full table; numbers and broken networks are refused."""
+    levels = discrete_levels(nodes)
+    return [full_table(node, levels) for node in nodes]
+
+
+def discrete_levels(nodes: Sequence[AnyNode]) -> dict[str, tuple[Label, ...]]:
+    """The levels of each variable of a network that must be discrete, with known parents and without a cycle."""
+    for node in nodes:
+        if isinstance(node, GaussianNode):
+            raise ValueError(
+                f"variable {node.name!r} is a number, and this format holds discrete variables alone; write merula's own .json, or discretise it"
+            )
     levels = declared((node.name, node.levels) for node in nodes)
     for node in nodes:
-        shape = table_shape(node.name, node.parents, levels)
-        if node.table.shape != shape:
-            raise ValueError(f"the table of {node.name!r} has the shape {node.table.shape}; expected {shape}")
+        for parent in node.parents:
+            table_shape(node.name, [parent], levels)
     refuse_cycle({node.name: node.parents for node in nodes})
     return levels
+
+
+def full_table(node: AnyNode, levels: Levels) -> Node:
+    """The node with its table written out, which must have the right shape and rows that sum to 1."""
+    assert not isinstance(node, GaussianNode)
+    shape = table_shape(node.name, node.parents, levels)
+    if node.table.shape != shape:
+        raise ValueError(f"the table of {node.name!r} has the shape {node.table.shape}; expected {shape}")
+    return probability_node(node.name, node.parents, levels, node.table)

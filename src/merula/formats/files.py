@@ -14,7 +14,7 @@ from pathlib import Path
 
 from merula.formats import bif, merula_json, net, uai, xdsl, xmlbif
 from merula.formats.checks import nearest
-from merula.network.node import Node
+from merula.network.node import AnyNode
 
 PathLike = str | os.PathLike[str]
 LARGEST_FILE = 2**31  # bytes, unpacked
@@ -26,7 +26,7 @@ MARKS = [(codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codec
 class Format:
     """How one format is read and written."""
 
-    parse: Callable[[str], list[Node]]
+    parse: Callable[[str], Sequence[AnyNode]]
     dump: Callable[..., str]
 
 
@@ -42,7 +42,7 @@ FORMATS = {
 }
 
 
-def read_nodes(path: PathLike, encoding: str | None = None) -> list[Node]:
+def read_nodes(path: PathLike, encoding: str | None = None) -> list[AnyNode]:
     """The nodes of the network in a file, by its suffix.
 
     Parameters
@@ -56,7 +56,7 @@ def read_nodes(path: PathLike, encoding: str | None = None) -> list[Node]:
     Returns
     -------
     list of Node
-        One node per variable, in the order of the file. Rows of probabilities that miss 1 by at most 1e-6 are normalised.
+        One node per variable, in the order of the file; JSON and XDSL may also hold noisy-MAX nodes, JSON numbers. Rows of probabilities that miss 1 by at most 1e-6 are normalised.
 
     Raises
     ------
@@ -68,6 +68,7 @@ def read_nodes(path: PathLike, encoding: str | None = None) -> list[Node]:
     Examples
     --------
     >>> import tempfile, numpy as np
+    >>> from merula.network.node import Node
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_nodes([Node("smoke", ("yes", "no"), (), np.array([0.3, 0.7]))], f"{folder}/smoke.bif.gz")
     ...     read_nodes(f"{folder}/smoke.bif.gz")[0].table.tolist()
@@ -75,12 +76,12 @@ def read_nodes(path: PathLike, encoding: str | None = None) -> list[Node]:
     """
     known = _format(path)
     try:
-        return known.parse(_decoded(_content(Path(path)), encoding))
+        return list(known.parse(_decoded(_content(Path(path)), encoding)))
     except ValueError as error:
         raise ValueError(f"{os.fspath(path)}: {error}") from None
 
 
-def write_nodes(nodes: Sequence[Node], path: PathLike) -> None:
+def write_nodes(nodes: Sequence[AnyNode], path: PathLike) -> None:
     """Write a network to a file, by its suffix, whole or not at all.
 
     Parameters
@@ -94,6 +95,7 @@ def write_nodes(nodes: Sequence[Node], path: PathLike) -> None:
     Examples
     --------
     >>> import tempfile, numpy as np
+    >>> from merula.network.node import Node
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_nodes([Node("smoke", ("yes", "no"), (), np.array([0.3, 0.7]))], f"{folder}/smoke.net")
     ...     print(Path(f"{folder}/smoke.net").read_text().splitlines()[1])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 from unicodedata import normalize
 from urllib.parse import quote, unquote
 
-from merula.network.node import Node
+from merula.network.node import Node, NoisyNode
 
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SPELLED = {
@@ -22,6 +24,7 @@ SPELLED = {
     "ß": "ss",
 }
 SYMBOL = re.compile("|".join(map(re.escape, SPELLED)))
+Discrete = TypeVar("Discrete", bound=Node | NoisyNode)
 EMPTY = "%"  # a lone percent sign stands for the empty word
 
 
@@ -96,7 +99,7 @@ def decode_words(text: str) -> list[str]:
     return ["" if word == EMPTY else unquote(word, errors="surrogatepass") for word in text.strip().split(",")]
 
 
-def level_texts(node: Node) -> list[str]:
+def level_texts(node: Node | NoisyNode) -> list[str]:
     """The levels as words, which is all that other programs' formats hold."""
     texts = [str(level) for level in node.levels]
     if len(set(texts)) < len(texts):
@@ -106,7 +109,9 @@ def level_texts(node: Node) -> list[str]:
     return texts
 
 
-def with_originals(nodes: Sequence[Node], names: Mapping[str, str], levels: Mapping[str, Sequence[str]]) -> list[Node]:
+def with_originals(
+    nodes: Sequence[Discrete], names: Mapping[str, str], levels: Mapping[str, Sequence[str]]
+) -> list[Discrete]:
     """The nodes under the original names and levels that a file of ours keeps beside its identifiers."""
     if not names and not levels:
         return list(nodes)
@@ -119,11 +124,11 @@ def with_originals(nodes: Sequence[Node], names: Mapping[str, str], levels: Mapp
     if len(set(originals)) < len(originals):
         raise ValueError("the properties merula_name give one name to two variables; correct or delete them")
     return [
-        Node(
-            original,
-            tuple(levels.get(node.name, node.levels)),
-            tuple(names.get(parent, parent) for parent in node.parents),
-            node.table,
+        replace(
+            node,
+            name=original,
+            levels=tuple(levels.get(node.name, node.levels)),
+            parents=tuple(names.get(parent, parent) for parent in node.parents),
         )
         for original, node in zip(originals, nodes, strict=True)
     ]

@@ -15,7 +15,7 @@ from merula.formats.checks import declared, filled, finished, probability_node, 
 from merula.formats.identifiers import decode_words, encode_words, level_texts, safe_identifiers, with_originals
 from merula.formats.reading import QUOTED, QUOTED_OR_BARE, Misread, numbers, statements, unquoted, without_comments
 from merula.logspace import Array
-from merula.network.node import Node
+from merula.network.node import AnyNode, Node
 from merula.schema import Label
 
 COMMENT = re.compile(rf"{QUOTED}|%[^\n]*")
@@ -158,7 +158,7 @@ def _data(text: str) -> Array:
     return numbers(re.sub(r"[(),]", " ", text).split())
 
 
-def dump(nodes: Sequence[Node], name: str = "unknown") -> str:
+def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     """A network in Hugin's NET language, as Hugin, GeNIe, pgmpy and pyAgrum read it.
 
     Parameters
@@ -189,13 +189,13 @@ def dump(nodes: Sequence[Node], name: str = "unknown") -> str:
     }
     <BLANKLINE>
     """
-    writable(nodes)
-    names = safe_identifiers([node.name for node in nodes], reserved=KEYWORDS)
-    identifier = dict(zip((node.name for node in nodes), names, strict=True))
+    tables = writable(nodes)
+    names = safe_identifiers([node.name for node in tables], reserved=KEYWORDS)
+    identifier = dict(zip((node.name for node in tables), names, strict=True))
     lines = ["net {", f'  name = "{safe_identifiers([name])[0]}";', "}"]
-    for node in nodes:
+    for node in tables:
         lines += _node_lines(node, identifier[node.name])
-    for node in nodes:
+    for node in tables:
         bar = f" | {' '.join(identifier[parent] for parent in node.parents)}" if node.parents else ""
         lines += [f"potential ( {identifier[node.name]}{bar} ) {{", f"  data = {_nested(node.table)};", "}"]
     return "\n".join(lines) + "\n"

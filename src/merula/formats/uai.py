@@ -28,7 +28,7 @@ from merula.formats.checks import (
 from merula.formats.identifiers import decode_words, encode_words, level_texts
 from merula.formats.reading import numbers
 from merula.logspace import Array
-from merula.network.node import Node
+from merula.network.node import AnyNode, Node
 from merula.schema import Label
 
 COMMENT = re.compile(r"#[^\n]*|^[ \t]*c(?:[ \t][^\n]*)?$", re.MULTILINE)
@@ -176,7 +176,7 @@ def _sums_to_one(table: Array) -> bool:
     return bool((np.abs(table.sum(axis=-1) - 1) <= TOLERANCE).all())
 
 
-def dump(nodes: Sequence[Node], name: str = "unknown") -> str:
+def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     """A network in the UAI format: parents, then the child; the last variable of each scope fastest.
 
     Parameters
@@ -208,15 +208,15 @@ def dump(nodes: Sequence[Node], name: str = "unknown") -> str:
     # merula 0 smoke yes,no
     <BLANKLINE>
     """
-    writable(nodes)
-    place = {node.name: number for number, node in enumerate(nodes)}
-    lines = ["BAYES", str(len(nodes)), " ".join(str(len(node.levels)) for node in nodes), str(len(nodes))]
-    for node in nodes:
+    tables = writable(nodes)
+    place = {node.name: number for number, node in enumerate(tables)}
+    lines = ["BAYES", str(len(tables)), " ".join(str(len(node.levels)) for node in tables), str(len(tables))]
+    for node in tables:
         scope = [place[variable] for variable in (*node.parents, node.name)]
         lines.append(" ".join(map(str, [len(scope), *scope])))
-    for node in nodes:
+    for node in tables:
         lines += ["", str(node.table.size), " ".join(map(repr, node.table.ravel().tolist()))]
     lines.append(f"# network {encode_words([name])}")
-    for node in nodes:
+    for node in tables:
         lines.append(f"# merula {place[node.name]} {encode_words([node.name])} {encode_words(level_texts(node))}")
     return "\n".join(lines) + "\n"

@@ -14,7 +14,7 @@ from merula.formats.checks import declared, filled, finished, probability_node, 
 from merula.formats.identifiers import decode_words, encode_words, level_texts, safe_identifiers, with_originals
 from merula.formats.reading import numbers
 from merula.formats.safe_xml import escaped, text_of, tree
-from merula.network.node import Node
+from merula.network.node import AnyNode, Node
 from merula.schema import Label
 
 KEPT = re.compile(r"merula_(?P<what>name|levels)\s*=\s*(?P<words>\S+)")
@@ -104,7 +104,7 @@ def _originals(variables: Sequence[Element]) -> tuple[dict[str, str], dict[str, 
     return names, labels
 
 
-def dump(nodes: Sequence[Node], name: str = "unknown") -> str:
+def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     """A network in XMLBIF, as Weka, pgmpy and pyAgrum read it.
 
     Parameters
@@ -140,14 +140,14 @@ def dump(nodes: Sequence[Node], name: str = "unknown") -> str:
     </BIF>
     <BLANKLINE>
     """
-    writable(nodes)
-    names = safe_identifiers([node.name for node in nodes], SAFE_NAME)
-    identifier = dict(zip((node.name for node in nodes), names, strict=True))
+    tables = writable(nodes)
+    names = safe_identifiers([node.name for node in tables], SAFE_NAME)
+    identifier = dict(zip((node.name for node in tables), names, strict=True))
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>"]
     lines.append(_element("NAME", safe_identifiers([name], SAFE_NAME)[0]).strip())
-    for node in nodes:
+    for node in tables:
         lines += _variable_lines(node, identifier[node.name])
-    for node in nodes:
+    for node in tables:
         lines += ["<DEFINITION>", _element("FOR", identifier[node.name])]
         lines += [_element("GIVEN", identifier[parent]) for parent in node.parents]
         lines += [_element("TABLE", " ".join(map(repr, node.table.ravel().tolist()))), "</DEFINITION>"]
