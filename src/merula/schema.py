@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -14,6 +15,8 @@ KINDS = ("numeric", "categorical", "count", "text", "datetime", "ignore")
 
 def one_of(word: Any, allowed: Iterable[str], what: str) -> str:
     """The word itself if it is allowed, else a ValueError that suggests the nearest one."""
+    if isinstance(word, str) and isinstance(allowed, Mapping | AbstractSet) and word in allowed:
+        return word
     words = list(allowed)
     if isinstance(word, str) and word in words:
         return word

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from merula.logspace import Array, kernel
 
 Integers = NDArray[np.int64]
-SMALL = 1e-100  # a table whose entries sum to less is scaled up
+SMALL = 1e-30  # a table whose entries sum to less is scaled up: what lies e^600 below that sum is still a float
 MOST_AXES = 512
 
 

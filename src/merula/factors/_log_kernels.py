@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.factors._kernels import _next_run, raise_to
+from merula.factors._kernels import MOST_AXES, _next_run, raise_to
 from merula.logspace import Array, kernel
 
 Integers = NDArray[np.int64]
@@ -64,6 +64,19 @@ def _log_sums(
 
 
 @kernel
+def enter(tables: Array, logs: Array, known: Integers, entries: Integers) -> None:
+    """Add the log likelihood of each known variable to its clique, as `_kernels.enter` multiplies."""
+    for v in known:
+        start, size, inner = entries[v, 0], entries[v, 1], entries[v, 2]
+        card, place = entries[v, 3], entries[v, 4]
+        level = 0
+        for i in range(start, start + size, inner):
+            for t in range(i, i + inner):
+                tables[t] += logs[place + level]
+            level = level + 1 if level + 1 < card else 0
+
+
+@kernel
 def collect(
     tables: Array, messages: Array, cliques: Integers, views: Integers, counters: Integers, highest: bool
 ) -> float:
@@ -104,3 +117,48 @@ def distribute(tables: Array, messages: Array, cliques: Integers, views: Integer
                 tables[i] -= messages[message]
     for i in range(len(tables)):
         tables[i] = np.exp(tables[i])
+
+
+@kernel
+def rows(
+    codes: NDArray[np.int32],
+    chosen: Integers,
+    target: int,
+    logs: Array,
+    cliques: Integers,
+    views: Integers,
+    entries: Integers,
+    room: int,
+    answers: Array,
+    logarithms: Array,
+) -> None:
+    """The log evidence of the chosen rows, as `_row_kernels.rows`; with a `target` (else −1) its unnormalised posterior."""
+    tables, messages, counters = np.empty_like(logs), np.empty(room), np.zeros(MOST_AXES, np.int64)
+    for number in chosen:
+        tables[:] = logs
+        for v in range(len(codes)):
+            code = codes[v, number]
+            if code >= 0 and v != target:
+                start, size, inner, card = entries[v, 0], entries[v, 1], entries[v, 2], entries[v, 3]
+                for i in range(start, start + size, inner * card):
+                    tables[i : i + code * inner] = -np.inf
+                    tables[i + (code + 1) * inner : i + card * inner] = -np.inf
+        logarithms[number] = collect(tables, messages, cliques, views, counters, False)
+        if target >= 0:
+            _read_target(tables, entries[target], logarithms[number], answers[number])
+
+
+@kernel
+def _read_target(tables: Array, entry: Integers, logarithm: float, answer: Array) -> None:
+    """The sums of the target's clique over everything else, its largest entry taken for 1."""
+    start, size, inner, card = entry[0], entry[1], entry[2], entry[3]
+    answer[:] = 0.0
+    if not logarithm > -np.inf:
+        return
+    highest, level = -np.inf, 0
+    for i in range(start, start + size):
+        highest = max(highest, tables[i])
+    for i in range(start, start + size, inner):
+        for t in range(i, i + inner):
+            answer[level] += np.exp(tables[t] - highest)
+        level = level + 1 if level + 1 < card else 0

@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.factors._kernels import SMALL
 from merula.logspace import Array, kernel
 
 Integers = NDArray[np.int64]
-SMALL = 1e-100
 
 
 @kernel

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.factors.propagation import NOTHING, Fresh, Integers, Likelihoods, Propagation
+from merula.factors.propagation import NOTHING, Filled, Integers, Likelihoods, Propagation
 from merula.logspace import Array, kernel
 
 
 def draw_states(
-    plan: Propagation, fresh: Fresh, n: int, rng: np.random.Generator, likelihoods: Likelihoods = NOTHING
+    plan: Propagation, fresh: Filled, n: int, rng: np.random.Generator, likelihoods: Likelihoods = NOTHING
 ) -> tuple[float, Integers]:
     """The log evidence, and a row of levels for each variable: `n` independent draws from their joint posterior.
 

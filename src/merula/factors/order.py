@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def eliminate(cards: Sequence[int], scopes: Sequence[Sequence[int]]) -> Eliminat
     >>> sorted(len(clique) for clique in chain.cliques)
     [1, 2, 2, 2]
     """
-    sizes = np.log(np.asarray(cards, dtype=np.float64))
+    sizes = np.asarray(cards, dtype=np.float64)
     adjacent = _moral(len(cards), scopes)
     best: tuple[float, Any] = (np.inf, None)
     effort = 2.0 * len(cards) ** 2  # measured: about as long as propagating so many entries
@@ -68,7 +69,7 @@ def _cliques(adjacent: Bits, order: Integers) -> list[list[int]]:
     members = np.empty(len(order) * len(order), np.int64)
     ends = _record(adjacent.copy(), order, members)
     flat = members[: ends[-1] if len(ends) else 0].tolist()
-    return [flat[start:end] for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]
+    return [flat[start:end] for start, end in pairwise([0, *ends.tolist()])]
 
 
 @kernel
@@ -107,11 +108,11 @@ def _members(row: Bits, found: Integers) -> int:
 
 @kernel
 def _score(adjacent: Bits, sizes: Array, rule: int, v: int, around: Integers) -> tuple[float, float]:
-    """What eliminating v costs by the rule, and the logarithm of the table it makes."""
+    """What eliminating v costs by the rule, and the entries of the table it makes."""
     degree = _members(adjacent[v], around)
     table = sizes[v]
     for i in range(degree):
-        table += sizes[around[i]]
+        table *= sizes[around[i]]
     if rule == WEIGHT:
         return table, table
     fill = 0.0
@@ -124,10 +125,12 @@ def _score(adjacent: Bits, sizes: Array, rule: int, v: int, around: Integers) ->
             if rule == FILL:
                 fill += _count(lacking)
                 continue
+            others = 0.0
             while lacking:
                 lowest = lacking & (~lacking + np.uint64(1))
-                fill += np.exp(sizes[u] + sizes[64 * place + _count(lowest - np.uint64(1))])
+                others += sizes[64 * place + _count(lowest - np.uint64(1))]
                 lacking ^= lowest
+            fill += sizes[u] * others
     return fill, table
 
 
@@ -150,9 +153,12 @@ def _order(adjacent: Bits, sizes: Array, rule: int, seed: int, order: Integers) 
     alive, around, beyond = np.ones(count, np.bool_), np.empty(count, np.int64), np.empty(count, np.int64)
     state, entries = np.uint64(seed), 0.0
     for step in range(count):
+        simplicial = False  # a variable whose neighbours all share tables may always come next: no score need be renewed
+        for v in range(count):
+            simplicial |= alive[v] and not stale[v] and rule != WEIGHT and scores[v] == 0.0
         best = -1
         for v in range(count):
-            if not alive[v]:
+            if not alive[v] or (simplicial and stale[v]):
                 continue
             if stale[v]:
                 scores[v], tables[v] = _score(adjacent, sizes, rule, v, around)
@@ -165,7 +171,7 @@ def _order(adjacent: Bits, sizes: Array, rule: int, seed: int, order: Integers) 
                     best = v
         order[step] = best
         alive[best] = False
-        entries += np.exp(tables[best])
+        entries += tables[best]
         degree = _members(adjacent[best], around)
         filled = rule == WEIGHT or scores[best] > 0
         _remove(adjacent, best, around, degree)

@@ -23,7 +23,6 @@ from merula.logspace import Array, safe_log
 Integers = NDArray[np.int64]
 Codes = NDArray[Any]  # one row of levels for each row, −1 for unknown; columns of int32 are read without a copy
 Likelihoods = Mapping[int, Array]
-Fresh = Callable[[], Array]  # or a `Filled`, whose factors may reach beyond the range of floats
 NOTHING: Likelihoods = {}
 LOW = -600.0  # the log evidence below which some state may have vanished from plain probabilities
 ROWS = 2_048  # rows asked about at once: few enough that no thread waits long for the last
@@ -33,14 +32,10 @@ BLOCK = 16_384  # rows whose expected counts are added as one, whatever the numb
 
 @dataclass(frozen=True, eq=False)
 class Filled:
-    """Fresh tables, and their logarithms: for factors that vanish as plain numbers beside the largest of them."""
+    """Fresh tables, and their logarithms: for factors whose product is beyond the range of floats."""
 
     plain: Callable[[], Array]
     logarithms: Callable[[], Array]
-
-    def __call__(self) -> Array:
-        """Plain tables."""
-        return self.plain()
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +79,13 @@ class Propagation:
         together: Sequence[int] = (),
         limit: float = np.inf,
     ) -> None:
-        self.tree: JunctionTree = build_tree(cards, scopes, together)
+        moving = [[v for v in scope if cards[v] > 1] for scope in (*scopes, together)]  # one level: nothing to sum
+        self.tree: JunctionTree = build_tree(cards, moving[:-1], moving[-1])
         if self.tree.entries > limit:
             raise TooWideError(self.tree.entries, limit)
         self.scopes = tuple(tuple(scope) for scope in scopes)
-        self.together = tuple(together)
-        self._lay_out(scopes)
+        self.together, self._asked = tuple(together), moving.pop()
+        self._lay_out(moving)
 
     def _lay_out(self, scopes: Sequence[Sequence[int]]) -> None:
         tree, views = self.tree, Views()
@@ -118,7 +114,7 @@ class Propagation:
         self.entries = np.zeros((len(tree.cards), 6), np.int64)
         place = 0
         for v, card in enumerate(tree.cards):
-            k = root if v in self.together else tree.home((v,))
+            k = root if v in self._asked else tree.home((v,))
             after = tree.cliques[k][tree.cliques[k].index(v) + 1 :]
             self.entries[v] = starts[k], tree.sizes[k], tree.size(after), card, place, k
             place += card
@@ -162,11 +158,15 @@ class Propagation:
             )
         return tables
 
-    def log_evidence(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> float:
-        """The logarithm of the sum of the product of all factors and likelihoods; `fresh()` gives tables to use up."""
+    def filled(self, factors: Sequence[Array]) -> Filled:
+        """Fresh tables of these factors, plain or as logarithms."""
+        return Filled(lambda: self.fill(factors), lambda: self.fill_logs([safe_log(factor) for factor in factors]))
+
+    def log_evidence(self, fresh: Filled, likelihoods: Likelihoods = NOTHING) -> float:
+        """The logarithm of the sum of the product of all factors and likelihoods; `fresh` makes tables to use up."""
         return self._collect(fresh, likelihoods).log
 
-    def joint(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> tuple[float, Array]:
+    def joint(self, fresh: Filled, likelihoods: Likelihoods = NOTHING) -> tuple[float, Array]:
         """The log evidence, and the posterior table of the variables asked for together, in their order."""
         found = self._collect(fresh, likelihoods)
         if not found.log > -np.inf:
@@ -176,12 +176,12 @@ class Propagation:
         if found.logarithms:
             table = np.exp(table - table.max())
         table = table.reshape(self.tree.shape(len(self.tree.cliques) - 1))
-        others = tuple(axis for axis, v in enumerate(clique) if v not in self.together)
-        left = [v for v in clique if v in self.together]
-        summed = table.sum(axis=others).transpose([left.index(v) for v in self.together])
-        return found.log, summed / summed.sum()
+        others = tuple(axis for axis, v in enumerate(clique) if v not in self._asked)
+        left = [v for v in clique if v in self._asked]
+        summed = table.sum(axis=others).transpose([left.index(v) for v in self._asked])
+        return found.log, (summed / summed.sum()).reshape([self.tree.cards[v] for v in self.together])
 
-    def posteriors(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> tuple[float, Array]:
+    def posteriors(self, fresh: Filled, likelihoods: Likelihoods = NOTHING) -> tuple[float, Array]:
         """The log evidence, and the posteriors of all variables one behind the other (variable v from `places[v]`)."""
         found = self._collect(fresh, likelihoods)
         answers = np.zeros(self.places[-1])
@@ -190,14 +190,14 @@ class Propagation:
             kernels.read(found.tables, self.entries, answers)
         return found.log, answers
 
-    def tables(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> tuple[float, list[Array]]:
+    def tables(self, fresh: Filled, likelihoods: Likelihoods = NOTHING) -> tuple[float, list[Array]]:
         """The log evidence, and the posterior table of every scope."""
         found = self._collect(fresh, likelihoods)
         if found.log > -np.inf:
             self._distribute(found)
         return found.log, self.sums_of(found.tables)
 
-    def most_probable(self, fresh: Fresh, likelihoods: Likelihoods = NOTHING) -> tuple[float, list[int]]:
+    def most_probable(self, fresh: Filled, likelihoods: Likelihoods = NOTHING) -> tuple[float, list[int]]:
         """The logarithm of the largest product of all factors and likelihoods, and the level of each variable in it."""
         found = self._collect(fresh, likelihoods, highest=True)
         levels = [0] * len(self.tree.cards)
@@ -212,7 +212,7 @@ class Propagation:
 
     def posteriors_of_rows(
         self,
-        potentials: Array,
+        fresh: Filled,
         codes: Codes,
         target: int,
         n_jobs: int | None = None,
@@ -223,48 +223,64 @@ class Propagation:
         What a row says of the target itself is not looked at. A row of probability 0 has the log −inf and zeros.
         """
         answers = np.empty((len(codes), self.tree.cards[target]))
-        logs, constants = self._rows(potentials, codes, np.ones(0), target, factors, answers, np.empty(0), n_jobs)
-        for row in np.flatnonzero(logs < LOW):
-            known = _hard(np.where(np.arange(codes.shape[1]) == target, -1, codes[row]), self.tree.cards)
-            logs[row], answers[row] = self.joint(self._row_tables(potentials, factors, row), known)
+        logs, constants = self._rows(fresh.plain(), codes, np.ones(0), target, factors, answers, np.empty(0), n_jobs)
+        self._low_rows(fresh, codes, target, factors, answers, logs, n_jobs)
         logs += constants
         sums = answers.sum(axis=1, keepdims=True)
         answers /= np.where(sums > 0, sums, 1)
         return logs, answers
 
     def log_evidence_of_rows(
-        self, potentials: Array, codes: Codes, n_jobs: int | None = None, factors: RowFactors = NO_FACTORS
+        self, fresh: Filled, codes: Codes, n_jobs: int | None = None, factors: RowFactors = NO_FACTORS
     ) -> Array:
         """The log evidence of each row of codes (−1: unknown)."""
-        nothing = np.empty(0)
-        logs, constants = self._rows(potentials, codes, nothing, -1, factors, np.empty((len(codes), 0)), nothing, n_jobs)  # fmt: skip
-        for row in np.flatnonzero(logs < LOW):
-            known = _hard(codes[row], self.tree.cards)
-            logs[row] = self._collect(self._row_tables(potentials, factors, row), known, known_low=True).log
+        nothing, answers = np.empty(0), np.empty((len(codes), 0))
+        logs, constants = self._rows(fresh.plain(), codes, nothing, -1, factors, answers, nothing, n_jobs)
+        self._low_rows(fresh, codes, -1, factors, answers, logs, n_jobs)
         return logs + constants
 
-    def _row_tables(self, potentials: Array, factors: RowFactors, row: Any) -> Fresh:
-        """Fresh tables with the factors of one row in them."""
-        if not factors.count:
-            return potentials.copy
+    def _low_rows(
+        self,
+        fresh: Filled,
+        codes: Codes,
+        target: int,
+        factors: RowFactors,
+        answers: Array,
+        logs: Array,
+        n_jobs: int | None,
+    ) -> None:
+        """Once more with logarithms: the rows whose plain probabilities may have vanished."""
+        low = np.flatnonzero(logs < LOW)
+        if not len(low):
+            return
+        tables, columns = fresh.logarithms(), np.ascontiguousarray(codes.T, np.int32)
+
+        def block(start: int) -> None:
+            for rows in np.split(low[start : start + ROWS], len(low[start : start + ROWS])) if factors.count else [low[start : start + ROWS]]:  # fmt: skip
+                own = self._row_logs(factors, int(rows[0])) if factors.count else 0.0
+                log_kernels.rows(columns, rows, target, tables + own, self.cliques, self.views, self.entries, self.room, answers, logs)  # fmt: skip
+
+        for_each_block(block, len(low), n_jobs, ROWS)
+
+    def _row_logs(self, factors: RowFactors, row: int) -> Array:
+        """The logarithms of the tables of one row's own factors."""
         logs = np.split(factors.logs(slice(row, row + 1))[0][0], np.cumsum(self._row_widths(factors))[:-1])
-        scopes = [np.zeros(self.tree.size(scope)) for scope in self.scopes[: -factors.count]]
-        plain = [np.exp(values) for values in (*scopes, *logs)]
-        return Filled(
-            lambda: potentials * self.fill(plain), lambda: safe_log(potentials) + self.fill_logs([*scopes, *logs])
-        )
+        return self.fill_logs([np.zeros(self.tree.size(scope)) for scope in self.scopes[: -factors.count]] + logs)
 
     def _row_widths(self, factors: RowFactors) -> list[int]:
         return [self.tree.size(scope) for scope in self.scopes[len(self.scopes) - factors.count :]]
 
     def expected_of_rows(
-        self, potentials: Array, codes: Codes, weights: Array, n_jobs: int | None = None
+        self, fresh: Filled, codes: Codes, weights: Array, n_jobs: int | None = None
     ) -> tuple[Array, Array]:
         """The log evidence of each row, and the sum of all rows' clique posteriors, each times its weight."""
         expected = np.zeros(self.cost)
-        logs, _ = self._rows(potentials, codes, weights, -1, NO_FACTORS, np.empty((len(codes), 0)), expected, n_jobs)
-        for row in np.flatnonzero((logs < LOW) & (weights > 0)):
-            found = self._collect(potentials.copy, _hard(codes[row], self.tree.cards), known_low=True)
+        nothing = np.empty((len(codes), 0))
+        logs, _ = self._rows(fresh.plain(), codes, weights, -1, NO_FACTORS, nothing, expected, n_jobs)
+        low = np.flatnonzero((logs < LOW) & (weights > 0))
+        tables = fresh.logarithms() if len(low) else nothing
+        for row in low:
+            found = self._collect(Filled(tables.copy, tables.copy), _hard(codes[row], self.tree.cards), known_low=True)
             logs[row] = found.log
             if found.log > -np.inf:
                 self._distribute(found)
@@ -310,7 +326,7 @@ class Propagation:
         starts = np.cumsum([0, *self._row_widths(factors)])
         for i in range(factors.count):
             scope = self.scopes[len(self.scopes) - factors.count + i]
-            k = self.tree.home(scope)
+            k = self.homes[len(self.scopes) - factors.count + i]
             layout[i, :2] = k, starts[i]
             layout[i, 2 : 2 + len(self.tree.cliques[k])] = self.tree.strides(k, scope)
         return layout
@@ -328,22 +344,20 @@ class Propagation:
     def _counters(self) -> Integers:
         return np.zeros(kernels.MOST_AXES, np.int64)
 
-    def _entered(self, fresh: Fresh, likelihoods: Likelihoods) -> Array:
-        tables = fresh()
+    def _entered(self, fresh: Filled, likelihoods: Likelihoods, logarithms: bool = False) -> Array:
+        tables = fresh.logarithms() if logarithms else fresh.plain()
         if likelihoods:
-            flat = np.ones(self.places[-1])
+            flat, known = np.ones(self.places[-1]), np.array(list(likelihoods), np.int64)
             for v, likelihood in likelihoods.items():
                 flat[self.places[v] : self.places[v + 1]] = likelihood
-            kernels.enter(tables, flat, np.array(list(likelihoods), np.int64), self.entries)
+            if logarithms:
+                log_kernels.enter(tables, safe_log(flat), known, self.entries)
+            else:
+                kernels.enter(tables, flat, known, self.entries)
         return tables
 
-    def _entered_logs(self, fresh: Fresh, likelihoods: Likelihoods) -> Array:
-        if not isinstance(fresh, Filled):
-            return safe_log(self._entered(fresh, likelihoods))
-        return fresh.logarithms() + safe_log(self._entered(lambda: np.ones(self.cost), likelihoods))
-
     def _collect(
-        self, fresh: Fresh, likelihoods: Likelihoods, highest: bool = False, known_low: bool = False
+        self, fresh: Filled, likelihoods: Likelihoods, highest: bool = False, known_low: bool = False
     ) -> _Collected:
         """One pass towards the roots; once more with logarithms where probabilities vanish."""
         messages, counters = np.empty(self.room), self._counters()
@@ -352,7 +366,7 @@ class Propagation:
             log = kernels.collect(tables, messages, scales, self.cliques, self.views, counters, highest)
             if log >= LOW:
                 return _Collected(float(log), tables, messages, scales, False)
-        tables = self._entered_logs(fresh, likelihoods)
+        tables = self._entered(fresh, likelihoods, logarithms=True)
         log = log_kernels.collect(tables, messages, self.cliques, self.views, self._counters(), highest)
         return _Collected(float(log), tables, messages, messages, True)
 

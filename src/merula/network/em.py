@@ -69,8 +69,8 @@ class Climber:
 
         height = Σ_rows weight · log P(row) + Σ_cells pseudo-count · log P(cell)
         """
-        potentials = self.tree.fill(list(tables.values()))
-        logs, expected = self.tree.expected_of_rows(potentials, self.codes, self.weights, self.n_jobs)
+        fresh = self.tree.filled(list(tables.values()))
+        logs, expected = self.tree.expected_of_rows(fresh, self.codes, self.weights, self.n_jobs)
         height = float(self.weights @ logs)
         for name, table in tables.items():
             height += float(xlogy(self.complete[name] + self.prior[name], table).sum())

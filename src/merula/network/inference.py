@@ -13,7 +13,7 @@ import numpy as np
 
 from merula.factors.draws import draw_states
 from merula.factors.errors import TooWideError
-from merula.factors.propagation import Filled, Fresh, Integers, Propagation
+from merula.factors.propagation import Filled, Integers, Propagation
 from merula.logspace import Array, safe_log
 from merula.network.evidence import Evidence
 from merula.network.node import Node, NoisyNode
@@ -23,6 +23,7 @@ from merula.structure.graph import ancestors
 KEPT = 2**21  # entries of a filled tree of the whole network that stays in memory between questions
 CHEAP = 2**14  # entries of a whole tree that is asked even for a single variable
 EXPANDED = 2**12  # entries up to which a noisy variable is written out as one table
+MOST_AXES = 64  # of a NumPy array
 PLANS = 64  # layouts of trees kept for questions of the same shape
 
 
@@ -83,17 +84,18 @@ class Inference:
             return None
 
     @cached_property
-    def potentials(self) -> Array:
-        """The filled tables of the whole network's tree."""
+    def potentials(self) -> Filled:
+        """The filled tables of the whole network's tree, copied whenever they are asked."""
         assert self.whole is not None
-        return self.whole.fill([piece.values for piece in self.pieces])
+        fresh = self.whole.filled([piece.values for piece in self.pieces])
+        return Filled(fresh.plain().copy, fresh.logarithms)
 
     def posteriors(
         self, evidence: Evidence, limit: float, extra: Sequence[Piece] = ()
     ) -> tuple[float, dict[str, Array]]:
         """The log probability of the evidence, and the posterior of every variable."""
         if self.whole is not None and not extra and self.whole.cost <= limit:
-            log, flat = self.whole.posteriors(self.potentials.copy, self._likelihoods(evidence))
+            log, flat = self.whole.posteriors(self.potentials, self._likelihoods(evidence))
             places = self.whole.places.tolist()
             return log, {name: flat[places[v] : places[v + 1]] for v, name in enumerate(self.names)}
         hard = {self.index[name]: code for name, code in evidence.hard.items()}
@@ -114,11 +116,14 @@ class Inference:
     ) -> tuple[float, Array]:
         """The log probability of the evidence, and the posterior table of the targets, in their order."""
         if len(targets) == 1 and not extra and self.whole is not None and self.whole.cost <= min(CHEAP, limit):
-            log, flat = self.whole.posteriors(self.potentials.copy, self._likelihoods(evidence))
+            log, flat = self.whole.posteriors(self.potentials, self._likelihoods(evidence))
             v = self.index[targets[0]]
             return log, flat[self.whole.places[v] : self.whole.places[v + 1]]
         hard = {self.index[name]: code for name, code in evidence.hard.items()}
         asked = [self.index[name] for name in targets]
+        entries = prod(self.cards[v] for v in asked)
+        if entries > limit or len(asked) > MOST_AXES:
+            raise TooWideError(entries, limit)
         open_ones = tuple(v for v in asked if v not in hard)
         needed = self._needed({*targets, *evidence.names}, extra)
         try:
@@ -190,7 +195,7 @@ class Inference:
 
     def rows(
         self, known: Iterable[str], target: str | None, limit: float, own: Sequence[Sequence[str]] = ()
-    ) -> tuple[Propagation, Array, list[int]]:
+    ) -> tuple[Propagation, Filled, list[int]]:
         """A filled tree for rows that may know some variables: the tree, its tables, and the variables in its order.
 
         The scopes of factors that rows have of their own (`own`) are the tree's last; they are filled with ones.
@@ -205,7 +210,7 @@ class Inference:
         scopes += [[number[self.index[name]] for name in scope] for scope in own]
         tree = Propagation([self.cards[v] for v in variables], scopes, together, limit)
         ones = [np.ones([self.cards[self.index[name]] for name in scope]) for scope in own]
-        return tree, tree.fill([*(piece.values for piece in pieces), *ones]), variables
+        return tree, tree.filled([*(piece.values for piece in pieces), *ones]), variables
 
     # ------------------------------------------------------------------------------------------------------- preparation
 
@@ -254,7 +259,7 @@ class Inference:
         evidence: Evidence,
         limit: float,
         extra: Sequence[Piece],
-    ) -> tuple[Propagation | None, dict[int, int], Fresh, dict[int, Array], float]:
+    ) -> tuple[Propagation | None, dict[int, int], Filled, dict[int, Array], float]:
         """What is needed of the network, cut at the known levels: parts they separate fall apart by themselves."""
         variables = self._variables(needed, hard)
         number = {v: place for place, v in enumerate(variables)}
@@ -267,7 +272,7 @@ class Inference:
         values = [value for value, scope in zip(cut, scopes, strict=True) if scope]
         scopes = [scope for scope in scopes if scope]
         if not variables:
-            return None, {}, lambda: np.ones(0), {}, log
+            return None, {}, Filled(lambda: np.ones(0), lambda: np.zeros(0)), {}, log
         asked = tuple(number[v] for v in together)
         key = (frozenset(needed), frozenset(hard), asked, tuple(piece.scope for piece in extra))
         plan = self._plan(key, variables, scopes, asked, limit)
@@ -276,8 +281,6 @@ class Inference:
             for name, likelihood in evidence.soft.items()
             if self.index[name] in number
         }
-        if not extra:
-            return plan, number, lambda: plan.fill(values), soft, log
 
         def logarithms() -> Array:
             logs = [safe_log(value) if piece.logs is None else piece.logs[place] for piece, value, place in zip(pieces, cut, at, strict=True)]  # fmt: skip
