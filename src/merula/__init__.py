@@ -55,8 +55,23 @@ if TYPE_CHECKING:
         SampledDistribution,
         TooWideError,
     )
-    from merula.logspace import ZeroEvidenceWarning
-    from merula.network import BayesianNetwork, LinearGaussian, NoisyMax, NoisyOr, UnobservedParentsWarning
+    from merula.formats import read_network
+    from merula.network import (
+        BayesianNetwork,
+        LinearGaussian,
+        NoisyMax,
+        NoisyOr,
+        NormalMixture,
+        UnobservedParentsWarning,
+    )
+    from merula.network import (
+        BayesianNetwork,
+        LinearGaussian,
+        NoisyMax,
+        NoisyOr,
+        UnobservedParentsWarning,
+        learn_structure,
+    )
     from merula.priors import MEstimate
     from merula.question import next_question
     from merula.schema import Column, Schema
@@ -94,6 +109,7 @@ _HOMES = {
     "NoSampleError": "factors",
     "NoisyMax": "network",
     "NoisyOr": "network",
+    "NormalMixture": "network",
     "Poisson": "distributions",
     "ProductKernel": "distributions",
     "RareClassWarning": "evaluation",
@@ -112,9 +128,11 @@ _HOMES = {
     "decide": "decision",
     "evaluate": "evaluation",
     "explain": "explanation",
+    "learn_structure": "network",
     "load": "classify",
     "next_question": "question",
     "nomogram": "explanation",
+    "read_network": "formats",
 }
 
 __all__ = [
@@ -150,6 +168,7 @@ __all__ = [
     "NoSampleError",
     "NoisyMax",
     "NoisyOr",
+    "NormalMixture",
     "Poisson",
     "ProductKernel",
     "RareClassWarning",
@@ -168,9 +187,11 @@ __all__ = [
     "decide",
     "evaluate",
     "explain",
+    "learn_structure",
     "load",
     "next_question",
     "nomogram",
+    "read_network",
 ]
 
 

@@ -5,5 +5,6 @@ by the file's suffix.
 """
 
 from merula.formats.files import read_nodes, write_nodes
+from merula.formats.networks import read_network
 
-__all__ = ["read_nodes", "write_nodes"]
+__all__ = ["read_network", "read_nodes", "write_nodes"]

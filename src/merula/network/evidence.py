@@ -88,7 +88,8 @@ def _likelihood(name: str, node: AnyNode, known: Mapping[Any, Any]) -> Array:
         raise ValueError(
             f"the likelihood of {name!r} is {dict(known)!r}, expected finite numbers from 0, not all of them 0"
         )
-    return likelihood / likelihood.max()
+    scaled: Array = likelihood / likelihood.max()
+    return scaled
 
 
 def _set(name: str, node: AnyNode, known: Any) -> Array:

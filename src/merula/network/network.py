@@ -11,7 +11,7 @@ import numpy as np
 from merula.factors import ConditionalDistribution, JointDistribution
 from merula.factors.names import chosen
 from merula.logspace import Array
-from merula.network import batches, hybrid, learning, sampling
+from merula.network import batches, drawing, hybrid, learning, sampling
 from merula.network.evidence import Evidence, check_possible, read_evidence
 from merula.network.inference import Inference
 from merula.network.node import AnyNode, GaussianNode, Node, NoisyNode
@@ -65,6 +65,7 @@ class BayesianNetwork:
         self._graph: dict[str, tuple[str, ...]] = {}
         self._nodes: dict[str, AnyNode] = {}
         self._learned: Any = None
+        self.discretizer_: Any = None
         self.em_log_: list[float] = []  # log likelihood + log prior at each step of fit's EM
         if arcs is not None:
             self._graph = _read_structure(arcs)
@@ -370,46 +371,7 @@ class BayesianNetwork:
 
     # ------------------------------------------------------------------------------------------------------------ rows
 
-    def sample(
-        self,
-        n: int = 1,
-        given: Any = None,
-        *,
-        random_state: Any = None,
-        method: str | None = None,
-        limit: float | None = None,
-    ) -> Any:
-        """`n` rows drawn from the network, given what is known: a table with one column for each variable.
-
-        Parameters
-        ----------
-        n : int
-            The number of rows.
-        given : mapping
-            What is known, as for `query`.
-        random_state : None, int or Generator
-            The same rows for the same number.
-        method : None, "exact", "likelihood-weighting", "gibbs" or "forward"
-            By default rows are independent draws from the exact posterior, which must fit into the limit. The others are for
-            what does not: rows chosen by their weights, states of chains (neighbours are alike), or rows kept because they
-            agree with the evidence (exact, but slow where it is rare).
-        limit : float, optional
-            As for `query`.
-
-        Examples
-        --------
-        >>> import merula as mr
-        >>> network = mr.BayesianNetwork().add("rain", ["no", "yes"], [0.8, 0.2])
-        >>> network = network.add("wet", ["no", "yes"], [[1.0, 0.0], [0.2, 0.8]], parents=["rain"])
-        >>> network.sample(2, given={"wet": "yes"}, random_state=0)
-          rain  wet
-        0  yes  yes
-        1  yes  yes
-        """
-        evidence, count = self._read(given), sampling.checked_count(n, "n", 0)
-        log, state = sampling.sample(self._nodes, lambda: self._inference, evidence, count, random_state, method, self._limit(limit))  # fmt: skip
-        check_possible(log, evidence)
-        return sampling.as_table(self._nodes, state)
+    sample = sampling.sample
 
     def predict_table(self, rows: Any, target: str, *, n_jobs: int | None = None, limit: float | None = None) -> Array:
         """The posterior of one variable for every row of a table, whatever cells are missing.
@@ -464,6 +426,31 @@ class BayesianNetwork:
     log_likelihood = learning.log_likelihood
     aic = learning.aic
     bic = learning.bic
+
+    # ------------------------------------------------------------------------------------------------------------ files
+
+    def write(self, path: Any) -> None:
+        """Write the network into a file of the kind its suffix names: .bif, .xmlbif, .net, .xdsl, .uai, .json, also with .gz.
+
+        Only .json keeps everything: types of labels, noisy-OR and noisy-MAX by their few numbers, numeric variables.
+
+        Examples
+        --------
+        >>> import merula as mr, tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "rain.net"
+        >>> mr.BayesianNetwork().add("rain", ["no", "yes"], [0.8, 0.2]).write(path)
+        >>> mr.read_network(path)
+        BayesianNetwork(1 variables, 0 arcs, 1 parameters)
+        """
+        from merula.formats import write_nodes  # a room above this one: a network knows no file format
+
+        write_nodes(list(self._stated().values()), path)
+
+    # -------------------------------------------------------------------------------------------------------- drawings
+
+    plot = drawing.plot
+    to_mermaid = drawing.to_mermaid
+    _repr_html_ = drawing.notebook_html
 
     # -------------------------------------------------------------------------------------------------------- inner ways
 
@@ -550,7 +537,7 @@ def _checked_levels(name: str, levels: Any) -> tuple[Label, ...]:
 def _free(node: AnyNode) -> int:
     """The free parameters of one conditional."""
     if isinstance(node, GaussianNode):
-        return node.intercept.size * (2 + node.slopes.shape[-1])
+        return int(node.intercept.size) * (2 + int(node.slopes.shape[-1]))
     if isinstance(node, NoisyNode):
         moving = sum(int((rows != np.eye(rows.shape[1])[0]).any(axis=1).sum()) for rows in node.strengths)
         return (moving + 1) * (len(node.levels) - 1)
