@@ -333,6 +333,10 @@ def _seed(random_state: Any) -> Any:
 
 def _check_learnable(statistic: FamilyStatistic, missing: str) -> None:
     hidden = statistic.never_observed()
+    for name in statistic.moments:
+        lost = [parent for parent in statistic.discrete_parents(name) if parent in hidden]
+        if lost:
+            raise ValueError(f"no row knows {lost[0]!r}, on which the numeric {name!r} depends: what is never observed is learned from discrete columns alone; discretise {name!r}, or remove the arc")  # fmt: skip
     if hidden and len(hidden) == len(statistic.discrete):
         raise ValueError(f"no row holds a value of {', '.join(map(repr, hidden[:MOST_NAMED]))}; there is nothing to learn from")  # fmt: skip
     if hidden and missing == "available":
