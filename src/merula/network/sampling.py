@@ -1,9 +1,12 @@
-"""Rows drawn from a network, and answers estimated from them: forward, likelihood weighting, Gibbs, and exact draws."""
+"""Rows drawn from a network, and answers estimated from them: forward, likelihood weighting, Gibbs, and exact draws.
+
+`sample` is a method of `BayesianNetwork`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +18,14 @@ from merula.factors.sampled import SampledDistribution, from_weighted_cells
 from merula.logspace import Array
 from merula.network import gibbs
 from merula.network.draws import Draws, State, draw_weighted, needed_for
-from merula.network.evidence import Evidence
-from merula.network.inference import Inference
+from merula.network.evidence import Evidence, check_possible
 from merula.network.node import AnyNode, GaussianNode
 from merula.network.numeric_draws import draw_posterior
 from merula.schema import one_of
 from merula.table import label_array
+
+if TYPE_CHECKING:
+    from merula.network.network import BayesianNetwork
 
 Nodes = Mapping[str, AnyNode]
 METHODS = ("exact", "likelihood-weighting", "gibbs", "forward")
@@ -110,23 +115,53 @@ def _cells(nodes: Nodes, asked: Sequence[str], state: State) -> NDArray[np.int64
 
 
 def sample(
-    nodes: Nodes,
-    inference: Callable[[], Inference],
-    evidence: Evidence,
-    n: int,
-    random_state: Any,
-    method: str | None,
-    limit: float,
-) -> tuple[float, State]:
-    """The log probability of the evidence (0 where it is not computed), and `n` rows drawn given it."""
-    rng, needed = np.random.default_rng(random_state), needed_for(nodes, nodes)
+    network: BayesianNetwork,
+    n: int = 1,
+    given: Any = None,
+    *,
+    random_state: Any = None,
+    method: str | None = None,
+    limit: float | None = None,
+) -> Any:
+    """`n` rows drawn from the network, given what is known: a table with one column for each variable.
+
+    Parameters
+    ----------
+    n : int
+        The number of rows.
+    given : mapping
+        What is known, as for `query`.
+    random_state : None, int or Generator
+        The same rows for the same number.
+    method : None, "exact", "likelihood-weighting", "gibbs" or "forward"
+        By default rows are independent draws from the exact posterior, which must fit into the limit. The others are for what
+        does not: rows chosen by their weights, states of chains (neighbours are alike), or rows kept because they agree with
+        the evidence (exact, but slow where it is rare).
+    limit : float, optional
+        As for `query`.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> network = mr.BayesianNetwork().add("rain", ["no", "yes"], [0.8, 0.2])
+    >>> network = network.add("wet", ["no", "yes"], [[1.0, 0.0], [0.2, 0.8]], parents=["rain"])
+    >>> network.sample(2, given={"wet": "yes"}, random_state=0)
+      rain  wet
+    0  yes  yes
+    1  yes  yes
+    """
+    evidence, count, rng = network._read(given), checked_count(n, "n", 0), np.random.default_rng(random_state)
     if method is not None:
         one_of(method, METHODS, "method")
+    nodes = needed_for(network._nodes, network.variables)
     if not evidence.names and method != "gibbs":
-        return 0.0, draw_weighted(needed, evidence, n, rng).state
-    if method is None or method == "exact":
-        return draw_posterior(needed, inference(), evidence, n, rng, limit)
-    return 0.0, DRAWERS[method](needed, evidence, n, rng)
+        state = draw_weighted(nodes, evidence, count, rng).state
+    elif method is None or method == "exact":
+        log, state = draw_posterior(nodes, network._inference, evidence, count, rng, network._limit(limit))
+        check_possible(log, evidence)
+    else:
+        state = DRAWERS[method](nodes, evidence, count, rng)
+    return as_table(network._nodes, state)
 
 
 def as_table(nodes: Nodes, state: State) -> Any:
