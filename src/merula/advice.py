@@ -1,0 +1,199 @@
+"""What should be said of a table's columns before a model is fitted: identifiers, constants, leaks, texts, numbers in disguise."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.encode import Target, infer_schema
+from merula.schema import Column, Label
+from merula.table import Table
+
+FEWEST_ROWS = 10  # below that, chance explains anything
+FEWEST_LEVELS = 20  # of words, before they can be called identifiers
+EXPECTED_REPEATS = 5.0  # of whole numbers drawn by chance: where none repeats, e^−5 is all that chance allows
+LEAK = 0.9  # of the errors of always guessing the commonest class, avoided by one column alone
+FEWEST_TO_LEAK = 30
+BINS = 64
+MOST_ROWS = 65_536  # of numbers, that tell a leak
+NAMED_ID = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|nr|no|number)$|[a-z]I[dD]$|^(id|ID)[\W_]|编号", re.IGNORECASE)
+SIGNS = str.maketrans("", "", " ,'%€$£")
+SHOWN = 3
+
+Found = tuple[str, str] | None
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One thing worth knowing of one column.
+
+    ``what`` is "identifier", "empty", "constant", "text", "numbers as words" or "leak".
+    """
+
+    column: str
+    what: str
+    text: str
+
+
+def review(table: Table, target: Target, stated: Collection[str] = ()) -> list[Remark]:
+    """What should be said of a table's columns, in their order; nothing of the kind of columns whose kind is `stated`.
+
+    - "identifier": words of which more than half differ; or whole numbers of which none repeats, though by chance some would:
+      n² / (2 · range) ≥ 5 repeats are expected of any n numbers within a range
+    - "leak": the column alone tells the class of a row it has not seen in all but a few cases:
+      errors(level's commonest class, without the row itself) ≤ 0.1 · errors(commonest class)
+    - "empty", "constant", "text", "numbers as words" are what they say
+
+    Examples
+    --------
+    >>> from merula.encode import encode_target
+    >>> from merula.table import open_table
+    >>> import pandas as pd
+    >>> birds = pd.DataFrame({"ring": range(40), "planet": "Earth", "wing": [4.9, 5.1, 9.8, 9.5] * 10})
+    >>> [(remark.column, remark.what) for remark in review(open_table(birds), encode_target(["wren", "wren", "tit", "tit"] * 10, 40))]
+    [('ring', 'identifier'), ('planet', 'constant'), ('wing', 'leak')]
+    """
+    remarks = []
+    for position, column in enumerate(_columns(table)):
+        if column.kind == "text":
+            found = None if column.name in stated else ("text", "holds sentences and is read word by word")
+        elif column.kind == "categorical":
+            found = _words_remark(table, position, target, column.name in stated)
+        else:
+            found = _numbers_remark(table.numbers(position, column.unit), column, target, column.name in stated)
+        if found is not None:
+            remarks.append(Remark(column.name, *found))
+    return remarks
+
+
+def _columns(table: Table) -> tuple[Column, ...]:
+    """The columns, of the kinds a model would guess."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is guessed is said in a remark
+        return infer_schema(table).columns
+
+
+# --------------------------------------------------------------------------------------------------------------- words
+
+
+def _words_remark(table: Table, position: int, target: Target, stated: bool) -> Found:
+    codes, labels = table.codes(position)
+    codes = np.asarray(codes, dtype=np.int64)
+    cells = int(np.count_nonzero(codes >= 0))
+    if cells < 1:
+        return "empty", "holds nothing"
+    if len(labels) == 1:
+        return "constant", f"holds {labels[0]!r} in every row and says nothing"
+    words = all(type(label) is str for label in labels)
+    every = len(labels) == cells >= FEWEST_ROWS
+    if words and not stated and (every or (len(labels) > FEWEST_LEVELS and len(labels) > 0.5 * cells)):
+        return _identifier(len(labels), cells)
+    return _leak(codes + 1, len(labels) + 1, target) or (_disguised(labels) if words and not stated else None)
+
+
+def _identifier(distinct: int, cells: int) -> Found:
+    return "identifier", f"looks like an identifier ({distinct:,} different values in {cells:,} rows)"
+
+
+def _disguised(words: Sequence[str]) -> Found:
+    """Words most of which are numbers."""
+    others = [word for word in words if not _is_number(word)]
+    if len(words) < FEWEST_ROWS or len(others) > 0.2 * len(words):
+        return None
+    shown = ", ".join(map(repr, others[:SHOWN])) + (" …" if len(others) > SHOWN else "")
+    return "numbers as words", f"holds numbers and {shown}" if others else "holds numbers written as words"
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word.translate(SIGNS))
+    except ValueError:
+        return False
+    return True
+
+
+# ------------------------------------------------------------------------------------------------------------- numbers
+
+
+def _numbers_remark(values: NDArray[Any], column: Column, target: Target, stated: bool) -> Found:
+    known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+    if not len(known):
+        return "empty", "holds nothing"
+    low, high = float(known.min()), float(known.max())
+    if low == high:
+        return "constant", f"holds {low:g} in every row and says nothing" if not column.unit else "never changes"
+    if not stated and not column.unit and _tells_rows_apart(known, high - low + 1, column.name):
+        return _identifier(len(known), len(known))
+    step = max(1, len(values) // MOST_ROWS)
+    part = Target(target.codes[::step], target.classes, None)
+    return _leak(_intervals(values[::step].astype(np.float64)), BINS + 1, part)
+
+
+def _tells_rows_apart(values: NDArray[Any], width: float, name: str) -> bool:
+    """Whether whole numbers all differ where chance would make some repeat, or are called a number of something."""
+    n = len(values)
+    chance = n * n / (2 * width) >= EXPECTED_REPEATS
+    if n < FEWEST_ROWS or width < n or not (chance or NAMED_ID.search(name)):
+        return False
+    return bool((values[:MOST_ROWS] % 1 == 0).all()) and len(np.unique(values)) == n and bool((values % 1 == 0).all())
+
+
+def _intervals(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The number of each value's interval, equally frequent ones; 0 is missing."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return np.zeros(len(values), dtype=np.int64)
+    cuts = np.unique(np.quantile(known, np.arange(1, BINS) / BINS, method="inverted_cdf"))
+    return np.where(np.isnan(values), 0, 1 + np.searchsorted(cuts, values))
+
+
+# ---------------------------------------------------------------------------------------------------------------- leaks
+
+
+def _leak(cells: NDArray[np.int64], width: int, target: Target) -> Found:
+    """A column that alone tells the class almost always, also of rows it has not seen."""
+    if len(cells) < FEWEST_TO_LEAK:
+        return None
+    count = len(target.classes)
+    counts = np.bincount(cells * count + target.codes, minlength=width * count).reshape(width, count)
+    classes = counts.sum(axis=0)
+    told = sum(_told(counts, label, int(classes.argmax())) for label in range(count))
+    wrong, base = len(cells) - told, len(cells) - int(classes.max())
+    if not base or wrong > (1 - LEAK) * base:
+        return None
+    return "leak", f"alone tells the class in {told / len(cells):.1%} of the rows"
+
+
+def _told(counts: NDArray[np.int64], label: int, commonest: int) -> int:
+    """How many rows of a class the other rows of their cell tell rightly; of one alone in its cell, the commonest class is told."""
+    others = counts.copy()
+    others[:, label] -= 1
+    told = np.where(others.max(axis=1) > 0, others.argmax(axis=1), commonest)
+    return int(counts[told == label, label].sum())
+
+
+# --------------------------------------------------------------------------------------------------------------- target
+
+
+def checked_target(target: Target, labels: Collection[Label], name: str) -> None:
+    """A ValueError where a column is no target: a measurement, an identifier, or the same in every row."""
+    count, rows = len(target.classes), len(target.codes)
+    if count < 2:
+        raise ValueError(
+            f"the target {name!r} holds one class only ({target.classes.tolist()[0]!r}); a model needs at least two"
+        )
+    if count > FEWEST_LEVELS and count > 0.5 * rows:
+        raise ValueError(
+            f"the target {name!r} has {count:,} different values in {rows:,} rows; a target names classes that many rows share"
+        )
+    numbers = all(isinstance(label, float) for label in labels)
+    if numbers and count > FEWEST_LEVELS:
+        raise ValueError(
+            f"the target {name!r} holds {count:,} different numbers; merula tells classes apart: cut it into a few classes first"
+        )

@@ -1,0 +1,154 @@
+"""CSV and its relatives: which separator, which decimal sign, which encoding; then one reader for all."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+SEPARATORS = ",;\t|"
+SAMPLE = 2**16  # characters that tell the separator
+DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"[-+]?\d+,\d+"), re.compile(r"[-+]?\d*\.\d+")
+NUMBER = re.compile(r"\s*[-+]?\d*\.?\d+([eE][-+]?\d+)?\s*")
+MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # what no text holds
+LONGEST = 60
+
+
+def read_delimited(
+    data: bytes, words: Collection[str] = (), missing: Sequence[str] = (), encoding: str | None = None
+) -> Any:
+    r"""The pyarrow table of a CSV file's bytes; types suit every cell, and an empty cell is missing.
+
+    Examples
+    --------
+    >>> read_delimited(b"bird|weight\nwren|9\nrobin|\n").to_pydict()
+    {'bird': ['wren', 'robin'], 'weight': [9, None]}
+    """
+    import pyarrow as pa
+    import pyarrow.csv
+
+    data = in_utf8(data, encoding)
+    separator, decimal = dialect(data[:SAMPLE].decode(errors="ignore"), len(data) <= SAMPLE)
+    parsing = pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
+    header = _checked_header(data, separator)
+    converting = pyarrow.csv.ConvertOptions(
+        null_values=["", *missing],
+        strings_can_be_null=True,
+        decimal_point=decimal,
+        column_types={name: pa.string() for name in words if name in header},
+    )
+    # one block, so that types are those of all rows and a line may be as long as it likes
+    reading = pyarrow.csv.ReadOptions(block_size=len(data) + 1)
+    try:
+        table = pyarrow.csv.read_csv(pa.BufferReader(data), reading, parsing, converting)
+    except pa.ArrowInvalid as error:
+        raise ValueError(_ragged(data, separator, len(header)) or f"cannot be read as CSV: {error}") from None
+    _refuse_open_quote(table, data)
+    return table
+
+
+def in_utf8(data: bytes, encoding: str | None) -> bytes:
+    """The same text in UTF-8 without a mark; a ValueError that says where it is not in the encoding, or no text at all."""
+    chosen = encoding or next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
+    if chosen != "utf-16" and not encoding and BINARY.search(data[:SAMPLE]):
+        raise ValueError("is no table: it holds binary data, neither CSV, JSON lines, Parquet nor Arrow")
+    try:
+        text = data.decode(chosen)
+    except LookupError:
+        raise ValueError(f"cannot be read: the encoding {chosen!r} is not known; try latin-1 or utf-8") from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"is not in {chosen.upper()}: line {line} holds the byte 0x{data[error.start]:02x}; say its encoding, often latin-1"
+        ) from None
+    return data if chosen == "utf-8" else text.encode()
+
+
+def dialect(sample: str, whole: bool) -> tuple[str, str]:
+    r"""The separator that parts the sample's lines into most equally many cells, and the decimal sign of its numbers.
+
+    Examples
+    --------
+    >>> dialect("wing;weight\n4,9;9,1\n", whole=True)
+    (';', ',')
+    """
+    lines = sample.splitlines(keepends=True)
+    lines = lines if whole or len(lines) < 2 else lines[:-1]
+    parted = {separator: _cells(lines, separator) for separator in SEPARATORS}
+    best = max(SEPARATORS, key=lambda separator: _regularity(parted[separator]))
+    cells = [cell for row in parted[best][1:] for cell in row]
+    commas, points = (sum(bool(sign.fullmatch(cell)) for cell in cells) for sign in (DECIMAL_COMMA, DECIMAL_POINT))
+    return best, "," if commas and not points and best != "," else "."
+
+
+def _cells(lines: list[str], separator: str) -> list[list[str]]:
+    """The sample's rows under one separator; none where a cell is longer than Python's reader takes."""
+    try:
+        return [row for row in csv.reader(lines, delimiter=separator) if row]
+    except csv.Error:
+        return []
+
+
+def _regularity(rows: list[list[str]]) -> tuple[bool, float, int]:
+    """Whether there are several cells in a row, the share of rows as wide as most, and that width."""
+    if not rows:
+        return False, 0.0, 0
+    width, count = Counter(map(len, rows)).most_common(1)[0]
+    return width > 1, count / len(rows), width
+
+
+def _checked_header(data: bytes, separator: str) -> list[str]:
+    """The names in the first line; a ValueError where it is a row like the others."""
+    first = data.lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r").decode()
+    names = next(iter(_cells([first], separator)), [first])
+    numbers = [name for name in names if NUMBER.fullmatch(name)]
+    if len(numbers) == len(names) and len(names) > 1:
+        raise ValueError(
+            f"begins with a line of numbers ({_short(first)}); the first line must name the columns: add one"
+        )
+    return names
+
+
+def _ragged(data: bytes, separator: str, width: int) -> str | None:
+    """What is wrong with the first row that has more or fewer cells than the header; None if no row has."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    wrong: list[tuple[int, int, str]] = []
+
+    def note(row: Any) -> str:
+        wrong.append((row.number, row.actual_columns, row.text))
+        return "skip"
+
+    parsing = pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True, invalid_row_handler=note)
+    reading = pyarrow.csv.ReadOptions(block_size=len(data) + 1, use_threads=False)
+    try:
+        pyarrow.csv.read_csv(pa.BufferReader(data), reading, parsing)
+    except pa.ArrowInvalid:
+        return None
+    if not wrong:
+        return None
+    number, cells, text = wrong[0]
+    more = f", and so do {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
+    return f"is ragged: row {number} has {cells} cells where the header has {width} ({_short(text)}){more}; quote cells that hold {separator!r}, or repair the rows"
+
+
+def _refuse_open_quote(table: Any, data: bytes) -> None:
+    """A quotation mark that is never closed swallows the rest of the file: a ValueError, not a last cell of many lines."""
+    if data.count(b'"') % 2 == 0 or not table.num_rows:
+        return
+    for name in table.column_names:
+        last = table.column(name)[-1].as_py()
+        if isinstance(last, str) and "\n" in last:
+            raise ValueError(
+                f"has a quotation mark that is never closed, in column {name!r} of row {table.num_rows + 1} ({_short(last)})"
+            )
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return repr(line if len(line) <= LONGEST else line[: LONGEST - 1] + "…")

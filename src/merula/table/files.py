@@ -1,0 +1,234 @@
+"""Tables in files: CSV, TSV, JSON lines, Parquet, Arrow, packed or not, read into one pyarrow table by what they hold.
+
+A file's first bytes say what it is; its name is not asked, so that standard input is read like any file.
+"""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import json
+import os
+import sys
+import zlib
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from merula.table.delimited import read_delimited
+
+PathLike = str | os.PathLike[str]
+STANDARD = "-"  # standard input or output
+PACKED = b"\x1f\x8b"
+NEEDS_ARROW = "tables in files are read by pyarrow, which is not installed: pip install 'merula[cli]'"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader is told besides the bytes: which columns are words whatever they hold, what else is missing, the encoding."""
+
+    words: Collection[str] = ()
+    missing: Sequence[str] = ()
+    encoding: str | None = None
+
+
+def read_table(
+    path: PathLike, *, words: Collection[str] = (), missing: Sequence[str] = (), encoding: str | None = None
+) -> Any:
+    r"""The table in a file, or in several with the same columns, as a pyarrow table.
+
+    Parameters
+    ----------
+    path : path
+        CSV with any of the usual separators, JSON lines, Parquet, Arrow or Feather, each but Parquet also packed by gzip; a
+        pattern such as ``"2024-*.csv"`` for several files, one below the other; ``"-"`` for standard input.
+    words : collection of str
+        Columns of a CSV file that hold words even where all of them look like numbers.
+    missing : sequence of str
+        What, besides an empty cell, means that a value is missing in a CSV file, such as ``["NA", "?"]``.
+    encoding : str, optional
+        The encoding of a CSV file; by default UTF-8, or what its byte-order mark says.
+
+    Returns
+    -------
+    pyarrow.Table
+        Types of CSV columns are those that suit every cell: whole numbers, true and false, dates (2024-12-31), times, numbers,
+        else words.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "birds.csv"
+    >>> _ = path.write_text("bird;wing in cm\nwren;4,9\nblackbird;\n")
+    >>> read_table(path).to_pydict()
+    {'bird': ['wren', 'blackbird'], 'wing in cm': [4.9, None]}
+    """
+    reading = Reading(words, tuple(missing), encoding)
+    paths = _paths(os.fspath(path))
+    tables = [_read_one(one, reading) for one in paths]
+    return tables[0] if len(tables) == 1 else _one_below_the_other(tables, paths)
+
+
+def _paths(path: str) -> list[str]:
+    """The files that a path or a pattern names."""
+    if path == STANDARD or Path(path).exists() or not any(sign in path for sign in "*?["):
+        return [path]
+    found = sorted(name for name in glob.glob(path, recursive=True) if Path(name).is_file())
+    if not found:
+        raise FileNotFoundError(f"no file matches the pattern {path}")
+    return found
+
+
+def _read_one(path: str, reading: Reading) -> Any:
+    """The table in one file; errors name the file."""
+    name = "standard input" if path == STANDARD else path
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise ImportError(NEEDS_ARROW) from None
+    try:
+        data = _unpacked(_content(path))
+        return _checked(_reader(data)(data, reading))
+    except pa.ArrowException as error:  # a ValueError by itself too, but without the file's name
+        raise ValueError(f"{name} cannot be read: {_one_line(error)}") from None
+    except ValueError as error:
+        raise ValueError(f"{name} {_one_line(error)}") from None
+
+
+def _content(path: str) -> bytes:
+    if path == STANDARD:
+        return sys.stdin.buffer.read()
+    place = Path(path)
+    if place.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name the files in it, such as '{place / '*.csv'}'")
+    if not place.exists():
+        others = [file.name for file in place.parent.iterdir()] if place.parent.is_dir() else []
+        near = get_close_matches(place.name, others, n=1)
+        hint = f"; did you mean {place.with_name(near[0])}?" if near else ""
+        raise FileNotFoundError(f"there is no file {path}{hint}")
+    try:
+        return place.read_bytes()
+    except PermissionError:
+        raise PermissionError(f"{path} may not be read: permission denied") from None
+
+
+def _unpacked(data: bytes) -> bytes:
+    if data[:2] != PACKED:
+        return data
+    try:
+        return gzip.decompress(data)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"is packed by gzip, but cut short or damaged ({error}); fetch it again") from None
+
+
+def _reader(data: bytes) -> Callable[[bytes, Reading], Any]:
+    """The reader for what these bytes are, by the signature each format begins with."""
+    if not data.strip():
+        raise ValueError("is empty")
+    for signature, reader in SIGNATURES.items():
+        if data.startswith(signature):
+            return reader
+    first = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    return {b"{": _read_json_lines, b"[": _read_json_list}.get(first, _read_csv)
+
+
+def _read_csv(data: bytes, reading: Reading) -> Any:
+    return read_delimited(data, reading.words, reading.missing, reading.encoding)
+
+
+def _read_parquet(data: bytes, _reading: Reading) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    return pq.read_table(pa.BufferReader(data))
+
+
+def _read_arrow_file(data: bytes, _reading: Reading) -> Any:
+    import pyarrow as pa
+
+    return pa.ipc.open_file(pa.BufferReader(data)).read_all()
+
+
+def _read_arrow_stream(data: bytes, _reading: Reading) -> Any:
+    import pyarrow as pa
+
+    return pa.ipc.open_stream(pa.BufferReader(data)).read_all()
+
+
+def _read_feather(data: bytes, _reading: Reading) -> Any:
+    import pyarrow as pa
+    from pyarrow import feather
+
+    return feather.read_table(pa.BufferReader(data))
+
+
+def _read_json_lines(data: bytes, _reading: Reading) -> Any:
+    import pyarrow as pa
+    import pyarrow.json
+
+    # one block, so that types are those of all rows
+    options = pyarrow.json.ReadOptions(block_size=len(data) + 1)
+    return pyarrow.json.read_json(pa.BufferReader(data), read_options=options)
+
+
+def _read_json_list(data: bytes, _reading: Reading) -> Any:
+    import pyarrow as pa
+
+    rows = json.loads(data)
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise ValueError("is JSON, but not a row in braces on each line, nor a list of such rows")
+    return pa.Table.from_pylist(rows)
+
+
+def _refuse_archive(_data: bytes, _reading: Reading) -> Any:
+    raise ValueError("is an Excel workbook, a model or another zip archive; save the sheet as CSV and read that")
+
+
+SIGNATURES: dict[bytes, Callable[[bytes, Reading], Any]] = {
+    b"PAR1": _read_parquet,
+    b"ARROW1": _read_arrow_file,
+    b"FEA1": _read_feather,
+    b"\xff\xff\xff\xff": _read_arrow_stream,
+    b"PK\x03\x04": _refuse_archive,
+}
+
+
+def _checked(table: Any) -> Any:
+    """The table, unless it has no rows or names a column twice; times of day as seconds since midnight."""
+    import pyarrow as pa
+
+    names = table.column_names
+    twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
+    if twice:
+        raise ValueError(f"names the column {twice[0]!r} twice; give every column its own name")
+    if not names or not table.num_rows:
+        raise ValueError("has a header but no rows" if names else "has no columns")
+    for place, kind in enumerate(table.schema.types):
+        if pa.types.is_time(kind):
+            seconds = table.column(place).cast(pa.time32("s"), safe=False).cast(pa.int32())
+            table = table.set_column(place, names[place], seconds)
+    return table
+
+
+def _one_below_the_other(tables: list[Any], paths: list[str]) -> Any:
+    """All rows in one table; columns are matched by name, and are words where the files do not agree on another type."""
+    import pyarrow as pa
+
+    names = tables[0].column_names
+    for path, table in zip(paths[1:], tables[1:], strict=True):
+        for different in set(names) ^ set(table.column_names):
+            lacking = path if different in names else paths[0]
+            raise ValueError(f"{lacking} has no column {different!r}, but other files of the pattern have it")
+    ordered = [table.select(names) for table in tables]
+    try:
+        return pa.concat_tables(ordered, promote_options="permissive")
+    except (pa.ArrowTypeError, pa.ArrowInvalid):
+        unlike = {name for name in names if len({table.schema.field(name).type for table in ordered}) > 1}
+        fields = [pa.field(name, pa.string()) if name in unlike else tables[0].schema.field(name) for name in names]
+        return pa.concat_tables([table.cast(pa.schema(fields)) for table in ordered], promote_options="permissive")
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,106 @@
+"""Tables written to files: CSV, JSON lines, Parquet, Arrow by suffix, or to standard output; whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO, Any
+
+PathLike = str | os.PathLike[str]
+STANDARD = "-"
+ROWS_AT_ONCE = 8_192
+
+
+def write_table(table: Any, path: PathLike, suffix: str | None = None) -> None:
+    """Write a pyarrow table to a file of the format that its suffix names; ``"-"`` is standard output, CSV by default.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    path : path
+        A file ending in ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``, ``.arrow`` or ``.feather``.
+    suffix : str, optional
+        The format, where the path does not say it.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "birds.jsonl"
+    >>> write_table(pa.table({"bird": ["wren", None]}), path)
+    >>> print(path.read_text().strip())
+    {"bird": "wren"}
+    {"bird": null}
+    """
+    write = writer_of(path, suffix)
+    if os.fspath(path) == STANDARD:
+        write(table, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        return
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(table, file)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def writer_of(path: PathLike, suffix: str | None = None) -> Callable[[Any, IO[bytes]], None]:
+    """What writes the format that a path's suffix names; a ValueError if none does."""
+    chosen = suffix or (".csv" if os.fspath(path) == STANDARD else Path(path).suffix.lower())
+    if chosen not in WRITERS:
+        near = get_close_matches(chosen, WRITERS, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ValueError(
+            f"{os.fspath(path)}: tables are written as {', '.join(WRITERS)}, not as {chosen or 'a file without a suffix'!r}{hint}"
+        )
+    return WRITERS[chosen]
+
+
+def _write_csv(table: Any, file: IO[bytes], separator: str = ",") -> None:
+    from pyarrow import csv
+
+    csv.write_csv(table, file, csv.WriteOptions(quoting_style="needed", delimiter=separator))
+
+
+def _write_tsv(table: Any, file: IO[bytes]) -> None:
+    _write_csv(table, file, "\t")
+
+
+def _write_parquet(table: Any, file: IO[bytes]) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, file)
+
+
+def _write_arrow(table: Any, file: IO[bytes]) -> None:
+    from pyarrow import feather
+
+    feather.write_feather(table, file)
+
+
+def _write_json_lines(table: Any, file: IO[bytes]) -> None:
+    for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
+        lines = (json.dumps(row, ensure_ascii=False, default=str) for row in batch.to_pylist())
+        file.write(("\n".join(lines) + "\n").encode())
+
+
+WRITERS: dict[str, Callable[[Any, IO[bytes]], None]] = {
+    ".csv": _write_csv,
+    ".tsv": _write_tsv,
+    ".jsonl": _write_json_lines,
+    ".ndjson": _write_json_lines,
+    ".parquet": _write_parquet,
+    ".arrow": _write_arrow,
+    ".feather": _write_arrow,
+}
