@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import networkx as nx
 import pytest
@@ -115,7 +115,7 @@ def test_a_cycle_is_found_and_named(graph, data):
     looped = graph | {top: (*graph[top], bottom)}
     cycle = find_cycle(looped)
     assert cycle[0] == cycle[-1] and len(set(cycle)) == len(cycle) - 1
-    assert all(before in looped[after] for before, after in zip(cycle, cycle[1:], strict=False))
+    assert all(before in looped[after] for before, after in pairwise(cycle))
     with pytest.raises(ValueError, match="cycle: .* → .*; remove or turn"):
         topological_order(looped)
 
@@ -143,9 +143,7 @@ def every_dag(nodes):
     """All directed acyclic graphs over the nodes."""
     pairs = list(combinations(nodes, 2))
     for choice in product((None, 0, 1), repeat=len(pairs)):
-        arcs = [
-            pair if way == 0 else pair[::-1] for pair, way in zip(pairs, choice, strict=True) if way is not None
-        ]
+        arcs = [pair if way == 0 else pair[::-1] for pair, way in zip(pairs, choice, strict=True) if way is not None]
         graph = build_graph(nodes, arcs)
         if find_cycle(graph) is None:
             yield graph
