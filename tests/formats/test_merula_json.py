@@ -82,16 +82,19 @@ BROKEN = {
     ),
     "ragged": (
         content(probabilities=[[0, 1], [1]]),
-        r"the probabilities of 'big' are not numbers in lists of equal length; expected the shape \(3, 2\)",
+        r"variable 'big': probabilities that are not numbers in lists of equal length; expected the shape \(3, 2\)",
     ),
-    "words": (content(probabilities=[["0", "1"]] * 3), "the probabilities of 'big' are not numbers"),
-    "null": (content(probabilities=[[0, None]] * 3), "the probabilities of 'big' are not numbers"),
-    "absent": (content(probabilities="absent"), "the probabilities of 'big' are not numbers"),
+    "words": (content(probabilities=[["0", "1"]] * 3), "variable 'big': probabilities that are not numbers"),
+    "null": (content(probabilities=[[0, None]] * 3), "variable 'big': probabilities that are not numbers"),
+    "absent": (content(probabilities="absent"), "variable 'big': probabilities that are not numbers"),
     "count": (
         content(probabilities=[[0, 1]] * 2),
-        r"the probabilities of 'big' have the shape \(2, 2\); expected \(3, 2\)",
+        r"variable 'big': probabilities of the shape \(2, 2\); expected \(3, 2\)",
     ),
-    "flat": (content(probabilities=[0, 1] * 3), r"the probabilities of 'big' have the shape \(6,\); expected \(3, 2\)"),
+    "flat": (
+        content(probabilities=[0, 1] * 3),
+        r"variable 'big': probabilities of the shape \(6,\); expected \(3, 2\)",
+    ),
     "row off": (content(probabilities=[[0.5, 0.4]] * 3), r"P\(big given rooms = 1\) sums to 0.9"),
     "level twice": (content(levels=[1, True]), "variable 'big' has the level 1 twice"),
     "name twice": (content(name="rooms"), "variable 'rooms' is declared twice"),
@@ -150,9 +153,9 @@ BROKEN_KINDS = {
     "effects": (
         2,
         {"effects": [[[1, 0, 0]], [[1, 0, 0]] * 2]},
-        r"the effects of 'smoker' of 'cough' have the shape \(1, 3\); expected \(2, 3\)",
+        r"variable 'cough': effects of 'smoker' of the shape \(1, 3\); expected \(2, 3\)",
     ),
-    "leak": (2, {"leak": [1, 0]}, r"the leak of 'cough' have the shape \(2,\); expected \(3,\)"),
+    "leak": (2, {"leak": [1, 0]}, r"variable 'cough': leak of the shape \(2,\); expected \(3,\)"),
     "sum": (
         2,
         {"leak": [0.5, 0.4, 0.0]},
@@ -168,7 +171,7 @@ BROKEN_KINDS = {
         {"parents": ["height", "sex"]},
         "variable 'cough' has the numeric parent 'height'; a discrete variable has discrete parents alone",
     ),
-    "intercept": (3, {"intercept": [1.0]}, r"the intercept of 'height' have the shape \(1,\); expected \(2,\)"),
+    "intercept": (3, {"intercept": [1.0]}, r"variable 'height': intercept of the shape \(1,\); expected \(2,\)"),
     "variance": (
         3,
         {"variance": [1.0, -1.0]},
@@ -217,5 +220,5 @@ def test_endless_nesting():
     with pytest.raises(ValueError, match="the JSON nests too deeply; no network does"):
         parse("[" * 1_000_000)
     deep = json.dumps(content()).replace("[[0, 1], [0.5, 0.5], [1, 0]]", "[" * 200 + "0.5" + "]" * 200)
-    with pytest.raises(ValueError, match="the probabilities of 'big' are not numbers in lists of equal length"):
+    with pytest.raises(ValueError, match="variable 'big': probabilities that are not numbers in lists of equal length"):
         parse(deep)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from merula.formats import bif, merula_json, net, read_nodes, uai, write_nodes, xdsl, xmlbif
+from merula.formats.files import FORMATS
 from merula.network.node import GaussianNode, Node, NoisyNode
 
 MODULES = {module.__name__.rpartition(".")[2]: module for module in (bif, merula_json, net, uai, xdsl, xmlbif)}
@@ -29,6 +30,36 @@ def test_any_text_survives(module, data, networks, assert_same):
     words = st.text(st.characters(codec="utf-8"), max_size=6)
     nodes = data.draw(networks(words, most=3))
     assert_same(module.parse(module.dump(nodes, name=data.draw(words))), nodes)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("damaged")
+
+
+@pytest.mark.parametrize("module", MODULES.values(), ids=MODULES.keys())
+@given(data=st.data())
+@settings(deadline=None, max_examples=100)
+def test_damaged_files_are_read_or_refused(module, data, sprinkler, folder):
+    """Whatever is cut out, repeated or put in: a network, or a ValueError of one line; never anything else."""
+    (suffix,) = [
+        suffix for suffix, known in FORMATS.items() if known.parse is module.parse and suffix not in (".xml", ".bifxml")
+    ]
+    text = module.dump(sprinkler)
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(start, min(start + 40, len(text))))
+        new = ["", text[start:end] * 2, *'"{}(;|,<>é', "-1", "nan", "9" * 5000]
+        text = text[:start] + data.draw(st.sampled_from(new)) + text[end:]
+    path = folder / f"damaged{suffix}"
+    path.write_text(text)
+    try:
+        nodes = read_nodes(path)
+    except ValueError as error:
+        assert len(str(error)) < 800
+        assert "\n" not in str(error)
+    else:
+        assert all(np.allclose(node.table.sum(axis=-1), 1) for node in nodes)
 
 
 @pytest.mark.parametrize("suffix", [one + packed for one in SUFFIXES for packed in ("", ".gz")])
@@ -91,7 +122,7 @@ class TestWritingWhatIsNoNetwork:
             module.dump([Node("grass", ("wet", "dry"), ("rain",), table(2, 2))])
 
     def test_wrong_shape(self, module, table):
-        with pytest.raises(ValueError, match=r"of 'grass' ha(s|ve) the shape \(3,\); expected \(2,\)"):
+        with pytest.raises(ValueError, match=r"'grass'.* the shape \(3,\); expected \(2,\)"):
             module.dump([Node("grass", ("wet", "dry"), (), table(3))])
 
     def test_one_name_twice(self, module, table):

@@ -78,7 +78,7 @@ def read_nodes(path: PathLike, encoding: str | None = None) -> list[AnyNode]:
     try:
         return list(known.parse(_decoded(_content(Path(path)), encoding)))
     except ValueError as error:
-        raise ValueError(f"{os.fspath(path)}: {error}") from None
+        raise ValueError(f"{os.fspath(path)}: {_one_line(str(error))}") from None
 
 
 def write_nodes(nodes: Sequence[AnyNode], path: PathLike) -> None:
@@ -124,6 +124,12 @@ def write_nodes(nodes: Sequence[AnyNode], path: PathLike) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _one_line(message: str, longest: int = 500) -> str:
+    """The message without line breaks, and without the middle of what a damaged file made endless."""
+    short = message if len(message) <= longest else f"{message[: longest // 2]} … {message[-longest // 2 :]}"
+    return " ".join(short.split())
 
 
 def _format(path: PathLike) -> Format:

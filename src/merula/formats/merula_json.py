@@ -133,10 +133,10 @@ def _array(entry: Mapping[str, Any], value: Any, what: str, shape: tuple[int, ..
         array = np.asarray(None)
     if array.size and array.dtype.kind not in "iuf":
         raise ValueError(
-            f"the {what} of {entry['name']!r} are not numbers in lists of equal length; expected the shape {shape}"
+            f"variable {entry['name']!r}: {what} that are not numbers in lists of equal length; expected the shape {shape}"
         )
     if array.shape != shape:
-        raise ValueError(f"the {what} of {entry['name']!r} have the shape {array.shape}; expected {shape}")
+        raise ValueError(f"variable {entry['name']!r}: {what} of the shape {array.shape}; expected {shape}")
     return array.astype(np.float64)
 
 

@@ -15,7 +15,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from merula.logspace import Array, safe_log
 
@@ -93,6 +93,20 @@ def noisy_max(effects: Sequence[ArrayLike], leak: ArrayLike | None = None) -> Ar
         reached = reached + _log_at_most(row).reshape(
             [-1 if axis == place else 1 for axis in range(len(rows))] + [width]
         )
+    return _differences(reached)
+
+
+def noisy_rows(effects: Sequence[Array], leak: Array, levels: Sequence[NDArray[Any]], count: int) -> Array:
+    """P(Y given parents) for each of `count` rows, ``levels[i]`` being the codes of parent i: the table is never made.
+
+    Examples
+    --------
+    >>> noisy_rows([np.array([[1, 0], [0.1, 0.9]])], np.array([0.5, 0.5]), [np.array([0, 1])], 2).round(2).tolist()
+    [[0.5, 0.5], [0.05, 0.95]]
+    """
+    reached = np.tile(_log_at_most(np.asarray(leak, dtype=np.float64)), (count, 1))
+    for effect, codes in zip(effects, levels, strict=True):
+        reached += _log_at_most(np.asarray(effect, dtype=np.float64))[codes]
     return _differences(reached)
 
 
