@@ -86,7 +86,7 @@ def _draw_arc(ax: Any, arc: Arc, scale: float) -> None:
     for k, (x, y) in enumerate(arc.points[1:]):
         before = points[-1]
         if k % 2 == 0:
-            if y > before[1]:
+            if y > before[1] + 1e-6:  # a line of no length has no direction for the arrow's head
                 points.append((x, y))
                 codes.append(Path.LINETO)
             continue

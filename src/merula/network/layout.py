@@ -12,9 +12,9 @@ from itertools import pairwise
 from math import ceil, sqrt
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from merula.logspace import Array
-from merula.structure.graph import topological_order
 
 Graph = Mapping[str, Sequence[str]]
 Key = str | tuple[str, str, int]  # a variable, or the arc (parent, child) where it passes through a layer
@@ -76,38 +76,41 @@ def lay_out(graph: Graph, sizes: Mapping[str, tuple[float, float]], gap: float =
 
 
 def _levels(graph: Graph) -> dict[str, int]:
-    """Each variable's layer: below all its parents, the first that is not full; those without parents just above a child."""
-    most = max(6, ceil(2.2 * sqrt(len(graph))))
-    order = topological_order({name: tuple(parents) for name, parents in graph.items()})
-    levels: dict[str, int] = {}
-    filled: dict[int, int] = {}
-    for name in order:
-        level = 1 + max((levels[parent] for parent in graph[name]), default=-1)
-        while filled.get(level, 0) >= most:
-            level += 1
-        levels[name] = level
-        filled[level] = filled.get(level, 0) + 1
-    for name in order:
-        below = [levels[child] for child, parents in graph.items() if name in parents]
-        if not graph[name] and below:
-            wanted = min(below) - 1
-            while filled.get(wanted, 0) >= most and wanted > levels[name]:
-                wanted -= 1
-            filled[levels[name]] -= 1
-            filled[wanted] = filled.get(wanted, 0) + 1
-            levels[name] = wanted
-    used = {level: place for place, level in enumerate(sorted(set(levels.values())))}
-    return {name: used[level] for name, level in levels.items()}
+    """Each variable's layer, below all its parents, so that arcs are as short as possible; full layers become several.
+
+    min Σ_arcs (level_child − level_parent), level_child ≥ level_parent + 1 (Gansner, Koutsofios, North & Vo 1993, section
+    2.1); the constraints are unimodular, so the levels come out whole.
+    """
+    from scipy.optimize import linprog
+
+    place = {name: k for k, name in enumerate(graph)}
+    arcs = [(place[parent], place[child]) for child, parents in graph.items() for parent in parents]
+    cost, below = np.full(len(graph), 1e-3), np.zeros((len(arcs), len(graph)))  # of equal solutions, the highest
+    for k, (parent, child) in enumerate(arcs):
+        cost[[parent, child]] += -1.0, 1.0
+        below[k, [parent, child]] = 1.0, -1.0
+    found = linprog(cost, csr_array(below), -np.ones(len(arcs))).x if arcs else np.zeros(len(graph))
+    return _not_too_wide({name: round(found[k]) for name, k in place.items()})
+
+
+def _not_too_wide(levels: Mapping[str, int]) -> dict[str, int]:
+    """The same layers in order, each with more variables than there is room for cut into several."""
+    most, start = max(6, ceil(1.6 * sqrt(len(levels)))), 0
+    cut: dict[str, int] = {}
+    for level in sorted(set(levels.values())):
+        names = [name for name in levels if levels[name] == level]
+        parts = ceil(len(names) / most)
+        cut |= {name: start + k % parts for k, name in enumerate(names)}  # in turn: arcs pass between boxes
+        start += parts
+    return cut
 
 
 def _with_passing(graph: Graph, levels: Mapping[str, int]) -> tuple[list[list[Key]], dict[Key, list[Key]]]:
     """The layers with a key for each arc that passes through, and what each key hangs on in the layer above."""
     layers: list[list[Key]] = [[] for _ in range(1 + max(levels.values(), default=-1))]
-    above: dict[Key, list[Key]] = {}
-    for name in topological_order({name: tuple(parents) for name, parents in graph.items()}):
-        layers[levels[name]].append(name)
-        above[name] = []
+    above: dict[Key, list[Key]] = {name: [] for name in graph}
     for child, parents in graph.items():
+        layers[levels[child]].append(child)
         for parent in parents:
             before: Key = parent
             for level in range(levels[parent] + 1, levels[child]):
@@ -178,22 +181,22 @@ def _across(
     """Each key's place from left to right: as near as possible to what it is joined with, in the layers' order."""
     below, x = _turned(above), {}
     for layer in layers:
-        for key, start in zip(layer, _starts(layer, widths, gap), strict=True):
-            x[key] = start - (_starts(layer, widths, gap)[-1] / 2 if layer else 0.0)
-    for sweep in range(SWEEPS):
+        starts = _starts(layer, widths, gap)
+        x.update(zip(layer, starts - starts[-1] / 2, strict=True))
+    for sweep in range(2 * SWEEPS + 1):  # the last goes down: children stand straight below their parents
         down = sweep % 2 == 0
         for layer in layers if down else reversed(layers):
-            # both sides pull in the end; before that, the side that has just been placed
-            near = {key: [*above[key], *below[key]] if sweep >= SWEEPS - 4 else (above if down else below)[key] for key in layer}  # fmt: skip
+            # at first the side that has just been placed pulls, then both do, and arcs that pass want to be straight
+            near = {key: [*above[key], *below[key]] if SWEEPS < sweep < 2 * SWEEPS else (above if down else below)[key] for key in layer}  # fmt: skip
             x.update(zip(layer, _settled(layer, near, x, widths, gap), strict=True))
     left = min((x[key] - widths[key] / 2 for key in x), default=0.0)
     return {key: place - left for key, place in x.items()}
 
 
 def _starts(layer: Sequence[Key], widths: Mapping[Key, float], gap: float) -> Array:
-    """The places of a layer's keys packed as closely as allowed."""
-    halves = np.array([widths[key] / 2 for key in layer])
-    return np.concatenate(([0.0], np.cumsum(halves[:-1] + halves[1:] + gap)))[: len(layer)]
+    """The places of a layer's keys packed as closely as allowed; arcs that pass need no gap between them."""
+    rooms = np.array([widths[key] / 2 + (gap / 2 if isinstance(key, str) else 0.0) for key in layer])
+    return np.concatenate(([0.0], np.cumsum(rooms[:-1] + rooms[1:])))[: len(layer)]
 
 
 def _settled(
