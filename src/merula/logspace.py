@@ -71,7 +71,7 @@ def safe_log(probability: Any) -> Array:
         return np.log(np.asarray(probability, dtype=np.float64))
 
 
-def as_float(count: int) -> float:
+def as_float(count: float) -> float:
     """A whole number as a float, infinite beyond its range."""
     return float(count) if abs(count) < 10**300 else np.inf
 

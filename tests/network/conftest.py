@@ -211,10 +211,3 @@ def read_network(network_file):
         return kept[name]
 
     return read
-
-
-@pytest.fixture(scope="session")
-def monkeypatch_session():
-    """Not a fixture of one test, so that Hypothesis may use it for all examples of a law."""
-    with pytest.MonkeyPatch.context() as patch:
-        yield patch

@@ -56,17 +56,19 @@ def test_all_posteriors_at_once(data, networks, evidence):
 
 @LAW
 @given(data=st.data())
-def test_all_posteriors_of_a_network_too_large_to_stay_in_memory(data, networks, evidence, monkeypatch_session):
+def test_all_posteriors_of_a_network_too_large_to_stay_in_memory(data, networks, evidence):
     """Trees over `KEPT` entries are cut at the evidence and laid out anew: the same answers by another way."""
-    monkeypatch_session.setattr("merula.network.inference.KEPT", 0)
-    monkeypatch_session.setattr("merula.network.inference.CHEAP", 0)
     stated = data.draw(networks())
     known = data.draw(evidence(stated))
     assume(stated.probability(known) > 0)
-    for name, posterior in stated.network.posteriors(known).items():
-        close(posterior.values, stated.posterior([name], known))
     name = data.draw(st.sampled_from(stated.names))
-    close(stated.network.query(name, given=known).values, stated.posterior([name], known))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("merula.network.inference.KEPT", 0)
+        posteriors = stated.network.posteriors(known)
+        one = stated.network.query(name, given=known)
+    for other, posterior in posteriors.items():
+        close(posterior.values, stated.posterior([other], known))
+    close(one.values, stated.posterior([name], known))
 
 
 @LAW
@@ -234,7 +236,7 @@ def test_targets_that_make_no_sense(asia):
         asia.network.query(["smoker", "smoker"])
 
 
-@pytest.mark.parametrize("actions", [{"x-ray": {"yes", "no"}}, {"x-ray": {"yes": 0.5, "no": 0.5}}, {"x-ray": None}, None, "x-ray"])
+@pytest.mark.parametrize("actions", [{"x-ray": {"yes", "no"}}, {"x-ray": {"yes": 0.5, "no": 0.5}}, {"x-ray": None}, "x-ray"])
 def test_an_action_sets_one_level(asia, actions):
     with pytest.raises(ValueError, match="an action sets each variable to one level|given is 'x-ray'"):
         asia.network.do(actions)
@@ -496,7 +498,7 @@ def test_hundreds_of_variables_with_one_level():
         network.add(name, ["always"], [1.0])
     for i in range(70):
         for j in range(i):
-            network.add(f"pair {i}-{j}", ["x", "y"], [0.25, 0.75] if i else [1.0, 0.0], parents=[names[i], names[j]])
+            network.add(f"pair {i}-{j}", ["x", "y"], [[[0.25, 0.75]]], parents=[names[i], names[j]])
     known = {f"pair {i}-{j}": "y" for i in range(70) for j in range(i)}
     assert all(posterior.values.max() == 1.0 for posterior in network.posteriors(known).values())
     close(network.query(["constant 0", "pair 1-0"]).values, [[0.25, 0.75]])

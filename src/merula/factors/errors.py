@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from merula.logspace import as_float
+
 
 class ImpossibleEvidenceError(ValueError):
     """The evidence has probability 0: nothing can be said given what cannot happen.
@@ -20,6 +22,7 @@ class TooWideError(MemoryError):
     """An exact answer would need more table entries than allowed; nothing was computed."""
 
     def __init__(self, entries: float, limit: float) -> None:
+        entries, limit = as_float(entries), as_float(limit)
         super().__init__(
             f"an exact answer needs tables of {entries:.3g} entries ({_bytes(entries)}), the limit is {limit:.3g} ({_bytes(limit)}); "
             "give more evidence, ask for fewer variables at once, raise limit=, or ask query(…, method='likelihood-weighting')"

@@ -153,7 +153,8 @@ def _order(adjacent: Bits, sizes: Array, rule: int, seed: int, order: Integers) 
     alive, around, beyond = np.ones(count, np.bool_), np.empty(count, np.int64), np.empty(count, np.int64)
     state, entries = np.uint64(seed), 0.0
     for step in range(count):
-        simplicial = False  # a variable whose neighbours all share tables may always come next: no score need be renewed
+        # A variable whose neighbours all share tables may always come next: then no other score need be renewed.
+        simplicial = False
         for v in range(count):
             simplicial |= alive[v] and not stale[v] and rule != WEIGHT and scores[v] == 0.0
         best = -1

@@ -13,7 +13,8 @@ from merula.factors.errors import TooWideError
 from merula.logspace import Array, ZeroEvidenceWarning, safe_log, warn_user
 from merula.network.evidence import Evidence
 from merula.network.inference import Inference
-from merula.network.node import AnyNode, GaussianNode
+from merula.network.node import AnyNode, GaussianNode, NoisyNode
+from merula.network.noisy import noisy_rows
 from merula.network.numeric_rows import NumericRows, numeric_rows, patterns
 from merula.structure.rows import NetworkRows, read_rows
 from merula.table import open_table
@@ -22,12 +23,16 @@ NOTHING = Evidence({}, {}, {}, {})
 BLOCK = 16_384  # rows whose densities are computed at once
 
 
-def read_known(nodes: Mapping[str, AnyNode], source: Any) -> NetworkRows:
-    """The columns of a table that a network knows, as codes and numbers; unknown levels count as missing, with a warning."""
+def read_known(nodes: Mapping[str, AnyNode], source: Any, target: str | None = None) -> NetworkRows:
+    """The columns of a table that a network knows, as codes and numbers; unknown levels count as missing, with a warning.
+
+    The target's own column is not looked at.
+    """
     table = open_table(source)
     names = [name for name in table.names if name in nodes]
     if not names:
         raise ValueError(f"no column of the rows is a variable of the network, which has {', '.join(map(repr, list(nodes)[:8]))}{' …' if len(nodes) > 8 else ''}; the rows have {', '.join(map(repr, table.names[:8]))}")  # fmt: skip
+    names = [name for name in names if name != target]
     levels = {name: None if isinstance(nodes[name], GaussianNode) else nodes[name].levels for name in names}
     return read_rows(table, names, levels, unseen="missing")
 
@@ -41,12 +46,11 @@ def posteriors(
 
     def ask(rows: NetworkRows) -> tuple[Array, ...]:
         numbers = numeric_rows(nodes, rows, limit, target)
-        known = [name for name in rows.names if name != target]
-        tree, tables, variables = inference.rows(known, target, limit, numbers.scopes)
+        tree, tables, variables = inference.rows(rows.names, target, limit, numbers.scopes)
         codes, place = _codes(rows, inference, variables), variables.index(inference.index[target])
         return tree.posteriors_of_rows(tables, codes, place, n_jobs, numbers.factors())
 
-    logs, answers = _asked(read_known(nodes, source), ask)
+    logs, answers = _asked(read_known(nodes, source, target), ask)
     impossible = ~(logs > -np.inf)
     if impossible.any():
         answers[impossible] = inference.joint((target,), NOTHING, limit)[1]
@@ -67,7 +71,7 @@ def log_probabilities(
         numbers = numeric_rows(nodes, rows, limit)
         discrete = [name for name in rows.names if name in inference.index]
         if len(discrete) == len(inference.names) and not any(rows.missing(name).any() for name in discrete):
-            return (_complete(rows, inference) + _densities(numbers, n_jobs),)
+            return (_complete(nodes, rows) + _densities(numbers, n_jobs),)
         tree, tables, variables = inference.rows(discrete, None, limit, numbers.scopes)
         return (tree.log_evidence_of_rows(tables, _codes(rows, inference, variables), n_jobs, numbers.factors()),)
 
@@ -95,20 +99,19 @@ def _densities(numbers: NumericRows, n_jobs: int | None) -> Array:
     return np.concatenate([np.zeros(0), *blocks])
 
 
-def _complete(rows: NetworkRows, inference: Inference) -> Array:
+def _complete(nodes: Mapping[str, AnyNode], rows: NetworkRows) -> Array:
     """log P(row) of complete rows: one entry of each table."""
     logs = np.zeros(rows.count)
-    place = {v: rows.codes[rows.positions[name]] for name, v in inference.index.items()}
-    for piece in inference.pieces:
-        if any(v >= len(inference.names) for v in piece.scope):
-            return _complete_noisy(rows, inference)
-        logs += safe_log(piece.values)[tuple(place[v] for v in piece.scope)]
+    for node in nodes.values():
+        if isinstance(node, GaussianNode):
+            continue
+        codes = [rows.codes[rows.positions[name]] for name in (*node.parents, node.name)]
+        if isinstance(node, NoisyNode):
+            found = noisy_rows(node.strengths, node.leak, codes[:-1], rows.count)
+            logs += safe_log(np.take_along_axis(found, codes[-1][:, np.newaxis], axis=1)[:, 0])
+        else:
+            logs += safe_log(node.table[tuple(codes)])
     return logs
-
-
-def _complete_noisy(rows: NetworkRows, inference: Inference) -> Array:
-    tree, tables, variables = inference.rows(inference.names, None, np.inf)
-    return tree.log_evidence_of_rows(tables, _codes(rows, inference, variables), None)
 
 
 def _codes(rows: NetworkRows, inference: Inference, variables: list[int]) -> NDArray[np.int32]:

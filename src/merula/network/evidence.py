@@ -26,6 +26,7 @@ class Evidence:
     soft: dict[str, Array]
     numbers: dict[str, float]
     stated: Mapping[str, Any]
+    log_scale: float = 0.0  # what was taken off the likelihoods, each of which has the largest entry 1
 
     @property
     def names(self) -> set[str]:
@@ -46,6 +47,7 @@ def read_evidence(nodes: Mapping[str, AnyNode], given: Any) -> Evidence:
     hard: dict[str, int] = {}
     soft: dict[str, Array] = {}
     numbers: dict[str, float] = {}
+    log_scale = 0.0
     for name, known in given.items():
         node = nodes[one_of(name, nodes, "a variable of the evidence")]
         if not (isinstance(known, Mapping) or is_set(known)) and is_missing(known) and None not in node.levels:
@@ -53,12 +55,14 @@ def read_evidence(nodes: Mapping[str, AnyNode], given: Any) -> Evidence:
         if isinstance(node, GaussianNode):
             numbers[name] = _number(name, known)
         elif isinstance(known, Mapping):
-            soft[name] = _likelihood(name, node, known)
+            likelihood = _likelihood(name, node, known)
+            soft[name] = likelihood / likelihood.max()
+            log_scale += float(np.log(likelihood.max()))
         elif is_set(known):
             soft[name] = _set(name, node, known)
         else:
             hard[name] = rank_of(known, name, node.levels)
-    return Evidence(hard, soft, numbers, dict(given))
+    return Evidence(hard, soft, numbers, dict(given), log_scale)
 
 
 def check_possible(log: float, evidence: Evidence) -> None:
@@ -78,7 +82,10 @@ def _number(name: str, known: Any) -> float:
 def _likelihood(name: str, node: AnyNode, known: Mapping[Any, Any]) -> Array:
     likelihood = np.full(len(node.levels), np.nan)
     for level, value in known.items():
-        likelihood[rank_of(level, name, node.levels)] = value
+        place = rank_of(level, name, node.levels)
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+            raise ValueError(f"the likelihood of {name!r} is {value!r} at {level!r}, expected a number from 0")
+        likelihood[place] = value
     lacking = [level for level, value in zip(node.levels, likelihood, strict=True) if np.isnan(value)]
     if lacking:
         raise ValueError(
@@ -88,8 +95,7 @@ def _likelihood(name: str, node: AnyNode, known: Mapping[Any, Any]) -> Array:
         raise ValueError(
             f"the likelihood of {name!r} is {dict(known)!r}, expected finite numbers from 0, not all of them 0"
         )
-    scaled: Array = likelihood / likelihood.max()
-    return scaled
+    return likelihood
 
 
 def _set(name: str, node: AnyNode, known: Any) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from merula.network import batches, drawing, hybrid, learning, sampling
 from merula.network.evidence import Evidence, check_possible, read_evidence
 from merula.network.inference import Inference
 from merula.network.node import AnyNode, GaussianNode, Node, NoisyNode
+from merula.network.noisy_chain import written_out
 from merula.network.stated import LinearGaussian, NoisyMax, NoisyOr
 from merula.network.tables import read_table
 from merula.schema import Label, one_of
@@ -114,7 +116,11 @@ class BayesianNetwork:
 
     def _node(self, name: str, levels: Any, probabilities: Any, parents: Sequence[str]) -> AnyNode:
         stated = levels if isinstance(levels, LinearGaussian) else probabilities
-        named = stated.parents if isinstance(stated, NoisyOr | NoisyMax) else chosen(parents, self._nodes, "a parent")
+        named = chosen(parents, self._nodes, f"a parent of {name!r}")
+        if isinstance(stated, NoisyOr | NoisyMax):
+            if named and set(named) != set(stated.parents):
+                raise ValueError(f"{name!r} has parents={list(named)}, but its {type(stated).__name__} names {list(stated.parents)}; leave parents= out")  # fmt: skip
+            named = stated.parents
         for parent in named:
             one_of(parent, self._nodes, f"a parent of {name!r}")
         numeric = [parent for parent in named if isinstance(self._nodes[parent], GaussianNode)]
@@ -132,18 +138,17 @@ class BayesianNetwork:
 
     def _check_new(self, node: AnyNode) -> None:
         """A variable stated anew must not close a cycle, nor change the levels its children were stated for."""
-        cycle = find_cycle({**self._graph, node.name: node.parents})
-        if cycle:
+        if node.name in node.parents or node.name in ancestors(self._graph, node.parents):
+            cycle = find_cycle({**self._graph, node.name: node.parents}) or ()
             raise ValueError(f"{node.name!r} would close the cycle {' → '.join(cycle)}; a network has none")
         old = self._nodes.get(node.name)
-        if old is not None and (old.levels != node.levels or type(old) is not type(node)):
+        if old is not None and old.levels != node.levels:
             children = children_of(self._graph)[node.name]
             if children:
                 raise ValueError(f"{node.name!r} has the child {children[0]!r}, stated for its levels {list(old.levels)}; state it with the same levels")  # fmt: skip
 
     def _forget(self) -> None:
-        for cached in ("_inference", "_expanded"):
-            self.__dict__.pop(cached, None)
+        self.__dict__.pop("_inference", None)
         self._learned = None
         self.em_log_ = []
 
@@ -315,9 +320,10 @@ class BayesianNetwork:
         >>> mr.BayesianNetwork().add("rain", ["no", "yes"], [0.8, 0.2]).probability({"rain": "yes"})
         0.2
         """
-        log = self._with_numbers(self._read(given), self._limit(limit), "log_evidence")
+        evidence = self._read(given)
+        log = self._with_numbers(evidence, self._limit(limit), "log_evidence")
         with np.errstate(over="ignore"):  # a density may be beyond the range of floats
-            return float(np.exp(log))
+            return float(np.exp(log + evidence.log_scale))
 
     def most_probable(
         self, targets: Any = None, given: Any = None, *, limit: float | None = None
@@ -342,7 +348,7 @@ class BayesianNetwork:
             levels = joint.mode()
             return levels, joint.probability(levels)
         self._refuse_numeric("most_probable")
-        log, found = self._expanded.most_probable(evidence, most)
+        log, found = self._written_out(evidence, most).most_probable(evidence, most)
         check_possible(log, evidence)
         total = self._inference.log_evidence(evidence, most)
         unknown = {name: self._nodes[name].levels[code] for name, code in found.items() if name not in evidence.hard}
@@ -360,6 +366,7 @@ class BayesianNetwork:
         0.2
         """
         evidence = self._read(actions)
+        actions = {} if actions is None else actions
         if evidence.soft or len(evidence.names) < len(actions):
             raise ValueError(f"do({dict(actions)!r}): an action sets each variable to one level; sets, likelihoods and None are evidence, not actions")  # fmt: skip
         nodes: dict[str, AnyNode] = dict(self._nodes)
@@ -458,12 +465,11 @@ class BayesianNetwork:
     def _inference(self) -> Inference:
         return Inference({name: node for name, node in self._stated().items() if not isinstance(node, GaussianNode)})
 
-    @cached_property
-    def _expanded(self) -> Inference:
-        """The same with every noisy variable written out: the largest product must not run over a chain's helpers."""
-        if not any(isinstance(node, NoisyNode) for node in self._nodes.values()):
+    def _written_out(self, evidence: Evidence, limit: float) -> Inference:
+        """The same with every noisy variable as one table: the largest product must not run over a chain's helpers."""
+        if len(self._inference.cards) == len(self._inference.names):
             return self._inference
-        return Inference({n: Node(n, node.levels, node.parents, node.table) for n, node in self._nodes.items() if not isinstance(node, GaussianNode)})  # fmt: skip
+        return Inference({name: written_out(node, evidence.hard, limit) if isinstance(node, NoisyNode) else node for name, node in self._nodes.items()})  # type: ignore[misc] # fmt: skip
 
     def _with_numbers(self, evidence: Evidence, limit: float, question: str, *arguments: Any) -> Any:
         """Ask the discrete part, with what known numbers say of it as further factors."""
@@ -526,8 +532,8 @@ def _read_structure(arcs: Any) -> dict[str, tuple[str, ...]]:
 
 
 def _checked_levels(name: str, levels: Any) -> tuple[Label, ...]:
-    if isinstance(levels, str) or not isinstance(levels, Iterable):
-        raise ValueError(f"the levels of {name!r} are {levels!r}, expected a list of at least one level")
+    if isinstance(levels, str | Mapping | AbstractSet) or not isinstance(levels, Iterable):
+        raise ValueError(f"the levels of {name!r} are {levels!r}, expected a list of at least one level, in order")
     found = tuple(plain_label(level) for level in levels)
     if not found or len(set(found)) < len(found):
         raise ValueError(f"the levels of {name!r} are {list(found)}: name at least one, and each once")

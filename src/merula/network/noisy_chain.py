@@ -6,11 +6,15 @@ Y is the last of A_1, …, A_n with A_i = max(A_{i−1}, Z_i), Z_i being what pa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import prod
 
 import numpy as np
 
+from merula.factors.errors import TooWideError
 from merula.logspace import Array
+from merula.network.node import Node, NoisyNode
+from merula.network.noisy import noisy_max, noisy_rows
 
 
 def chain_tables(strengths: Sequence[Array], leak: Array) -> list[Array]:
@@ -37,3 +41,16 @@ def _step(strength: Array) -> Array:
         table[before, :, before] = at_most[:, before]
         table[before, :, before + 1 :] = strength[:, before + 1 :]
     return table
+
+
+def written_out(node: NoisyNode, known: Mapping[str, int], limit: float) -> Node:
+    """A noisy-MAX as one table over those of its parents whose level is not known; the others act as part of the leak."""
+    fixed = {parent: np.array([known[parent]]) for parent in node.parents if parent in known}
+    left = [place for place, parent in enumerate(node.parents) if parent not in known]
+    strengths = [node.strengths[place] for place in left]
+    entries = prod(len(strength) for strength in strengths) * len(node.levels)
+    if entries > limit:
+        raise TooWideError(entries, limit)
+    acting = [strength for parent, strength in zip(node.parents, node.strengths, strict=True) if parent in known]
+    leak = noisy_rows(acting, node.leak, list(fixed.values()), 1)[0]
+    return Node(node.name, node.levels, tuple(node.parents[place] for place in left), noisy_max(strengths, leak))

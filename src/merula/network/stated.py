@@ -100,6 +100,7 @@ class NoisyMax:
 
     def node(self, name: str, levels: Sequence[Label], parents: Levels) -> NoisyNode:
         """The variable with these numbers; its levels are taken as ordered, the one that says 'nothing' first."""
+        _absent_first(name, levels)
         nothing = np.eye(len(levels))[0]
         strengths = []
         for (parent, stated), known in zip(self.effects.items(), parents.values(), strict=True):
@@ -203,8 +204,8 @@ def _by_level(parent: str, known: Sequence[Label], stated: Any) -> dict[Label, f
 
 
 def _absent_first(name: str, levels: Sequence[Label]) -> None:
-    if str(levels[0]).lower() in POSITIVE:
-        raise ValueError(f"{name!r} has the levels {list(levels)}; a noisy-OR takes the last one for 'present': write {[levels[1], levels[0]]}, or name the level that causes")  # fmt: skip
+    if len(levels) > 1 and str(levels[0]).lower() in POSITIVE:
+        raise ValueError(f"{name!r} has the levels {list(levels)}; a noisy gate takes the first one for 'absent' and the last for 'present': write {list(levels[::-1])}, or name the level that causes")  # fmt: skip
 
 
 def _probability(value: Any, what: str) -> float:
@@ -214,6 +215,10 @@ def _probability(value: Any, what: str) -> float:
 
 
 def _distribution(name: str, levels: Sequence[Label], row: Mapping[Any, Any], where: str) -> Array:
+    if not isinstance(row, Mapping):
+        raise ValueError(
+            f"the distribution of {name!r} by {where} is {row!r}, expected {{level of {name!r}: probability}}"
+        )
     found = np.zeros(len(levels))
     for level, probability in row.items():
         found[rank_of(level, name, tuple(levels))] = _probability(probability, f"P({name} = {level!r}) by {where}")

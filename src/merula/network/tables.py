@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Any
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from merula.factors import ConditionalDistribution, JointDistribution
+from merula.factors.cells import plain_columns
 from merula.factors.names import Levels, cell_text, rank_of, title
-from merula.logspace import Array
+from merula.logspace import Array, as_float
 from merula.schema import Label, one_of
-from merula.table import open_table
 
 SUM_TOLERANCE = 1e-6
 LARGEST = 2**28  # entries of one conditional table
@@ -24,7 +24,7 @@ def read_table(name: str, levels: Sequence[Label], parents: Levels, probabilitie
     shape = (*(len(known) for known in parents.values()), len(levels))
     if prod(shape) > LARGEST:
         raise ValueError(
-            f"{title([name], parents)} has {prod(shape):.3g} entries, at most {LARGEST:.3g} are kept; give {name!r} fewer parents or levels, or state it by a NoisyOr or NoisyMax"
+            f"{title([name], parents)} has {as_float(prod(shape)):.3g} entries, at most {LARGEST:.3g} are kept; give {name!r} fewer parents or levels, or state it by a NoisyOr or NoisyMax"
         )
     return checked_rows(name, levels, parents, _read(name, tuple(levels), parents, probabilities, shape))
 
@@ -83,21 +83,30 @@ def _from_distribution(name: str, levels: tuple[Label, ...], parents: Levels, st
 
 
 def _from_mapping(name: str, levels: tuple[Label, ...], parents: Levels, stated: Any, shape: tuple[int, ...]) -> Array:
-    table = np.full(shape, np.nan)
-    _fill(table, name, levels, list(parents.items()), stated, ())
-    lacking = np.isnan(table).any(axis=-1)
-    if lacking.any():
-        place = tuple(int(axis[0]) for axis in np.nonzero(lacking))
-        raise ValueError(f"{title([name], parents)} has no row where {cell_text(parents, place)}; state it")
+    table = np.zeros(shape)
+    rows: dict[tuple[int, ...], Any] = {}
+    _gather(name, list(parents.items()), stated, (), rows)
+    for place, row in rows.items():
+        table[place] = _row(name, levels, row)
+    return _complete(name, parents, table, rows)
+
+
+def _complete(name: str, parents: Levels, table: Array, rows: Container[tuple[int, ...]]) -> Array:
+    """The table itself, if every combination of the parents has a row."""
+    for place in np.ndindex(table.shape[:-1]):
+        if place not in rows:
+            raise ValueError(f"{title([name], parents)} has no row where {cell_text(parents, place)}; state it")
     return table
 
 
-def _fill(
-    table: Array, name: str, levels: tuple[Label, ...], left: list[tuple[str, Any]], stated: Any, place: tuple[int, ...]
+def _gather(
+    name: str, left: list[tuple[str, Any]], stated: Any, place: tuple[int, ...], rows: dict[tuple[int, ...], Any]
 ) -> None:
-    """Write what is stated below one combination of the first parents: {level of the next: …}, or {all levels left: row}."""
+    """Collect what is stated below one combination of the first parents: {level of the next: …}, or {all levels left: row}."""
     if not left:
-        table[place] = _row(name, levels, stated)
+        if place in rows:
+            raise ValueError(f"a row of P({name}) is stated twice: {rows[place]!r} and {stated!r}; state each row once")
+        rows[place] = stated
         return
     if not isinstance(stated, Mapping):
         raise ValueError(
@@ -110,19 +119,22 @@ def _fill(
             rank_of(level, parent, known)
             for level, (parent, known) in zip(key if several else (key,), taken, strict=True)
         ]
-        _fill(table, name, levels, left[len(taken) :], below, (*place, *ranks))
+        _gather(name, left[len(taken) :], below, (*place, *ranks), rows)
 
 
 def _row(name: str, levels: tuple[Label, ...], stated: Any) -> Array:
     """The probabilities of all levels, from {level: probability} (levels not named have 0) or a sequence."""
-    if not isinstance(stated, Mapping):
-        row = np.asarray(stated, dtype=np.float64)
-        if row.shape != (len(levels),):
-            raise ValueError(f"a row of P({name}) is {stated!r}, expected the probabilities of {list(levels)}")
-        return row
     row = np.zeros(len(levels))
-    for level, probability in stated.items():
-        row[rank_of(level, name, levels)] = probability
+    try:
+        if isinstance(stated, Mapping):
+            for level, probability in stated.items():
+                row[rank_of(level, name, levels)] = np.float64(probability)
+            return row
+        row = np.asarray(stated, dtype=np.float64)
+    except TypeError:
+        raise ValueError(f"a row of P({name}) is {stated!r}, expected numbers") from None
+    if row.shape != (len(levels),):
+        raise ValueError(f"a row of P({name}) is {stated!r}, expected the probabilities of {list(levels)}")
     return row
 
 
@@ -131,23 +143,24 @@ def _from_frame(name: str, levels: tuple[Label, ...], parents: Levels, stated: A
     index = getattr(stated, "index", None)
     if index is not None and all(parent in (index.names or ()) for parent in parents) and parents:
         stated = stated.reset_index()
-    frame = open_table(stated)
+    columns = plain_columns(stated)
     for parent in parents:
-        one_of(parent, frame.names, f"a column of the table of P({name})")
-    columns = {column: list(stated[column]) for column in frame.names}
-    by_text = {str(level): rank for rank, level in enumerate(levels)}
+        one_of(parent, columns, f"a column of the table of P({name})")
+    by_text = {str(level): level for level in levels}
     tidy = "probability" in columns and name in columns
-    cells: dict[tuple[Label, ...], dict[Any, Any]] = {}
-    for row in range(frame.rows):
-        key = tuple(columns[parent][row] for parent in parents)
-        found = cells.setdefault(key, {})
+    table, met = np.zeros(shape), set()
+    for row in range(len(next(iter(columns.values()), ()))):
+        place = tuple(rank_of(columns[parent][row], parent, known) for parent, known in parents.items())
         if tidy:
-            found[columns[name][row]] = columns["probability"][row]
+            found = {columns[name][row]: columns["probability"][row]}
         else:
-            found.update({levels[by_text[c]]: columns[c][row] for c in columns if c in by_text and c not in parents})
-    if not parents:
-        return _row(name, levels, cells.get((), {}))
-    return _from_mapping(name, levels, parents, {k[0] if len(k) == 1 else k: v for k, v in cells.items()}, shape)
+            found = {by_text[c]: columns[c][row] for c in columns if c in by_text and c not in parents}
+        cell = (*place, rank_of(columns[name][row], name, levels)) if tidy else place
+        if cell in met:
+            raise ValueError(f"row {row} of the table of P({name}) states again what an earlier row states: {cell_text({**parents, name: levels} if tidy else parents, cell) or found}; state it once")  # fmt: skip
+        met.add(cell)
+        table[place] += _row(name, levels, found)
+    return _complete(name, parents, table, {cell[: len(parents)] for cell in met})
 
 
 def combinations(parents: Levels) -> list[tuple[Label, ...]]:
