@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.factors.frames import build_table, cell_columns
+from merula.factors.joint_plot import bars
 from merula.factors.joint_text import joint_html, joint_text
 from merula.factors.names import key_of, levels_of, rank_of
 from merula.factors.rules import first_largest
@@ -112,6 +113,18 @@ class NamedTable:
         1  tails          0.5
         """
         return build_table(self._columns())
+
+    def plot(self, ax: Any = None) -> Any:
+        """The matplotlib axes with a bar for each level of the one variable; new ones unless given.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> ax = mr.JointDistribution("coin", {"heads": 0.5, "tails": 0.5}).plot()
+        >>> [bar.get_width() for bar in ax.patches]
+        [0.5, 0.5]
+        """
+        return bars(self, ax)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         """The columns of `to_frame`."""

@@ -102,7 +102,7 @@ def _not_too_wide(levels: Mapping[str, int]) -> dict[str, int]:
         parts = ceil(len(names) / most)
         cut |= {name: start + k % parts for k, name in enumerate(names)}  # in turn: arcs pass between boxes
         start += parts
-    return cut
+    return {name: cut[name] for name in levels}
 
 
 def _with_passing(graph: Graph, levels: Mapping[str, int]) -> tuple[list[list[Key]], dict[Key, list[Key]]]:

@@ -1,0 +1,38 @@
+"""The distribution of one variable as bars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from merula.drawing import FOR, fonts_for, literal, matplotlib
+from merula.factors.joint_text import shown
+from merula.factors.names import title
+
+if TYPE_CHECKING:
+    from merula.factors.named import NamedTable
+
+MOST_BARS = 50
+
+
+def bars(joint: NamedTable, ax: Any = None) -> Any:
+    """The axes with a bar for each level, from top to bottom, and a line for the standard error of an estimate."""
+    if len(joint.variables) != 1:
+        raise ValueError(f"{title(joint.variables)} has {len(joint.variables)} variables, bars show one; take marginal() or given() first")  # fmt: skip
+    pyplot, (name,) = matplotlib(), joint.variables
+    if len(joint.values) > MOST_BARS:
+        raise ValueError(f"{name!r} has {len(joint.values)} levels, bars show at most {MOST_BARS}; derive() a coarser variable, or use to_frame()")  # fmt: skip
+    labels = [literal(shown(level)) for level in joint.levels[name]]
+    with fonts_for([*labels, name]):
+        if ax is None:
+            _, ax = pyplot.subplots(figsize=(5, 0.9 + 0.32 * len(labels)), layout="constrained")
+        places, errors = np.arange(len(labels)), getattr(joint, "standard_errors", None)
+        ax.barh(places, joint.values, xerr=errors, color=FOR, height=0.7)
+        for place, value in zip(places, joint.values, strict=True):
+            reach = value + (0.0 if errors is None else errors[place])
+            ax.annotate(f"{value:.4g}", (reach, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small")  # fmt: skip
+        ax.set_yticks(places, labels)
+        ax.set(xlim=(0, 1.25 * max(joint.values)), ylim=(len(labels) - 0.4, -0.6), xlabel=literal(title([name])))
+        ax.spines[["right", "top"]].set_visible(False)
+    return ax
