@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.encode import Target, infer_schema
-from merula.schema import Column, Label
+from merula.schema import Column
 from merula.table import Table
 
 FEWEST_ROWS = 10  # below that, chance explains anything
@@ -25,6 +25,7 @@ MOST_ROWS = 65_536  # of numbers, that tell a leak
 NAMED_ID = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|nr|no|number)$|[a-z]I[dD]$|^(id|ID)[\W_]|编号", re.IGNORECASE)
 SIGNS = str.maketrans("", "", " ,'%€$£")
 SHOWN = 3
+MOST_NUMBERED = 50  # classes that are called by whole numbers
 
 Found = tuple[str, str] | None
 
@@ -41,8 +42,8 @@ class Remark:
     text: str
 
 
-def review(table: Table, target: Target, stated: Collection[str] = ()) -> list[Remark]:
-    """What should be said of a table's columns, in their order; nothing of the kind of columns whose kind is `stated`.
+def review(table: Table, target: Target, kinds: Mapping[str, str] | None = None) -> list[Remark]:
+    """What should be said of a table's columns, in their order; of those whose kind is stated in `kinds`, nothing about it.
 
     - "identifier": words of which more than half differ; or whole numbers of which none repeats, though by chance some would:
       n² / (2 · range) ≥ 5 repeats are expected of any n numbers within a range
@@ -60,7 +61,10 @@ def review(table: Table, target: Target, stated: Collection[str] = ()) -> list[R
     [('ring', 'identifier'), ('planet', 'constant'), ('wing', 'leak')]
     """
     remarks = []
-    for position, column in enumerate(_columns(table)):
+    stated = dict(kinds or {})
+    for position, column in enumerate(_columns(table, stated)):
+        if column.kind == "ignore":
+            continue
         if column.kind == "text":
             found = None if column.name in stated else ("text", "holds sentences and is read word by word")
         elif column.kind == "categorical":
@@ -72,11 +76,11 @@ def review(table: Table, target: Target, stated: Collection[str] = ()) -> list[R
     return remarks
 
 
-def _columns(table: Table) -> tuple[Column, ...]:
-    """The columns, of the kinds a model would guess."""
+def _columns(table: Table, kinds: Mapping[str, str]) -> tuple[Column, ...]:
+    """The columns, of the kinds stated or that a model would guess."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is guessed is said in a remark
-        return infer_schema(table).columns
+        return infer_schema(table, kinds).columns
 
 
 # --------------------------------------------------------------------------------------------------------------- words
@@ -181,19 +185,27 @@ def _told(counts: NDArray[np.int64], label: int, commonest: int) -> int:
 # --------------------------------------------------------------------------------------------------------------- target
 
 
-def checked_target(target: Target, labels: Collection[Label], name: str) -> None:
-    """A ValueError where a column is no target: a measurement, an identifier, or the same in every row."""
-    count, rows = len(target.classes), len(target.codes)
+def check_target(target: Target, name: str) -> None:
+    """A ValueError where a column is no target: a measurement, an identifier, or the same in every row.
+
+    Examples
+    --------
+    >>> from merula.encode import encode_target
+    >>> check_target(encode_target([1.7 + i for i in range(60)] * 9, 540), "height")
+    Traceback (most recent call last):
+        ...
+    ValueError: the target 'height' holds 60 different numbers; merula tells classes apart: cut them into a few classes
+    """
+    count, rows, labels = len(target.classes), len(target.codes), target.classes.tolist()
     if count < 2:
-        raise ValueError(
-            f"the target {name!r} holds one class only ({target.classes.tolist()[0]!r}); a model needs at least two"
-        )
+        raise ValueError(f"the target {name!r} holds one class only ({labels[0]!r}); a model needs at least two")
     if count > FEWEST_LEVELS and count > 0.5 * rows:
         raise ValueError(
             f"the target {name!r} has {count:,} different values in {rows:,} rows; a target names classes that many rows share"
         )
-    numbers = all(isinstance(label, float) for label in labels)
-    if numbers and count > FEWEST_LEVELS:
+    whole = all(isinstance(label, int) for label in labels)
+    numbers = whole or all(isinstance(label, float) for label in labels)
+    if numbers and count > (MOST_NUMBERED if whole else FEWEST_LEVELS):
         raise ValueError(
-            f"the target {name!r} holds {count:,} different numbers; merula tells classes apart: cut it into a few classes first"
+            f"the target {name!r} holds {count:,} different numbers; merula tells classes apart: cut them into a few classes"
         )

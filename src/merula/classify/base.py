@@ -277,6 +277,25 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model: Self = clone(self).set_params(class_prior=class_prior)
         return model._set_model(self._plan, self.classes_, safe_log(prior), self.distributions_, self._collected)
 
+    def settled(self) -> Self:
+        """The same model with every choice that was left to the data named: kinds, and what ``distributions="auto"`` chose.
+
+        Such a model goes on learning, and merges with others of the same choices.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> rows, birds = [[4.9], [5.1], [5.0], [9.8], [9.5], [9.6]], ["wren"] * 3 + ["tit"] * 3
+        >>> model = mr.NaiveBayesClassifier(distributions="auto").fit(rows, birds).settled()
+        >>> model.kinds, (model + model).bic(rows, birds) > model.bic(rows, birds)
+        ({'x0': 'numeric'}, True)
+        """
+        check_is_fitted(self, "classes_")
+        model: Self = clone(self).set_params(kinds={column.name: column.kind for column in self._plan.schema.columns})
+        if _is_auto(self.distributions):
+            model.distributions = {name: block.family for block in self._plan.blocks for name in block.columns}
+        return model._set_model(self._plan, self.classes_, self.class_log_prior_, self.distributions_, self._collected)
+
     # ------------------------------------------------------------------------------------------------ answering
 
     def predict_joint_log_proba(self, X: Any) -> Array:

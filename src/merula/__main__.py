@@ -1,0 +1,5 @@
+"""`python -m merula` is the `merula` command."""
+
+from merula.cli import main
+
+main()

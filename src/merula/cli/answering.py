@@ -1,0 +1,103 @@
+"""Commands that ask a saved model: predict, explain, info."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from merula.cli import options as ask
+from merula.cli.voice import Voice
+
+
+def predict(
+    model: ask.ModelFile,
+    table: ask.Table,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where to write: .csv, .tsv, .jsonl, .parquet, .arrow, or - for standard output.",
+        ),
+    ] = "-",
+    costs: ask.Costs = None,
+    append: Annotated[
+        bool, typer.Option("--append", help="Write the table's own columns too, before the answers.")
+    ] = False,
+    missing: ask.Missing = [],  # noqa: B006 - typer asks for a list
+    encoding: ask.Encoding = None,
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Tell the class of every row, the probability of each class, and the best action where there are costs.
+
+    \b
+    Example:
+      merula fit penguins --target species -o penguins.merula
+      merula predict penguins.merula penguins -o answers.csv
+    """
+    from merula.cli.jobs.answering import predict_file
+
+    voice = Voice(quiet, as_json)
+    rows = predict_file(model, table, output, voice, costs, append, missing, encoding)
+    if output != "-":
+        voice.result(f"{rows:,} rows: {output}", {"rows": rows, "output": output})
+
+
+def explain(
+    model: ask.ModelFile,
+    table: ask.Table,
+    row: Annotated[int, typer.Option("--row", metavar="N", help="The number of the row, from 1.")] = 1,
+    label: Annotated[
+        str | None,
+        typer.Option(
+            "--label", metavar="CLASS", help="The class to explain; else the most probable one.", show_default=False
+        ),
+    ] = None,
+    missing: ask.Missing = [],  # noqa: B006
+    encoding: ask.Encoding = None,
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Show why a row is what the model says: what each column contributes to the probability of each class.
+
+    \b
+    Example:
+      merula fit penguins --target species -o penguins.merula
+      merula explain penguins.merula penguins --row 4
+    """
+    from merula.cli.jobs.answering import explain_row
+
+    voice = Voice(quiet, as_json)
+    found = explain_row(model, table, row, voice, label, missing, encoding)
+    voice.result(str(found), {"row": row, **found.to_dict()} if as_json else {})
+
+
+def info(
+    model: ask.ModelFile,
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Show what a model file holds: classes, columns, distributions.
+
+    \b
+    Example:
+      merula fit penguins --target species -o penguins.merula
+      merula info penguins.merula
+    """
+    from merula.cli import rendering
+    from merula.cli.jobs.answering import describe
+
+    found = describe(model)
+    Voice(quiet, as_json).result(rendering.described(found), found)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app these commands."""
+    for command in (predict, explain, info):
+        app.command()(command)

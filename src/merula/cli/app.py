@@ -1,0 +1,121 @@
+"""The commands, and what becomes of errors: one clear line and an exit code, never a traceback unless --debug asks."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from merula.cli import answering, demonstration, learning, networks
+
+BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
+INPUT_ERRORS = (
+    ValueError,
+    TypeError,
+    KeyError,
+    FileNotFoundError,
+    PermissionError,
+    IsADirectoryError,
+    NotADirectoryError,
+)
+
+
+class Commands(TyperGroup):
+    """The group of all commands; it answers errors with one line and the right exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; a reader that has seen enough (`| head`) ends it quietly."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(
+                os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+            )  # nothing more is to be flushed into the pipe
+            raise typer.Exit(0) from None
+        return result
+
+    def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> Any:
+        """Run the command and end with its exit code."""
+        given = sys.argv[1:] if args is None else list(args)
+        extra["standalone_mode"] = False
+        sys.exit(exit_code(lambda: super(Commands, self).main(given, prog_name, **extra), "--debug" in given))
+
+
+def exit_code(run: Callable[[], Any], debug: bool) -> int:
+    """What running a command ends with; errors are said in one line on standard error."""
+    try:
+        found = run()
+    except KeyboardInterrupt:
+        return _say("interrupted", INTERRUPTED)
+    except Exception as error:
+        if debug:
+            raise
+        return _say(*_told(error))
+    return found if isinstance(found, int) else 0
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """An error in one line, and its exit code."""
+    if hasattr(error, "format_message"):  # typer's own: a word on the command line that it does not understand
+        context = getattr(error, "ctx", None)
+        hint = f" (see {context.command_path} --help)" if context is not None else ""
+        return f"{error.format_message().rstrip('.')}{hint}", BAD_INPUT
+    if isinstance(error, ImportError):
+        return str(error), FAILED
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}", _code(error)
+    if isinstance(error, INPUT_ERRORS):
+        return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error), _code(error)
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({error or 'no more could be had'})", FAILED
+    return f"{type(error).__name__}: {error}; --debug shows where", FAILED
+
+
+def _code(error: Exception) -> int:
+    return BAD_INPUT if isinstance(error, INPUT_ERRORS) else FAILED
+
+
+def _say(text: str, code: int) -> int:
+    from merula.cli.voice import one_line
+
+    print(f"error: {one_line(text)}", file=sys.stderr)
+    return code
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        import merula
+
+        typer.echo(f"merula {merula.__version__}")
+        raise typer.Exit
+
+
+app = typer.Typer(cls=Commands, name="merula", rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.callback(invoke_without_command=True)
+def _merula(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Bayesian classification on real tables: probabilities, decisions, and the reasons for them.
+
+    \b
+    Begin with:
+      merula demo
+      merula fit penguins --target species
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+for module in (learning, answering, demonstration):
+    module.add_to(app)
+# app.add_typer(networks.app, name="network")

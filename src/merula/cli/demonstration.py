@@ -1,0 +1,7 @@
+"""demo."""
+
+import typer
+
+
+def add_to(app: typer.Typer) -> None:
+    pass

@@ -1,0 +1,117 @@
+"""Ask a saved model: classes, probabilities and actions of rows, the reasons for one row, what the model holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import merula as mr
+from merula.cli.jobs.models import SavedModel, check_writable, costs_file, open_model
+from merula.cli.jobs.task import named_table
+from merula.cli.voice import Voice
+from merula.decision import conditional_risk
+from merula.table.written import STANDARD, write_table, writer_of
+
+JSON_LINES = ".jsonl"
+
+
+def predict_file(
+    path: str,
+    table: str,
+    output: str,
+    voice: Voice,
+    costs: str | None = None,
+    append: bool = False,
+    missing: Sequence[str] = (),
+    encoding: str | None = None,
+) -> int:
+    """The number of rows answered; the answers are written as a table."""
+    suffix = JSON_LINES if voice.as_json else None
+    writer_of(output, suffix)
+    if output != STANDARD:
+        check_writable(output, "a table")
+    with voice.progress(4) as step, voice.heeding_warnings():
+        step("loading")
+        saved = open_model(path)
+        step("reading")
+        rows = named_table(table, saved.words, missing, encoding)
+        step("predicting")
+        answers = answered(saved, rows, costs)
+        step("writing")
+        write_table(_beside(rows, answers) if append else answers, output, suffix)
+    return int(rows.num_rows)
+
+
+def answered(saved: SavedModel, rows: Any, costs: str | None = None) -> Any:
+    """For each row the most probable class, the probability of each class, and the action of least risk where there are costs."""
+    import pyarrow as pa
+
+    proba = saved.model.predict_proba(rows)
+    labels = saved.classes
+    columns = {"class": pa.array([labels[place] for place in proba.argmax(axis=1).tolist()])}
+    columns |= {f"P({label})": pa.array(proba[:, place]) for place, label in enumerate(labels)}
+    read = costs_file(costs, labels) or saved.costs
+    if read is not None:
+        actions = mr.decide(proba, read, classes=saved.model.classes_)
+        columns["action"] = pa.array([str(action) for action in actions.tolist()])
+        columns["risk"] = pa.array(np.min(conditional_risk(proba, read, classes=saved.model.classes_), axis=1))
+    return pa.table(columns)
+
+
+def _beside(rows: Any, answers: Any) -> Any:
+    """The table's own columns, then the answers; an answer whose name is taken is called predicted."""
+    for name in answers.column_names:
+        free = name
+        while free in rows.column_names:
+            free = f"predicted {free}"
+        rows = rows.append_column(free, answers[name])
+    return rows
+
+
+def explain_row(
+    path: str,
+    table: str,
+    row: int,
+    voice: Voice,
+    label: str | None = None,
+    missing: Sequence[str] = (),
+    encoding: str | None = None,
+) -> Any:
+    """The reasons for one row's posterior; rows are counted from 1."""
+    with voice.heeding_warnings():
+        saved = open_model(path)
+        rows = named_table(table, saved.words, missing, encoding)
+        if not 1 <= row <= rows.num_rows:
+            raise ValueError(f"--row is {row}, but the table has rows 1 to {rows.num_rows:,}")
+        named = {str(name): name for name in saved.classes}
+        if label is not None and label not in named:
+            raise ValueError(f"--label is {label!r}, expected one of {', '.join(named)}")
+        return mr.explain(saved.model, rows.slice(row - 1, 1), None if label is None else named[label])
+
+
+def describe(path: str) -> dict[str, Any]:
+    """What a model file holds, as plain data."""
+    saved = open_model(path)
+    model = saved.model
+    counted = model._collected
+    families = {name: block.family.name for block in model._plan.blocks for name in block.columns}
+    return {
+        "file": path,
+        "model": type(model).__name__,
+        "target": saved.target,
+        "rows": None if counted is None else float(counted.class_counts.weight.sum()),
+        "classes": saved.shares,
+        "parameters": model.parameters_count,
+        "columns": [
+            {
+                "column": column.name,
+                "kind": column.kind,
+                "distribution": families.get(column.name),
+                "levels": None if column.levels is None else len(column.levels),
+            }
+            for column in model.schema_.columns
+        ],
+        "actions": None if saved.costs is None else [str(action) for action in saved.costs.actions],
+    }

@@ -1,0 +1,104 @@
+"""Fit, evaluate and merge models from files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+
+import merula as mr
+from merula.cli.jobs.models import SavedModel, check_writable, costs_file, new_model, open_model, write_model
+from merula.cli.jobs.task import Asked, Task, read_task
+from merula.cli.voice import Voice
+from merula.evaluation import Evaluation
+from merula.table import plain_label
+
+GUESS = "prior alone"
+
+
+def fit_file(
+    asked: Asked, model: str, output: str, voice: Voice, costs: str | None = None, like: str | None = None
+) -> tuple[SavedModel, Task]:
+    """The model fitted on a table and written to a file."""
+    check_writable(output, "a model")
+    with voice.progress(3) as step, voice.heeding_warnings():
+        step("reading")
+        task = read_task(asked, voice)
+        read = costs_file(costs, [plain_label(label) for label in task.classes.classes.tolist()])
+        step("fitting")
+        untrained, columns = (
+            (new_model(model, task.kinds), task.features) if like is None else _like(like, task.features)
+        )
+        fitted = untrained.fit(columns, task.labels, sample_weight=task.weights)
+        step("saving")
+        saved = SavedModel(fitted, output, asked.target, read)
+        write_model(saved)
+    return saved, task
+
+
+def _like(path: str, features: Any) -> tuple[Any, Any]:
+    """An unfitted model with all choices of a saved one, and the table with that one's columns alone."""
+    import pyarrow as pa
+
+    example = open_model(path).model.settled()
+    for name, kind in example.kinds.items():
+        if name not in features.column_names and kind != "ignore":
+            raise ValueError(f"the model in {path} has the column {name!r}, which the table does not have")
+        if name not in features.column_names:
+            features = features.append_column(name, pa.nulls(features.num_rows))
+    return clone(example), features.select(list(example.kinds))
+
+
+def evaluate_file(
+    asked: Asked,
+    models: Sequence[str],
+    voice: Voice,
+    cv: int = 10,
+    repeats: int = 1,
+    costs: str | None = None,
+) -> tuple[Evaluation, Task]:
+    """Figures of models on rows they were not fitted on, beside guessing by the classes' frequencies alone."""
+    with voice.heeding_warnings():
+        task = read_task(asked, voice)
+        read = costs_file(costs, [plain_label(label) for label in task.classes.classes.tolist()])
+        candidates = {name: new_model(name, task.kinds) for name in models}
+        found = mr.evaluate(
+            {**candidates, GUESS: DummyClassifier(strategy="prior")},
+            task.features,
+            task.labels,
+            cv=cv,
+            repeats=repeats,
+            groups=task.groups,
+            costs=read,
+            sample_weight=task.weights,
+            progress=voice.shows_progress,
+        )
+    return found, task
+
+
+def merge_files(paths: Sequence[str], output: str) -> SavedModel:
+    """The model as if fitted on the rows of all models, written to a file."""
+    check_writable(output, "a model")
+    saved = [open_model(path) for path in paths]
+    merged = saved[0].model.settled()
+    for other in saved[1:]:
+        if type(other.model) is not type(merged):
+            kinds = f"{type(merged).__name__} and {type(other.model).__name__}"
+            raise ValueError(
+                f"{saved[0].path} and {other.path} hold models of different kinds ({kinds}), which do not merge"
+            )
+        if other.target != saved[0].target:
+            raise ValueError(
+                f"{saved[0].path} tells {saved[0].target!r}, {other.path} tells {other.target!r}: they do not merge"
+            )
+        try:
+            merged = merged + other.model.settled()
+        except ValueError as error:
+            raise ValueError(f"{other.path}: {error} (fit it with --like {os.fspath(saved[0].path)})") from None
+    result = replace(saved[0], model=merged, path=output)
+    write_model(result)
+    return result

@@ -1,0 +1,123 @@
+"""Which model a word means, and model files that also remember the target and the costs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import merula as mr
+from merula.classify.files import model_state
+from merula.cli.jobs.task import named_table
+from merula.decision import Costs, read_costs
+from merula.persist import read_state, write_state
+from merula.schema import Label
+from merula.table import plain_label
+
+MODELS: dict[str, Any] = {
+    "auto": lambda kinds: mr.NaiveBayesClassifier(kinds=kinds, distributions="auto"),
+    "naive": lambda kinds: mr.NaiveBayesClassifier(kinds=kinds),
+    "bayes": lambda kinds: mr.BayesClassifier(kinds=kinds),
+    "kernel": lambda kinds: mr.KernelBayesClassifier(kinds=kinds),
+    "neighbors": lambda kinds: mr.NearestNeighborsClassifier(kinds=kinds),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SavedModel:
+    """A model from a file, with what the command that wrote it knew besides."""
+
+    model: Any
+    path: str
+    target: str | None = None
+    costs: Costs | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The columns that held words when the model was fitted, and so hold words whatever they look like."""
+        columns = self.model.schema_.columns
+        return [c.name for c in columns if c.kind == "text" or any(isinstance(level, str) for level in c.levels or ())]
+
+    @property
+    def classes(self) -> list[Label]:
+        """The classes, as plain labels."""
+        return [plain_label(label) for label in self.model.classes_.tolist()]
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """How frequent each class is."""
+        return dict(zip(map(str, self.classes), np.exp(self.model.class_log_prior_).tolist(), strict=True))
+
+
+def new_model(name: str, kinds: Mapping[str, str]) -> Any:
+    """A model to be fitted, by its word."""
+    return MODELS[name](dict(kinds) or None)
+
+
+def write_model(saved: SavedModel) -> None:
+    """Write a model file that `merula.load` reads, with the target and the costs beside the model."""
+    costs = saved.costs and {
+        "actions": list(saved.costs.actions),
+        "classes": list(saved.costs.classes),
+        "table": saved.costs.table,
+    }
+    write_state(saved.path, {**model_state(saved.model), "command": {"target": saved.target, "costs": costs}})
+
+
+def open_model(path: str) -> SavedModel:
+    """The model in a file; an error in one line if there is none."""
+    if Path(path).is_dir():
+        raise IsADirectoryError(f"{path} is a folder, expected a model file")
+    if not Path(path).exists():
+        others = [file.name for file in Path(path).parent.iterdir()] if Path(path).parent.is_dir() else []
+        near = get_close_matches(Path(path).name, [name for name in others if name.endswith(".merula")], n=1)
+        raise FileNotFoundError(f"there is no model file {path}" + (f"; did you mean {near[0]}?" if near else ""))
+    model = mr.load(path)
+    about = read_state(path).get("command") or {}
+    costs = about.get("costs")
+    return SavedModel(
+        model,
+        path,
+        about.get("target"),
+        costs and Costs(costs["table"], tuple(costs["actions"]), tuple(costs["classes"])),
+    )
+
+
+def check_writable(path: str, what: str) -> None:
+    """An error before any work is done, if a file cannot be written."""
+    place = Path(path)
+    if path == "-" or place.is_dir():
+        raise IsADirectoryError(f"{what} cannot be written to {path}; name a file")
+    if not place.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {place.parent} to write {place.name} in; make it first")
+    if not os.access(place.parent, os.W_OK) or (place.exists() and not os.access(place, os.W_OK)):
+        raise PermissionError(f"{path} may not be written: permission denied")
+
+
+def costs_file(path: str | None, classes: list[Label]) -> Costs | None:
+    """The costs in a table whose first column names the actions and whose others are the classes."""
+    if path is None:
+        return None
+    table = named_table(path)
+    first, *named = table.column_names
+    labels = {str(label): label for label in classes}
+    columns = {labels.get(name, name): table[name].to_pylist() for name in named}
+    actions = [labels.get(str(action), action) for action in table[first].to_pylist()]
+    stray = [name for name in named if name not in labels]
+    absent = [label for label in labels if label not in named]
+    if stray or absent:
+        wrong = f"names {stray[0]!r}, which is no class" if stray else f"has no column for class {absent[0]!r}"
+        raise ValueError(
+            f"{path} {wrong}; its header must be a word for the actions, then the classes: action,{','.join(labels)}"
+        )
+    if len(set(actions)) < len(actions) or None in actions:
+        raise ValueError(f"{path} must name each action once, in its first column {first!r}")
+    try:
+        return read_costs({a: {c: columns[c][row] for c in columns} for row, a in enumerate(actions)}, classes)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None

@@ -1,0 +1,20 @@
+"""Write the report on a table and its model."""
+
+from __future__ import annotations
+
+from merula.cli.jobs.learning import evaluate_file
+from merula.cli.jobs.models import check_writable
+from merula.cli.jobs.task import Asked
+from merula.cli.voice import Voice
+from merula.evaluation import Evaluation
+
+
+def report_file(
+    asked: Asked, model: str, output: str, voice: Voice, cv: int = 10, repeats: int = 1, costs: str | None = None
+) -> None:
+    """The report, written to a file."""
+    check_writable(output, "a report")
+    if not hasattr(Evaluation, "to_html"):
+        raise RuntimeError("this version of merula writes no reports yet; merula evaluate prints the figures")
+    found, _ = evaluate_file(asked, [model], voice, cv, repeats, costs)
+    found.to_html(output)

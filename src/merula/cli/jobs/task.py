@@ -1,0 +1,134 @@
+"""A table with a target, ready to be learned from: columns found, rows without a class left out, what is odd pointed out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+from merula.advice import Remark, check_target, review
+from merula.cli.voice import Voice
+from merula.encode import Target, encode_target
+from merula.schema import KINDS, one_of
+from merula.table import open_table
+from merula.table.files import read_table
+
+BUNDLED = ("penguins",)
+HINTS = {
+    "identifier": "left out; --kinds '{column}=categorical' keeps it",
+    "text": "--kinds '{column}=categorical' takes it whole, --ignore '{column}' leaves it out",
+    "numbers as words": "so it is read as words; --missing WORD says which of them mean that the number is missing",
+    "leak": "if it is known only once the class is, leave it out: --ignore '{column}'",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a command was asked to learn from, as it was typed."""
+
+    table: str
+    target: str
+    kinds: Sequence[str] = ()
+    ignore: Sequence[str] = ()
+    weight: str | None = None
+    groups: str | None = None
+    missing: Sequence[str] = ()
+    encoding: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Columns to learn from, the class of each row, and what was decided about the columns."""
+
+    features: Any
+    labels: Any
+    classes: Target
+    kinds: dict[str, str]
+    remarks: tuple[Remark, ...]
+    weights: Any = None
+    groups: Any = None
+
+
+def named_table(
+    name: str, words: Collection[str] = (), missing: Sequence[str] = (), encoding: str | None = None
+) -> Any:
+    """The table in a file, or the one that comes with merula."""
+    if name in BUNDLED and not Path(name).exists():
+        with as_file(files("merula") / "data" / f"{name}.csv") as path:
+            return read_table(path, words=words)
+    return read_table(name, words=words, missing=missing, encoding=encoding)
+
+
+def read_task(asked: Asked, voice: Voice) -> Task:
+    """The table that was asked for, with a note for everything that the user should know of it."""
+    table = named_table(asked.table, (), asked.missing, asked.encoding)
+    for name, option in _asked_columns(asked):
+        check_column(name, table.column_names, option)
+    table = _with_classes(table, asked.target, voice)
+    aside = [name for name in (asked.target, asked.weight, asked.groups) if name is not None]
+    features = table.drop_columns(list(dict.fromkeys(aside)))
+    if not features.num_columns:
+        raise ValueError(
+            f"{asked.table} has no column besides {', '.join(map(repr, aside))}; there is nothing to learn from"
+        )
+    kinds = {**_stated_kinds(asked.kinds, features.column_names), **dict.fromkeys(asked.ignore, "ignore")}
+    classes = encode_target(table[asked.target], table.num_rows)
+    check_target(classes, asked.target)
+    remarks = review(open_table(features), classes, kinds)
+    for remark in remarks:
+        voice.note(_worded(remark))
+        kinds |= {"identifier": {remark.column: "ignore"}, "text": {remark.column: "text"}}.get(remark.what, {})
+    if all(kinds.get(name) == "ignore" for name in features.column_names):
+        raise ValueError(
+            f"every column of {asked.table} besides {asked.target!r} is left out; there is nothing to learn from"
+        )
+    weights = None if asked.weight is None else _numbers(table, asked.weight)
+    groups = None if asked.groups is None else table[asked.groups].to_numpy(zero_copy_only=False)
+    return Task(features, table[asked.target], classes, kinds, tuple(remarks), weights, groups)
+
+
+def check_column(name: str, columns: Sequence[str], option: str) -> None:
+    """A ValueError that suggests the nearest column, if there is none of that name."""
+    if name not in columns:
+        one_of(name, columns, option)
+
+
+def _asked_columns(asked: Asked) -> list[tuple[str, str]]:
+    named = [(asked.target, "--target"), (asked.weight, "--weight"), (asked.groups, "--groups")]
+    return [(name, option) for name, option in named if name is not None] + [
+        (name, "--ignore") for name in asked.ignore
+    ]
+
+
+def _with_classes(table: Any, target: str, voice: Voice) -> Any:
+    """The rows whose class is known."""
+    missing = table[target].null_count
+    if missing == table.num_rows:
+        raise ValueError(f"the target {target!r} is empty in every row")
+    if missing:
+        voice.note(f"{missing:,} of {table.num_rows:,} rows have no {target!r} and are left out")
+        table = table.filter(table[target].is_valid())
+    return table
+
+
+def _stated_kinds(stated: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+    kinds = {}
+    for item in stated:
+        name, equals, kind = item.rpartition("=")
+        if not equals:
+            raise ValueError(f"--kinds is {item!r}, expected COLUMN=KIND, such as {columns[0]}=categorical")
+        check_column(name, columns, "the column in --kinds")
+        kinds[name] = one_of(kind, KINDS, f"the kind of {name!r} in --kinds")
+    return kinds
+
+
+def _worded(remark: Remark) -> str:
+    hint = HINTS.get(remark.what)
+    return f"column {remark.column!r} {remark.text}" + (f"; {hint.format(column=remark.column)}" if hint else "")
+
+
+def _numbers(table: Any, name: str) -> Any:
+    column = open_table(table.select([name]))
+    return column.numbers(0)

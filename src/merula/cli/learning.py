@@ -1,0 +1,159 @@
+"""Commands that learn from a table: fit, evaluate, report, merge."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from merula.cli import options as ask
+from merula.cli.voice import Voice
+
+MODEL_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the model is written.")]
+MODELS = Annotated[
+    list[ask.ModelName],
+    typer.Option("--model", "-m", help="The model, as for merula fit. May be repeated, to compare several."),
+]
+REPORT_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the report is written.")]
+
+
+def fit(
+    table: ask.Table,
+    target: ask.Target,
+    output: MODEL_OUT = "model.merula",
+    model: ask.Model = ask.ModelName.auto,
+    kinds: ask.Kinds = [],  # noqa: B006 - typer asks for a list
+    ignore: ask.Ignore = [],  # noqa: B006
+    weight: ask.Weight = None,
+    costs: ask.Costs = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            "--like",
+            metavar="MODEL",
+            help="Take kinds, distributions and options from this model, so that both merge.",
+            show_default=False,
+        ),
+    ] = None,
+    missing: ask.Missing = [],  # noqa: B006
+    encoding: ask.Encoding = None,
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Fit a model on a table and save it.
+
+    \b
+    Example:
+      merula fit penguins --target species -o penguins.merula
+    """
+    from merula.cli import rendering
+    from merula.cli.jobs.learning import fit_file
+    from merula.cli.jobs.task import Asked
+
+    voice = Voice(quiet, as_json)
+    asked = Asked(table, target, kinds, ignore, weight, None, missing, encoding)
+    saved, task = fit_file(asked, model.value, output, voice, costs, like)
+    voice.result(*rendering.fitted(saved, task, table))
+
+
+def evaluate(
+    table: ask.Table,
+    target: ask.Target,
+    models: MODELS = [ask.ModelName.auto],  # noqa: B006
+    cv: ask.Folds = 10,
+    repeats: ask.Repeats = 1,
+    groups: ask.Groups = None,
+    costs: ask.Costs = None,
+    kinds: ask.Kinds = [],  # noqa: B006
+    ignore: ask.Ignore = [],  # noqa: B006
+    weight: ask.Weight = None,
+    missing: ask.Missing = [],  # noqa: B006
+    encoding: ask.Encoding = None,
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Measure how good a model is on rows it has not seen, beside guessing by the classes' frequencies alone.
+
+    \b
+    Examples:
+      merula evaluate penguins --target species
+      merula evaluate penguins --target species --model naive --model bayes --cv 5
+    """
+    from merula.cli.jobs.learning import evaluate_file
+    from merula.cli.jobs.task import Asked
+
+    voice = Voice(quiet, as_json)
+    asked = Asked(table, target, kinds, ignore, weight, groups, missing, encoding)
+    found, _ = evaluate_file(asked, [model.value for model in models], voice, cv, repeats, costs)
+    voice.result(str(found), found.to_dict())
+
+
+def report(
+    table: ask.Table,
+    target: ask.Target,
+    output: REPORT_OUT = "report.html",
+    model: ask.Model = ask.ModelName.auto,
+    cv: ask.Folds = 10,
+    repeats: ask.Repeats = 1,
+    groups: ask.Groups = None,
+    costs: ask.Costs = None,
+    kinds: ask.Kinds = [],  # noqa: B006
+    ignore: ask.Ignore = [],  # noqa: B006
+    weight: ask.Weight = None,
+    missing: ask.Missing = [],  # noqa: B006
+    encoding: ask.Encoding = None,
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Write a report on a table and its model that a browser shows.
+
+    \b
+    Example:
+      merula report penguins --target species -o penguins.html
+    """
+    from merula.cli.jobs.reporting import report_file
+    from merula.cli.jobs.task import Asked
+
+    voice = Voice(quiet, as_json)
+    asked = Asked(table, target, kinds, ignore, weight, groups, missing, encoding)
+    report_file(asked, model.value, output, voice, cv, repeats, costs)
+    voice.result(f"report: {output}", {"report": output})
+
+
+def merge(
+    models: Annotated[
+        list[str], typer.Argument(metavar="MODEL...", help="Two or more model files.", show_default=False)
+    ],
+    output: MODEL_OUT = "merged.merula",
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Merge models into one, as if it had been fitted on the rows of all of them.
+
+    Models merge if they were fitted with --model naive or bayes, or the later ones with --like the first.
+
+    \b
+    Example:
+      merula fit penguins --target species -o north.merula
+      merula fit penguins --target species --like north.merula -o south.merula
+      merula merge north.merula south.merula -o both.merula
+    """
+    from merula.cli import rendering
+    from merula.cli.jobs.answering import describe
+    from merula.cli.jobs.learning import merge_files
+
+    if len(models) < 2:
+        raise ValueError("one model is already merged; name two or more")
+    merge_files(models, output)
+    found = describe(output)
+    Voice(quiet, as_json).result(rendering.described(found), found)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the app these commands."""
+    for command in (fit, evaluate, report, merge):
+        app.command()(command)

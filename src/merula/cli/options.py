@@ -1,0 +1,92 @@
+"""What several commands are asked alike: tables, targets, models, and how to answer."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class ModelName(StrEnum):
+    """The models that a command can fit."""
+
+    auto = "auto"
+    naive = "naive"
+    bayes = "bayes"
+    kernel = "kernel"
+    neighbors = "neighbors"
+
+
+TABLE = "A file (CSV, TSV, JSON lines, Parquet, Arrow; also packed by gzip), a pattern such as 'part-*.csv', - for standard input, or penguins, the table that comes with merula."
+
+Table = Annotated[str, typer.Argument(metavar="TABLE", help=TABLE, show_default=False)]
+ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A file that merula fit wrote.", show_default=False)]
+Target = Annotated[
+    str, typer.Option("--target", "-t", metavar="COLUMN", help="The column that holds the class.", show_default=False)
+]
+Model = Annotated[
+    ModelName,
+    typer.Option(
+        "--model",
+        "-m",
+        help="auto: naive Bayes with the distribution that suits each column best; naive: with normal distributions (such models always merge); bayes: all columns together; kernel: kernel densities; neighbors: the most similar rows.",
+    ),
+]
+Kinds = Annotated[
+    list[str],
+    typer.Option(
+        "--kinds",
+        metavar="COLUMN=KIND",
+        help="How a column is read: numeric, categorical, count, text, datetime or ignore. May be repeated.",
+        show_default=False,
+    ),
+]
+Ignore = Annotated[
+    list[str],
+    typer.Option("--ignore", metavar="COLUMN", help="Leave this column out. May be repeated.", show_default=False),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option(
+        "--weight", metavar="COLUMN", help="The column that says how many times each row counts.", show_default=False
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="COLUMN",
+        help="Rows alike in this column (a patient, a day) are never parted by a fold.",
+        show_default=False,
+    ),
+]
+Costs = Annotated[
+    str | None,
+    typer.Option(
+        "--costs",
+        metavar="FILE",
+        help="What each action costs: a table with a line for each action, its name first, then its cost under each class named in the header.",
+        show_default=False,
+    ),
+]
+Missing = Annotated[
+    list[str],
+    typer.Option(
+        "--missing",
+        metavar="WORD",
+        help="What also means a missing cell in CSV, such as NA. May be repeated.",
+        show_default=False,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option("--encoding", metavar="NAME", help="The encoding of CSV that is not UTF-8.", show_default=False),
+]
+Folds = Annotated[int, typer.Option("--cv", metavar="K", min=2, help="The number of folds.")]
+Repeats = Annotated[
+    int, typer.Option("--repeats", metavar="N", min=1, help="How often rows are shuffled into folds anew.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress bar on standard error.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show where an error arose.")]

@@ -1,0 +1,71 @@
+"""What jobs found, as text for people and plain data for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from merula.cli.voice import aligned
+
+if TYPE_CHECKING:
+    from merula.cli.jobs.models import SavedModel
+    from merula.cli.jobs.task import Task
+
+MOST_CLASSES = 8
+NAMES = {
+    "NaiveBayesClassifier": "naive Bayes",
+    "BayesClassifier": "Bayes on all columns together",
+    "KernelBayesClassifier": "kernel densities",
+    "NearestNeighborsClassifier": "nearest neighbours",
+}
+
+
+def fitted(saved: SavedModel, task: Task, table: str) -> tuple[str, dict[str, Any]]:
+    """A model that was fitted and saved: what it learned from, and what can be done next."""
+    used = [column.name for column in saved.model.schema_.columns if column.kind != "ignore"]
+    rows = len(task.classes.codes)
+    text = (
+        f"{NAMES[type(saved.model).__name__]}: {rows:,} rows, {len(used)} columns, {len(saved.classes)} classes "
+        f"({shares(saved.shares)})\nmodel: {saved.path}\n"
+        f"how good it is: merula evaluate {quoted(table)} --target {quoted(str(saved.target))}"
+    )
+    data = {
+        "model": saved.path,
+        "classifier": type(saved.model).__name__,
+        "target": saved.target,
+        "rows": rows,
+        "columns": used,
+        "classes": saved.classes,
+        "remarks": [{"column": r.column, "what": r.what, "text": r.text} for r in task.remarks],
+    }
+    return text, data
+
+
+def shares(classes: Mapping[str, float]) -> str:
+    """``Adelie 44.2 %, Gentoo 36.0 %, …``, the most frequent first."""
+    ranked = sorted(classes.items(), key=lambda item: -item[1])
+    text = ", ".join(f"{name} {share:.1%}" for name, share in ranked[:MOST_CLASSES])
+    return text + (f", and {len(ranked) - MOST_CLASSES} more" if len(ranked) > MOST_CLASSES else "")
+
+
+def described(found: Mapping[str, Any]) -> str:
+    """What a model file holds, as a table of its columns under a few lines."""
+    lines = [f"{NAMES.get(found['model'], found['model'])}, {found['parameters']:,} parameters"]
+    if found["target"] is not None:
+        lines.append(f"tells {found['target']}: {shares(found['classes'])}")
+    if found["rows"] is not None:
+        lines.append(f"learned from {found['rows']:,.10g} rows")
+    if found["actions"]:
+        lines.append(f"decides between {', '.join(found['actions'])}")
+    rows = [("column", "kind", "distribution", "levels")]
+    for column in found["columns"]:
+        levels = "" if column["levels"] is None else str(column["levels"])
+        rows.append((column["column"], column["kind"], column["distribution"] or "", levels))
+    return "\n".join([*lines, "", aligned(rows)])
+
+
+def quoted(word: str) -> str:
+    """A word as the shell takes it."""
+    from shlex import quote
+
+    return quote(word)

@@ -1,0 +1,89 @@
+"""What a command says: results on standard output, notes and progress on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from merula.textwidth import display_width, pad
+
+IN_PYTHON = re.compile(r"(?:say |or )?kinds=\{'([^']*)': '(\w+)'\}")  # how the library asks for the kind of a column
+
+
+@dataclass
+class Voice:
+    """How much is said, and in which form; notes are kept so that JSON can hold them."""
+
+    quiet: bool = False
+    as_json: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        """Say on standard error what the user should know, each thing once."""
+        line = one_line(text)
+        if line in self.notes:
+            return
+        self.notes.append(line)
+        if not self.quiet:
+            print(f"note: {line}", file=sys.stderr)
+
+    def result(self, text: str, data: Mapping[str, Any]) -> None:
+        """Print what was found: text for people, one JSON object with the notes for machines."""
+        if self.as_json:
+            print(json.dumps(plain({**data, "notes": self.notes}), ensure_ascii=False, allow_nan=False))
+        elif text:
+            print(text)
+
+    def progress(self, steps: int) -> AbstractContextManager[Callable[[str], None]]:
+        """A bar of so many steps, where a terminal is watching."""
+        from merula.progress import progress_bar
+
+        return progress_bar(steps, self.shows_progress)
+
+    @property
+    def shows_progress(self) -> bool | None:
+        """As the library takes it: never, or where a terminal is watching."""
+        return False if self.quiet else None
+
+    @contextmanager
+    def heeding_warnings(self) -> Iterator[None]:
+        """While the library works, its warnings become notes."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            try:
+                yield
+            finally:
+                for warning in caught:
+                    if issubclass(warning.category, UserWarning):
+                        self.note(str(warning.message))
+
+
+def one_line(text: str) -> str:
+    """A message on one line, in the words of the command line."""
+    return IN_PYTHON.sub(r"say --kinds '\1=\2'", " ".join(text.split()))
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON holds it: infinite numbers by their names, not-a-number as null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    return value
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as columns of equal width, the first row being their names."""
+    widths = [max(display_width(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
