@@ -81,6 +81,12 @@ def test_models_of_different_stated_cuts_are_not_merged():
     assert same.schema_ == one.schema_
 
 
+@pytest.mark.parametrize("options", [{"method": "width"}, {"bins": 4}])
+def test_stated_cuts_leave_nothing_to_find(options):
+    with pytest.raises(ValueError, match="cuts are stated.*leave out method= and bins="):
+        discretized(cuts=CUTS, **options).fit(WINGS, SPECIES)
+
+
 @pytest.mark.parametrize("cuts", [(3, 2), (1, 1), "mdl", (1, np.nan), [[1]], 5, ("a", "b")])
 def test_cuts_that_are_none_are_refused(cuts):
     with pytest.raises(ValueError, match="cuts is .*expected numbers that ascend"):

@@ -366,6 +366,8 @@ class Discretized(ValueFamily):
         checked_bins(self.bins)
         if self.cuts is not None:
             checked_cuts(self.cuts)
+            if (self.method, self.bins) != ("mdl", 10):
+                raise ValueError(f"cuts are stated, {self.cuts!r}: leave out method= and bins=, which find cuts")
 
     def encodes(self, column: Column) -> Column:
         """See `Family.encodes`: stated cuts are part of what the column is."""
