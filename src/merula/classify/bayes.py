@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from merula.encode import encode_target
 from merula.factors import read_columns
 from merula.priors import checked_probabilities
 from merula.schema import one_of, sort_labels
+
+if TYPE_CHECKING:
+    from merula.network import BayesianNetwork
 
 
 class BayesClassifier(BayesianClassifier):
@@ -117,3 +120,27 @@ class BayesClassifier(BayesianClassifier):
         model._become(plan, model._count(plan, rows, truth, probabilities).among(classes))
         model._collected = None
         return model
+
+    def to_network(self, target: str = "class") -> BayesianNetwork:
+        """The same model as a Bayesian network: within a block, each column depends on the class and the columns before it.
+
+        Parameters
+        ----------
+        target : str
+            What to call the class.
+
+        Notes
+        -----
+        A joint table is written out, so it must be of moderate size; a multivariate normal becomes a chain of regressions.
+        Columns that say nothing (ignored or constant) are left out. A network takes a level that it does not know for missing.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> model = mr.BayesClassifier().fit([["red", "circle"], ["red", "square"], ["blue", "circle"]], ["yes", "no", "no"])
+        >>> model.to_network("ripe").arcs
+        [('ripe', 'x0'), ('ripe', 'x1'), ('x0', 'x1')]
+        """
+        from merula.classify.conversion import as_network  # on first use: networks take their time to load
+
+        return as_network(self, target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from merula.encode import encode_target
 from merula.logspace import safe_log
 from merula.priors import checked_probabilities
 from merula.schema import one_of
+
+if TYPE_CHECKING:
+    from merula.network import BayesianNetwork
 
 
 class NaiveBayesClassifier(BayesianClassifier):
@@ -146,6 +149,63 @@ class NaiveBayesClassifier(BayesianClassifier):
         one_of(unseen, ("missing", "error"), "unseen")
         model = cls(class_prior=dict(class_prior), unseen=unseen, n_jobs=n_jobs)
         return model._set_model(stated_plan(level_sets, Categorical()), classes, safe_log(prior), (distribution,))
+
+    def to_network(self, target: str = "class") -> BayesianNetwork:
+        """The same model as a Bayesian network: arcs from the class to every column.
+
+        Parameters
+        ----------
+        target : str
+            What to call the class.
+
+        Notes
+        -----
+        Categorical columns become tables, Gaussian columns `LinearGaussian` variables; other distributions are an error that
+        names the column. Columns that say nothing (ignored, constant or never observed) are left out. A network takes a level
+        that it does not know for missing, whatever `unseen` says here.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> model = mr.NaiveBayesClassifier(smoothing=0).fit([["red"], ["red"], ["blue"]], ["yes", "no", "no"])
+        >>> model.to_network("ripe").query("ripe", given={"x0": "red"})["yes"]
+        0.5
+        """
+        from merula.classify.conversion import as_network  # on first use: networks take their time to load
+
+        return as_network(self, target)
+
+    @classmethod
+    def from_network(
+        cls, network: BayesianNetwork, target: str, *, unseen: str = "missing", n_jobs: Any = None
+    ) -> Self:
+        """The classifier of a Bayesian network whose arcs go from the target to every other variable, and nowhere else.
+
+        Parameters
+        ----------
+        network : BayesianNetwork
+            Its tables and linear Gaussian variables are taken as they are.
+        target : str
+            The class.
+        unseen : "missing" or "error"
+            What a level that the network does not name means at predict.
+        n_jobs : None or int
+            As for the class.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> network = mr.BayesianNetwork().add("ripe", ["no", "yes"], [0.5, 0.5])
+        >>> network = network.add("color", ["green", "red"], [[0.9, 0.1], [0.1, 0.9]], parents=["ripe"])
+        >>> mr.NaiveBayesClassifier.from_network(network, "ripe").predict([["red"]])
+        array(['yes'], dtype='<U3')
+        """
+        from merula.classify.conversion import naive_parts
+
+        plan, classes, log_prior, distributions = naive_parts(network, target)
+        prior = dict(zip(classes.tolist(), np.exp(log_prior).tolist(), strict=True))
+        model = cls(class_prior=prior, unseen=one_of(unseen, ("missing", "error"), "unseen"), n_jobs=n_jobs)
+        return model._set_model(plan, classes, log_prior, distributions)
 
 
 def _stated_table(

@@ -179,7 +179,8 @@ def _across(
     layers: list[list[Key]], above: Mapping[Key, Sequence[Key]], widths: Mapping[Key, float], gap: float
 ) -> dict[Key, float]:
     """Each key's place from left to right: as near as possible to what it is joined with, in the layers' order."""
-    below, x = _turned(above), {}
+    below = _turned(above)
+    x: dict[Key, float] = {}
     for layer in layers:
         starts = _starts(layer, widths, gap)
         x.update(zip(layer, starts - starts[-1] / 2, strict=True))

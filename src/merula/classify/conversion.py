@@ -1,0 +1,185 @@
+"""Classifiers as Bayesian networks: the class above the columns; and networks of that form as naive Bayes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from merula.classify.plan import Block, Plan
+from merula.distributions import (
+    Categorical,
+    CategoricalDistribution,
+    Distribution,
+    Gaussian,
+    GaussianDistribution,
+    JointTable,
+    MultivariateGaussianDistribution,
+)
+from merula.encode import encode_target
+from merula.logspace import Array, safe_log
+from merula.network import BayesianNetwork, GaussianNode, LinearGaussian, Node, NoisyNode
+from merula.schema import Column, Schema, one_of
+from merula.table import plain_label
+
+if TYPE_CHECKING:
+    from merula.classify.base import BayesianClassifier
+
+MOST_CELLS = 2**22  # of a joint table that is written out
+Variables = dict[
+    str, Callable[[BayesianNetwork], Any]
+]  # by column: what adds it to a network that has the columns before
+
+
+def as_network(model: BayesianClassifier, target: str) -> BayesianNetwork:
+    """The network of a fitted classifier: the class, and every column that says something of it."""
+    check_is_fitted(model, "classes_")
+    if target in model.schema_.names:
+        raise ValueError(f"target is {target!r}, which is a column of the model; give the class another name")
+    found: Variables = {}
+    for part in model.distributions_:
+        _refuse(model, part)
+        found |= dict(WRITERS[type(part)](part, target, model))
+    labels = [plain_label(label) for label in model.classes_.tolist()]
+    network = BayesianNetwork().add(target, labels, np.exp(model.class_log_prior_))
+    for name in model.schema_.names:
+        if name in found:
+            found[name](network)
+    return network
+
+
+def _refuse(model: BayesianClassifier, part: Distribution) -> None:
+    """An error for what a network has no distribution for."""
+    kinds = {column.name: column.kind for column in model.schema_.columns}
+    for name in part.columns:
+        if type(part) not in WRITERS:
+            raise ValueError(f"column {name!r} is modelled by {type(part).__name__}, which a network does not have; fit with distributions={{{name!r}: 'gaussian'}}, or discretise the column")  # fmt: skip
+        if kinds[name] == "datetime":
+            raise ValueError(f"column {name!r} holds times, a network's numbers have no unit; turn it into a number, or ignore it: kinds={{{name!r}: 'ignore'}}")  # fmt: skip
+    missing = getattr(part, "log_missing", np.zeros((1, len(part.columns))))
+    if missing.any():
+        name = part.columns[int(missing.any(axis=0).argmax())]
+        raise ValueError(f"column {name!r} is numeric and missing='level' lets its missing cells speak, which a network cannot; fit with missing='marginalise'")  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------- distributions as nodes
+
+
+def _tables(part: CategoricalDistribution, target: str, _: Any) -> Iterator[tuple[str, Any]]:
+    for name, levels in part.levels.items():
+        if levels:
+
+            def add(network: BayesianNetwork, name: str = name, levels: Any = levels) -> Any:
+                return network.add(name, levels, part.probabilities(name).T, parents=[target])
+
+            yield name, add
+
+
+def _normals(part: GaussianDistribution, target: str, _: Any) -> Iterator[tuple[str, Any]]:
+    """A column that never varied has infinite variance: it says nothing, and is left out."""
+    for j, name in enumerate(part.columns):
+        if np.isfinite(part.variance[:, j]).all():
+
+            def add(network: BayesianNetwork, name: str = name, j: int = j) -> Any:
+                return network.add(name, LinearGaussian(part.mean[:, j], part.variance[:, j]), parents=[target])
+
+            yield name, add
+
+
+def _regressions(part: MultivariateGaussianDistribution, target: str, model: Any) -> Iterator[tuple[str, Any]]:
+    """Each column as a regression on those before it: z_j = mean_j − Σ_{k<j} (R_jk / R_jj)·(z_k − mean_k) + e_j / R_jj.
+
+    R = L⁻¹ with the covariance L·Lᵀ in standard units z = (x − centre) / unit.
+    """
+    labels = [plain_label(label) for label in model.classes_.tolist()]
+    roots = np.broadcast_to(part.whitening.swapaxes(1, 2), (len(labels), *part.whitening.shape[1:]))
+    names = [part.columns[k] for k in part.kept]
+    unit, centre = part.unit[part.kept], part.centre[part.kept]
+    means = centre + unit * part.mean
+    for j, name in enumerate(names):
+        own = roots[:, j, j]
+        slopes = -roots[:, j, :j] / own[:, None] * unit[j] / unit[:j]
+        intercept = means[:, j] - (slopes * means[:, :j]).sum(axis=1)
+        by_class = {label: dict(zip(names[:j], row.tolist(), strict=True)) for label, row in zip(labels, slopes, strict=True)}  # fmt: skip
+        stated = LinearGaussian(intercept, (unit[j] / own) ** 2, by_class if j else None)
+
+        def add(network: BayesianNetwork, name: str = name, stated: Any = stated, j: int = j) -> Any:
+            return network.add(name, stated, parents=[target, *names[:j]])
+
+        yield name, add
+
+
+def _chain(part: JointTable, target: str, _: Any) -> Iterator[tuple[str, Any]]:
+    """Each column given the class and the columns before it; what cannot happen is followed by anything."""
+    joint = _written_out(part)
+    for j, name in enumerate(part.columns):
+        above = joint.sum(axis=tuple(range(j + 2, joint.ndim)))
+        totals = above.sum(axis=-1, keepdims=True)
+        table = np.where(totals > 0, above / np.where(totals > 0, totals, 1.0), 1 / above.shape[-1])
+
+        def add(network: BayesianNetwork, j: int = j, name: str = name, table: Array = table) -> Any:
+            return network.add(name, part.level_sets[j], table, parents=[target, *part.columns[:j]])
+
+        yield name, add
+
+
+def _written_out(part: JointTable) -> Array:
+    """P(all columns given class), an axis for the class and one for each column."""
+    shape = tuple(len(levels) for levels in part.level_sets)
+    if prod(shape) * len(part.log_rest) > MOST_CELLS or not all(shape):
+        raise ValueError(f"the joint table of {', '.join(map(repr, part.columns[:4]))}{' …' if len(shape) > 4 else ''} has {prod(shape):.3g} cells for each class, a network would write out all; expected from 1 to {MOST_CELLS:,}: use NaiveBayesClassifier, or fewer columns")  # fmt: skip
+    joint = np.repeat(np.exp(part.log_rest)[:, None], prod(shape), axis=1)
+    joint[:, np.ravel_multi_index(tuple(part.cells.T.astype(np.int64)), shape)] = np.exp(part.log_cell).T
+    return joint.reshape(-1, *shape)
+
+
+WRITERS: Mapping[type[Distribution], Callable[..., Iterator[tuple[str, Any]]]] = {
+    CategoricalDistribution: _tables,
+    GaussianDistribution: _normals,
+    MultivariateGaussianDistribution: _regressions,
+    JointTable: _chain,
+}
+
+
+# -------------------------------------------------------------------------------------------------------------- and back
+
+
+def naive_parts(network: BayesianNetwork, target: str) -> tuple[Plan, Any, Array, tuple[Distribution, ...]]:
+    """Plan, classes, log prior and distributions of naive Bayes, of a network whose arcs go from the target to all others."""
+    nodes = network._stated()
+    one_of(target, nodes, "target")
+    root, others = nodes[target], [node for name, node in nodes.items() if name != target]
+    if isinstance(root, GaussianNode):
+        raise ValueError(f"target is {target!r}, which is numeric; a class has levels")
+    if root.parents or not others:
+        raise ValueError(f"{target!r} has {f'the parent {root.parents[0]!r}' if root.parents else 'no children'}; naive Bayes is a network whose arcs go from the class to every other variable")  # fmt: skip
+    for node in others:
+        if node.parents != (target,):
+            raise ValueError(f"{node.name!r} has the parents {list(node.parents)}, expected [{target!r}] alone: naive Bayes is a network whose arcs go from the class to every other variable")  # fmt: skip
+    classes = encode_target(list(root.levels), len(root.levels)).classes
+    order = [root.levels.index(label) for label in classes.tolist()]
+    parts = (_categorical([n for n in others if not isinstance(n, GaussianNode)], order), _gaussian([n for n in others if isinstance(n, GaussianNode)], root.table, order))  # fmt: skip
+    columns = [Column(n.name, "numeric") if isinstance(n, GaussianNode) else Column(n.name, "categorical", n.levels, declared=True) for n in others]  # fmt: skip
+    families = ((Categorical(), parts[0]), (Gaussian(), parts[1]))
+    blocks = tuple(Block(family, part.columns) for family, part in families if part.columns)
+    plan = Plan(Schema(tuple(columns)), blocks, None, "pandas")
+    return plan, classes, safe_log(root.table[order]), tuple(part for part in parts if part.columns)
+
+
+def _categorical(nodes: list[Node | NoisyNode], order: list[int]) -> CategoricalDistribution:
+    logs = [np.concatenate([safe_log(node.table[order]).T, np.zeros((2, len(order)))]) for node in nodes]
+    return CategoricalDistribution(tuple(n.name for n in nodes), tuple(n.levels for n in nodes), tuple(logs))
+
+
+def _gaussian(nodes: list[GaussianNode], prior: Array, order: list[int]) -> GaussianDistribution:
+    """Means and variances by class, and the centre and spread of the whole column."""
+    names, nothing = tuple(node.name for node in nodes), np.zeros((len(order), len(nodes)))
+    if not nodes:
+        return GaussianDistribution((), nothing, nothing, np.zeros(0), np.zeros(0), nothing, nothing)
+    mean, variance = (np.stack([getattr(node, what) for node in nodes], axis=1) for what in ("intercept", "variance"))
+    centre = prior @ mean
+    spread = np.sqrt(prior @ (variance + (mean - centre) ** 2))
+    return GaussianDistribution(names, mean[order], variance[order], centre, spread, nothing, nothing)
