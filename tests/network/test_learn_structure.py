@@ -135,3 +135,12 @@ def test_bad_options_are_answered_with_one_sentence(birds, options, words):
 def test_cutting_needs_names():
     with pytest.raises(ValueError, match="needs named columns"):
         mr.learn_structure(np.random.default_rng(0).normal(size=(30, 2)), numeric="width")
+
+
+@pytest.mark.parametrize("suffix", [".bif", ".json", ".net.gz", ".XDSL"])
+def test_load_reads_networks_too(backache, tmp_path, suffix):
+    path = tmp_path / f"backache{suffix}"
+    backache.write(path)
+    again = mr.load(path)
+    assert again.graph == backache.graph and again.levels == backache.levels
+    assert again.query("chair", {"ache": "T"}).allclose(backache.query("chair", {"ache": "T"}), 1e-12)

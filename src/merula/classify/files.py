@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -35,12 +36,12 @@ def model_state(model: Any) -> dict[str, Any]:
 
 
 def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
-    """The model in a file that `save` wrote.
+    """The model in a file that `save` wrote, or the network in a file of any kind `read_network` reads.
 
     Parameters
     ----------
     path : path
-        The file.
+        The file; networks are known by their suffix (.bif, .xmlbif, .net, .xdsl, .uai, .json, also with .gz).
     families : family classes
         Your own families, if the model uses any: a file names them, it cannot bring them.
 
@@ -52,6 +53,11 @@ def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
     >>> mr.load(path).predict([["blue"]])
     array(['neg'], dtype='<U3')
     """
+    if not zipfile.is_zipfile(path):
+        from merula.formats import FORMATS, read_network  # loaded where a network is: models need none of it
+
+        if os.path.splitext(os.fspath(path).lower().removesuffix(".gz"))[1] in FORMATS:
+            return read_network(path)
     state = read_state(path)
     try:
         return _model(state, path, families)

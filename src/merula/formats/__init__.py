@@ -4,7 +4,7 @@ One module per format, each with ``parse(text)`` â†’ nodes and ``dump(nodes)`` â
 by the file's suffix.
 """
 
-from merula.formats.files import read_nodes, write_nodes
+from merula.formats.files import FORMATS, read_nodes, write_nodes
 from merula.formats.networks import read_network
 
-__all__ = ["read_network", "read_nodes", "write_nodes"]
+__all__ = ["FORMATS", "read_network", "read_nodes", "write_nodes"]
