@@ -294,6 +294,71 @@ def test_known_numbers_weigh_the_draws():
         network.query("height", method="likelihood-weighting")
 
 
+def measured():
+    """Numbers that depend on a level and on one another; a level that depends on nothing known directly."""
+    network = mr.BayesianNetwork().add("season", ["dry", "wet"], [0.7, 0.3])
+    network.add("soil", ["sand", "clay"], [[0.8, 0.2], [0.4, 0.6]], parents=["season"])
+    rain = mr.LinearGaussian({"dry": 20.0, "wet": 60.0}, {"dry": 25.0, "wet": 100.0})
+    network.add("rain", rain, parents=["season"])
+    level = mr.LinearGaussian({"sand": 1.0, "clay": 3.0}, {"sand": 0.5, "clay": 1.5}, {"sand": {"rain": 0.05}, "clay": {"rain": 0.1}})  # fmt: skip
+    network.add("level", level, parents=["soil", "rain"])
+    return network.add("gauge", mr.LinearGaussian(0.5, 0.2, {"level": 1.1}), parents=["level"])
+
+
+def enumerated_normals(gauge):
+    """P(season, soil) and, for each, mean and variance of the rain, given the gauge: normal in each of the four cases."""
+    cases = {}
+    for season, p in {"dry": 0.7, "wet": 0.3}.items():
+        for soil, q in {"sand": 0.8, "clay": 0.2}.items() if season == "dry" else {"sand": 0.4, "clay": 0.6}.items():
+            mean, variance = (20.0, 25.0) if season == "dry" else (60.0, 100.0)
+            start, spread, slope = (1.0, 0.5, 0.05) if soil == "sand" else (3.0, 1.5, 0.1)
+            middle = 0.5 + 1.1 * (start + slope * mean)
+            total = 0.2 + 1.1**2 * (spread + slope**2 * variance)
+            weight = p * q * np.exp(-((gauge - middle) ** 2) / (2 * total)) / np.sqrt(total)
+            gain = 1.1 * slope * variance / total
+            cases[season, soil] = weight, mean + gain * (gauge - middle), variance - gain * 1.1 * slope * variance
+    total = sum(weight for weight, _, _ in cases.values())
+    return {case: (weight / total, mean, variance) for case, (weight, mean, variance) in cases.items()}
+
+
+def test_rows_given_a_number_are_exact():
+    rows, n = measured().sample(40_000, {"gauge": 6.0}, random_state=1), 40_000
+    assert (rows["gauge"] == 6.0).all()
+    for (season, soil), (weight, mean, variance) in enumerated_normals(6.0).items():
+        drawn = rows[(rows["season"] == season) & (rows["soil"] == soil)]["rain"]
+        assert abs(len(drawn) / n - weight) < 4 * np.sqrt(weight * (1 - weight) / n)
+        if len(drawn) > 100:
+            assert abs(drawn.mean() - mean) < 4 * np.sqrt(variance / len(drawn))
+            assert drawn.var() == pytest.approx(variance, rel=5 * np.sqrt(2 / len(drawn)))
+
+
+def test_rows_given_a_number_and_a_level():
+    rows = measured().sample(20_000, {"gauge": 6.0, "soil": "clay", "season": {"dry": 0.2, "wet": 0.9}}, random_state=1)
+    cases = enumerated_normals(6.0)
+    dry, wet = 0.2 * cases["dry", "clay"][0], 0.9 * cases["wet", "clay"][0]
+    exact = wet / (dry + wet)
+    assert set(rows["soil"]) == {"clay"}
+    assert abs((rows["season"] == "wet").mean() - exact) < 4 * np.sqrt(exact * (1 - exact) / 20_000)
+
+
+def test_likelihood_weighting_with_numbers_above_and_below():
+    cases = enumerated_normals(6.0)
+    exact = np.array([sum(case[0] for key, case in cases.items() if key[0] == season) for season in ("dry", "wet")])
+    check_close(measured().query("season", {"gauge": 6.0}, method="likelihood-weighting", samples=40_000, random_state=2), exact)  # fmt: skip
+
+
+def test_numbers_that_were_set_are_not_drawn():
+    network = measured().do({"rain": 30.0})
+    for method in (None, "likelihood-weighting"):
+        rows = network.sample(50, {"gauge": 5.0, "rain": 30.0}, method=method, random_state=0)
+        assert (rows["rain"] == 30.0).all()
+        assert (rows["gauge"] == 5.0).all()
+    with pytest.raises(mr.NoSampleError):
+        network.query("soil", {"rain": 31.0}, method="likelihood-weighting")
+    with pytest.raises(mr.ImpossibleEvidenceError):
+        network.sample(5, {"rain": 31.0})
+
+
 # --------------------------------------------------------------------------------------------------------------------
 # Edges
 

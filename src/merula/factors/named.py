@@ -121,7 +121,7 @@ class NamedTable:
         --------
         >>> import merula as mr
         >>> ax = mr.JointDistribution("coin", {"heads": 0.5, "tails": 0.5}).plot()
-        >>> [bar.get_width() for bar in ax.patches]
+        >>> [float(bar.get_width()) for bar in ax.patches]
         [0.5, 0.5]
         """
         return bars(self, ax)

@@ -107,6 +107,8 @@ def _number(
     variance = np.broadcast_to(node.variance[place], n)
     if known is None:
         return rng.normal(mean, np.sqrt(variance)), 0.0
+    if not variance.any():  # set by an intervention
+        return np.full(n, known), safe_log((mean == known).astype(np.float64))
     return np.full(n, known), -0.5 * (LOG_TWO_PI + np.log(variance) + (known - mean) ** 2 / variance)
 
 

@@ -61,8 +61,8 @@ def lay_out(graph: Graph, sizes: Mapping[str, tuple[float, float]], gap: float =
     Examples
     --------
     >>> found = lay_out({"rain": (), "wet": ("rain",)}, {"rain": (1.0, 0.5), "wet": (1.0, 0.5)})
-    >>> found.places["rain"].y < found.places["wet"].y, found.places["rain"].x == found.places["wet"].x
-    (True, True)
+    >>> round(found.places["rain"].y, 6), round(found.places["wet"].y, 6), round(found.places["wet"].x, 6)
+    (0.25, 1.25, 0.5)
     """
     levels = _levels(graph)
     layers, above = _with_passing(graph, levels)
@@ -191,7 +191,7 @@ def _across(
             near = {key: [*above[key], *below[key]] if SWEEPS < sweep < 2 * SWEEPS else (above if down else below)[key] for key in layer}  # fmt: skip
             x.update(zip(layer, _settled(layer, near, x, widths, gap), strict=True))
     left = min((x[key] - widths[key] / 2 for key in x), default=0.0)
-    return {key: place - left for key, place in x.items()}
+    return {key: float(place - left) for key, place in x.items()}
 
 
 def _starts(layer: Sequence[Key], widths: Mapping[Key, float], gap: float) -> Array:

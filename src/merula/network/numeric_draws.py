@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from merula.logspace import Array
 from merula.network import hybrid
+from merula.network.components import points
 from merula.network.draws import State, draw_weighted
 from merula.network.evidence import Evidence
 from merula.network.inference import Inference
@@ -32,7 +33,8 @@ def draw_posterior(
     if not log + more > -np.inf:
         return -np.inf, {}
     state = draw_weighted(nodes, Evidence({}, {}, {}, {}), n, rng, state={**levels}).state
-    return log + more, given_numbers(nodes, state, evidence.numbers) if evidence.numbers else state
+    known = {name: number for name, number in evidence.numbers.items() if name not in points(nodes)}
+    return log + more, given_numbers(nodes, state, known) if known else state
 
 
 def given_numbers(nodes: Mapping[str, AnyNode], state: State, known: Mapping[str, float]) -> State:
@@ -42,6 +44,11 @@ def given_numbers(nodes: Mapping[str, AnyNode], state: State, known: Mapping[str
     "Mining geostatistics", section VII.A.2)
     """
     numeric = {name: node for name, node in nodes.items() if isinstance(node, GaussianNode)}
+    known = {
+        name: number for name, number in known.items() if numeric[name].variance.any()
+    }  # others are set, not drawn
+    if not known or not len(next(iter(state.values()))):
+        return state
     values = np.stack([state[name] for name in numeric], axis=1)
     at = [list(numeric).index(name) for name in known]
     groups, group = _configurations(numeric, state, len(values))
