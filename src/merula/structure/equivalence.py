@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.logspace import kernel
 from merula.structure.graph import AnyGraph, Arc, Graph, arcs_of, build_graph, topological_order
 
 Marks = NDArray[np.bool_]  # marks[a, b] and not marks[b, a]: a → b; both: a − b, an edge without direction
@@ -59,64 +60,83 @@ def cpdag(graph: AnyGraph) -> PartialGraph:
     """
     topological_order(graph)  # an error when there is a cycle
     nodes = tuple(sorted(graph))
-    arcs = frozenset(arcs_of(graph))
-    adjacent = {frozenset(arc) for arc in arcs}
-    compelled = {
-        (parent, child)
-        for child, parents in graph.items()
-        for parent in parents
-        if any(other != parent and frozenset((other, parent)) not in adjacent for other in parents)
-    }
-    edges = frozenset((min(arc), max(arc)) for arc in arcs - compelled)
-    marks = _to_marks(PartialGraph(nodes, frozenset(compelled), edges))
-    close_under_meek(marks)
-    return from_marks(nodes, marks)
+    arcs = _to_marks(PartialGraph(nodes, frozenset(arcs_of(graph)), frozenset()))
+    return from_marks(nodes, complete_marks(arcs))
 
 
-def close_under_meek(marks: Marks, allowed: Marks | None = None) -> None:
+@kernel
+def complete_marks(arcs: Marks) -> Marks:
+    """The CPDAG of a directed acyclic graph, as marks."""
+    marks = arcs | arcs.T
+    for child in range(len(arcs)):
+        for one in range(len(arcs)):
+            for other in range(len(arcs)):
+                apart = one != other and not arcs[one, other] and not arcs[other, one]
+                if arcs[one, child] and arcs[other, child] and apart:
+                    marks[child, one] = False
+    close_under_meek(marks, np.ones_like(marks))
+    return marks
+
+
+@kernel
+def close_under_meek(marks: Marks, allowed: Marks) -> None:
     """Direct every edge whose direction follows from the others (rules 1 to 4 of Meek, 1995), in place.
 
-    An orientation that `allowed` forbids, or that would close a directed cycle, is not made: with data it may follow
-    from arcs that contradict each other.
+    An orientation that is not `allowed`, or that would close a directed cycle, is not made: with data it may follow from
+    arcs that contradict each other.
     """
     changed = True
     while changed:
         changed = False
-        for a, b in np.argwhere(marks & marks.T).tolist():
-            free = marks[a, b] and marks[b, a] and (allowed is None or allowed[a, b])
-            if free and _follows(marks, a, b) and not directed_path(marks, b, a):
-                marks[b, a] = False
-                changed = True
+        for a in range(len(marks)):
+            for b in range(len(marks)):
+                free = marks[a, b] and marks[b, a] and allowed[a, b]
+                if free and _follows(marks, a, b) and not directed_path(marks, b, a):
+                    marks[b, a] = False
+                    changed = True
 
 
+@kernel
 def _follows(marks: Marks, a: int, b: int) -> bool:
     """True when one of Meek's rules directs the edge a − b as a → b."""
-    into_a, into_b = marks[:, a] & ~marks[a], marks[:, b] & ~marks[b]
-    near_b = marks[:, b] | marks[b]
-    if (into_a & ~near_b).any():  # rule 1: c → a − b, c and b not adjacent
-        return True
-    if (marks[a] & ~marks[:, a] & into_b).any():  # rule 2: a → c → b
-        return True
-    undirected_a = marks[a] & marks[:, a]
-    near = marks | marks.T
-    between = np.flatnonzero(undirected_a & into_b)
-    if len(between) > 1 and not (near[np.ix_(between, between)] | np.eye(len(between), dtype=np.bool_)).all():
-        return True  # rule 3: a − c → b, a − d → b, c and d not adjacent
-    near_a = near[a]
-    onwards = (marks & ~marks.T)[:, into_b & near_a].any(axis=1)
-    return bool((undirected_a & ~near_b & onwards).any())  # rule 4: a − d → c → b, d and b not adjacent
+    for c in range(len(marks)):
+        if c in (a, b):
+            continue
+        joined_b = marks[c, b] or marks[b, c]
+        if marks[c, a] and not marks[a, c] and not joined_b:  # rule 1: c → a − b, c and b not adjacent
+            return True
+        into_b = marks[c, b] and not marks[b, c]
+        if into_b and marks[a, c] and not marks[c, a]:  # rule 2: a → c → b
+            return True
+        if not (into_b and (marks[a, c] or marks[c, a])):
+            continue
+        for d in range(len(marks)):
+            if d in (a, b, c) or not (marks[a, d] and marks[d, a]):
+                continue
+            if marks[a, c] and marks[c, a] and marks[d, b] and not marks[b, d] and not (marks[c, d] or marks[d, c]):
+                return True  # rule 3: a − c → b, a − d → b, c and d not adjacent
+            if marks[d, c] and not marks[c, d] and not (marks[d, b] or marks[b, d]):
+                return True  # rule 4: a − d → c → b, d and b not adjacent
+    return False
 
 
+@kernel
 def directed_path(marks: Marks, start: int, stop: int) -> bool:
     """True when arcs lead from start to stop."""
-    arcs = marks & ~marks.T
-    reached = arcs[start]
-    while not reached[stop]:
-        further = reached | arcs[reached].any(axis=0)
-        if (further == reached).all():
-            return False
-        reached = further
-    return True
+    met = np.zeros(len(marks), dtype=np.bool_)
+    stack, height = np.empty(len(marks) + 1, dtype=np.int64), 1
+    stack[0] = start
+    while height:
+        height -= 1
+        node = stack[height]
+        for after in range(len(marks)):
+            if marks[node, after] and not marks[after, node] and not met[after]:
+                if after == stop:
+                    return True
+                met[after] = True
+                stack[height] = after
+                height += 1
+    return False
 
 
 def consistent_extension(graph: PartialGraph) -> Graph | None:
@@ -133,27 +153,44 @@ def consistent_extension(graph: PartialGraph) -> Graph | None:
     """
     nodes = tuple(sorted(graph.nodes))
     marks = _to_marks(PartialGraph(nodes, graph.arcs, graph.edges))
-    left = list(range(len(nodes)))
-    arcs = list(graph.arcs)
-    while left:
-        sink = next((node for node in reversed(left) if _may_be_sink(marks, node)), None)
-        if sink is None:
-            return None
-        arcs += [(nodes[near], nodes[sink]) for near in np.flatnonzero(marks[sink] & marks[:, sink]).tolist()]
-        marks[sink] = marks[:, sink] = False
-        left.remove(sink)
-    return build_graph(graph.nodes, arcs)
+    if not extend_marks(marks, np.ones_like(marks)):
+        return None
+    return build_graph(graph.nodes, [(nodes[parent], nodes[child]) for parent, child in np.argwhere(marks).tolist()])
 
 
-def _may_be_sink(marks: Marks, node: int) -> bool:
+@kernel
+def extend_marks(marks: Marks, allowed: Marks) -> bool:
+    """Direct all edges as a consistent extension does, in place, by `allowed` directions only; False when that fails."""
+    left = marks.copy()
+    gone = np.zeros(len(marks), dtype=np.bool_)
+    for _ in range(len(marks)):
+        sink = len(marks) - 1
+        while sink >= 0 and (gone[sink] or not _may_be_sink(left, allowed, sink)):
+            sink -= 1
+        if sink < 0:
+            return False
+        for near in range(len(marks)):
+            if left[sink, near]:
+                marks[sink, near] = False
+        left[sink] = False
+        left[:, sink] = False
+        gone[sink] = True
+    return True
+
+
+@kernel
+def _may_be_sink(marks: Marks, allowed: Marks, node: int) -> bool:
     """No arc leaves the node, and each of its undirected neighbours is adjacent to all its other neighbours."""
-    if (marks[node] & ~marks[:, node]).any():
-        return False
-    neighbours = np.flatnonzero(marks[:, node])
-    undirected = np.flatnonzero(marks[node])
-    near = marks | marks.T
-    joined = near[np.ix_(undirected, neighbours)] | (undirected[:, None] == neighbours[None, :])
-    return bool(joined.all())
+    for near in range(len(marks)):
+        if not marks[node, near]:
+            continue
+        if not marks[near, node] or not allowed[near, node]:
+            return False
+        for other in range(len(marks)):
+            apart = other != near and not marks[near, other] and not marks[other, near]
+            if marks[other, node] and apart:
+                return False
+    return True
 
 
 def structural_hamming_distance(one: AnyGraph, other: AnyGraph, equivalence: bool = True) -> int:
