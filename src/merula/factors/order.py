@@ -50,7 +50,8 @@ def eliminate(cards: Sequence[int], scopes: Sequence[Sequence[int]]) -> Eliminat
         if attempt > WEIGHTED_FILL and attempt * effort > SHARE * best[0]:
             break
         order = np.empty(len(cards), np.int64)
-        cost = _order(adjacent.copy(), sizes, attempt % 3, attempt // 3, order)
+        bound = np.nan if best[1] is None else best[0]
+        cost = _order(adjacent.copy(), sizes, attempt % 3, attempt // 3, bound, order)
         if best[1] is None or cost < best[0]:
             best = (cost, order)
     cost, order = best
@@ -146,8 +147,11 @@ def _remove(adjacent: Bits, v: int, around: Integers, degree: int) -> None:
 
 
 @kernel
-def _order(adjacent: Bits, sizes: Array, rule: int, seed: int, order: Integers) -> float:
-    """Eliminate greedily by the rule; ties by table size, then by `seed` (0: by position). The entries of all tables."""
+def _order(adjacent: Bits, sizes: Array, rule: int, seed: int, bound: float, order: Integers) -> float:
+    """Eliminate greedily by the rule; ties by table size, then by `seed` (0: by position). The entries of all tables.
+
+    An order that turns out no cheaper than `bound` is left unfinished.
+    """
     count = len(adjacent)
     scores, tables, stale = np.empty(count), np.empty(count), np.ones(count, np.bool_)
     alive, around, beyond = np.ones(count, np.bool_), np.empty(count, np.int64), np.empty(count, np.int64)
@@ -173,10 +177,15 @@ def _order(adjacent: Bits, sizes: Array, rule: int, seed: int, order: Integers) 
         order[step] = best
         alive[best] = False
         entries += tables[best]
+        if entries >= bound:
+            return entries
         degree = _members(adjacent[best], around)
         filled = rule == WEIGHT or scores[best] > 0
         _remove(adjacent, best, around, degree)
         for i in range(degree):
+            if not filled and not stale[around[i]] and scores[around[i]] == 0.0:
+                tables[around[i]] /= sizes[best]  # what lacked nothing lacks nothing
+                continue
             stale[around[i]] = True
             if filled and rule != WEIGHT:  # a new edge changes what its ends' neighbours lack
                 further = _members(adjacent[around[i]], beyond)

@@ -66,7 +66,7 @@ class JunctionTree:
 
     def home(self, scope: Sequence[int]) -> int:
         """The smallest clique that holds all of these variables."""
-        among = self._holders[scope[0]] if scope else range(len(self.cliques))
+        among = min((self._holders[v] for v in scope), key=len, default=range(len(self.cliques)))
         needed = set(scope)
         return min((k for k in among if needed <= self._sets[k]), key=lambda k: (self.sizes[k], k))
 
