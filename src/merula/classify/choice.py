@@ -6,6 +6,7 @@ score(column, family) = Σ_row weight · log p(cell given class), every row scor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from zlib import crc32
 
@@ -98,14 +99,22 @@ def score_families(
     kept = np.flatnonzero((share <= MOST_ROWS / len(rows)) & (weights > 0))
     folds = [kept[hashes[kept] % np.uint64(FOLDS) == fold] for fold in range(FOLDS)]
     parts = [(rows.take(fold), Target(target.codes[fold], target.classes, weights[fold])) for fold in folds]
-    setting = smoothing, variance, n_jobs
-    return {
-        column.name: {
-            candidate_name(family): _score(parts, column, family, *setting) for family in candidates[column.kind]
-        }
-        for column in schema.columns
-        if len(candidates.get(column.kind, ())) > 1
-    }
+    pairs = [(column, family) for column in schema.columns for family in _rivals(candidates, column)]
+
+    def score(pair: tuple[Column, Any]) -> float:
+        return _score(parts, *pair, smoothing, variance)
+
+    scores: dict[str, dict[str, float]] = {}
+    with ThreadPoolExecutor(local.thread_count(n_jobs)) as pool:
+        for (column, family), value in zip(pairs, pool.map(score, pairs), strict=True):
+            scores.setdefault(column.name, {})[candidate_name(family)] = value
+    return scores
+
+
+def _rivals(candidates: Mapping[str, Sequence[Any]], column: Column) -> Sequence[Any]:
+    """The families a column may choose from; none where there is no choice."""
+    found = candidates.get(column.kind, ())
+    return found if len(found) > 1 else ()
 
 
 def candidate_name(family: Any) -> str:
@@ -122,14 +131,13 @@ def _score(
     candidate: Any,
     smoothing: Smoothing,
     variance: str,
-    n_jobs: int | None,
 ) -> float:
     """The mean log density of one column's cells; −inf where the family cannot be built or calls a cell impossible."""
     family, labels = resolve_family(candidate), tuple(parts[0][1].classes.tolist())
     wanted = [ClassCounts.zero(len(labels)), family.wanted((column.name,), len(labels))]
     total = scored = 0.0
     try:
-        counted = [local.collect(rows, target, wanted, n_jobs) if len(rows) else wanted for rows, target in parts]
+        counted = [local.collect(rows, target, wanted, 1) if len(rows) else wanted for rows, target in parts]
         for left_out, (rows, target) in enumerate(parts):
             if not len(rows):
                 continue

@@ -23,6 +23,7 @@ MOST_CELLS = 4_000  # distinct values of a class; more are put together, neighbo
 MOST_LEAPS = 200
 SETTLED = 1e-4  # a step of EM that gains no more log likelihood, of all rows together, is the last
 TINY = 1e-300
+NOTHING = -40.0  # e^−40 added to 1 is 1
 TIE = 1e-9  # per row: a score that is larger by no more is not larger
 ROUNDING = 1e-12  # of the range: values closer than this are equal but for rounding errors
 HALVINGS = 60
@@ -153,39 +154,61 @@ def fit_components(cells: Cells, start: Components, floor: float) -> Components:
     Two steps of EM tell where it is heading; a leap in that direction is taken unless the likelihood would fall
     (Varadhan & Roland 2008, SQUAREM, scheme S3).
     """
-    here, trace = np.array([start.weight, start.mean, np.log(np.maximum(start.variance, floor))]), []
+    here = np.array([start.weight, start.mean, np.log(np.maximum(start.variance, floor))])
+    trace = np.empty(3 * MOST_LEAPS + 1)
+    steps = _climb(cells.weight, cells.mean, cells.variance, here, floor, trace)
+    return Components(here[0], here[1], np.exp(here[2]), trace[:steps] - 0.5 * LOG_TWO_PI * cells.total)
+
+
+@kernel
+def _climb(weights: Array, values: Array, spread: Array, here: Array, floor: float, trace: Array) -> int:
+    """Move `here` to where EM settles; `trace` takes the log likelihoods on the way, so many of them."""
+    once, twice, leap, landed = np.empty_like(here), np.empty_like(here), np.empty_like(here), np.empty_like(here)
+    steps = 0
     for _ in range(MOST_LEAPS):
-        before, once = _step(cells, here, floor)
-        after, twice = _step(cells, once, floor)
-        trace += [before, after]
-        if after - before <= SETTLED:
-            here = once
-            break
-        leap, here = _leap(here, once, twice, floor), twice
-        if (leap[0] > 0).all():
-            beyond, landed = _step(cells, leap, floor)
+        trace[steps] = _expectation_maximisation(weights, values, spread, here, floor, once)
+        trace[steps + 1] = after = _expectation_maximisation(weights, values, spread, once, floor, twice)
+        steps += 2
+        if after - trace[steps - 2] <= SETTLED:
+            here[:] = once
+            return steps
+        possible = _leap(here, once, twice, floor, leap)
+        here[:] = twice
+        if possible:
+            beyond = _expectation_maximisation(weights, values, spread, leap, floor, landed)
             if beyond >= after:
-                trace, here = [*trace, beyond], landed
-    else:
-        trace.append(_step(cells, here, floor)[0])
-    return Components(here[0], here[1], np.exp(here[2]), np.array(trace) - 0.5 * LOG_TWO_PI * cells.total)
+                trace[steps] = beyond
+                steps += 1
+                here[:] = landed
+    trace[steps] = _expectation_maximisation(weights, values, spread, here, floor, once)
+    return steps + 1
 
 
-def _leap(here: Array, once: Array, twice: Array, floor: float) -> Array:
-    """Where EM is heading: here − 2a·r + a²·v, r = once − here, v = twice − once − r, a = −|r| / |v|, at least two steps away."""
-    r = once - here
-    v = twice - once - r
-    away = float(np.sqrt((r * r).sum() / max((v * v).sum(), TINY)))
-    result: Array = here + 2 * max(away, 1.0) * r + max(away, 1.0) ** 2 * v
-    result[0] /= result[0].sum()
-    result[2] = np.clip(result[2], np.log(floor), 0.0)  # no variance exceeds that of the range, read as 1
-    return result
+@kernel
+def _leap(here: Array, once: Array, twice: Array, floor: float, leap: Array) -> bool:
+    """Where EM is heading: here − 2a·r + a²·v, r = once − here, v = twice − once − r, a = −|r| / |v|, at least two steps away.
 
-
-def _step(cells: Cells, here: Array, floor: float) -> tuple[float, Array]:
-    """The log likelihood here but for a constant, and where one step of EM leads: rows weight, mean and log variance."""
-    there = np.empty_like(here)
-    return _expectation_maximisation(cells.weight, cells.mean, cells.variance, here, floor, there), there
+    False where a component would vanish.
+    """
+    drift = bend = total = 0.0
+    for i in range(3):
+        for k in range(here.shape[1]):
+            r = once[i, k] - here[i, k]
+            v = twice[i, k] - once[i, k] - r
+            drift, bend = drift + r * r, bend + v * v
+    away = max(np.sqrt(drift / max(bend, TINY)), 1.0)
+    for i in range(3):
+        for k in range(here.shape[1]):
+            r = once[i, k] - here[i, k]
+            leap[i, k] = here[i, k] + 2 * away * r + away * away * (twice[i, k] - once[i, k] - r)
+    for k in range(here.shape[1]):
+        total += leap[0, k]
+    possible = True
+    for k in range(here.shape[1]):
+        leap[0, k] /= total
+        leap[2, k] = min(max(leap[2, k], np.log(floor)), 0.0)  # no variance exceeds that of the range, read as 1
+        possible = possible and leap[0, k] > 0
+    return possible
 
 
 @kernel
@@ -194,24 +217,27 @@ def _expectation_maximisation(
 ) -> float:
     """The log likelihood here but for a constant; `there` takes the components after one step."""
     count = here.shape[1]
-    variance, log_height, term = np.empty(count), np.empty(count), np.empty(count)
+    precision, log_height, term = np.empty(count), np.empty(count), np.empty(count)
     mass, first, second = np.zeros(count), np.zeros(count), np.zeros(count)
     log_likelihood = total = 0.0
     for k in range(count):
-        variance[k] = np.exp(here[2, k])
+        precision[k] = 0.5 * np.exp(-here[2, k])
         log_height[k] = np.log(here[0, k]) - 0.5 * here[2, k]
     for i in range(len(values)):
         peak, density = -np.inf, 0.0
         for k in range(count):
             away = values[i] - here[1, k]
-            term[k] = log_height[k] - 0.5 * (away * away + spread[i]) / variance[k]
+            term[k] = log_height[k] - (away * away + spread[i]) * precision[k]
             peak = max(peak, term[k])
         for k in range(count):
-            term[k] = np.exp(term[k] - peak)
+            below = term[k] - peak
+            term[k] = 1.0 if below == 0.0 else np.exp(below) if below > NOTHING else 0.0
             density += term[k]
         total += weights[i]
         log_likelihood += weights[i] * (peak + np.log(density))
         for k in range(count):
+            if term[k] == 0.0:
+                continue
             part, away = weights[i] * term[k] / density, values[i] - here[1, k]
             mass[k] += part
             first[k] += part * away
