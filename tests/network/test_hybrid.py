@@ -101,7 +101,7 @@ class Stated:
     def _likelihood(self, name, known):
         levels = self.levels[name]
         if isinstance(known, Mapping):
-            return np.array([known[level] for level in levels]) / max(known.values())
+            return np.array([known[level] for level in levels])
         allowed = known if isinstance(known, set) else {known}
         return np.array([float(level in allowed) for level in levels])
 

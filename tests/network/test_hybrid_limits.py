@@ -197,6 +197,16 @@ def test_rows_after_an_intervention(sensors):
     np.testing.assert_allclose(found[1], [0.9, 0.1], rtol=1e-12)
 
 
+def test_draws_after_an_intervention(sensors):
+    drawn = sensors.do({"temperature": 3.0}).sample(20_000, given={"temperature": 3.0, "indoor": 3.5}, random_state=4)
+    assert (drawn["temperature"] == 3).all()
+    good, broken = 0.9 * stats.norm(3, 0.5).pdf(3.5), 0.1 * stats.norm(0, 10).pdf(3.5)
+    share = good / (good + broken)
+    spread = np.sqrt(share * (1 - share) / 20_000)
+    assert (drawn["indoor state"] == "good").mean() == pytest.approx(share, abs=4 * spread)
+    assert (drawn["weather"] == "cold").mean() == pytest.approx(0.4, abs=4 * np.sqrt(0.24 / 20_000))
+
+
 def test_a_table_without_numbers_is_answered_as_before(sensors):
     found = sensors.predict_table(pd.DataFrame({"weather": ["cold", None]}), "indoor state")
     np.testing.assert_allclose(found, [[0.9, 0.1], [0.9, 0.1]], rtol=1e-12)

@@ -74,16 +74,19 @@ def eliminate(systems: Array, columns: Integers, logarithms: Array) -> None:
 
 
 @kernel
-def substitute(triangles: Array, rights: Array) -> None:
-    """Solve upper triangular systems from the last row up; `rights` become the solutions."""
+def invert(triangles: Array, inverses: Array) -> None:
+    """Write the inverses of upper triangular matrices, row by row from the last."""
     size = triangles.shape[1]
+    inverses[:] = 0.0
     for s in range(len(triangles)):
         for i in range(size - 1, -1, -1):
-            for j in range(rights.shape[2]):
-                total = rights[s, i, j]
-                for k in range(i + 1, size):
-                    total -= triangles[s, i, k] * rights[s, k, j]
-                rights[s, i, j] = total / triangles[s, i, i]
+            head = triangles[s, i, i]
+            for k in range(i + 1, size):
+                share = triangles[s, i, k] / head
+                if share != 0.0:
+                    for j in range(k, size):
+                        inverses[s, i, j] -= share * inverses[s, k, j]
+            inverses[s, i, i] = 1.0 / head
 
 
 @kernel
@@ -97,30 +100,40 @@ def _differing(codes: NDArray[np.int32], row: int, levels: Integers, s: int) -> 
 
 
 @kernel
-def _row_density(
-    system: Array, values: Array, known: NDArray[np.bool_], row: int, work: Array, sums: Array, log_2pi: float
+def _complete(systems: Array, s: int, values: Array, row: int) -> float:
+    """−½ Σ ε² of a row that knows every number."""
+    numbers, logarithm = len(values), 0.0
+    for i in range(systems.shape[1]):
+        error = systems[s, i, numbers]
+        for j in range(numbers):
+            error += systems[s, i, j] * values[j, row]
+        error = min(max(error, -LARGEST), LARGEST)
+        logarithm -= 0.5 * error * error
+    return logarithm
+
+
+@kernel
+def _incomplete(
+    systems: Array, s: int, values: Array, known: NDArray[np.bool_], row: int, work: Array, sums: Array, log_2pi: float
 ) -> float:
     """log p of the known numbers of a row, up to the system's own constant: the unknown ones are integrated out."""
-    count, numbers = system.shape[0], len(values)
-    unknown = 0
-    for j in range(numbers):
-        if not known[j, row]:
-            for i in range(count):
-                work[i, unknown] = system[i, j]
-            unknown += 1
+    count, numbers, unknown = systems.shape[1], len(values), 0
     for i in range(count):
-        total = system[i, numbers]
-        for j in range(numbers):
+        work[i, numbers] = systems[s, i, numbers]
+    for j in range(numbers):
+        for i in range(count):
             if known[j, row]:
-                total += system[i, j] * values[j, row]
-        work[i, unknown] = min(max(total, -LARGEST), LARGEST)
-    logarithm = 0.5 * log_2pi * unknown
-    if unknown:
-        part = work[:, : unknown + 1]
-        for k in range(unknown):
-            logarithm -= np.log(abs(_reflect(part, k, k, sums)))
+                work[i, numbers] += systems[s, i, j] * values[j, row]
+            else:
+                work[i, unknown] = systems[s, i, j]
+        unknown += not known[j, row]
+    for i in range(count):
+        work[i, unknown] = min(max(work[i, numbers], -LARGEST), LARGEST)
+    logarithm, part = 0.5 * log_2pi * unknown, work[:, : unknown + 1]
+    for k in range(unknown):
+        logarithm -= np.log(abs(_reflect(part, k, k, sums)))
     for i in range(unknown, count):
-        logarithm -= 0.5 * work[i, unknown] ** 2
+        logarithm -= 0.5 * work[i, unknown] * work[i, unknown]
     return logarithm
 
 
@@ -142,8 +155,14 @@ def add_log_densities(
     """
     work, sums = np.empty(systems.shape[1:]), np.empty(systems.shape[2])
     for row in range(values.shape[1]):
+        unknown = 0
+        for j in range(len(values)):
+            unknown += not known[j, row]
         for s in range(len(systems)):
             if _differing(codes, row, levels, s):
                 logarithms[row, s] = -np.inf
+            elif unknown:
+                density = _incomplete(systems, s, values, known, row, work, sums, log_2pi)
+                logarithms[row, s] += constants[s] + density
             else:
-                logarithms[row, s] += constants[s] + _row_density(systems[s], values, known, row, work, sums, log_2pi)
+                logarithms[row, s] += constants[s] + _complete(systems, s, values, row)

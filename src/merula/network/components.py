@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from merula.network.node import AnyNode, GaussianNode
+from merula.structure.graph import topological_order
 
 Nodes = Mapping[str, AnyNode]
 
@@ -60,15 +61,33 @@ def component_of(nodes: Nodes, equations: Iterable[str]) -> Component:
     return Component(mine, tuple(numbers), tuple(sorted(switches)))
 
 
-def relatives(nodes: Nodes, known: Collection[str], tied: Mapping[str, Component], target: str) -> tuple[str, ...]:
-    """The equations a target's posterior depends on: its own, its unknown ancestors', and those that known numbers tie to them.
+def relatives(
+    nodes: Nodes, known: Collection[str], tied: Mapping[str, Component], targets: Iterable[str]
+) -> tuple[str, ...]:
+    """The equations that targets' posterior depends on: theirs, their unknown ancestors', and what known numbers tie to these.
 
     `tied` has the component of each number that the known ones tie together.
     """
     found: dict[str, None] = {}
-    for name in _closure(nodes, known, (target,)):
-        found |= dict.fromkeys(tied[name].equations if name in tied else (name,))
+    for name in _closure(nodes, known, targets):
+        if name not in found:
+            found |= dict.fromkeys(tied[name].equations if name in tied else (name,))
     return tuple(found)
+
+
+def switches_of_each(
+    nodes: Nodes, known: Collection[str], tied: Mapping[str, Component], targets: Iterable[str]
+) -> dict[str, frozenset[str]]:
+    """For each target the discrete variables its posterior depends on, if it is asked alone: those of its `relatives`."""
+    graph = {
+        name: [parent for parent in gaussian(nodes, name).numeric if parent not in known]
+        for name in _closure(nodes, known, targets)
+    }
+    found: dict[str, frozenset[str]] = {}
+    for name in topological_order(graph):
+        own = tied[name].switches if name in tied else gaussian(nodes, name).discrete
+        found[name] = frozenset(own).union(*(found[parent] for parent in graph[name]))
+    return found
 
 
 def _closure(nodes: Nodes, known: Collection[str], names: Iterable[str]) -> list[str]:

@@ -14,10 +14,10 @@ import numpy as np
 
 from merula.factors.errors import TooWideError
 from merula.logspace import Array
-from merula.network.components import Component, Nodes, component_of, components, points, relatives
+from merula.network.components import Component, Nodes, component_of, components, points, relatives, switches_of_each
 from merula.network.evidence import Evidence, check_possible
 from merula.network.inference import Inference, Piece
-from merula.network.linear_systems import check_width, free_switches, systems_of
+from merula.network.linear_systems import check_width, entries_of, free_switches, systems_of
 from merula.network.node import AnyNode, GaussianNode
 from merula.network.normal_mixture import NormalMixture, normal_mixture, point
 
@@ -75,8 +75,7 @@ def numeric_posterior(
     known = {**points(nodes), **evidence.numbers}
     open_ones = [name for name in targets if name not in known]
     tied = _tied(nodes, known)
-    equations = [name for target in open_ones for name in relatives(nodes, known, tied, target)]
-    question = _question(nodes, evidence, open_ones, equations)
+    question = _question(nodes, evidence, open_ones, relatives(nodes, known, tied, open_ones))
     check_width(nodes, question.component, evidence.hard, limit)
     log, pieces = evidence_pieces(nodes, inference, evidence, limit)
     more, (weights,) = inference.tables([question.scope], evidence, limit, pieces)
@@ -123,21 +122,19 @@ def _questions(
     tied = _tied(nodes, known)
     parts = components(nodes, known, targets)
     part = {name: number for number, component in enumerate(parts) for name in component.equations}
-    groups: dict[tuple[int, tuple[str, ...]], list[_Question]] = {}
+    switches = switches_of_each(nodes, known, tied, targets)
+    groups: dict[tuple[int, frozenset[str]], list[str]] = {}
     for target in targets:
-        question = _question(nodes, evidence, [target], relatives(nodes, known, tied, target))
-        check_width(nodes, question.component, evidence.hard, limit)
-        groups.setdefault((part[target], question.scope), []).append(question)
+        groups.setdefault((part[target], switches[target]), []).append(target)
     found = []
     for group in groups.values():
-        names = [name for question in group for name in question.targets]
-        equations = [name for question in reversed(group) for name in question.component.equations]
-        together = _question(nodes, evidence, names, equations)
-        try:
-            check_width(nodes, together.component, evidence.hard, limit)
+        together = _question(nodes, evidence, group, relatives(nodes, known, tied, group))
+        if entries_of(nodes, together.component, evidence.hard) <= limit:
             found.append(together)
-        except TooWideError:
-            found += group
+        else:
+            found += [_question(nodes, evidence, [name], relatives(nodes, known, tied, [name])) for name in group]
+    for question in found:
+        check_width(nodes, question.component, evidence.hard, limit)
     return found
 
 

@@ -65,9 +65,9 @@ class Systems:
         at = [*(self.numbers.index(name) for name in names), -1]
         rows = matrices[:, len(others) : len(self.numbers), at]
         triangles = np.ascontiguousarray(rows[:, :, :-1])
-        rights = np.concatenate([-rows[:, :, -1:], np.broadcast_to(np.eye(len(names)), triangles.shape)], axis=2)
-        kernels.substitute(triangles, rights)
-        return rights[:, :, 0], rights[:, :, 1:]
+        roots = np.empty_like(triangles)
+        kernels.invert(triangles, roots)
+        return -(roots @ rows[:, :, -1:])[:, :, 0], roots
 
     def _eliminated(self, names: Sequence[str]) -> tuple[Array, Array]:
         matrices, logs = self.matrices.copy(), self.logs + 0.5 * LOG_2PI * len(names)
@@ -81,10 +81,15 @@ def free_switches(component: Component, hard: Mapping[str, int]) -> tuple[str, .
     return tuple(name for name in component.switches if name not in hard)
 
 
+def entries_of(nodes: Nodes, component: Component, hard: Mapping[str, int]) -> int:
+    """The entries of the component's systems, for all configurations together."""
+    configurations = prod(len(nodes[name].levels) for name in free_switches(component, hard))
+    return configurations * len(component.equations) * (len(component.numbers) + 1)
+
+
 def check_width(nodes: Nodes, component: Component, hard: Mapping[str, int], limit: float) -> None:
     """A `TooWideError` if the component's systems would have more entries than allowed."""
-    configurations = prod(len(nodes[name].levels) for name in free_switches(component, hard))
-    entries = configurations * len(component.equations) * (len(component.numbers) + 1)
+    entries = entries_of(nodes, component, hard)
     if entries > limit:
         raise TooWideError(entries, limit)
 

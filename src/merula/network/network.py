@@ -314,6 +314,8 @@ class BayesianNetwork:
     def probability(self, given: Any, *, limit: float | None = None) -> float:
         """The probability of what is known: P(evidence); a density where numbers are known.
 
+        A number that `do` has set is no density: stated again it has probability 1, any other number 0.
+
         Examples
         --------
         >>> import merula as mr
@@ -355,7 +357,7 @@ class BayesianNetwork:
         return {name: unknown[name] for name in self._graph if name in unknown}, float(np.exp(log - total))
 
     def do(self, actions: Mapping[str, Any]) -> BayesianNetwork:
-        """The network after an intervention: each variable is set to a level, whatever its parents are.
+        """The network after an intervention: each variable is set to a level or number, whatever its parents are.
 
         Examples
         --------
@@ -389,7 +391,7 @@ class BayesianNetwork:
             A column for each variable that may be known, by name; others are ignored, and so is the target's own. Missing
             cells are summed out exactly.
         target : str
-            The variable asked for.
+            The variable asked for; one with levels. A numeric one is asked for with `query`, row by row.
         n_jobs : int, optional
             Threads; by default all cores.
 
