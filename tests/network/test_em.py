@@ -146,22 +146,32 @@ def test_it_arrives_where_enumeration_arrives():
         np.testing.assert_allclose(table(network, name), tables[name], rtol=0, atol=1e-6)
 
 
+def settled_by_pyagrum(frame, peer):
+    """pyAgrum's EM from a random start; from some it gives up after a few steps, "stopped on request", far from the top."""
+    for seed in range(20):
+        pyagrum.initRandom(seed + 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            learner = pyagrum.BNLearner(frame.where(frame.notna(), "?"), peer, ["?"])
+            learner.useSmoothingPrior(1)
+            learner.useEM(1e-13)
+            learned = learner.learnParameters(peer.dag())
+        if "rate" in learner.EMStateMessage():
+            return learned
+    raise AssertionError("pyAgrum did not settle")
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_pyagrum_arrives_there_too(shape):
     graph = SHAPES[shape]
-    frame, _ = drawn(graph, 400, 0.2, seed=3)
+    frame, _ = drawn(graph, 100, 0.2, seed=3)
     network = quietly(mr.BayesianNetwork(graph), frame, pseudo_counts=1, tolerance=1e-14)
     peer = pyagrum.BayesNet()
     for name in graph:
         peer.add(pyagrum.LabelizedVariable(name, name, LEVELS[name]))
     for parent, child in network.arcs:
         peer.addArc(parent, child)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        learner = pyagrum.BNLearner(frame.where(frame.notna(), "?"), peer, ["?"])
-        learner.useSmoothingPrior(1)
-        learner.useEM(1e-13)
-        learned = learner.learnParameters(peer.dag())
+    learned = settled_by_pyagrum(frame, peer)
     for name, parents in graph.items():
         own = table(network, name)
         for place in np.ndindex(own.shape):

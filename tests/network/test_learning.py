@@ -305,6 +305,25 @@ def test_weights_of_likelihoods(rows):
         assert own(rows, weights=weights) == pytest.approx(own(repeated), rel=1e-12)
 
 
+def test_tables_of_every_kind(rows):
+    import polars as pl
+    import pyarrow as pa
+
+    whole = mr.BayesianNetwork(ARCS).fit(rows)
+    words = rows.astype(str)
+    named = mr.BayesianNetwork(ARCS).fit(words)
+    same(named, mr.BayesianNetwork(ARCS).fit(pl.DataFrame({name: words[name].tolist() for name in words})))
+    same(named, mr.BayesianNetwork(ARCS).fit(pa.table({name: words[name].tolist() for name in words})))
+    same(named, mr.BayesianNetwork(ARCS).fit(words.to_numpy(dtype=object)))
+    same(whole, mr.BayesianNetwork(ARCS).fit(rows.astype({"größe": "category"}).assign(comment="ignored")))
+
+
+def test_missing_may_be_a_level_of_its_own():
+    frame = pd.DataFrame({"sky": ["grey", None, "blue", None]})
+    network = mr.BayesianNetwork({"sky": ()}).fit(frame, levels={"sky": ["grey", "blue", None]}, pseudo_counts=0)
+    assert table(network, "sky").tolist() == [0.25, 0.25, 0.5]
+
+
 def test_a_fitted_network_survives_pickle_and_copies(rows):
     import copy
     import pickle

@@ -91,6 +91,18 @@ def test_what_was_not_fitted_has_no_counts():
         restated.update(SKY)
 
 
+def test_an_update_that_cannot_be_changes_nothing():
+    network = stated_sky().fit(SKY)
+    for rows, words in (
+        (SKY.replace("grey", "green"), r"column 'sky' holds 'green'"),
+        (SKY[["sky"]], r"column 'rain' is missing"),
+        (SKY.assign(sky=[0.1, 0.2]), r"column 'sky' holds 0.1"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            network.update(rows)
+    assert network.counts("sky").tolist() == [1.0, 1.0]
+
+
 def test_what_cannot_be_added():
     network = mr.BayesianNetwork([("sky", "rain")]).fit(SKY)
     for other, words in (

@@ -68,6 +68,25 @@ def test_the_fitted_numbers_have_the_likelihood_that_structures_are_scored_by():
     assert density(network, frame) == pytest.approx(score_graph(read_rows(frame), HYBRID, "log-likelihood"), rel=1e-9)
 
 
+def test_the_likelihood_of_rows_is_the_sum_of_their_densities():
+    frame = drawn_numbers(60)
+    network = mr.BayesianNetwork(HYBRID).fit(frame)
+    assert network.log_likelihood(frame) == pytest.approx(density(network, frame), rel=1e-9)
+    parameters = 1 + 2 * 2 + 2 + 2 * 4  # sex, dose given sex, weight, effect given sex, dose and weight
+    assert network.bic(frame) == pytest.approx(density(network, frame) - 0.5 * parameters * np.log(60), rel=1e-9)
+
+
+def test_missing_levels_beside_numbers_are_learned_by_em_over_the_levels():
+    frame = drawn_numbers(300).assign(ill=lambda t: np.where(t.dose > 500, "yes", "no"))
+    frame = frame.assign(sex=frame.sex.mask(frame.index % 3 == 0), ill=frame.ill.mask(frame.index % 5 == 0))
+    network = mr.BayesianNetwork({**HYBRID, "ill": ("sex",)}).fit(frame)
+    alone = mr.BayesianNetwork({"sex": (), "ill": ("sex",)}).fit(frame[["sex", "ill"]])
+    for name in ("sex", "ill"):
+        np.testing.assert_array_equal(table(network, name), table(alone, name))
+    known = frame.dropna(subset="sex")
+    assert network.distribution("dose").intercept.tolist() == pytest.approx(known.groupby("sex").dose.mean().tolist())
+
+
 def test_few_rows_take_slopes_and_variance_of_all():
     frame = pd.concat(
         [drawn_numbers(50), pd.DataFrame({"sex": ["x"], "dose": [0.0], "weight": [5.0], "effect": [9.0]})]
