@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -75,6 +74,8 @@ if TYPE_CHECKING:
     from merula.priors import MEstimate
     from merula.question import next_question
     from merula.schema import Column, Schema
+    from merula.table import read_table
+    from merula.versions import show_versions
 
 _HOMES = {
     "BaseFamily": "distributions",
@@ -133,6 +134,8 @@ _HOMES = {
     "next_question": "question",
     "nomogram": "explanation",
     "read_network": "formats",
+    "read_table": "table",
+    "show_versions": "versions",
 }
 
 __all__ = [
@@ -192,11 +195,15 @@ __all__ = [
     "next_question",
     "nomogram",
     "read_network",
+    "read_table",
+    "show_versions",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
+        from importlib.metadata import version
+
         return version("merula")
     if name not in _HOMES:
         raise AttributeError(f"module 'merula' has no attribute {name!r}")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from merula.cli import answering, demonstration, learning, networks
+from merula.cli import answering, demonstration, learning
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 INPUT_ERRORS = (

@@ -81,7 +81,7 @@ def evaluate(
       merula evaluate penguins --target species
       merula evaluate penguins --target species --model naive --model bayes --cv 5
     """
-    from merula.cli.jobs.learning import evaluate_file
+    from merula.cli.jobs.evaluating import evaluate_file
     from merula.cli.jobs.task import Asked
 
     voice = Voice(quiet, as_json)

@@ -23,6 +23,7 @@ from merula.table.cells import (
     plain_label,
 )
 from merula.table.codes import codes_of_words
+from merula.table.files import read_table
 from merula.table.frame import FrameTable, build_frame, open_frame
 from merula.table.matrix import MatrixTable, open_matrix
 from merula.table.rows import RowSource, open_rows
@@ -51,6 +52,7 @@ __all__ = [
     "open_rows",
     "open_table",
     "plain_label",
+    "read_table",
 ]
 
 

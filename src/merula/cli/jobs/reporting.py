@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from merula.cli.jobs.learning import evaluate_file
+from merula.cli.jobs.evaluating import evaluate_file
 from merula.cli.jobs.models import check_writable
 from merula.cli.jobs.task import Asked
 from merula.cli.voice import Voice
