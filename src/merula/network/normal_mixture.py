@@ -122,7 +122,7 @@ class NormalMixture:
         --------
         >>> import merula as mr
         >>> height = mr.BayesianNetwork().add("height", mr.LinearGaussian(170.0, variance=100.0)).query("height")
-        >>> float(height.log_pdf(170.0).round(6)), height.pdf([160.0, 180.0]).round(6).tolist()
+        >>> round(height.log_pdf(170.0), 6), height.pdf([160.0, 180.0]).round(6).tolist()
         (-3.221524, [0.024197, 0.024197])
         """
         exact = [name for name, rows in zip(self.variables, self.roots.swapaxes(0, 1), strict=True) if not rows.any()]
@@ -136,16 +136,17 @@ class NormalMixture:
         sizes = np.linalg.slogdet(roots).logabsdet + np.log(scales).sum(axis=1)
         logs = -0.5 * (np.minimum(np.abs(errors), 1e150) ** 2).sum(axis=-1) - sizes
         found = log_sum_exp(logs + np.log(self.weights) - 0.5 * LOG_2PI * len(self.variables))
-        return found[()]
+        return _plain(found)
 
     def pdf(self, x: Any) -> Any:
         """The density p(x), as for `log_pdf`."""
         with np.errstate(over="ignore", under="ignore"):
-            return np.exp(self.log_pdf(x))
+            return _plain(np.exp(self.log_pdf(x)))
 
     def cdf(self, x: Any) -> Any:
         """P(variable ≤ x), for one variable."""
-        return self._below(np.asarray(self._numbers(x, "cdf")), self._only("cdf"))[()]
+        self._only("cdf")
+        return _plain(self._below(self._numbers(x, "cdf")))
 
     def quantile(self, p: Any) -> Any:
         """The number that the variable stays under with probability p.
@@ -161,7 +162,7 @@ class NormalMixture:
         asked = self._numbers(p, "quantile")
         if not ((asked >= 0) & (asked <= 1)).all():
             raise ValueError(f"quantile got p = {p!r}, expected probabilities from 0 to 1")
-        return np.vectorize(self._quantile, otypes=[np.float64])(asked)[()] if asked.size else asked
+        return _plain(np.vectorize(self._quantile, otypes=[np.float64])(asked)) if asked.size else asked
 
     def _quantile(self, p: float) -> float:
         """Bisection between the smallest and the largest quantile of the cases: theirs lies in between."""
@@ -177,7 +178,7 @@ class NormalMixture:
             middle = low + (high - low) / 2
             if not low < middle < high:
                 break
-            share = self._below(np.asarray(middle), self.variables[0], upper)
+            share = self._below(np.asarray(middle), upper)
             if (share <= 1 - p) if upper else (share >= p):
                 high = middle
             else:
@@ -198,7 +199,7 @@ class NormalMixture:
         if not 0 <= probability <= 1:
             raise ValueError(f"interval got {probability!r}, expected a probability from 0 to 1")
         outside = (1 - probability) / 2
-        return float(self.quantile(outside)), float(self.quantile(1 - outside))
+        return self.quantile(outside), self.quantile(1 - outside)
 
     def sample(self, n: int = 1, random_state: Any = None) -> Any:
         """`n` rows drawn from the distribution: a table with one column for each variable.
@@ -225,10 +226,9 @@ class NormalMixture:
     def _one(self, numbers: Array) -> Any:
         return float(numbers[0]) if len(self.variables) == 1 else numbers
 
-    def _only(self, what: str) -> str:
+    def _only(self, what: str) -> None:
         if len(self.variables) > 1:
             raise ValueError(f"{what} is for one variable, this is the distribution of {', '.join(self.variables)}; ask marginal({self.variables[0]!r}) first")  # fmt: skip
-        return self.variables[0]
 
     def _numbers(self, x: Any, what: str) -> Array:
         found = np.asarray(x, dtype=np.float64)
@@ -244,7 +244,7 @@ class NormalMixture:
             raise ValueError(f"log_pdf got an array of shape {found.shape}, expected a number for each of {list(self.variables)} on its last axis")  # fmt: skip
         return found
 
-    def _below(self, x: Array, _: str, upper: bool = False) -> Array:
+    def _below(self, x: Array, upper: bool = False) -> Array:
         """P(variable ≤ x), or P(variable > x); a variable known exactly lies wholly on one side."""
         means, scales = self.means[:, 0], np.abs(self.roots[:, 0, 0])
         apart = x[..., None] - means
@@ -271,6 +271,11 @@ class NormalMixture:
     def _repr_html_(self) -> str:
         heading, rows, note = self._lines()
         return html_table(heading, rows, 1, note)
+
+
+def _plain(numbers: Any) -> Any:
+    """An array, or the number itself where one was asked for."""
+    return numbers if np.ndim(numbers) else float(numbers)
 
 
 def normal_mixture(variables: Sequence[str], weights: Array, means: Array, roots: Array) -> NormalMixture:
