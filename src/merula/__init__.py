@@ -62,13 +62,6 @@ if TYPE_CHECKING:
         NoisyOr,
         NormalMixture,
         UnobservedParentsWarning,
-    )
-    from merula.network import (
-        BayesianNetwork,
-        LinearGaussian,
-        NoisyMax,
-        NoisyOr,
-        UnobservedParentsWarning,
         learn_structure,
     )
     from merula.priors import MEstimate
