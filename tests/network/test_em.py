@@ -161,10 +161,10 @@ def settled_by_pyagrum(frame, peer):
     raise AssertionError("pyAgrum did not settle")
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ["chain", "collider"])
 def test_pyagrum_arrives_there_too(shape):
     graph = SHAPES[shape]
-    frame, _ = drawn(graph, 100, 0.2, seed=3)
+    frame, _ = drawn(graph, 200, 0.2, seed=3)
     network = quietly(mr.BayesianNetwork(graph), frame, pseudo_counts=1, tolerance=1e-14)
     peer = pyagrum.BayesNet()
     for name in graph:
