@@ -42,8 +42,10 @@ class Remark:
     text: str
 
 
-def review(table: Table, target: Target, kinds: Mapping[str, str] | None = None) -> list[Remark]:
+def review(table: Table, target: Target | None, kinds: Mapping[str, str] | None = None) -> list[Remark]:
     """What should be said of a table's columns, in their order; of those whose kind is stated in `kinds`, nothing about it.
+
+    Without a target nothing is said of leaks.
 
     - "identifier": words of which more than half differ; or whole numbers of which none repeats, though by chance some would:
       n² / (2 · range) ≥ 5 repeats are expected of any n numbers within a range
@@ -86,7 +88,7 @@ def _columns(table: Table, kinds: Mapping[str, str]) -> tuple[Column, ...]:
 # --------------------------------------------------------------------------------------------------------------- words
 
 
-def _words_remark(table: Table, position: int, target: Target, stated: bool) -> Found:
+def _words_remark(table: Table, position: int, target: Target | None, stated: bool) -> Found:
     codes, labels = table.codes(position)
     codes = np.asarray(codes, dtype=np.int64)
     cells = int(np.count_nonzero(codes >= 0))
@@ -125,7 +127,7 @@ def _is_number(word: str) -> bool:
 # ------------------------------------------------------------------------------------------------------------- numbers
 
 
-def _numbers_remark(values: NDArray[Any], column: Column, target: Target, stated: bool) -> Found:
+def _numbers_remark(values: NDArray[Any], column: Column, target: Target | None, stated: bool) -> Found:
     known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
     if not len(known):
         return "empty", "holds nothing"
@@ -135,7 +137,7 @@ def _numbers_remark(values: NDArray[Any], column: Column, target: Target, stated
     if not stated and not column.unit and _tells_rows_apart(known, high - low + 1, column.name):
         return _identifier(len(known), len(known))
     step = max(1, len(values) // MOST_ROWS)
-    part = Target(target.codes[::step], target.classes, None)
+    part = target and Target(target.codes[::step], target.classes, None)
     return _leak(_intervals(values[::step].astype(np.float64)), BINS + 1, part)
 
 
@@ -160,9 +162,9 @@ def _intervals(values: NDArray[np.float64]) -> NDArray[np.int64]:
 # ---------------------------------------------------------------------------------------------------------------- leaks
 
 
-def _leak(cells: NDArray[np.int64], width: int, target: Target) -> Found:
+def _leak(cells: NDArray[np.int64], width: int, target: Target | None) -> Found:
     """A column that alone tells the class almost always, also of rows it has not seen."""
-    if len(cells) < FEWEST_TO_LEAK:
+    if target is None or len(cells) < FEWEST_TO_LEAK:
         return None
     count = len(target.classes)
     counts = np.bincount(cells * count + target.codes, minlength=width * count).reshape(width, count)

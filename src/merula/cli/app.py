@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from merula.cli import answering, demonstration, learning
+from merula.cli import answering, demonstration, learning, networks
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 INPUT_ERRORS = (
@@ -39,7 +39,7 @@ class Commands(TyperGroup):
             raise typer.Exit(0) from None
         return result
 
-    def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> Any:
+    def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         """Run the command and end with its exit code."""
         given = sys.argv[1:] if args is None else list(args)
         extra["standalone_mode"] = False
@@ -118,4 +118,4 @@ def _merula(
 
 for module in (learning, answering, demonstration):
     module.add_to(app)
-# app.add_typer(networks.app, name="network")
+app.add_typer(networks.app, name="network")

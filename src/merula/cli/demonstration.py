@@ -1,7 +1,46 @@
-"""demo."""
+"""The command that shows the whole job once: demo."""
+
+from __future__ import annotations
+
+from typing import Annotated
 
 import typer
 
+from merula.cli import options as ask
+from merula.cli.voice import Voice
+
+
+def demo(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help=ask.TABLE)] = "penguins",
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="The column that holds the class; needed for your own table.",
+            show_default=False,
+        ),
+    ] = None,
+    folder: Annotated[
+        str, typer.Option("--folder", metavar="FOLDER", help="Where model and report are written.")
+    ] = "merula-demo",
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Show the whole job once: evaluate, fit, explain a row, decide under costs, save, report.
+
+    \b
+    Examples:
+      merula demo
+      merula demo penguins --target sex
+    """
+    from merula.cli.jobs.demonstration import demonstrate
+
+    for part in demonstrate(table, target, folder, Voice(quiet)):
+        typer.echo(part)
+
 
 def add_to(app: typer.Typer) -> None:
-    pass
+    """Give the app this command."""
+    app.command()(demo)

@@ -1,7 +1,179 @@
-"""Commands on Bayesian networks."""
+"""Commands on Bayesian networks: show, query, learn, convert."""
 
 from __future__ import annotations
 
+from enum import StrEnum
+from typing import Annotated
+
 import typer
 
-app = typer.Typer(rich_markup_mode=None)
+from merula.cli import options as ask
+from merula.cli.voice import Voice
+
+app = typer.Typer(name="network", rich_markup_mode=None, help="Learn, ask, show and convert Bayesian networks.")
+
+
+class Method(StrEnum):
+    """How a structure is learned."""
+
+    hill_climb = "hill-climb"
+    tabu = "tabu"
+    chow_liu = "chow-liu"
+    pc = "pc"
+
+
+class Numeric(StrEnum):
+    """What becomes of columns of numbers."""
+
+    quantile = "quantile"
+    width = "width"
+    mdl = "mdl"
+    gaussian = "gaussian"
+
+
+NETWORK = "A network file: .bif, .xmlbif, .net, .xdsl, .uai or .json, also with .gz."
+NetworkFile = Annotated[str, typer.Argument(metavar="NETWORK", help=NETWORK, show_default=False)]
+NetworkOut = Annotated[
+    str,
+    typer.Option("--output", "-o", metavar="FILE", help="Where the network is written; its suffix names the format."),
+]
+
+
+@app.command()
+def show(
+    network: NetworkFile,
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Show the variables of a network, their levels and their parents.
+
+    \b
+    Example:
+      merula network learn penguins -o penguins.bif
+      merula network show penguins.bif
+    """
+    from merula.cli.jobs.networks import outline, outline_text
+
+    found = outline(network)
+    Voice(quiet, as_json).result(outline_text(found), found)
+
+
+@app.command()
+def query(
+    network: NetworkFile,
+    variables: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[VARIABLE]...", help="The variables asked for, together; none: each by itself."),
+    ] = None,
+    given: Annotated[
+        list[str],
+        typer.Option(
+            "--given", "-g", metavar="VARIABLE=LEVEL", help="What is known. May be repeated.", show_default=False
+        ),
+    ] = [],  # noqa: B006 - typer asks for a list
+    do: Annotated[
+        list[str],
+        typer.Option(
+            "--do",
+            metavar="VARIABLE=LEVEL",
+            help="What is brought about, whatever its causes. May be repeated.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Tell the probabilities of variables, given what is known of others.
+
+    \b
+    Example:
+      merula network learn penguins -o penguins.bif
+      merula network query penguins.bif species --given island=Dream --given sex=female
+    """
+    from merula.cli.jobs.networks import ask_network
+
+    text, found = ask_network(network, variables or [], given, do)
+    Voice(quiet, as_json).result(text, found)
+
+
+@app.command()
+def learn(
+    table: ask.Table,
+    output: NetworkOut = "network.bif",
+    method: Annotated[Method, typer.Option("--method", help="How the structure is found.")] = Method.hill_climb,
+    score: Annotated[
+        str | None,
+        typer.Option("--score", help="Of a search: bic, aic, log-likelihood, bdeu or k2.", show_default=False),
+    ] = None,
+    numeric: Annotated[
+        Numeric,
+        typer.Option(
+            "--numeric",
+            help="Numbers are cut into intervals, or are gaussian (such a network is written as .json only).",
+        ),
+    ] = Numeric.quantile,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="The column whose levels the cuts of --numeric mdl tell apart.",
+            show_default=False,
+        ),
+    ] = None,
+    max_parents: Annotated[
+        int | None, typer.Option("--max-parents", metavar="N", min=0, help="Of a search.", show_default=False)
+    ] = None,
+    kinds: ask.Kinds = [],  # noqa: B006
+    ignore: ask.Ignore = [],  # noqa: B006
+    missing: ask.Missing = [],  # noqa: B006
+    encoding: ask.Encoding = None,
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Learn a network from a table: which column depends on which, and how.
+
+    \b
+    Example:
+      merula network learn penguins -o penguins.bif
+    """
+    from merula.cli.jobs.networks import learn_file, outline, outline_text
+
+    voice = Voice(quiet, as_json)
+    chosen = {
+        "method": method.value,
+        "score": score,
+        "numeric": numeric.value,
+        "target": target,
+        "max_parents": max_parents,
+    }
+    learn_file(table, output, voice, chosen, kinds, ignore, missing, encoding)
+    found = outline(output)
+    voice.result(outline_text(found), found)
+
+
+@app.command()
+def convert(
+    network: NetworkFile,
+    output: Annotated[
+        str, typer.Argument(metavar="FILE", help="The file to write; its suffix names the format.", show_default=False)
+    ],
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Write a network in another format.
+
+    \b
+    Example:
+      merula network learn penguins -o penguins.bif
+      merula network convert penguins.bif penguins.xdsl
+    """
+    from merula.cli.jobs.networks import convert_file
+
+    count = convert_file(network, output)
+    Voice(quiet, as_json).result(f"{count} variables: {output}", {"variables": count, "output": output})

@@ -14,7 +14,8 @@ def report_file(
 ) -> None:
     """The report, written to a file."""
     check_writable(output, "a report")
-    if not hasattr(Evaluation, "to_html"):
+    write = getattr(Evaluation, "to_html", None)
+    if write is None:
         raise RuntimeError("this version of merula writes no reports yet; merula evaluate prints the figures")
     found, _ = evaluate_file(asked, [model], voice, cv, repeats, costs)
-    found.to_html(output)
+    write(found, output)

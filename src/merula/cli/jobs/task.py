@@ -73,12 +73,12 @@ def read_task(asked: Asked, voice: Voice) -> Task:
         raise ValueError(
             f"{asked.table} has no column besides {', '.join(map(repr, aside))}; there is nothing to learn from"
         )
-    kinds = {**_stated_kinds(asked.kinds, features.column_names), **dict.fromkeys(asked.ignore, "ignore")}
+    kinds = {**stated_kinds(asked.kinds, features.column_names), **dict.fromkeys(asked.ignore, "ignore")}
     classes = encode_target(table[asked.target], table.num_rows)
     check_target(classes, asked.target)
     remarks = review(open_table(features), classes, kinds)
     for remark in remarks:
-        voice.note(_worded(remark))
+        voice.note(worded(remark))
         kinds |= {"identifier": {remark.column: "ignore"}, "text": {remark.column: "text"}}.get(remark.what, {})
     if all(kinds.get(name) == "ignore" for name in features.column_names):
         raise ValueError(
@@ -113,7 +113,8 @@ def _with_classes(table: Any, target: str, voice: Voice) -> Any:
     return table
 
 
-def _stated_kinds(stated: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+def stated_kinds(stated: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+    """{column: kind} of words such as ``size=categorical``."""
     kinds = {}
     for item in stated:
         name, equals, kind = item.rpartition("=")
@@ -124,7 +125,8 @@ def _stated_kinds(stated: Sequence[str], columns: Sequence[str]) -> dict[str, st
     return kinds
 
 
-def _worded(remark: Remark) -> str:
+def worded(remark: Remark) -> str:
+    """A remark as a note, with what to do about it."""
     hint = HINTS.get(remark.what)
     return f"column {remark.column!r} {remark.text}" + (f"; {hint.format(column=remark.column)}" if hint else "")
 

@@ -1,0 +1,110 @@
+"""The main job from beginning to end on one table, told part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import numpy as np
+
+import merula as mr
+from merula.cli.jobs.evaluating import evaluate_file
+from merula.cli.jobs.learning import fit_file
+from merula.cli.jobs.models import SavedModel, open_model
+from merula.cli.jobs.reporting import report_file
+from merula.cli.jobs.task import Asked, Task
+from merula.cli.voice import Voice
+from merula.decision import Costs
+
+FOLDS = 5
+PENGUINS = "penguins"
+PENGUIN_COSTS = {
+    "release": {"Adelie": 0, "Chinstrap": 5, "Gentoo": 5},
+    "ring": {"Adelie": 1, "Chinstrap": 0, "Gentoo": 0},
+}
+MISSED = 5.0  # what taking the rarest class for another costs, where any other mistake costs 1
+
+
+def demonstrate(table: str, target: str | None, folder: str, voice: Voice) -> Iterator[str]:
+    """Each part of the job as text, as soon as it is done; the model and the report are written into the folder."""
+    if target is None and table != PENGUINS:
+        raise ValueError(f"--target is needed: which column of {table} holds the class?")
+    asked = Asked(table, target or "species")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    stem = "table" if table == "-" else Path(table).name.partition(".")[0].strip("*?[]") or "table"
+    model, page = str(Path(folder) / f"{stem}.merula"), str(Path(folder) / f"{stem}.html")
+
+    found, task = evaluate_file(asked, ["auto", "bayes"], voice, cv=FOLDS)
+    yield f"{_title('How good it is, on rows it has not seen')}\n{_table(task)}\n{found}"
+    saved, task = fit_file(asked, "auto", model, Voice(quiet=True))
+    place = _least_certain(saved, task)
+    row = task.features.slice(place, 1)
+    yield f"{_title(f'Why: row {place + 1}, one of the least certain')}\n{mr.explain(saved.model, row)}"
+    yield f"{_title('What to do')}\n{_decision(saved, row, table)}"
+    yield f"{_title('Saved')}\n{_saved(saved, task)}\n{_report(asked, page)}"
+    yield f"{_title('On your own file')}\n{_commands(table, asked.target, model)}"
+
+
+def _title(text: str) -> str:
+    return f"\n── {text} " + "─" * max(3, 76 - len(text))
+
+
+def _table(task: Task) -> str:
+    missing = sum(column.null_count for column in task.features.columns)
+    return f"{task.features.num_rows:,} rows, {task.features.num_columns} columns, {missing:,} missing cells"
+
+
+def _least_certain(saved: SavedModel, task: Task) -> int:
+    """The row whose most probable class is least probable."""
+    return int(saved.model.predict_proba(task.features).max(axis=1).argmin())
+
+
+def _decision(saved: SavedModel, row: Any, table: str) -> str:
+    """The least-risk action for a row under costs: given ones for the penguins, else the rarest class is the dearest to miss."""
+    costs: Any = PENGUIN_COSTS if table == PENGUINS and set(PENGUIN_COSTS["ring"]) == set(saved.classes) else None
+    if costs is not None:
+        told = "Ringing an Adelie in vain costs 1, letting another penguin go unringed costs 5."
+    else:
+        rarest = int(np.argmin(saved.model.class_log_prior_))
+        paid = 1 - np.eye(len(saved.classes))
+        paid[:, rarest] *= MISSED
+        costs = Costs(paid, tuple(saved.classes), tuple(saved.classes))
+        told = (
+            f"Suppose that missing {saved.classes[rarest]!r}, the rarest class, costs {MISSED:g}, any other mistake 1."
+        )
+    proba = saved.model.predict_proba(row)
+    action = mr.decide(proba, costs, classes=saved.model.classes_)[0]
+    risk = mr.bayes_risk(proba, costs, classes=saved.model.classes_)
+    label = saved.classes[int(proba[0].argmax())]
+    return f"{told}\nThe row is most probably {label} ({proba.max():.1%}); what costs least is: {action} (expected cost {risk:.3g})."
+
+
+def _saved(saved: SavedModel, task: Task) -> str:
+    """The model file, opened again and asked the same."""
+    again = open_model(saved.path).model
+    same = (again.predict_proba(task.features) == saved.model.predict_proba(task.features)).all()
+    if not same:
+        raise RuntimeError(f"{saved.path} does not answer as the model that was saved")
+    return f"model:  {saved.path} ({Path(saved.path).stat().st_size:,} bytes; opened again, it answers alike to the last bit)"
+
+
+def _report(asked: Asked, page: str) -> str:
+    try:
+        report_file(asked, "auto", page, Voice(quiet=True), cv=FOLDS)
+    except RuntimeError as error:
+        return f"report: {error}"
+    return f"report: {page}"
+
+
+def _commands(table: str, target: str, model: str) -> str:
+    own = ("my.csv", "outcome", "model.merula") if table == PENGUINS else (table, target, model)
+    file, column, saved = map(quote, own)
+    return "\n".join(
+        [
+            f"merula evaluate {file} --target {column}",
+            f"merula fit {file} --target {column} -o {saved}",
+            f"merula predict {saved} {file} -o answers.csv",
+        ]
+    )
