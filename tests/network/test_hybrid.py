@@ -15,6 +15,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import merula as mr
+from merula.network.evidence import read_evidence, relevant
 
 LAW = settings(max_examples=60, deadline=None)
 DISCRETE = ["smoker", "größe", "色泽", "season"]
@@ -220,6 +221,23 @@ def test_joint_posteriors_of_numbers(data):
     close(found.covariance, covariance)
     for x in (mean, mean + np.sqrt(np.diagonal(covariance))):
         close(found.pdf(x if len(names) > 1 else float(x[0])), density(x))
+
+
+@LAW
+@given(data=st.data())
+def test_evidence_that_is_separated_changes_nothing(data):
+    stated = data.draw(networks())
+    target = data.draw(st.sampled_from(list(stated.parents)))
+    known = data.draw(evidence(stated, hidden=[target]))
+    if stated.log_probability(known) == -np.inf:
+        return
+    kept = relevant(stated.network.graph, [target], read_evidence(stated.network._nodes, known))
+    found = stated.network.query(target, given={name: known[name] for name in kept.names})
+    if target in stated.levels:
+        close(found.values, stated.levels_given([target], known))
+    else:
+        mean, covariance, _ = stated.numbers_given([target], known)
+        close([found.mean, found.variance], [mean[0], covariance[0, 0]])
 
 
 @LAW

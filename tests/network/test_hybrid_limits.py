@@ -156,6 +156,16 @@ def test_known_numbers_and_levels_cut_what_is_too_wide():
     assert network.query("sum 39", given=levels).variance == pytest.approx(40)
 
 
+def test_evidence_that_says_nothing_of_the_target_is_not_too_wide():
+    network = wide_network(40)
+    network.add("market", ["up", "down"], [0.3, 0.7])
+    network.add("price", mr.LinearGaussian({"up": 10.0, "down": 0.0}, 1.0), parents=["market"])
+    known = {"sum 39": 12.0, "price": 10.0, "switch 3": {"off": 0.5, "on": 0.25}}
+    expected = 0.3 * stats.norm(10, 1).pdf(10) / (0.3 * stats.norm(10, 1).pdf(10) + 0.7 * stats.norm(0, 1).pdf(10))
+    assert network.query("market", given=known)["up"] == pytest.approx(expected, rel=1e-12)
+    assert network.query("price", given={"sum 39": 12.0, "market": "up"}).mean == 10
+
+
 def test_rows_too_wide_together_are_asked_by_what_they_know():
     network = wide_network(30)
     rows = pd.DataFrame([{f"sum {step}": float(step) for step in range(30)}] * 4)

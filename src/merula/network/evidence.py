@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from merula.factors.names import rank_of
 from merula.logspace import Array
 from merula.network.node import AnyNode, GaussianNode
 from merula.schema import one_of
+from merula.structure.graph import AnyGraph, d_separated
 from merula.structure.rows import LARGEST
 from merula.table import is_missing
 
@@ -63,6 +64,25 @@ def read_evidence(nodes: Mapping[str, AnyNode], given: Any) -> Evidence:
         else:
             hard[name] = rank_of(known, name, node.levels)
     return Evidence(hard, soft, numbers, dict(given), log_scale)
+
+
+def relevant(graph: AnyGraph, targets: Collection[str], evidence: Evidence) -> Evidence:
+    """The evidence that the known variables do not separate from the targets; the rest changes nothing of their posterior.
+
+    Soft evidence counts as a known child of its variable, which itself stays unknown (Pearl 1988, section 2.2.2).
+    """
+    children = {f"{name}\0": name for name in evidence.soft}
+    wide = {**graph, **{child: (name,) for child, name in children.items()}}
+    known = {*evidence.hard, *evidence.numbers, *children}
+    asked = set(targets) - known
+    kept = {children.get(name, name) for name in known if not d_separated(wide, asked, name, known - {name})}
+    kept |= set(targets)
+    return replace(
+        evidence,
+        hard={name: code for name, code in evidence.hard.items() if name in kept},
+        soft={name: likelihood for name, likelihood in evidence.soft.items() if name in kept},
+        numbers={name: number for name, number in evidence.numbers.items() if name in kept},
+    )
 
 
 def check_possible(log: float, evidence: Evidence) -> None:

@@ -9,11 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from merula.factors import ConditionalDistribution, JointDistribution
+from merula.factors import ConditionalDistribution, JointDistribution, TooWideError
 from merula.factors.names import chosen
 from merula.logspace import Array
 from merula.network import batches, drawing, hybrid, learning, sampling
-from merula.network.evidence import Evidence, check_possible, read_evidence
+from merula.network.evidence import Evidence, check_possible, read_evidence, relevant
 from merula.network.inference import Inference
 from merula.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.network.noisy_chain import written_out
@@ -286,9 +286,16 @@ class BayesianNetwork:
         evidence = self._read(given)
         if method != "exact":
             return sampling.estimated(self._nodes, asked, evidence, method, samples, random_state)
+        try:
+            return self._posterior(asked, evidence, self._limit(limit))
+        except TooWideError:  # evidence that has nothing to do with the targets may be what is too wide
+            return self._posterior(asked, relevant(self._graph, asked, evidence), self._limit(limit))
+
+    def _posterior(self, asked: tuple[str, ...], evidence: Evidence, limit: float) -> Any:
+        """The exact joint posterior of some variables."""
         if any(isinstance(self._nodes[name], GaussianNode) for name in asked):
-            return hybrid.numeric_posterior(self._nodes, self._inference, asked, evidence, self._limit(limit))
-        log, table = self._with_numbers(evidence, self._limit(limit), "joint", asked)
+            return hybrid.numeric_posterior(self._nodes, self._inference, asked, evidence, limit)
+        log, table = self._with_numbers(evidence, limit, "joint", asked)
         check_possible(log, evidence)
         return JointDistribution._of(asked, [self._nodes[name].levels for name in asked], table)
 
