@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 import merula as mr
 
 NAMES = ["blood pressure", "größe", "色泽", "smoker", "x-ray", "age", "根蒂", "Ödem", "season", "<=50K", "visit to Asia", "naïve?"]  # fmt: skip
-POOLS = [("no", "yes", "n/a", "<=50K"), (0, 1, 2, 3), ("青绿", "乌黑", "浅白", "(1,2]"), (False, True), ("low", "mid", "high", "Ü")]
+POOLS = [
+    ("no", "yes", "n/a", "<=50K"),
+    (0, 1, 2, 3),
+    ("青绿", "乌黑", "浅白", "(1,2]"),
+    (False, True),
+    ("low", "mid", "high", "Ü"),
+]
 MOST_CELLS = 2**14
 
 
@@ -120,7 +126,9 @@ def _evidence(draw, stated, kinds=("hard", "soft", "set"), most=4):
         elif kind == "set":
             given[name] = set(draw(st.lists(st.sampled_from(levels), min_size=1, unique=True)))
         else:
-            weights = draw(st.lists(st.sampled_from([0.0, 0.01, 0.3, 1.0, 2.5]), min_size=len(levels), max_size=len(levels)))
+            weights = draw(
+                st.lists(st.sampled_from([0.0, 0.01, 0.3, 1.0, 2.5]), min_size=len(levels), max_size=len(levels))
+            )
             given[name] = dict(zip(levels, weights if any(weights) else [1.0] * len(levels), strict=True))
     return given
 

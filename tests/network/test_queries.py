@@ -236,7 +236,9 @@ def test_targets_that_make_no_sense(asia):
         asia.network.query(["smoker", "smoker"])
 
 
-@pytest.mark.parametrize("actions", [{"x-ray": {"yes", "no"}}, {"x-ray": {"yes": 0.5, "no": 0.5}}, {"x-ray": None}, "x-ray"])
+@pytest.mark.parametrize(
+    "actions", [{"x-ray": {"yes", "no"}}, {"x-ray": {"yes": 0.5, "no": 0.5}}, {"x-ray": None}, "x-ray"]
+)
 def test_an_action_sets_one_level(asia, actions):
     with pytest.raises(ValueError, match="an action sets each variable to one level|given is 'x-ray'"):
         asia.network.do(actions)

@@ -56,13 +56,11 @@ class NoisyOr:
         if len(levels) != 2:
             raise ValueError(f"a NoisyOr has two levels, {name!r} has {list(levels)}; use NoisyMax for more")
         _absent_first(name, levels)
-        effects = {
-            parent: {level: {levels[1]: p, levels[0]: 1 - p} for level, p in _by_level(parent, known, stated).items()}
-            for (parent, stated), known in zip(self.causes.items(), parents.values(), strict=True)
-        }
-        for parent, rows in effects.items():
-            for row in rows.values():
-                _probability(row[levels[1]], f"the strength of {parent!r}")
+        effects = {}
+        for (parent, stated), known in zip(self.causes.items(), parents.values(), strict=True):
+            strengths = _by_level(parent, known, stated).items()
+            found = {level: _probability(p, f"the strength of {parent!r}") for level, p in strengths}
+            effects[parent] = {level: {levels[1]: p, levels[0]: 1 - p} for level, p in found.items()}
         leak = _probability(self.leak, "the leak")
         return NoisyMax(effects, {levels[0]: 1 - leak, levels[1]: leak}).node(name, levels, parents)
 

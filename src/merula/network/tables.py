@@ -124,17 +124,17 @@ def _gather(
 
 def _row(name: str, levels: tuple[Label, ...], stated: Any) -> Array:
     """The probabilities of all levels, from {level: probability} (levels not named have 0) or a sequence."""
-    row = np.zeros(len(levels))
+    places, values = list(range(len(levels))), stated
+    if isinstance(stated, Mapping):
+        places, values = [rank_of(level, name, levels) for level in stated], list(stated.values())
     try:
-        if isinstance(stated, Mapping):
-            for level, probability in stated.items():
-                row[rank_of(level, name, levels)] = np.float64(probability)
-            return row
-        row = np.asarray(stated, dtype=np.float64)
-    except TypeError:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
         raise ValueError(f"a row of P({name}) is {stated!r}, expected numbers") from None
-    if row.shape != (len(levels),):
+    if numbers.shape != (len(places),):
         raise ValueError(f"a row of P({name}) is {stated!r}, expected the probabilities of {list(levels)}")
+    row = np.zeros(len(levels))
+    row[places] = numbers
     return row
 
 
