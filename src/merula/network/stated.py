@@ -134,7 +134,7 @@ class LinearGaussian:
     >>> network.add("height", mr.LinearGaussian({"f": 165.0, "m": 178.0}, variance=49.0), parents=["sex"])
     BayesianNetwork(2 variables, 1 arcs, 5 parameters)
     >>> round(network.query("sex", given={"height": 180.0})["m"], 3)
-    0.89
+    0.905
     """
 
     intercept: Any = 0.0
