@@ -146,7 +146,7 @@ def _score(
             setting = Setting(labels, classes.weight, (column,), smoothing, variance)  # type: ignore[attr-defined]
             log_prob = family.build(statistic, setting).log_prob(rows)[np.arange(len(rows)), target.codes]
             weights = np.asarray(target.weights)
-            total, scored = total + float(log_prob @ weights), scored + float(weights.sum())
+            total, scored = total + float(np.sum(log_prob * weights)), scored + float(weights.sum())
     except ValueError:  # no such distribution of such a column
         return -np.inf
     return total / scored

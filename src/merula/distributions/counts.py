@@ -194,7 +194,7 @@ def fit_count(values: Array, weights: Array, overdispersed: bool, zero_inflated:
         share = float(weights[positive].sum() / weights.sum() / -np.expm1(log_zero(mean, size))) if mean > 0 else np.inf
         if share < 1:
             return mean, size, 1 - share
-    mean = float(weights @ values / weights.sum())
+    mean = float(np.sum(weights * values) / weights.sum())
     return mean, best_size(values, weights, mean) if overdispersed else np.inf, 0.0
 
 
@@ -204,13 +204,13 @@ def best_size(values: Array, weights: Array, mean: float) -> float:
     It solves Σ w·(ψ(x + size) − ψ(size)) = n·log(1 + mean/size), which then has one solution (Simonsen 1976).
     """
     n = weights.sum()
-    excess = float(weights @ (values - mean) ** 2 / n) - mean
+    excess = float(np.sum(weights * (values - mean) ** 2) / n) - mean
     if not excess > EVEN * mean:
         return np.inf
 
     def slope(log_size: float) -> float:
         size = np.exp(log_size)
-        return float(weights @ (digamma(values + size) - digamma(size)) / n - np.log1p(mean / size))
+        return float(np.sum(weights * (digamma(values + size) - digamma(size))) / n - np.log1p(mean / size))
 
     low = high = np.log(mean * mean / excess)  # what the moments say
     while slope(low) <= 0:
@@ -224,14 +224,14 @@ def best_size(values: Array, weights: Array, mean: float) -> float:
 
 def _fit_positive(values: Array, weights: Array, overdispersed: bool) -> tuple[float, float]:
     """Mean and size of largest likelihood for counts known to be positive; a mean of 0 where all are 1."""
-    average = float(weights @ values / weights.sum())
+    average = float(np.sum(weights * values) / weights.sum())
     if average <= 1 + EVEN:
         return 0.0, np.inf
 
     def loss(log_size: float) -> float:
         size = np.exp(log_size)
         mean = _mean_of_positive(average, size)
-        return -float(weights @ (log_count(values, mean, size) - np.log(-np.expm1(log_zero(mean, size)))))
+        return -float(np.sum(weights * (log_count(values, mean, size) - np.log(-np.expm1(log_zero(mean, size))))))
 
     best = np.inf
     if overdispersed:

@@ -129,8 +129,9 @@ class Cells:
 
     def moments(self) -> tuple[float, float]:
         """Mean and variance."""
-        mean = float(self.weight @ self.mean / self.total)
-        return mean, float(self.weight @ ((self.mean - mean) ** 2 + self.variance) / self.total)
+        # sums, here and below: the last bit of a product of matrices depends on the number of threads
+        mean = float((self.weight * self.mean).sum() / self.total)
+        return mean, float((self.weight * ((self.mean - mean) ** 2 + self.variance)).sum() / self.total)
 
     def by_quantiles(self, count: int) -> Components:
         """A start for EM: so many components of equal weight, each the mean and variance of its share of the values, in order."""
@@ -140,7 +141,7 @@ class Cells:
         upto = np.minimum(reached[:, None], ends)
         share = np.diff(np.diff(np.pad(upto, ((1, 0), (1, 0))), axis=0), axis=1)
         weight = share.sum(axis=0)
-        mean = share.T @ self.mean / weight
+        mean = (share * self.mean[:, None]).sum(axis=0) / weight
         away = (self.mean[:, None] - mean) ** 2 + self.variance[:, None]
         return Components(weight, mean, (share * away).sum(axis=0) / weight, np.zeros(0))
 

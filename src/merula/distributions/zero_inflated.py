@@ -212,6 +212,6 @@ def moments_of(statistic: ValueCounts) -> Moments:
                 away = (x - x[0]) - drift
                 result.weight[label, j] = weights.sum()
                 mean[label, j], rest[label, j] = exact_sum(x[0], drift)
-                result.squares[label, j] = max(weights @ (away * away), TINY) if len(x) > 1 else 0.0
+                result.squares[label, j] = max(np.sum(weights * away * away), TINY) if len(x) > 1 else 0.0
     refuse_distant(np.isfinite(result.squares).all(axis=0), statistic.columns)
     return Moments(result.columns, result.weight, mean, result.squares, rest)
