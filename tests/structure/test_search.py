@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from merula.structure import arcs_of, build_graph, find_cycle, learn, read_rows, score_graph
+from merula.structure import (
+    arcs_of,
+    build_graph,
+    find_cycle,
+    learn,
+    read_rows,
+    score_graph,
+    structural_hamming_distance,
+)
 
 
 def neighbours(graph):
@@ -134,9 +142,8 @@ def test_numeric_columns_are_children_of_any_and_parents_of_numeric_ones():
     assert learn(read_rows(scaled)) == found
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_plateau_is_crossed_to_a_better_graph(seed, monkeypatch):
-    """Named so that ties direct the first arcs the wrong way: graphs of equal score have a way up, that one has not."""
+def causes_and_effects(seed):
+    """Three causes, two effects of two causes each, and an effect of both."""
     rng = np.random.default_rng(seed)
 
     def blurred(values):
@@ -144,8 +151,32 @@ def test_a_plateau_is_crossed_to_a_better_graph(seed, monkeypatch):
 
     first, second, third = rng.integers(0, 3, (3, 500))
     sums, tops = blurred((first + second) % 3), blurred(np.maximum(second, third))
-    causes_last = {"z first": first, "z second": second, "z third": third, "m sum": sums, "m top": tops}
-    rows = read_rows(pd.DataFrame({**causes_last, "a product": blurred(sums * tops % 3)}).astype(str))
+    return pd.DataFrame([first, second, third, sums, tops, blurred(sums * tops % 3)]).T.astype(str)
+
+
+LATE_CAUSES = ["z first", "z second", "z third", "m sum", "m top", "a product"]
+EARLY_CAUSES = ["a first", "a second", "a third", "m sum", "m top", "z product"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("method", ["hill-climb", "tabu"])
+def test_names_that_break_ties_the_wrong_way_cost_nothing(seed, method):
+    """Alone, a climb whose first arcs are directed by name ends lower than one over whole equivalence classes."""
+    late, early = (read_rows(causes_and_effects(seed).set_axis(names, axis=1)) for names in (LATE_CAUSES, EARLY_CAUSES))
+    found = learn(late, method)
+    renamed = dict(zip(LATE_CAUSES, EARLY_CAUSES, strict=True))
+    back = {renamed[child]: tuple(renamed[parent] for parent in parents) for child, parents in found.items()}
+    assert structural_hamming_distance(back, learn(early, method)) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("merula.structure.search.PLATEAU", 1)
+        patch.setattr("merula.structure.search.climb_classes", lambda scorer, rules, arcs, decimals, step: arcs)
+        assert score_graph(late, learn(late)) < score_graph(late, found) - 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_plateau_is_crossed_where_classes_are_not_searched(seed, monkeypatch):
+    rows = read_rows(causes_and_effects(seed).set_axis(LATE_CAUSES, axis=1))
+    monkeypatch.setattr("merula.structure.search.climb_classes", lambda scorer, rules, arcs, decimals, step: arcs)
     crossed = score_graph(rows, learn(rows))
     monkeypatch.setattr("merula.structure.search.PLATEAU", 1)
     assert crossed > score_graph(rows, learn(rows)) + 1

@@ -25,19 +25,20 @@ from merula.structure.gaussian import Standardised, gaussian_log_likelihood, sta
 from merula.structure.graph import AnyGraph, topological_order
 from merula.structure.rows import NetworkRows
 
+MOST_CONFIGURATIONS = 1e300
 DEFAULT_SAMPLE_SIZE = 1.0  # the equivalent sample size of BDeu unless another is asked for
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a penalised likelihood sees of one family: its node-average log likelihood × n, its parameters, n."""
+    """What a penalised likelihood sees of some families: their node-average log likelihoods × n, their parameters, n."""
 
-    log_likelihood: float
-    parameters: float
+    log_likelihood: Array
+    parameters: Array
     total: float
 
 
-Penalised = Callable[[Evidence], float]
+Penalised = Callable[[Evidence], Array]
 # from levels, configurations and equivalent sample size: the pseudo-counts of a cell and of a configuration
 Dirichlet = Callable[[float, float, float], tuple[float, float]]
 
@@ -51,6 +52,7 @@ DIRICHLET: dict[str, Dirichlet] = {
     "k2": lambda levels, _configured, _size: (1.0, levels),
 }
 SCORES = (*PENALISED, *DIRICHLET)
+EQUIVALENT = (*PENALISED, "bdeu")  # the same for graphs with the same independences, if all columns are categorical
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +97,10 @@ class Scorer:
         """Remember the scores of the child with each of `others`, counted by several threads where that pays."""
         rows = self.rows
         complete = not rows.incomplete[[child, *known]].any()
-        pseudo = np.array([self._pseudo_counts(child, [*known, other]) for other in others])
+        if self.score in DIRICHLET:
+            pseudo = np.array([self._pseudo_counts(child, [*known, other]) for other in others])
+        else:
+            pseudo = np.zeros((len(others), 2))
 
         def count(some: slice) -> Array:
             places = np.array(others[some], dtype=np.int64)
@@ -104,9 +109,11 @@ class Scorer:
             levels, sizes = int(rows.cardinalities[child]), rows.cardinalities
             return extension_values(base, levels, rows.codes, sizes, places, whole, weights, pseudo[some])
 
+        configured = self._configured(known) * np.array([self.sizes[other] for other in others], dtype=np.float64)
         for some, found in each_part(count, len(others), rows.count, self.n_jobs):
-            for other, (value, total) in zip(others[some], found.tolist(), strict=True):
-                self.memory[child, known | {other}] = self._finished(child, [*known, other], value, total)
+            scores = self._finished(child, found[:, 0], found[:, 1], configured[some])
+            for other, score in zip(others[some], scores.tolist(), strict=True):
+                self.memory[child, known | {other}] = score
 
     def _counted(self, child: int, parents: Sequence[int]) -> float:
         if self.rows.levels[child] is None:
@@ -115,7 +122,8 @@ class Scorer:
 
     def _from_counts(self, child: int, parents: Sequence[int], found: FamilyCounts) -> float:
         value = family_value(found.cells, found.margins, *self._pseudo_counts(child, parents))
-        return self._finished(child, parents, value, found.total)
+        configured = np.array([self._configured(parents)])
+        return float(self._finished(child, np.array([value]), np.array([found.total]), configured)[0])
 
     def _pseudo_counts(self, child: int, parents: Sequence[int]) -> tuple[float, float]:
         """Of a cell and of a configuration of the parents; 0 for a score without a prior."""
@@ -123,20 +131,20 @@ class Scorer:
             return 0.0, 0.0
         return DIRICHLET[self.score](self._levels(child), self._configured(parents), self.sample_size)
 
-    def _finished(self, child: int, parents: Sequence[int], value: float, complete: float) -> float:
-        """The score from the log (marginal) likelihood of the rows complete in the family."""
+    def _finished(self, child: int, value: Array, complete: Array, configured: Array) -> Array:
+        """The scores from the log (marginal) likelihoods of the rows complete in each family."""
         if self.score in DIRICHLET:
             return value
         levels = self._levels(child)
-        likelihood = value if complete > 0 else -log(levels)
-        return self._penalised(likelihood, complete, self._configured(parents) * (levels - 1))
+        likelihood = np.where(complete > 0, value, -log(levels))  # nothing to learn from: any level is as likely
+        return self._penalised(likelihood, complete, configured * (levels - 1))
 
     def _levels(self, child: int) -> float:
         return float(self.sizes[child])
 
     def _configured(self, parents: Iterable[int]) -> float:
-        """How many configurations the discrete parents could have."""
-        return as_float(prod(self.sizes[place] for place in parents))
+        """How many configurations the discrete parents could have (a number, however many)."""
+        return min(as_float(prod(self.sizes[place] for place in parents)), MOST_CONFIGURATIONS)
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -148,13 +156,14 @@ class Scorer:
         if not total > 0:  # nothing to learn from: what the child alone would say
             likelihood, total = gaussian_log_likelihood(self.rows, self.columns, child, ())
         numeric = sum(self.rows.levels[parent] is None for parent in parents)
-        return self._penalised(likelihood, total, self._configured(parents) * (numeric + 2))
+        parameters = self._configured(parents) * (numeric + 2)
+        return float(self._penalised(np.array([likelihood]), np.array([total]), np.array([parameters]))[0])
 
-    def _penalised(self, likelihood: float, complete: float, parameters: float) -> float:
-        """The penalised node-average log likelihood, times n: with complete rows the score of the textbooks."""
+    def _penalised(self, likelihood: Array, complete: Array, parameters: Array) -> Array:
+        """The penalised node-average log likelihoods, times n: with complete rows the scores of the textbooks."""
         n = self.rows.total
-        average = likelihood / complete if complete > 0 else likelihood
-        return PENALISED[self.score](Evidence(likelihood if complete == n else n * average, parameters, n))
+        scaled = np.where(complete == n, likelihood, n * (likelihood / np.where(complete > 0, complete, 1.0)))
+        return PENALISED[self.score](Evidence(scaled, parameters, n))
 
     @cached_property
     def columns(self) -> dict[str, Standardised]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from merula.logspace import Array, kernel
 from merula.progress import progress_bar
+from merula.structure.classes import climb_classes
 from merula.structure.constraints import Constraints
 from merula.structure.equivalence import Marks
 from merula.structure.score import Scorer
@@ -45,13 +46,17 @@ class Climb:
 
 def start_climb(scorer: Scorer, rules: Constraints, arcs: Marks) -> Climb:
     """The search where it begins, every gain counted."""
-    columns = len(rules.names)
-    scale = abs(sum(scorer.local(child, ()) for child in range(columns)))
-    decimals = DIGITS - 1 - floor(log10(scale)) if scale > 0 else DIGITS
+    decimals = score_decimals(scorer)
     climb = Climb(scorer, rules, arcs.copy(), _closure(arcs), np.full(arcs.shape, -np.inf), decimals)
-    for child in range(columns):
+    for child in range(len(rules.names)):
         _count_gains(climb, child)
     return climb
+
+
+def score_decimals(scorer: Scorer) -> int:
+    """To how many decimals scores are compared: those that `DIGITS` leave of the score without arcs."""
+    scale = abs(sum(scorer.local(child, ()) for child in range(len(scorer.rows.names))))
+    return DIGITS - 1 - floor(log10(scale)) if scale > 0 else DIGITS
 
 
 def _count_gains(climb: Climb, child: int) -> None:
@@ -125,12 +130,14 @@ def best_move(gains: Array) -> tuple[Move, float]:
 def hill_climb(scorer: Scorer, rules: Constraints, arcs: Marks, progress: bool | None = None) -> Marks:
     """The graph from which no added, deleted or reversed arc leads to a better score, nor does one from its equals.
 
-    Where nothing gains, the climb walks on among graphs of the same score that it has not met (at most `PLATEAU` in a
-    row): with a score that is equal for equivalent graphs, the direction of many arcs is a toss, and another member of
-    the same equivalence class often has a way up. `scorer` and `rules` must have their columns sorted by name, which is
-    what breaks ties.
+    With a score that is equal for equivalent graphs, the direction of many arcs is a toss that a climb would pay for
+    later. So arcs are first added over whole equivalence classes (`climb_classes`), and where nothing gains any more,
+    the climb walks on among graphs of the same score that it has not met, at most `PLATEAU` in a row. `scorer` and
+    `rules` must have their columns sorted by name, which is what breaks the ties that are left.
     """
-    return _walk(start_climb(scorer, rules, arcs), 0.0, None, PLATEAU, progress)
+    with progress_bar(None, progress) as step:
+        arcs = climb_classes(scorer, rules, arcs, score_decimals(scorer), step)
+        return _walk(start_climb(scorer, rules, arcs), 0.0, None, PLATEAU, step)
 
 
 def tabu_search(
@@ -138,30 +145,31 @@ def tabu_search(
 ) -> Marks:
     """The best graph met by a climb that goes on downhill: Glover (1989), "Tabu search, part I".
 
-    Every step takes the best move that leads to none of the last `tabu_length` graphs, better or worse; after `patience`
-    steps without a new best graph the search ends.
+    It begins as `hill_climb` does. Then every step takes the best move that leads to none of the last `tabu_length`
+    graphs, better or worse; after `patience` steps without a new best graph the search ends.
     """
-    return _walk(start_climb(scorer, rules, arcs), -np.inf, tabu_length, patience, progress)
+    with progress_bar(None, progress) as step:
+        arcs = climb_classes(scorer, rules, arcs, score_decimals(scorer), step)
+        return _walk(start_climb(scorer, rules, arcs), -np.inf, tabu_length, patience, step)
 
 
-def _walk(climb: Climb, least: float, remembered: int | None, patience: int, progress: bool | None) -> Marks:
+def _walk(climb: Climb, least: float, remembered: int | None, patience: int, step: Callable[[str], None]) -> Marks:
     """The best graph on a walk by best moves that gain at least `least` and lead to no graph it remembers."""
     keys = _arc_keys(len(climb.rules.names))
     here = int(np.bitwise_xor.reduce(keys[climb.arcs], initial=np.uint64(0)))
     met = deque([here], maxlen=remembered)
     best, height, highest, waited = climb.arcs.copy(), 0.0, 0.0, 0
-    with progress_bar(None, progress) as step:
-        while waited < patience:
-            move, gain, there = _best_new(possible_gains(climb), keys, here, met)
-            if gain < least or gain == -np.inf:
-                break
-            make_move(climb, move)
-            here = there
-            met.append(here)
-            height, waited = round(height + gain, climb.decimals), waited + 1
-            if height > highest:
-                best, highest, waited = climb.arcs.copy(), height, 0
-            step(f"{int(climb.arcs.sum())} arcs")
+    while waited < patience:
+        move, gain, there = _best_new(possible_gains(climb), keys, here, met)
+        if gain < least or gain == -np.inf:
+            break
+        make_move(climb, move)
+        here = there
+        met.append(here)
+        height, waited = round(height + gain, climb.decimals), waited + 1
+        if height > highest:
+            best, highest, waited = climb.arcs.copy(), height, 0
+        step(f"{int(climb.arcs.sum())} arcs")
     return best
 
 
