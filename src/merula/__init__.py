@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     )
     from merula.priors import MEstimate
     from merula.question import next_question
+    from merula.report import write_report
     from merula.schema import Column, Schema
     from merula.table import read_table
     from merula.versions import show_versions
@@ -129,6 +130,7 @@ _HOMES = {
     "read_network": "formats",
     "read_table": "table",
     "show_versions": "versions",
+    "write_report": "report",
 }
 
 __all__ = [
@@ -190,6 +192,7 @@ __all__ = [
     "read_network",
     "read_table",
     "show_versions",
+    "write_report",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -186,6 +187,26 @@ class Evaluation:
             "reject_cost": self.reject_cost,
             "models": [_model_state(model, rows) for model in self.models],
         }
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write the figures with charts of calibration, ROC, confusion and costs to one HTML file that needs no network.
+
+        `write_report` writes such a file that also says what the data hold and what each column contributes.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from merula.evaluation import evaluate
+        >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "evaluation.html"
+        >>> evaluate(GaussianNB(), heights, sexes, cv=3).to_html(path)
+        >>> path.read_text()[:15]
+        '<!DOCTYPE html>'
+        """
+        from merula.report import evaluation_html, write_html
+
+        write_html(evaluation_html(self), path)
 
 
 def add_model(evaluation: Evaluation, name: str, probabilities: Sequence[Array]) -> Evaluation:

@@ -84,7 +84,7 @@ def evaluate(
     >>> evaluation["error"]
     Figure(value=0.0, standard_error=0.0, per_fold=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     """
-    models = _named_models(model)
+    models = named_models(model)
     data = _read_data(open_rows(X), y, sample_weight, models)
     read = None if costs is None and reject_cost is None else read_costs(costs, list(data.classes))
     reject = checked_reject_cost(reject_cost)
@@ -119,7 +119,7 @@ def _weight(rows: NDArray[np.int64], weights: Array | None) -> float:
 # --------------------------------------------------------------------------------------------------------------- models
 
 
-def _named_models(model: Any) -> dict[str, Any]:
+def named_models(model: Any) -> dict[str, Any]:
     """Every model by its name, which is that of its class where none is given."""
     if isinstance(model, Mapping):
         named = dict(model)

@@ -1,0 +1,246 @@
+"""Charts of what columns contribute: weights of evidence, what a column holds given each class, the nomogram."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from merula.explanation.scales import PROBABILITIES, Nomogram, Scale
+from merula.findings import Conditional, Contribution
+from merula.report.chart import AGAINST, FOR, LABEL_WIDTH, Chart, bars_height, color_of, records, specification
+from merula.report.wording import name, percent, several, short, signed
+
+MOST_BARS, MOST_LINES, MOST_GROUPED = 25, 8, 5
+DENSITY, SCALE_STEP, CURVE = 170, 20, 110
+EDGE = 104.0  # where points beyond 100, of levels that decide alone, are drawn
+TABLED = 9
+
+
+def contribution_chart(contributions: Sequence[Contribution]) -> Chart:
+    """The mean weight of evidence of each column for the true class."""
+    lines = [
+        (_block(one.columns), one.evidence, one.strength, percent(one.decides), FOR if one.evidence >= 0 else AGAINST)
+        for one in contributions
+    ]
+    data = alt.InlineData(values=records(("column", "evidence", "strength", "decides", "color"), lines[:MOST_BARS]))
+    drawing = (
+        alt.Chart(data)
+        .mark_bar()
+        .encode(
+            x=alt.X("evidence:Q", title="mean weight of evidence for the true class"),
+            y=alt.Y("column:N", sort=None, title=None, axis=alt.Axis(labelLimit=LABEL_WIDTH)),
+            color=alt.Color("color:N", scale=None),
+            tooltip=["column:N", alt.Tooltip("evidence:Q", title="towards the truth", format="+.3f"), alt.Tooltip("strength:Q", title="size", format=".3f"), alt.Tooltip("decides:N", title="decides alone")],
+        )
+    )  # fmt: skip
+    rest = f" The {MOST_BARS} strongest are drawn." if len(lines) > MOST_BARS else ""
+    classes = list(contributions[0].by_class)[:MOST_LINES]
+    return Chart(
+        "evidence",
+        "Weight of evidence",
+        f"How far knowing the column moves the log-odds of a row's true class against the others, in the mean: +0.69 doubles the odds, +2.3 makes them ten times as large; below 0 it misleads.{rest}",
+        specification(drawing, bars_height(min(len(lines), MOST_BARS))),
+        ("column", "towards the truth", "size of the move", "decides alone", *(f"for {name(c)}" for c in classes)),
+        tuple(
+            (line[0], signed(line[1]), short(line[2]), line[3], *(signed(one.by_class[c]) for c in classes))
+            for line, one in zip(lines, contributions, strict=True)
+        ),
+    )
+
+
+def _block(columns: Sequence[str]) -> str:
+    more = f" and {several(len(columns) - 1, 'other column')} together" if len(columns) > 1 else ""
+    return name(columns[0]) + more
+
+
+# --------------------------------------------------------------------------------------------------------- conditionals
+
+
+def conditional_chart(one: Conditional, balance: Mapping[Any, float], place: int) -> Chart:
+    """What a column holds given each class."""
+    colors = color_of(list(balance))
+    commonest = sorted(one.given, key=lambda label: -balance.get(label, 0.0))[:MOST_LINES]
+    labels = [label for label in one.given if label in commonest]
+    spec = _density(one, labels, colors) if one.form in ("density", "numbers") else _bars(one, labels, colors)
+    rest = {"levels": "less probable level", "words": "other word"}.get(one.form, "")
+    caption = CAPTIONS[one.form] + (f" {several(one.others, rest)} not drawn." if one.others else "")
+    hidden = len(one.given) - len(labels)
+    caption += f" The {len(labels)} commonest classes are drawn." if hidden else ""
+    return Chart(
+        f"given{place}",
+        name(one.column),
+        f"{caption} Modelled as {one.family.replace('_', ' ')}.",
+        spec,
+        ("value", *(name(label) for label in labels)),
+        tuple(
+            (_value(one.values[k]), *(short(one.given[label][k]) for label in labels))
+            for k in _tabled(len(one.values), one.form)
+        ),
+        tuple((name(label), colors[str(label)]) for label in labels),
+    )
+
+
+CAPTIONS = {
+    "density": "How dense the column's values lie given each class.",
+    "numbers": "The probability of each number given each class.",
+    "levels": "The probability of each level given each class.",
+    "words": "The words that tell most, and how frequent they are among the words of each class.",
+}
+
+
+def _value(value: Any) -> str:
+    return short(value) if isinstance(value, float) else name(value)
+
+
+def _tabled(count: int, form: str) -> list[int]:
+    """Which values are listed: all levels and words, some places along a curve."""
+    if form in ("levels", "words") or count <= TABLED:
+        return list(range(count))
+    return [int(k) for k in np.unique(np.linspace(0, count - 1, TABLED).round())]
+
+
+def _density(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str]) -> dict[str, Any]:
+    lines = [
+        (name(label), value, p, colors[str(label)])
+        for label in labels
+        for value, p in zip(one.values, one.given[label], strict=True)
+    ]
+    data = alt.InlineData(values=records(("label", "value", "p", "color"), lines))
+    kind = "T" if one.is_time else "Q"
+    encoded = alt.Chart(data).encode(
+        x=alt.X(f"value:{kind}", title=None, scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(tickCount=6)),
+        y=alt.Y("p:Q", title=None, stack=None, axis=alt.Axis(tickCount=3, format=".2~g")),
+        detail="label:N",
+        color=alt.Color("color:N", scale=None),
+        tooltip=[alt.Tooltip("label:N", title="class"), alt.Tooltip(f"value:{kind}", title="value"), alt.Tooltip("p:Q", title="density" if one.form == "density" else "probability", format=".4g")],
+    )  # fmt: skip
+    return specification(encoded.mark_area(opacity=0.22, line={"strokeWidth": 1.8}), DENSITY)
+
+
+def _bars(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str]) -> dict[str, Any]:
+    """Bars side by side for few classes, a shaded table for more."""
+    lines = [
+        (name(label), name(value), p, colors[str(label)])
+        for k, value in enumerate(one.values)
+        for label in labels
+        for p in [one.given[label][k]]
+    ]
+    data = alt.InlineData(values=records(("label", "value", "p", "color"), lines))
+    y = alt.Y("value:N", sort=None, title=None, axis=alt.Axis(labelLimit=LABEL_WIDTH))
+    tooltip = [alt.Tooltip("label:N", title="class"), "value:N", alt.Tooltip("p:Q", title="probability", format=".4g")]
+    encoded = alt.Chart(data).encode(y=y, tooltip=tooltip)
+    if len(labels) > MOST_GROUPED:
+        shade = alt.Color("p:Q", legend=None, scale=alt.Scale(range=["#f2f6fa", FOR]))
+        x = alt.X("label:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=90))
+        return specification(encoded.mark_rect().encode(x=x, color=shade), 90 + 18 * len(one.values))
+    drawing = encoded.mark_bar().encode(
+        x=alt.X("p:Q", title=None, axis=alt.Axis(tickCount=5, format=".2~g")),
+        yOffset=alt.YOffset("label:N", sort=[name(label) for label in labels]),
+        color=alt.Color("color:N", scale=None),
+    )
+    return specification(drawing, 30 + len(one.values) * (9 * len(labels) + 6))
+
+
+# ------------------------------------------------------------------------------------------------------------- nomogram
+
+
+def nomogram_charts(picture: Nomogram, most: int = 12) -> list[Chart]:
+    """A scale of points for each column, the widest first, then from the total to the probability."""
+    widest = sorted(picture.scales, key=lambda scale: -_span(scale))
+    drawn = [scale for scale in widest[:most] if len(scale.points)]
+    return [_scale_chart(scale, place) for place, scale in enumerate(drawn)] + [_total_chart(picture)]
+
+
+def _span(scale: Scale) -> float:
+    points = scale.points[np.isfinite(scale.points)]
+    return float(np.ptp(np.append(points, scale.missing)))
+
+
+def _scale_chart(scale: Scale, place: int) -> Chart:
+    """Points of one column: read across from the value, then down to its points."""
+    ticks = [(name(text), float(np.clip(points, -4.0, EDGE)), points) for text, points in scale.shown()]
+    spec = _level_points(ticks) if scale.column.kind == "categorical" else _curve_points(scale)
+    listed = [*scale.shown(), ("(unknown)", scale.missing)]
+    return Chart(
+        f"points{place}",
+        name(scale.column.name),
+        "",
+        spec,
+        ("value", "points"),
+        tuple((name(text), _points(points)) for text, points in listed),
+    )
+
+
+def _points(points: float) -> str:
+    return signed(points) if np.isinf(points) else f"{points:.0f}"
+
+
+def _x(title: str | None = None) -> Any:
+    return alt.X("points:Q", title=title, scale=alt.Scale(domain=[-4, EDGE], nice=False), axis=alt.Axis(values=[0, 20, 40, 60, 80, 100]))  # fmt: skip
+
+
+def _y_axis() -> Any:
+    return alt.Axis(minExtent=100, maxExtent=100, labelLimit=92, tickCount=4)
+
+
+def _level_points(ticks: Sequence[tuple[str, float, float]]) -> dict[str, Any]:
+    lines = [(text, place, _points(points)) for text, place, points in ticks]
+    data = alt.InlineData(values=records(("value", "points", "text"), lines))
+    drawing = (
+        alt.Chart(data)
+        .mark_point(filled=True, size=60, color=FOR)
+        .encode(
+            x=_x(),
+            y=alt.Y("value:N", sort=None, title=None, axis=_y_axis()),
+            tooltip=["value:N", alt.Tooltip("text:N", title="points")],
+        )
+    )
+    return specification(drawing, bars_height(len(lines), SCALE_STEP))
+
+
+def _curve_points(scale: Scale) -> dict[str, Any]:
+    """Along a number's range its points rise and fall."""
+    is_time = scale.column.unit is not None
+    kept = np.unique(np.linspace(0, len(scale.values) - 1, 101).round().astype(int))
+    lines = [(float(scale.values[k]), float(np.clip(scale.points[k], -4.0, EDGE)), int(k)) for k in kept]
+    data = alt.InlineData(values=records(("value", "points", "order"), lines))
+    axis = alt.Axis(minExtent=100, maxExtent=100, labels=not is_time, tickCount=4)
+    drawing = (
+        alt.Chart(data)
+        .mark_line(color=FOR)
+        .encode(
+            x=_x(),
+            y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False, nice=False), axis=axis),
+            order="order:Q",
+            tooltip=[alt.Tooltip("value:Q", format=".4~g"), alt.Tooltip("points:Q", format=".0f")],
+        )
+    )
+    return specification(drawing, CURVE)
+
+
+def _total_chart(picture: Nomogram) -> Chart:
+    """The probability that a total of points means."""
+    totals = np.linspace(*(float(picture.total_points(p)) for p in (0.005, 0.995)), 81)
+    lines = [(total, float(picture.probability(total))) for total in totals.tolist()]
+    data = alt.InlineData(values=records(("total", "p"), lines))
+    label = name(picture.label)
+    drawing = (
+        alt.Chart(data)
+        .mark_line(color=FOR)
+        .encode(
+            x=alt.X("total:Q", title="total points", scale=alt.Scale(nice=False, zero=False)),
+            y=alt.Y("p:Q", title=None, axis=alt.Axis(minExtent=100, maxExtent=100, format=".0%", tickCount=5)),
+            tooltip=[alt.Tooltip("total:Q", format=".0f"), alt.Tooltip("p:Q", title=f"P({label})", format=".1%")],
+        )
+    )
+    return Chart(
+        "total",
+        f"From the total to the probability of {label}",
+        f"Add the points of all columns (of an unknown value, those in its table), then read the probability of {label}, given that it is {label} or {name(picture.against)}.",
+        specification(drawing, 180),
+        (f"probability of {label}", "total points"),
+        tuple((percent(p), f"{float(picture.total_points(p)):.0f}") for p in PROBABILITIES),
+    )

@@ -1,0 +1,115 @@
+"""Charts of what acting costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from merula.evaluation import Evaluation
+from merula.findings import Actions, CostCurve
+from merula.report.chart import FOR, LABEL_WIDTH, QUIET, Chart, bars_height, color_of, records, specification
+from merula.report.wording import name, number, percent
+
+HEIGHT = 280
+
+
+def cost_curve_chart(curves: Sequence[CostCurve], threshold: float | None) -> Chart | None:
+    """The mean cost of acting, by threshold; of two classes."""
+    if not curves:
+        return None
+    colors = color_of([curve.model for curve in curves])
+    label, stated = name(curves[0].label), curves[0].stated
+    lines = [(name(curve.model), x, y, colors[curve.model]) for curve in curves for x, y in curve.points]
+    data = alt.InlineData(values=records(("model", "threshold", "cost", "color"), lines))
+    title = f"act from this probability of {label}" if stated else "cost of a false alarm (a miss: 1 less it)"
+    drawing = (
+        alt.Chart(data)
+        .mark_line()
+        .encode(
+            x=alt.X("threshold:Q", title=title, scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(tickCount=5)),
+            y=alt.Y("cost:Q", title="mean cost"),
+            detail="model:N",
+            color=alt.Color("color:N", scale=None),
+            tooltip=["model:N", alt.Tooltip("threshold:Q", format=".2f"), alt.Tooltip("cost:Q", format=".4f")],
+        )
+    )
+    if threshold is not None:
+        mark = alt.Chart(alt.InlineData(values=[{"threshold": threshold}]))
+        drawing = alt.layer(mark.mark_rule(color="#444444", strokeDash=[5, 3]).encode(x="threshold:Q"), drawing)
+    caption = (
+        f"What acting for {label} from some probability on costs, in the mean over tested rows."
+        + (f" The dashed line is the best threshold under these costs, {percent(threshold)}." if threshold is not None else "")
+        if stated
+        else f"No costs were given, so the whole range is shown: a false alarm (acting for {label} when it is not) costs c, a miss 1 − c, and one acts from probability c on. Lower is better at every c."
+    )  # fmt: skip
+    return Chart(
+        "costs",
+        "Cost curve",
+        caption,
+        specification(drawing, HEIGHT),
+        ("model", "threshold", "mean cost"),
+        tuple((name(curve.model), number(x), number(y)) for curve in curves for x, y in curve.points[::10]),
+        tuple((name(curve.model), colors[curve.model]) for curve in curves),
+    )
+
+
+def expected_cost_chart(evaluation: Evaluation) -> Chart | None:
+    """What each action is expected to cost by the probability of the second class; of two classes."""
+    costs = evaluation.costs
+    if costs is None or len(costs.classes) != 2:
+        return None
+    table = {str(action): costs.table[place].tolist() for place, action in enumerate(costs.actions)}
+    if evaluation.reject_cost is not None:
+        table["no decision"] = [evaluation.reject_cost] * 2
+    colors = color_of(list(table))
+    lines = [(name(action), p, row[p], colors[action]) for action, row in table.items() for p in (0, 1)]
+    data = alt.InlineData(values=records(("action", "p", "cost", "color"), lines))
+    label = name(costs.classes[1])
+    drawing = (
+        alt.Chart(data)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("p:Q", title=f"probability of {label}", axis=alt.Axis(tickCount=5)),
+            y=alt.Y("cost:Q", title="expected cost"),
+            detail="action:N",
+            color=alt.Color("color:N", scale=None),
+            tooltip=["action:N", alt.Tooltip("p:Q", title=f"P({label})"), "cost:Q"],
+        )
+    )
+    return Chart(
+        "actions",
+        "The best action by probability",
+        f"At each probability of {label}, the lowest line is the action to take.",
+        specification(drawing, HEIGHT),
+        ("action", f"cost if {name(costs.classes[0])}", f"cost if {label}"),
+        tuple((name(action), number(row[0]), number(row[1])) for action, row in table.items()),
+        tuple((name(action), color) for action, color in colors.items()),
+    )
+
+
+def policy_chart(actions: Actions) -> Chart:
+    """What deciding by each model costs, beside always doing the same, and beside knowing the truth."""
+    lines: list[tuple[Any, ...]] = [(f"least risk by {name(model)}", cost, FOR) for model, cost in actions.costs.items()]
+    lines += [(f"always {name(action.name)}", action.always, QUIET) for action in actions.each]
+    lines.append(("knowing the truth", actions.knowing, QUIET))
+    data = alt.InlineData(values=records(("policy", "cost", "color"), lines))
+    drawing = (
+        alt.Chart(data)
+        .mark_bar()
+        .encode(
+            x=alt.X("cost:Q", title="mean cost of a row (shorter is better)"),
+            y=alt.Y("policy:N", sort=None, title=None, axis=alt.Axis(labelLimit=LABEL_WIDTH + 40)),
+            color=alt.Color("color:N", scale=None),
+            tooltip=["policy:N", alt.Tooltip("cost:Q", format=".4f")],
+        )
+    )
+    return Chart(
+        "policies",
+        "What deciding costs",
+        "The mean cost of a tested row: under the least-risk actions of each model, under always the same action, and if the class were known.",
+        specification(drawing, bars_height(len(lines))),
+        ("policy", "mean cost"),
+        tuple((policy, number(cost)) for policy, cost, _ in lines),
+    )

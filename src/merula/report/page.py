@@ -1,0 +1,75 @@
+"""Findings → one HTML page: templates filled in, the drawing library inside."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from merula.findings import Findings, findings_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from merula.evaluation import Evaluation
+
+NEEDED = "a report needs altair and vl-convert-python: pip install 'merula[report]'"
+
+
+def check_libraries() -> None:
+    """An ImportError that says how to get them, where the libraries that draw are not installed."""
+    try:
+        import altair  # noqa: F401
+        import jinja2  # noqa: F401
+        import vl_convert  # noqa: F401
+    except ImportError:
+        raise ImportError(NEEDED) from None
+
+
+def findings_html(findings: Findings) -> str:
+    """The page, ready to be written to a file."""
+    check_libraries()
+    from merula.report.sections import sections_of
+
+    return _environment().get_template("page.html").render(
+        findings=findings,
+        sections=sections_of(findings),
+        style=_resource("style.css"),
+        script=_resource("charts.js"),
+        runtime=_runtime(),
+    )
+
+
+def evaluation_html(evaluation: Evaluation) -> str:
+    """The page of an evaluation alone."""
+    return findings_html(findings_of(evaluation))
+
+
+def write_html(page: str, path: str | os.PathLike[str]) -> None:
+    """Write the page, in UTF-8."""
+    Path(path).write_text(page, encoding="utf-8", newline="\n")
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("merula.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )  # fmt: skip
+
+
+@cache
+def _resource(name: str) -> str:
+    return (files("merula.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _runtime() -> str:
+    """Vega, Vega-Lite and vega-embed as one script of the version that Altair writes for."""
+    import vl_convert
+    from altair.utils._importers import vl_version_for_vl_convert
+
+    bundle: Any = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=vl_version_for_vl_convert())
+    return str(bundle).replace("</script", "<\\/script")

@@ -1,0 +1,205 @@
+"""Charts of how good the probabilities are: scores beside baselines, calibration, ROC, precision and recall, confusion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from merula.evaluation import Evaluation
+from merula.findings import RatingCurve
+from merula.report.chart import FOR, LABEL_WIDTH, Chart, bars_height, color_of, records, specification
+from merula.report.wording import name, number, percent, weight
+
+SQUARE = 300
+MOST_NUMBERED = 12  # classes whose confusion is written into the cells
+
+
+def _diagonal() -> Any:
+    ends = alt.InlineData(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])
+    return alt.Chart(ends).mark_line(color="#999999", strokeDash=[4, 4], strokeWidth=1).encode(x="x:Q", y="y:Q")
+
+
+def _unit(field: str, title: str, axis: Any) -> Any:
+    return axis(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(tickCount=5))
+
+
+# --------------------------------------------------------------------------------------------------------------- scores
+
+
+def score_chart(evaluation: Evaluation) -> Chart:
+    """The log loss of every model, with its standard error."""
+    lines = []
+    for model in evaluation.models:
+        figure = model.figures["log_loss"]
+        value, error = figure.value or 0.0, figure.standard_error or 0.0
+        lines.append((name(model.name), value, value - error, value + error, str(figure)))
+    data = alt.InlineData(values=records(("model", "loss", "low", "high", "text"), lines))
+    y = alt.Y("model:N", sort=None, title=None, axis=alt.Axis(labelLimit=LABEL_WIDTH))
+    tooltip = [alt.Tooltip("model:N"), alt.Tooltip("text:N", title="log loss")]
+    x = alt.X("loss:Q", title="log loss (shorter is better)", scale=alt.Scale(zero=True))
+    bars = alt.Chart(data).mark_bar(color=FOR, opacity=0.75).encode(x=x, y=y, tooltip=tooltip)
+    errors = alt.Chart(data).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y)
+    return Chart(
+        "scores",
+        "Log loss beside the baselines",
+        "How surprised each model is by the truth, in the mean; the line is one standard error to either side.",
+        specification(alt.layer(bars, errors), bars_height(len(lines), 28)),
+        ("model", "log loss"),
+        tuple((line[0], line[4]) for line in lines),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------- calibration
+
+
+def calibration_chart(evaluation: Evaluation, shown: Sequence[int]) -> Chart:
+    """How often rows are of a class, beside the probability they were given for it."""
+    colors = color_of(evaluation.classes)
+    labels = [evaluation.classes[place] for place in shown]
+    curves = evaluation.models[0].reliability
+    lines = [
+        (name(label), predicted, observed, count, colors[str(label)])
+        for label in labels
+        for predicted, observed, count in zip(*_curve(curves[label]), strict=True)
+    ]
+    data = alt.InlineData(values=records(("label", "predicted", "observed", "rows", "color"), lines))
+    encoded = alt.Chart(data).encode(
+        x=_unit("predicted", "probability given", alt.X),
+        y=_unit("observed", "share observed", alt.Y),
+        detail="label:N",
+        color=alt.Color("color:N", scale=None),
+    )
+    points = encoded.mark_circle(opacity=0.9).encode(
+        size=alt.Size("rows:Q", legend=None, scale=alt.Scale(range=[25, 320])),
+        tooltip=[
+            alt.Tooltip("label:N", title="class"),
+            alt.Tooltip("predicted:Q", title="probability given", format=".3f"),
+            alt.Tooltip("observed:Q", title="share observed", format=".3f"),
+            alt.Tooltip("rows:Q", title="rows", format=",.0f"),
+        ],
+    )
+    return Chart(
+        "calibration",
+        "Calibration",
+        "Rows are gathered by the probability they were given, in ten bins. On the dashed line, a probability means what it says; below it, the model is too sure of the class. Larger points hold more rows.",
+        specification(alt.layer(_diagonal(), encoded.mark_line(strokeWidth=1.5), points), SQUARE),
+        ("class", "probability given", "share observed", "rows tested"),
+        tuple((label, number(p), number(o), weight(count)) for label, p, o, count, _ in lines),
+        tuple((name(label), colors[str(label)]) for label in labels),
+    )
+
+
+def _curve(curve: Any) -> tuple[Any, Any, Any]:
+    return curve.predicted, curve.observed, curve.count
+
+
+# --------------------------------------------------------------------------------------------------------------- rating
+
+
+def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list[Chart]:
+    """ROC, and precision by recall: a line for each class, or of two classes for each model."""
+    if not curves:
+        return []
+    by_model = len(classes) == 2
+    keys = [curve.model if by_model else curve.label for curve in curves]
+    colors = color_of(list(dict.fromkeys(keys))) if by_model else color_of(classes)
+    of = f" of {name(curves[0].label)}" if by_model else " of each class against the others"
+    roc = _rating(
+        "roc",
+        "ROC curve",
+        f"How many rows{of} are found for how many others taken in error, as the threshold falls. The dashed line is guessing. All folds together.",
+        [(key, curve.roc) for key, curve in zip(keys, curves, strict=True)],
+        ("others taken in error", "share found"),
+        colors,
+        _diagonal(),
+    )
+    recall = _rating(
+        "precision",
+        "Precision and recall",
+        f"Of the rows taken for one{of}, how many are (precision), by how many of them are found (recall). All folds together.",
+        [(key, curve.precision_recall) for key, curve in zip(keys, curves, strict=True)],
+        ("share found (recall)", "share right (precision)"),
+        colors,
+        None,
+    )
+    return [roc, recall]
+
+
+def _rating(
+    key: str, title: str, caption: str, curves: Any, axes: tuple[str, str], colors: dict[str, str], behind: Any
+) -> Chart:
+    lines = [
+        (name(label), x, y, order, colors[str(label)])
+        for label, points in curves
+        for order, (x, y) in enumerate(points)
+    ]
+    data = alt.InlineData(values=records(("label", "x", "y", "order", "color"), lines))
+    drawing = (
+        alt.Chart(data)
+        .mark_line(strokeWidth=1.8)
+        .encode(
+            x=_unit("x", axes[0], alt.X),
+            y=_unit("y", axes[1], alt.Y),
+            order="order:Q",
+            detail="label:N",
+            color=alt.Color("color:N", scale=None),
+            tooltip=[
+                alt.Tooltip("label:N", title="line"),
+                alt.Tooltip("x:Q", title=axes[0], format=".3f"),
+                alt.Tooltip("y:Q", title=axes[1], format=".3f"),
+            ],
+        )
+    )
+    return Chart(
+        key,
+        title,
+        caption,
+        specification(drawing if behind is None else alt.layer(behind, drawing), SQUARE),
+        ("line", *axes),
+        tuple(
+            (name(label), number(x), number(y)) for label, points in curves for x, y in points[:: max(1, len(points) // 10)]
+        ),
+        tuple((name(label), colors[str(label)]) for label, _ in curves),
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ confusion
+
+
+def confusion_chart(evaluation: Evaluation) -> Chart:
+    """True class by most probable class."""
+    confusion = evaluation.models[0].confusion
+    labels = [name(label) for label in evaluation.classes]
+    shares = confusion / np.where(confusion.sum(axis=1, keepdims=True) > 0, confusion.sum(axis=1, keepdims=True), 1.0)
+    lines = [
+        (labels[i], labels[j], float(confusion[i, j]), float(shares[i, j]), percent(float(shares[i, j])))
+        for i in range(len(labels))
+        for j in range(len(labels))
+    ]
+    data = alt.InlineData(values=records(("truth", "guess", "rows", "part", "share"), lines))
+    base = alt.Chart(data).encode(
+        x=alt.X("guess:N", sort=None, title="most probable class", axis=alt.Axis(labelAngle=-40, labelLimit=90)),
+        y=alt.Y("truth:N", sort=None, title="true class", axis=alt.Axis(labelLimit=90)),
+    )
+    cells = base.mark_rect().encode(
+        color=alt.Color("part:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=["#f2f6fa", FOR])),
+        tooltip=["truth:N", alt.Tooltip("guess:N", title="most probable"), alt.Tooltip("rows:Q", format=",.1f"), alt.Tooltip("share:N", title="share of the true class")],
+    )  # fmt: skip
+    texts = base.mark_text().encode(
+        text=alt.Text("rows:Q", format=",.3~g" if confusion.max() < 1000 else ",.0f"),
+        color=alt.condition("datum.part > 0.55", alt.value("white"), alt.value("#222222")),
+    )
+    drawing = alt.layer(cells, texts) if len(labels) <= MOST_NUMBERED else cells
+    return Chart(
+        "confusion",
+        "What is taken for what",
+        "Rows by true class and most probable class, each tested row counted once. Darker: a larger share of the true class.",
+        specification(drawing, 110 + 34 * len(labels) if len(labels) <= MOST_NUMBERED else 110 + 18 * len(labels)),
+        ("true class", *labels),
+        tuple((label, *(weight(round(float(cell), 1)) for cell in confusion[i])) for i, label in enumerate(labels)),
+    )
+
+

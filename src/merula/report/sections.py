@@ -1,0 +1,303 @@
+"""The parts of a report in their order, each with its sentences, tables and charts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from merula.evaluation.metrics import FIGURES
+from merula.findings import Conditional, Findings
+from merula.findings.curves import shown_classes
+from merula.report import column_charts, cost_charts, data_charts, quality_charts, row_charts
+from merula.report.chart import Chart
+from merula.report.wording import name, number, percent, several, weight
+
+MOST_COLUMNS = 200  # that are listed
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table; `exact` is the number it shows, with all its digits."""
+
+    text: str
+    exact: float | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that is always shown; numbers are aligned to the right."""
+
+    title: str
+    headers: tuple[str, ...]
+    lines: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Charts that belong together; `aligned` ones stand below one another with a common scale."""
+
+    title: str
+    text: str
+    charts: tuple[Chart, ...]
+    aligned: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the report."""
+
+    key: str
+    title: str
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...] = ()
+    groups: tuple[Group, ...] = ()
+    lines: tuple[str, ...] = ()
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+def sections_of(findings: Findings) -> list[Section]:
+    """Every part that has something to say."""
+    parts = [_quality(findings), _data(findings), _costs(findings), _columns(findings), _rows(findings), _origin(findings)]
+    return [part for part in parts if part is not None]
+
+
+# -------------------------------------------------------------------------------------------------------------- quality
+
+
+def _quality(findings: Findings) -> Section:
+    evaluation = findings.evaluation
+    shown = shown_classes(evaluation) or [0]
+    charts = [
+        quality_charts.calibration_chart(evaluation, shown),
+        quality_charts.confusion_chart(evaluation),
+        *quality_charts.rating_charts(findings.ratings, evaluation.classes),
+    ]
+    beside = [quality_charts.score_chart(evaluation)] if len(evaluation.models) > 1 else []
+    return Section(
+        "quality",
+        "How good are the probabilities?",
+        (*_verdict(findings), *_compared(findings)),
+        (_figures_table(findings),),
+        (Group("", "", (*beside, *charts)),),
+    )
+
+
+def _verdict(findings: Findings) -> list[str]:
+    """What the figures mean, in words."""
+    evaluation = findings.evaluation
+    figures = evaluation.models[0].figures
+    error, loss = figures["error"], figures["log_loss"]
+    commonest = max(findings.balance, key=lambda label: findings.balance[label])
+    share = findings.balance[commonest] / (sum(findings.balance.values()) or 1.0)
+    said = []
+    if error.value is not None:
+        margin = "" if error.standard_error is None else f" ± {100 * error.standard_error:.1f}"
+        said.append(
+            f"On rows it had not seen, the most probable class of {evaluation.models[0].name} was the true one in {100 * (1 - error.value):.1f}{margin} % of them. Always answering {name(commonest)} is right in {percent(share)}."
+        )
+    if loss.value is not None:
+        said.append(
+            f"Its log loss is {loss}: a perfect model has 0, and the closer the probability of the true class is to 1, the lower it is."
+        )
+    return said
+
+
+def _compared(findings: Findings) -> list[str]:
+    """Whether the model is surely better than the others."""
+    if len(findings.evaluation.models) < 2:
+        return []
+    first = findings.evaluation.models[0].name
+    return [_comparison(one) for one in findings.evaluation.compare("log_loss") if one.first == first]
+
+
+def _comparison(one: Any) -> str:
+    if one.difference is None:
+        return ""
+    which = "lower" if one.difference < 0 else "higher"
+    sure = "" if one.p_value is None else f" (p = {one.p_value:.2g})" if one.p_value >= 0.001 else " (p < 0.001)"
+    return f"Compared with {one.second}, its log loss is {number(abs(one.difference))} {which}{sure}."
+
+
+def _figures_table(findings: Findings) -> Table:
+    evaluation = findings.evaluation
+    lines = []
+    for key in evaluation.models[0].figures:
+        cells = [Cell(str(model.figures[key]), model.figures[key].value) for model in evaluation.models]
+        lines.append((Cell(f"{FIGURES[key].title} {FIGURES[key].better}".strip()), *cells))
+    return Table(
+        "Mean over the folds ± standard error; ↓ lower is better, ↑ higher is better",
+        ("", *(name(model.name) for model in evaluation.models)),
+        tuple(lines),
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------------- data
+
+
+def _data(findings: Findings) -> Section:
+    balance = data_charts.balance_chart(findings.balance)
+    if findings.data is None:
+        return Section("data", "What the data hold", (), groups=(Group("", "", (balance,)),))
+    data = findings.data
+    missing = data_charts.missing_chart(data)
+    kinds = [column.kind for column in data.columns]
+    counted = ", ".join(f"{kinds.count(kind)} {KINDS.get(kind, kind)}" for kind in dict.fromkeys(kinds))
+    called = "" if findings.target is None else f" The class is called {findings.target}."
+    holes = f"{several(data.missing, 'cell')} of {data.rows * len(kinds):,} {'is' if data.missing == 1 else 'are'} missing."
+    remarks = [f"Column {name(column.name)} {column.remark}." for column in data.columns if column.remark]
+    return Section(
+        "data",
+        "What the data hold",
+        (
+            f"{several(data.rows, 'row')} and {several(len(kinds), 'column')}: {counted}.{called} {holes if data.missing else 'No cell is missing.'}",
+            *remarks,
+        ),
+        (_columns_table(findings),),
+        (Group("", "", (balance, *([missing] if missing else []))),),
+    )
+
+
+KINDS = {"ignore": "ignored", "text": "text", "count": "counted"}
+
+
+def _columns_table(findings: Findings) -> Table:
+    assert findings.data is not None
+    lines = tuple(
+        (
+            Cell(name(column.name)),
+            Cell(KINDS.get(column.kind, column.kind)),
+            Cell(weight(column.missing)),
+            Cell(_holds(column)),
+        )
+        for column in findings.data.columns[:MOST_COLUMNS]
+    )
+    return Table("Columns", ("column", "kind", "missing", "holds"), lines)
+
+
+def _holds(column: Any) -> str:
+    if column.reach is not None:
+        low, middle, high = column.reach
+        return f"{low} to {high}, half of them up to {middle}"
+    if column.commonest:
+        listed = ", ".join(f"{name(level)} ({count:,})" for level, count in column.commonest)
+        more = (column.distinct or 0) - len(column.commonest)
+        return listed + (f" and {several(more, 'other')}" if more > 0 else "")
+    return several(column.distinct, "different value") if column.distinct else "nothing"
+
+
+# ---------------------------------------------------------------------------------------------------------------- costs
+
+
+def _costs(findings: Findings) -> Section | None:
+    actions, evaluation = findings.actions, findings.evaluation
+    curve = cost_charts.cost_curve_chart(findings.cost_curves, actions and actions.threshold)
+    if actions is None:
+        if curve is None:
+            return None
+        return Section("costs", "What acting on it costs", (), groups=(Group("", "", (curve,)),))
+    lines = cost_charts.expected_cost_chart(evaluation)
+    charts = [cost_charts.policy_chart(actions), *(chart for chart in (lines, curve) if chart is not None)]
+    best = min(actions.each, key=lambda action: action.always)
+    own = actions.costs[evaluation.models[0].name]
+    said = f"Taking the action of least expected cost, a row costs {number(own)} in the mean; always doing the best single thing ({name(best.name)}) costs {number(best.always)}, knowing the truth {number(actions.knowing)}."
+    tables = (_costs_table(findings), _actions_table(findings))
+    return Section("costs", "What to do under these costs", (said,), tables, (Group("", "", tuple(charts)),))
+
+
+def _costs_table(findings: Findings) -> Table:
+    costs = findings.evaluation.costs
+    assert costs is not None
+    lines = tuple(
+        (Cell(name(action)), *(Cell(number(cost), cost) for cost in costs.table[place].tolist()))
+        for place, action in enumerate(costs.actions)
+    )
+    return Table("The costs that were given", ("action", *(f"if {name(label)}" for label in costs.classes)), lines)
+
+
+def _actions_table(findings: Findings) -> Table:
+    """How often each action is taken, of rows of each class; and where it is the best."""
+    actions, classes = findings.actions, findings.evaluation.classes
+    assert actions is not None
+    with_reach = len(classes) == 2
+    headers = ("action", "taken in", *(f"of {name(label)}" for label in classes))
+    lines = []
+    for action in actions.each:
+        cells = [Cell(name(action.name)), Cell(percent(action.share)), *(Cell(percent(share)) for share in action.taken)]
+        if with_reach:
+            cells.append(Cell("never" if action.from_to is None else " to ".join(map(percent, action.from_to))))
+        lines.append(tuple(cells))
+    where = (f"best where P({name(classes[1])}) is",) if with_reach else ()
+    return Table("The least-risk actions", (*headers, *where), tuple(lines))
+
+
+# -------------------------------------------------------------------------------------------------------------- columns
+
+
+def _columns(findings: Findings) -> Section | None:
+    note = findings.notes.get("columns")
+    if note is not None:
+        return Section("columns", "What each column contributes", (note,))
+    if not findings.contributions:
+        return None
+    groups = [Group("", "", (column_charts.contribution_chart(findings.contributions),))]
+    if findings.conditionals:
+        groups.append(_conditionals(findings.conditionals, findings))
+    if findings.nomogram is not None:
+        groups.append(_nomogram(findings))
+    reason = findings.notes.get("nomogram")
+    sentences = ("By the model fitted on all rows.", *((reason,) if reason else ()))
+    return Section("columns", "What each column contributes", sentences, groups=tuple(groups))
+
+
+def _conditionals(conditionals: tuple[Conditional, ...], findings: Findings) -> Group:
+    charts = tuple(
+        column_charts.conditional_chart(one, findings.balance, place) for place, one in enumerate(conditionals)
+    )
+    hidden = sum(len(one.columns) for one in findings.contributions) - len(charts)
+    return Group(
+        "Given the class",
+        f"The {len(charts)} strongest columns; {several(hidden, 'other')} not drawn." if hidden > 0 else "",
+        charts,
+    )
+
+
+def _nomogram(findings: Findings) -> Group:
+    picture = findings.nomogram
+    assert picture is not None
+    charts = tuple(column_charts.nomogram_charts(picture))
+    pair = f"{name(picture.label)} against {name(picture.against)}"
+    chosen = " (the two classes most often taken for each other)" if len(findings.evaluation.classes) > 2 else ""
+    hidden = len(picture.scales) - len(charts) + 1
+    rest = f" {several(hidden, 'column')} with shorter scales not drawn." if hidden > 0 else ""
+    return Group(
+        f"Nomogram: {pair}",
+        f"For {pair}{chosen}: find a row's value on each column's scale, read its points off the axis, add them up, and read the probability below.{rest}",
+        charts,
+        aligned=True,
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------------- rows
+
+
+def _rows(findings: Findings) -> Section | None:
+    if not findings.rows:
+        return None
+    charts = tuple(row_charts.story_chart(story, place) for place, story in enumerate(findings.rows))
+    said = "Why some rows are what the model says. Bars to the right speak for the class, bars to the left against it; rows are counted from 1, and the model was fitted on all of them."
+    return Section("rows", "The least and most certain rows", (said,), groups=(Group("", "", charts),))
+
+
+# --------------------------------------------------------------------------------------------------------------- origin
+
+
+def _origin(findings: Findings) -> Section:
+    origin = findings.origin
+    facts = {"model": origin.model, "tested on": origin.folds}
+    facts |= {"random state": origin.random_state} if origin.random_state else {}
+    facts |= {"data (SHA-256)": findings.data.fingerprint} if findings.data else {}
+    facts |= {"versions": ", ".join(f"{library} {version}" for library, version in origin.versions.items())}
+    facts |= {"parameters": ", ".join(f"{key}={value}" for key, value in origin.parameters.items())} if origin.parameters else {}  # fmt: skip
+    facts["written"] = origin.written
+    lines = (origin.command,) if origin.command else origin.python
+    return Section("again", "How to get this again", (), lines=tuple(line for line in lines if line), facts=facts)

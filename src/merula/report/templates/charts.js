@@ -1,0 +1,28 @@
+"use strict";
+// Every specification stands next to the place it is drawn in. Charts are drawn as SVG: sharp in print, and text stays text.
+(function () {
+  const ink = "#222222";
+  const font = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'Noto Sans CJK SC', sans-serif";
+  const config = {
+    background: "transparent",
+    font: font,
+    view: { stroke: null },
+    axis: { labelColor: ink, titleColor: ink, titleFontWeight: "normal", labelFontSize: 11, titleFontSize: 12,
+            gridColor: "#e4e4e4", domainColor: "#999999", tickColor: "#999999", labelOverlap: true },
+    text: { font: font },
+    bar: { discreteBandSize: { band: 0.8 } },
+  };
+  const options = { mode: "vega-lite", renderer: "svg", actions: false, config: config };
+
+  function draw(figure) {
+    const place = figure.querySelector(".chart");
+    const spec = JSON.parse(figure.querySelector(".spec").textContent);
+    return vegaEmbed(place, spec, options).catch(function (error) {
+      place.textContent = "This chart could not be drawn; its figures are below. (" + error.message + ")";
+      console.error(error);
+    });
+  }
+
+  const drawn = Array.from(document.querySelectorAll("figure")).map(draw);
+  Promise.all(drawn).then(function () { document.body.dataset.drawn = String(drawn.length); });
+})();
