@@ -104,3 +104,17 @@ def test_a_constant_and_an_empty_numeric_column_have_a_score():
         assert np.isfinite(local(table, child, parents, "bic"))
     assert local(table, "age", ["constant"]) == pytest.approx(local(table, "age", []), rel=1e-12)
     assert local(table, "age", ["empty"]) == pytest.approx(local(table, "age", []), rel=1e-12)
+
+
+def test_a_parent_with_missing_cells_gains_on_the_rows_that_have_it():
+    table = patients(8)
+    table.loc[::3, "age"] = np.nan
+    part = table.dropna()
+    gain = least_squares(part, "blood pressure", ["weight", "age"], []) - least_squares(
+        part, "blood pressure", ["weight"], []
+    )
+    expected = gain * len(table) / len(part) - 0.5 * np.log(len(table))
+    rows = read_rows(table)
+    child, weight, age = (rows.positions[name] for name in ("blood pressure", "weight", "age"))
+    assert build_scorer(rows).gains(child, [weight], [age]) == pytest.approx([expected], rel=1e-9)
+    assert build_scorer(rows).loss(child, [age, weight], age) == pytest.approx(-expected, rel=1e-9)

@@ -123,6 +123,15 @@ def test_background_knowledge_directs_edges():
     assert learn(rows, "pc", forbidden=[("fire", "smoke"), ("smoke", "fire")]) == {"fire": (), "smoke": ()}
 
 
+def test_an_edge_without_any_possible_direction_is_dropped():
+    """fire → smoke → alarm is required, fire → alarm forbidden: alarm → fire would close a cycle."""
+    same = ["yes", "no", "no", "yes"] * 20
+    rows = read_rows(pd.DataFrame({"alarm": same, "fire": same, "smoke": same}))
+    required, forbidden = [("fire", "smoke"), ("smoke", "alarm")], [("fire", "alarm")]
+    found = learn(rows, "pc", required=required, forbidden=forbidden, max_given=0)
+    assert found == {"alarm": ("smoke",), "fire": (), "smoke": ("fire",)}
+
+
 def test_a_required_arc_stays_where_the_tests_see_nothing():
     table = pd.DataFrame({"fire": ["yes", "no"] * 20, "moon": ["full", "full", "new", "new"] * 10})
     assert learn(read_rows(table), "pc") == {"fire": (), "moon": ()}

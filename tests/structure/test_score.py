@@ -116,6 +116,32 @@ def test_missing_cells_are_averaged_over_the_rows_complete_in_the_family(random_
         assert local(rows, "smoker", ("age", "色泽"), score) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("small", [False, True], ids=["tables", "sorted keys"])
+def test_a_parent_gains_on_the_rows_that_have_it(random_table, small, monkeypatch):
+    """Both scores from the rows complete in the larger family; deleting a parent is the same with the other sign."""
+    if small:
+        monkeypatch.setattr("merula.structure.counts.FEWEST_CELLS", 5)
+        monkeypatch.setattr("merula.structure.counts.CELLS_PER_ROW", 0)
+    table = random_table(7, missing=0.15)
+    table["age"] = table["age"].fillna("level 0")
+    levels = {name: sorted(table[name].dropna().unique()) for name in table}
+    rows, n = read_rows(table, levels=levels), len(table)
+    for child, parents, other in [(2, [], 1), (2, [0], 3), (2, [3, 4], 1), (0, [1], 2), (3, [1], 0)]:
+        part = read_rows(
+            table.iloc[:, [child, *parents, other]].dropna(),
+            levels={table.columns[p]: levels[table.columns[p]] for p in (child, *parents, other)},
+        )
+        likelihood = build_scorer(part, "log-likelihood")
+        places = list(range(1, len(parents) + 1))
+        gain = (likelihood.local(0, [*places, len(parents) + 1]) - likelihood.local(0, places)) * n / part.count
+        sizes = rows.cardinalities
+        added = (sizes[child] - 1) * (np.prod(sizes[[*parents, other]]) - np.prod(sizes[parents]))
+        expected = gain - 0.5 * np.log(n) * added
+        scorer = build_scorer(rows)
+        assert scorer.gains(child, parents, [other]) == pytest.approx([expected], rel=1e-9)
+        assert build_scorer(rows).loss(child, [*parents, other], other) == pytest.approx(-expected, rel=1e-9)
+
+
 def test_a_family_without_any_complete_row_says_nothing():
     table = pd.DataFrame({"smoker": ["yes", "no", None, None], "cough": [None, None, "y", "n"]})
     rows = read_rows(table)

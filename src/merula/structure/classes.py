@@ -69,10 +69,9 @@ def _insertions(scorer: Scorer, rules: Constraints, marks: Marks, child: int, de
     for clique, entries in by_clique.items():
         known = settled | frozenset(clique)
         if len(known) < rules.max_parents and rules.permitted[list(known), child].all():
-            now = scorer.local(child, known)
-            scores = scorer.with_one_more(child, known, [parent for parent, _ in entries])
-            for (parent, turned), score in zip(entries, scores, strict=True):
-                gain = round(score - now, decimals)
+            gains = scorer.gains(child, known, [parent for parent, _ in entries])
+            for (parent, turned), exact in zip(entries, gains, strict=True):
+                gain = round(exact, decimals)
                 if gain > 0:
                     yield Insertion(-gain, parent, child, turned, clique)
 

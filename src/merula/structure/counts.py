@@ -119,8 +119,14 @@ def count_cells(known: Configurations, codes: Index, cardinality: int, weights: 
     return Cells(distinct // cardinality, distinct % cardinality, counts)
 
 
-def count_family(rows: NetworkRows, child: int, parents: Sequence[int]) -> FamilyCounts:
-    """The counts of one child and its parents, by the table where it fits and by sorting where it does not."""
-    cells = count_cells(configurations(rows, parents), rows.codes[child], int(rows.cardinalities[child]), rows.weights)
+def count_family(rows: NetworkRows, child: int, parents: Sequence[int], beside: int | None = None) -> FamilyCounts:
+    """The counts of one child and its parents, by the table where it fits and by sorting where it does not.
+
+    With `beside`, only the rows that have a value in that column are counted.
+    """
+    known = configurations(rows, parents)
+    if beside is not None:
+        known = Configurations(np.where(rows.missing(rows.names[beside]), np.int32(-1), known.index), known.size)
+    cells = count_cells(known, rows.codes[child], int(rows.cardinalities[child]), rows.weights)
     margins = np.bincount(cells.left, cells.counts).astype(np.float64)  # of no cells it would be integers
     return FamilyCounts(cells.counts, margins[margins > 0], float(cells.counts.sum()))

@@ -87,6 +87,23 @@ def _family_value(table: Array, middle: int, inner: int, cell: float, margin: fl
 
 
 @kernel
+def _value_without(table: Array, middle: int, inner: int) -> float:
+    """The log likelihood without the candidate, the inner axis, on the same rows."""
+    value = 0.0
+    for left in range(len(table) // (middle * inner)):
+        configured = 0.0
+        for level in range(middle):
+            start = (left * middle + level) * inner
+            count = table[start : start + inner].sum()
+            if count > 0:
+                value += count * np.log(count)
+                configured += count
+        if configured > 0:
+            value -= configured * np.log(configured)
+    return value
+
+
+@kernel
 def family_value(cells: Array, margins: Array, cell: float, margin: float) -> float:
     """The log likelihood of a child from the counts that are not 0, or with pseudo-counts its log marginal likelihood.
 
@@ -125,6 +142,7 @@ def _extension_values(
         value, total = _family_value(table, levels, inner, pseudo[number, 0], pseudo[number, 1])
         found[number, 0] = value
         found[number, 1] = total
+        found[number, 2] = 0.0 if complete[number] else _value_without(table, levels, inner)
 
 
 def extension_values(
@@ -137,13 +155,13 @@ def extension_values(
     weights: Array,
     pseudo: Array,
 ) -> Array:
-    """For each candidate the log likelihood of the child (or log marginal likelihood), and the weight of the complete rows.
+    """For each candidate: log (marginal) likelihood of the child, weight of the complete rows, log likelihood without it.
 
     `base` numbers the configurations of the parents so far and the child, the child's `levels` running fastest;
     ``complete[number]`` says that neither it nor this candidate lacks a cell; ``pseudo[number]`` are the pseudo-counts of
-    a cell and of a configuration, 0 for the likelihood.
+    a cell and of a configuration, 0 for the likelihood. The last is given only where cells are missing.
     """
-    found = np.empty((len(candidates), 2))
+    found = np.empty((len(candidates), 3))
     _extension_values(base.index, base.size, levels, codes, cardinalities, candidates, complete, weights, pseudo, found)
     return found
 

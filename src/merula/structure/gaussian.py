@@ -40,20 +40,28 @@ def standardised(values: Array, weights: Array | None) -> Standardised:
 
 
 def gaussian_log_likelihood(
-    rows: NetworkRows, columns: dict[str, Standardised], child: int, parents: Sequence[int]
+    rows: NetworkRows,
+    columns: dict[str, Standardised],
+    child: int,
+    parents: Sequence[int],
+    beside: int | None = None,
 ) -> tuple[float, float]:
     """The largest log likelihood of a numeric child given its parents, and the weight of the rows complete in them.
 
     log likelihood = Σ_j −½ n_j log(2π σ²_j) − RSS_j / (2 σ²_j), σ²_j = max(RSS_j / n_j, 1e-9 · overall variance), where
     RSS_j is what the regression on the numeric parents leaves within configuration j of the discrete parents. A
     configuration with fewer than two rows per parameter has its own mean, but the slopes of all together and their
-    variance, RSS over the degrees of freedom left (the whole column's variance where none is left).
+    variance, RSS over the degrees of freedom left (the whole column's variance where none is left). With `beside`, only
+    rows that have a value in that column count.
     """
     numeric = [parent for parent in parents if rows.levels[parent] is None]
     discrete = [parent for parent in parents if rows.levels[parent] is not None]
     names = [rows.names[place] for place in (*numeric, child)]
     matrix = np.stack([columns[name].values for name in names])
-    groups = _groups(configurations(rows, discrete), matrix)
+    known = configurations(rows, discrete)
+    if beside is not None:
+        known = Configurations(np.where(rows.missing(rows.names[beside]), np.int32(-1), known.index), known.size)
+    groups = _groups(known, matrix)
     weights = NO_WEIGHTS if rows.weights is None else rows.weights
     masses, scatter = _scatter(matrix, groups.index, groups.size, weights)
     total = float(masses.sum())

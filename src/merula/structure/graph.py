@@ -156,11 +156,29 @@ def d_separated(
     return not (targets & _connected(graph, starts, known))
 
 
+def told_by(graph: AnyGraph, targets: Iterable[str] | str, given: Iterable[str] | str) -> set[str]:
+    """Those nodes of `given` that the others do not separate from the targets: all that a posterior needs; linear.
+
+    Shachter (1998), "Bayes-ball": the known nodes at which a walk from the targets arrives.
+
+    Examples
+    --------
+    >>> sorted(told_by({"rain": (), "wet": ("rain",), "slip": ("wet",)}, "slip", ["wet", "rain"]))
+    ['wet']
+    """
+    known = _as_set(graph, given, "a node of given")
+    return known & {node for node, _ in _walk(graph, _as_set(graph, targets, "a target") - known, known)}
+
+
 def _connected(graph: AnyGraph, starts: set[str], known: set[str]) -> set[str]:
     """The nodes with a trail from `starts` that `known` leaves open, the starts among them."""
+    return {node for node, _ in _walk(graph, starts, known)} - known
+
+
+def _walk(graph: AnyGraph, starts: set[str], known: set[str]) -> set[tuple[str, bool]]:
+    """Where trails from `starts` arrive that `known` leaves open, and whether they come from below."""
     children = children_of(graph)
     opened = known | _reached(known, graph)  # a collider here lets the trail pass
-    found: set[str] = set()
     seen: set[tuple[str, bool]] = set()
     trail = deque((start, True) for start in starts)
     while trail:
@@ -169,11 +187,10 @@ def _connected(graph: AnyGraph, starts: set[str], known: set[str]) -> set[str]:
             continue
         seen.add(step)
         if node not in known:
-            found.add(node)
             trail.extend((child, False) for child in children[node])
         if (upwards and node not in known) or (not upwards and node in opened):
             trail.extend((parent, True) for parent in graph[node])
-    return found
+    return seen
 
 
 def skeleton(graph: AnyGraph) -> set[frozenset[str]]:

@@ -70,10 +70,8 @@ def pc_stable(
                 break
             separations |= _part(rows, joined, fixed, size, test, significance, n_jobs)
             step(f"given {size}: {int(joined.sum()) // 2} pairs joined")
-    marks = joined.copy()
-    marks &= ~rules.required.T
-    one_way = joined & ~rules.permitted & rules.permitted.T  # the other direction alone is allowed
-    marks &= ~one_way
+    marks = joined & ~rules.required.T
+    _direct_one_way(marks, rules)
     _direct_colliders(marks, rules, separations)
     close_under_meek(marks, rules.permitted)
     found = from_marks(rows.names, marks)
@@ -129,6 +127,13 @@ def _conditioning_sets(joined: Marks, pair: Pair, size: int) -> Iterator[tuple[i
     yield from combinations(near_one, size)
     met = set(near_one)
     yield from (given for given in combinations(near_other, size) if not met.issuperset(given))
+
+
+def _direct_one_way(marks: Marks, rules: Constraints) -> None:
+    """Direct the edges of which one direction is forbidden, in place; where the other closes a cycle, no arc can be."""
+    for start, stop in np.argwhere(marks & marks.T & rules.permitted & ~rules.permitted.T).tolist():
+        marks[stop, start] = False
+        marks[start, stop] = not directed_path(marks, stop, start)
 
 
 def _direct_colliders(marks: Marks, rules: Constraints, separations: dict[Pair, Separation]) -> None:

@@ -57,13 +57,17 @@ EQUIVALENT = (*PENALISED, "bdeu")  # the same for graphs with the same independe
 
 @dataclass(frozen=True, eq=False)
 class Scorer:
-    """Local scores of the columns of some rows, each counted once: ``memory[child, parents]``, columns by their places."""
+    """Local scores of the columns of some rows, each counted once: ``memory[child, parents]``, columns by their places.
+
+    ``beside[child, parents, other]`` are those on the rows that have a value in `other` too, where that makes a difference.
+    """
 
     rows: NetworkRows
     score: str = "bic"
     sample_size: float = DEFAULT_SAMPLE_SIZE
     n_jobs: int | None = None
     memory: dict[tuple[int, frozenset[int]], float] = field(default_factory=dict)
+    beside: dict[tuple[int, frozenset[int], int], float] = field(default_factory=dict)
 
     def local(self, child: int, parents: Collection[int]) -> float:
         """The score of one child given these parents."""
@@ -71,6 +75,31 @@ class Scorer:
         if key not in self.memory:
             self.memory[key] = self._counted(child, sorted(key[1]))
         return self.memory[key]
+
+    def gains(self, child: int, parents: Collection[int], others: Sequence[int]) -> list[float]:
+        """What each of `others` in turn would add as one parent more: both scores on the rows that have it.
+
+        Were one score averaged over more rows than the other, their difference would show which rows these are, by some
+        √n, and arcs to columns with missing cells would seem to gain by it.
+        """
+        scores, now = self.with_one_more(child, parents, others), self.local(child, parents)
+        if not self.rows.incomplete.any():
+            return [score - now for score in scores]
+        return [score - self._without(child, parents, other) for score, other in zip(scores, others, strict=True)]
+
+    def loss(self, child: int, parents: Collection[int], parent: int) -> float:
+        """What deleting one of its parents would add to a child's score: minus what it gains."""
+        rest = frozenset(parents) - {parent}
+        return self._without(child, rest, parent) - self.local(child, parents)
+
+    def _without(self, child: int, parents: Collection[int], other: int) -> float:
+        """The score of one child given these parents, on the rows that have a value in `other` too."""
+        if not self.rows.incomplete[other]:
+            return self.local(child, parents)
+        key = child, frozenset(parents), other
+        if key not in self.beside:
+            self.beside[key] = self._counted(child, sorted(key[1]), other)
+        return self.beside[key]
 
     def with_one_more(self, child: int, parents: Collection[int], others: Sequence[int]) -> list[float]:
         """The score of one child given these parents and each of `others` in turn; what they share is counted once."""
@@ -109,16 +138,22 @@ class Scorer:
             levels, sizes = int(rows.cardinalities[child]), rows.cardinalities
             return extension_values(base, levels, rows.codes, sizes, places, whole, weights, pseudo[some])
 
-        configured = self._configured(known) * np.array([self.sizes[other] for other in others], dtype=np.float64)
+        configured = np.full(len(others), self._configured(known))
+        larger = configured * np.array([self.sizes[other] for other in others])
         for some, found in each_part(count, len(others), rows.count, self.n_jobs):
-            scores = self._finished(child, found[:, 0], found[:, 1], configured[some])
+            scores = self._finished(child, found[:, 0], found[:, 1], larger[some])
             for other, score in zip(others[some], scores.tolist(), strict=True):
                 self.memory[child, known | {other}] = score
+            if rows.incomplete.any():
+                without = self._finished(child, found[:, 2], found[:, 1], configured[some])
+                for other, score in zip(others[some], without.tolist(), strict=True):
+                    if rows.incomplete[other]:
+                        self.beside[child, known, other] = score
 
-    def _counted(self, child: int, parents: Sequence[int]) -> float:
+    def _counted(self, child: int, parents: Sequence[int], beside: int | None = None) -> float:
         if self.rows.levels[child] is None:
-            return self._numeric(child, parents)
-        return self._from_counts(child, parents, count_family(self.rows, child, parents))
+            return self._numeric(child, parents, beside)
+        return self._from_counts(child, parents, count_family(self.rows, child, parents, beside))
 
     def _from_counts(self, child: int, parents: Sequence[int], found: FamilyCounts) -> float:
         value = family_value(found.cells, found.margins, *self._pseudo_counts(child, parents))
@@ -151,8 +186,8 @@ class Scorer:
         """The number of levels of each column, at least 1, as a plain number: asked for thousands of times."""
         return [max(int(count), 1) for count in self.rows.cardinalities]
 
-    def _numeric(self, child: int, parents: Sequence[int]) -> float:
-        likelihood, total = gaussian_log_likelihood(self.rows, self.columns, child, parents)
+    def _numeric(self, child: int, parents: Sequence[int], beside: int | None) -> float:
+        likelihood, total = gaussian_log_likelihood(self.rows, self.columns, child, parents, beside)
         if not total > 0:  # nothing to learn from: what the child alone would say
             likelihood, total = gaussian_log_likelihood(self.rows, self.columns, child, ())
         numeric = sum(self.rows.levels[parent] is None for parent in parents)
@@ -184,8 +219,9 @@ def build_scorer(
 
     Without missing cells n_i = n. With them, families are compared by their average over the rows that are complete in
     each: Balov (2013), "Consistent model selection of discrete Bayesian networks from incomplete data"; Bodewes & Scutari
-    (2021), "Learning Bayesian networks from incomplete data with the node-average likelihood". Balov shows that the
-    penalty of BIC is then too light to be consistent: expect some arcs too many where many cells are missing.
+    (2021), "Learning Bayesian networks from incomplete data with the node-average likelihood". Balov shows that with the
+    penalty of BIC such scores, averaged over different rows, keep arcs too many however large the sample. The searches
+    therefore compare a family with and without a parent on the rows that have it (`Scorer.gains`).
     BDeu and K2 have no average and refuse missing cells; they refuse numeric columns too.
 
     Examples

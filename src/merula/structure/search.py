@@ -21,6 +21,7 @@ from merula.structure.score import Scorer
 ADD, DELETE, REVERSE = range(3)
 DIGITS = 12  # scores are compared rounded to this many
 PLATEAU = 30  # graphs of equal score that a climb crosses in a row
+STEPS_PER_PAIR = 10  # a bound no climb comes near: with missing cells gains need not add up, so one could go in circles
 Move = tuple[int, int, int]  # parent, child, and what becomes of the arc between them
 
 
@@ -62,14 +63,13 @@ def score_decimals(scorer: Scorer) -> int:
 def _count_gains(climb: Climb, child: int) -> None:
     """The gains of all arcs into one child."""
     parents = np.flatnonzero(climb.arcs[:, child]).tolist()
-    now = climb.scorer.local(child, parents)
     gains = climb.gains[:, child]
     gains[:] = -np.inf
     if len(parents) < climb.rules.max_parents:
         others = np.flatnonzero(climb.rules.useful[:, child] & ~climb.arcs[:, child])
-        gains[others] = np.array(climb.scorer.with_one_more(child, parents, others.tolist())) - now
+        gains[others] = climb.scorer.gains(child, parents, others.tolist())
     for parent in parents:
-        gains[parent] = climb.scorer.local(child, [other for other in parents if other != parent]) - now
+        gains[parent] = climb.scorer.loss(child, parents, parent)
 
 
 @kernel
@@ -159,7 +159,8 @@ def _walk(climb: Climb, least: float, remembered: int | None, patience: int, ste
     here = int(np.bitwise_xor.reduce(keys[climb.arcs], initial=np.uint64(0)))
     met = deque([here], maxlen=remembered)
     best, height, highest, waited = climb.arcs.copy(), 0.0, 0.0, 0
-    while waited < patience:
+    steps = STEPS_PER_PAIR * len(climb.arcs) ** 2 + PLATEAU
+    while waited < patience and (steps := steps - 1) >= 0:
         move, gain, there = _best_new(possible_gains(climb), keys, here, met)
         if gain < least or gain == -np.inf:
             break
