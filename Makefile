@@ -3,10 +3,14 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
+DATA ?= penguins
+TARGET ?=
+
 .PHONY: run test lint types imports bench format clean
 
+# The main job on the penguins, or on any table: make run DATA=my.csv TARGET=outcome
 run: $(VENV)/.ready
-	$(BIN)/python examples/penguins.py
+	$(BIN)/merula demo '$(DATA)' $(if $(TARGET),--target '$(TARGET)')
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto

@@ -13,15 +13,7 @@ from typer.core import TyperGroup
 from merula.cli import answering, demonstration, learning, networks
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
-INPUT_ERRORS = (
-    ValueError,
-    TypeError,
-    KeyError,
-    FileNotFoundError,
-    PermissionError,
-    IsADirectoryError,
-    NotADirectoryError,
-)
+INPUT_ERRORS = (ValueError, FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
 
 
 class Commands(TyperGroup):
@@ -65,12 +57,12 @@ def _told(error: Exception) -> tuple[str, int]:
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context is not None else ""
         return f"{error.format_message().rstrip('.')}{hint}", BAD_INPUT
-    if isinstance(error, ImportError):
+    if isinstance(error, ImportError | NotImplementedError):
         return str(error), FAILED
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}", _code(error)
     if isinstance(error, INPUT_ERRORS):
-        return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error), _code(error)
+        return str(error), BAD_INPUT
     if isinstance(error, MemoryError):
         return f"not enough memory ({error or 'no more could be had'})", FAILED
     return f"{type(error).__name__}: {error}; --debug shows where", FAILED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from merula.cli.voice import aligned
+from merula.cli.voice import aligned, command_name
 
 if TYPE_CHECKING:
     from merula.cli.jobs.models import SavedModel
@@ -27,7 +27,7 @@ def fitted(saved: SavedModel, task: Task, table: str) -> tuple[str, dict[str, An
     text = (
         f"{NAMES[type(saved.model).__name__]}: {rows:,} rows, {len(used)} columns, {len(saved.classes)} classes "
         f"({shares(saved.shares)})\nmodel: {saved.path}\n"
-        f"how good it is: merula evaluate {quoted(table)} --target {quoted(str(saved.target))}"
+        f"how good it is: {quoted(command_name())} evaluate {quoted(table)} --target {quoted(str(saved.target))}"
     )
     data = {
         "model": saved.path,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,6 +64,11 @@ class Voice:
                 for warning in caught:
                     if issubclass(warning.category, UserWarning):
                         self.note(str(warning.message))
+
+
+def command_name() -> str:
+    """What to type to run merula again: its name where the shell finds it, else the path it was run by."""
+    return "merula" if shutil.which("merula") or not sys.argv[0].endswith("merula") else sys.argv[0]
 
 
 def one_line(text: str) -> str:

@@ -15,7 +15,7 @@ from merula.cli.jobs.learning import fit_file
 from merula.cli.jobs.models import SavedModel, open_model
 from merula.cli.jobs.reporting import report_file
 from merula.cli.jobs.task import Asked, Task
-from merula.cli.voice import Voice
+from merula.cli.voice import Voice, command_name
 from merula.decision import Costs
 
 FOLDS = 5
@@ -76,7 +76,7 @@ def _decision(saved: SavedModel, row: Any, table: str) -> str:
         )
     proba = saved.model.predict_proba(row)
     action = mr.decide(proba, costs, classes=saved.model.classes_)[0]
-    risk = mr.bayes_risk(proba, costs, classes=saved.model.classes_)
+    risk = mr.bayes_risk(proba, costs, classes=saved.model.classes_)[0]
     label = saved.classes[int(proba[0].argmax())]
     return f"{told}\nThe row is most probably {label} ({proba.max():.1%}); what costs least is: {action} (expected cost {risk:.3g})."
 
@@ -93,18 +93,18 @@ def _saved(saved: SavedModel, task: Task) -> str:
 def _report(asked: Asked, page: str) -> str:
     try:
         report_file(asked, "auto", page, Voice(quiet=True), cv=FOLDS)
-    except RuntimeError as error:
+    except NotImplementedError as error:
         return f"report: {error}"
     return f"report: {page}"
 
 
 def _commands(table: str, target: str, model: str) -> str:
     own = ("my.csv", "outcome", "model.merula") if table == PENGUINS else (table, target, model)
-    file, column, saved = map(quote, own)
+    file, column, saved, merula = map(quote, (*own, command_name()))
     return "\n".join(
         [
-            f"merula evaluate {file} --target {column}",
-            f"merula fit {file} --target {column} -o {saved}",
-            f"merula predict {saved} {file} -o answers.csv",
+            f"{merula} evaluate {file} --target {column}",
+            f"{merula} fit {file} --target {column} -o {saved}",
+            f"{merula} predict {saved} {file} -o answers.csv",
         ]
     )

@@ -16,6 +16,6 @@ def report_file(
     check_writable(output, "a report")
     write = getattr(Evaluation, "to_html", None)
     if write is None:
-        raise RuntimeError("this version of merula writes no reports yet; merula evaluate prints the figures")
+        raise NotImplementedError("this version of merula writes no reports yet; merula evaluate prints the figures")
     found, _ = evaluate_file(asked, [model], voice, cv, repeats, costs)
     write(found, output)

@@ -1,0 +1,350 @@
+"""Each command on the penguins and on small tables: what it writes, and that it says what the library says."""
+
+import json
+from importlib.resources import files
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from sklearn.dummy import DummyClassifier
+
+import merula as mr
+
+LABELS = ["Adelie", "Chinstrap", "Gentoo"]
+
+
+def penguins():
+    table = mr.read_table(files("merula") / "data" / "penguins.csv")
+    return table.drop_columns(["species"]), table["species"]
+
+
+def read(text):
+    return pd.read_csv(StringIO(text))
+
+
+# ------------------------------------------------------------------------------------------------------------------ fit
+
+
+def test_fit_saves_a_model_that_the_library_loads(merula):
+    result = merula("fit", "penguins", "--target", "species", "-o", "birds.merula")
+    assert (result.exit_code, result.stderr) == (0, "")
+    rows, species = penguins()
+    own = mr.NaiveBayesClassifier(distributions="auto").fit(rows, species)
+    assert np.array_equal(mr.load("birds.merula").predict_proba(rows), own.predict_proba(rows))
+    assert "344 rows, 7 columns, 3 classes" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("word", "classifier"),
+    [
+        ("naive", mr.NaiveBayesClassifier()),
+        ("bayes", mr.BayesClassifier()),
+        ("kernel", mr.KernelBayesClassifier()),
+        ("neighbors", mr.NearestNeighborsClassifier()),
+    ],
+)
+def test_model_names_the_classifier(merula, word, classifier):
+    assert merula("fit", "penguins", "-t", "species", "-m", word).exit_code == 0
+    rows, species = penguins()
+    assert np.array_equal(
+        mr.load("model.merula").predict_proba(rows), classifier.fit(rows, species).predict_proba(rows)
+    )
+
+
+def test_what_is_odd_about_columns_is_said_in_one_line_each(merula, patients):
+    result = merula("fit", patients, "--target", "diagnosis")
+    assert result.exit_code == 0
+    notes = result.stderr.splitlines()
+    assert all(line.startswith("note: ") for line in notes)
+    for column, words in {
+        "patient id": "identifier",
+        "hospital": "'north' in every row",
+        "outcome code": "alone tells the class in 100.0% of the rows",
+        "complaint": "word by word",
+        "blood pressure": "numbers and 'unknown'",
+    }.items():
+        assert sum(f"column {column!r}" in line and words in line for line in notes) == 1, column
+    assert any("2 of 60 rows have no 'diagnosis'" in line for line in notes)
+    assert not any("größe" in line for line in notes)
+    kinds = {column.name: column.kind for column in mr.load("model.merula").schema_.columns}
+    assert kinds["patient id"] == "ignore"
+    assert kinds["complaint"] == "text"
+
+
+def test_kinds_ignore_and_missing_are_heeded(merula, patients):
+    options = [
+        "--ignore",
+        "outcome code",
+        "--kinds",
+        "patient id=numeric",
+        "--kinds",
+        "complaint=ignore",
+        "--missing",
+        "unknown",
+    ]
+    result = merula("fit", patients, "--target", "diagnosis", *options)
+    assert result.exit_code == 0
+    assert "outcome code" not in result.stderr
+    kinds = {column.name: column.kind for column in mr.load("model.merula").schema_.columns}
+    assert (kinds["patient id"], kinds["outcome code"], kinds["complaint"]) == ("numeric", "ignore", "ignore")
+    assert kinds["blood pressure"] == "numeric"
+
+
+def test_quiet_says_no_notes(merula, patients):
+    assert merula("fit", patients, "-t", "diagnosis", "--quiet").stderr == ""
+
+
+def test_weight_counts_rows_that_often(merula, folder):
+    (folder / "weighted.csv").write_text("colour,times,ripe\nred,3,yes\ngreen,2,no\nred,1,no\n")
+    (folder / "repeated.csv").write_text("colour,ripe\n" + "red,yes\n" * 3 + "green,no\n" * 2 + "red,no\n")
+    assert merula("fit", "weighted.csv", "-t", "ripe", "--weight", "times", "-o", "w.merula").exit_code == 0
+    assert merula("fit", "repeated.csv", "-t", "ripe", "-o", "r.merula").exit_code == 0
+    rows = pd.DataFrame({"colour": ["red", "green"]})
+    assert np.array_equal(mr.load("w.merula").predict_proba(rows), mr.load("r.merula").predict_proba(rows))
+
+
+def test_a_table_may_come_through_standard_input(merula):
+    text = "colour;ripe\n" + "red;yes\ngreen;no\n" * 5
+    result = merula("fit", "-", "--target", "ripe", typed=text)
+    assert result.exit_code == 0, result.stderr
+    assert mr.load("model.merula").classes_.tolist() == ["no", "yes"]
+
+
+# -------------------------------------------------------------------------------------------------------------- predict
+
+
+def test_predictions_are_the_librarys(merula, model):
+    result = merula("predict", model, "penguins")
+    rows, _ = penguins()
+    found, proba = read(result.stdout), mr.load(model).predict_proba(rows)
+    assert list(found) == ["class", *(f"P({label})" for label in LABELS)]
+    assert np.array_equal(found[[f"P({label})" for label in LABELS]].to_numpy(), proba)
+    assert found["class"].tolist() == mr.load(model).predict(rows).tolist()
+
+
+@pytest.mark.parametrize("name", ["answers.csv", "answers.tsv", "answers.jsonl", "answers.parquet", "answers.arrow"])
+def test_answers_are_written_in_every_format(merula, model, name):
+    assert merula("predict", model, "penguins", "-o", name).exit_code == 0
+    rows, _ = penguins()
+    assert np.allclose(
+        mr.read_table(name)["P(Gentoo)"].to_numpy(), mr.load(model).predict_proba(rows)[:, 2], rtol=1e-15
+    )
+
+
+def test_append_keeps_the_tables_own_columns(merula, model):
+    assert merula("predict", model, "penguins", "--append", "-o", "all.parquet").exit_code == 0
+    found = pq.read_table("all.parquet")
+    assert found.column_names[:2] == ["species", "island"]
+    assert found.num_rows == 344
+    assert "class" in found.column_names
+
+
+def test_actions_cost_least(merula, model, costs):
+    result = merula("predict", model, "penguins", "--costs", costs)
+    rows, _ = penguins()
+    stated = {"release": {"Adelie": 0, "Chinstrap": 5, "Gentoo": 5}, "ring": {"Adelie": 1, "Chinstrap": 0, "Gentoo": 0}}
+    proba = mr.load(model).predict_proba(rows)
+    assert read(result.stdout)["action"].tolist() == mr.decide(proba, stated, classes=LABELS).tolist()
+    assert np.allclose(read(result.stdout)["risk"], mr.bayes_risk(proba, stated, classes=LABELS))
+
+
+def test_costs_given_at_fit_are_remembered(merula, costs):
+    assert merula("fit", "penguins", "-t", "species", "-m", "naive", "--costs", costs).exit_code == 0
+    remembered, stated = (
+        merula("predict", "model.merula", "penguins"),
+        merula("predict", "model.merula", "penguins", "--costs", costs),
+    )
+    assert "action" in remembered.stdout.splitlines()[0]
+    assert remembered.stdout == stated.stdout
+
+
+def test_costs_of_classes_that_are_numbers(merula, folder):
+    (folder / "tumors.csv").write_text("size,malignant\n" + "".join(f"{i % 10},{int(i % 10 > 5)}\n" for i in range(60)))
+    (folder / "costs.csv").write_text("do;0;1\nwait;0;20\noperate;1;0\n")
+    assert merula("fit", "tumors.csv", "-t", "malignant", "--costs", "costs.csv").exit_code == 0
+    found = read(merula("predict", "model.merula", "tumors.csv").stdout)
+    assert set(found["action"]) == {"wait", "operate"}
+    assert found["class"].tolist() == [int(i % 10 > 5) for i in range(60)]
+
+
+def test_levels_that_look_like_numbers_stay_words(merula, folder):
+    (folder / "birds.csv").write_text("ring colour,sex\n" + "01,f\n02,m\nred,m\n" * 10)
+    assert merula("fit", "birds.csv", "-t", "sex").exit_code == 0
+    (folder / "new.csv").write_text("ring colour\n01\n02\n")
+    result = merula("predict", "model.merula", "new.csv")
+    assert result.stderr == ""  # no level is new
+    assert read(result.stdout)["class"].tolist() == ["f", "m"]
+
+
+def test_unseen_levels_are_noted(merula, model, folder):
+    (folder / "new.csv").write_text(
+        "island,bill_length_mm,bill_depth_mm,flipper_length_mm,body_mass_g,sex,year\nMars,,,,,,\n"
+    )
+    result = merula("predict", model, "new.csv")
+    assert result.exit_code == 0
+    assert "note: column 'island' holds level 'Mars', never seen at fit" in result.stderr
+
+
+# ------------------------------------------------------------------------------------------------- evaluate and explain
+
+
+def test_evaluation_is_the_librarys(merula):
+    result = merula("evaluate", "penguins", "-t", "species", "-m", "naive", "--cv", "3", "--json")
+    rows, species = penguins()
+    models = {"naive": mr.NaiveBayesClassifier(), "prior alone": DummyClassifier(strategy="prior")}
+    found = mr.evaluate(models, rows, species, cv=3, repeats=1)
+    assert json.loads(result.stdout)["models"] == json.loads(json.dumps(found.to_dict()["models"]))
+    assert merula("evaluate", "penguins", "-t", "species", "-m", "naive", "--cv", "3").stdout.strip() == str(found)
+
+
+def test_several_models_are_compared_under_costs(merula, costs):
+    result = merula(
+        "evaluate", "penguins", "-t", "species", "-m", "naive", "-m", "bayes", "--cv", "2", "--costs", costs
+    )
+    assert result.exit_code == 0
+    assert "naive" in result.stdout
+    assert "bayes" in result.stdout
+    assert "cost" in result.stdout
+
+
+def test_groups_are_not_parted(merula, folder):
+    rng = np.random.default_rng(0)
+    patients = np.repeat(np.arange(20), 5)
+    frame = pd.DataFrame(
+        {"patient": patients, "pressure": rng.normal(size=100).round(3), "ill": np.where(patients % 2, "yes", "no")}
+    )
+    frame.to_csv("visits.csv", index=False)
+    result = merula("evaluate", "visits.csv", "-t", "ill", "-m", "naive", "--cv", "4", "--groups", "patient", "--json")
+    own = mr.evaluate(
+        {"naive": mr.NaiveBayesClassifier(), "prior alone": DummyClassifier(strategy="prior")},
+        frame[["pressure"]],
+        frame["ill"],
+        cv=4,
+        repeats=1,
+        groups=patients,
+    )
+    assert json.loads(result.stdout)["models"][0]["figures"] == own.to_dict()["models"][0]["figures"]
+
+
+def test_explanation_is_the_librarys(merula, model):
+    rows, _ = penguins()
+    own = mr.explain(mr.load(model), rows.slice(3, 1))
+    assert merula("explain", model, "penguins", "--row", "4").stdout.strip() == str(own)
+    found = json.loads(merula("explain", model, "penguins", "--row", "4", "--json").stdout)
+    assert found["posterior"] == own.posterior.tolist()
+    assert "evidence for Gentoo" in merula("explain", model, "penguins", "--label", "Gentoo").stdout
+
+
+def test_what_is_impossible_is_valid_json(merula, folder):
+    rows = "".join(f"{'red' if i % 2 else 'green'},{'yes' if i % 2 else 'no'}\n" for i in range(40))
+    (folder / "fruit.csv").write_text("colour,ripe\n" + rows)
+    merula("fit", "fruit.csv", "-t", "ripe", "-m", "bayes")
+    found = merula("explain", "model.merula", "fruit.csv", "--json")
+    json.loads(found.stdout, parse_constant=pytest.fail)
+
+
+# ----------------------------------------------------------------------------------------------------- merge and info
+
+
+def test_merged_models_are_as_if_fitted_on_all_rows(merula, folder):
+    rows, species = penguins()
+    table = rows.append_column("species", species)
+    for name, start in (("north", 0), ("south", 1)):
+        pq.write_table(table.take(list(range(start, 344, 2))), f"{name}.parquet")
+        assert merula("fit", f"{name}.parquet", "-t", "species", "-m", "naive", "-o", f"{name}.merula").exit_code == 0
+    result = merula("merge", "north.merula", "south.merula", "-o", "both.merula")
+    assert result.exit_code == 0, result.stderr
+    together = mr.NaiveBayesClassifier().fit(rows, species)
+    assert np.allclose(mr.load("both.merula").predict_proba(rows), together.predict_proba(rows), rtol=1e-9)
+    assert json.loads(merula("info", "both.merula", "--json").stdout)["rows"] == 344
+
+
+def test_chosen_distributions_merge_where_the_second_is_like_the_first(merula):
+    merula("fit", "penguins", "-t", "species", "-o", "north.merula")
+    assert merula("fit", "penguins", "-t", "species", "--like", "north.merula", "-o", "south.merula").exit_code == 0
+    assert merula("merge", "north.merula", "south.merula").exit_code == 0
+    once, twice = mr.load("north.merula"), mr.load("merged.merula")
+    assert twice.classes_.tolist() == once.classes_.tolist()
+    assert json.loads(merula("info", "merged.merula", "--json").stdout)["rows"] == 688
+
+
+def test_models_of_different_kinds_do_not_merge(merula, model):
+    merula("fit", "penguins", "-t", "species", "-m", "bayes", "-o", "other.merula")
+    result = merula("merge", model, "other.merula")
+    assert result.exit_code == 2
+    assert "different kinds" in result.stderr
+
+
+def test_info_tells_classes_and_columns(merula, model):
+    result = merula("info", model)
+    assert "tells species: Adelie 44.2%, Gentoo 36.0%, Chinstrap 19.8%" in result.stdout
+    assert "learned from 344 rows" in result.stdout
+    found = json.loads(merula("info", model, "--json").stdout)
+    assert [column["column"] for column in found["columns"]][:2] == ["island", "bill_length_mm"]
+    assert found["columns"][0] == {
+        "column": "island",
+        "kind": "categorical",
+        "distribution": "categorical",
+        "levels": 3,
+    }
+
+
+# --------------------------------------------------------------------------------------------------------- demo, report
+
+
+def test_demo_shows_the_whole_job(merula, folder):
+    result = merula("demo")
+    assert result.exit_code == 0, result.stderr
+    for words in (
+        "log loss",
+        "posterior",
+        "what costs least is",
+        "merula evaluate my.csv --target outcome",
+        "merula predict model.merula",
+    ):
+        assert words in result.stdout
+    assert mr.load("merula-demo/penguins.merula").classes_.tolist() == LABELS
+
+
+def test_demo_on_ones_own_table(merula, patients):
+    result = merula("demo", patients, "--target", "diagnosis", "--folder", "out")
+    assert result.exit_code == 0, result.stderr
+    assert "merula fit patients.csv --target diagnosis" in result.stdout
+    assert "the rarest class, costs 5" in result.stdout
+    assert merula("demo", patients).exit_code == 2
+
+
+def test_report_is_written_or_said_to_be_missing(merula, folder):
+    result = merula("report", "penguins", "-t", "species", "-m", "naive", "--cv", "2", "-o", "page.html")
+    if result.exit_code == 0:
+        assert "<html" in (folder / "page.html").read_text(encoding="utf-8").lower()
+    else:
+        assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fit", "penguins", "-t", "species", "-m", "naive"),
+        ("evaluate", "penguins", "-t", "species", "-m", "naive", "--cv", "2"),
+        ("predict", "penguins.merula", "penguins", "-o", "answers.csv"),
+        ("explain", "penguins.merula", "penguins"),
+        ("info", "penguins.merula"),
+        ("merge", "penguins.merula", "penguins.merula"),
+        ("network", "learn", "penguins"),
+    ],
+)
+def test_json_parses_and_holds_the_notes(merula, model, words):
+    result = merula(*words, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout, parse_constant=pytest.fail)["notes"] == []
+
+
+def test_predictions_as_json_lines(merula, model):
+    result = merula("predict", model, "penguins", "--json")
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(lines) == 344
+    assert lines[0]["class"] == "Adelie"
+    assert sum(lines[0][f"P({label})"] for label in LABELS) == pytest.approx(1, abs=1e-12)
