@@ -114,11 +114,14 @@ def _numbers(model: BayesianClassifier, column: Column, owner: Distribution, fam
     values = _whole(low, high) if counted else np.linspace(low, high, CURVE).tolist()
     density = np.exp(_log_given(model, column, values))
     is_time = column.unit is not None and column.unit.startswith("datetime")
-    places = as_times(np.array(values), column.unit).astype("datetime64[ms]").tolist() if is_time else values  # type: ignore[arg-type]
-    texts = tuple(place.isoformat() for place in places) if is_time else tuple(places)
-    return Conditional(
-        column.name, "numbers" if counted else "density", family, texts, _given(model, density), is_time=is_time
-    )
+    form = "numbers" if counted else "density"
+    places = _instants(values, column.unit) if is_time and column.unit is not None else tuple(values)
+    return Conditional(column.name, form, family, places, _given(model, density), is_time=is_time)
+
+
+def _instants(counts: Sequence[float], unit: str) -> tuple[str, ...]:
+    """Times as ISO writes them."""
+    return tuple(map(str, as_times(np.array(counts), unit).astype("datetime64[ms]")))
 
 
 def _whole(low: float, high: float) -> list[float]:

@@ -18,7 +18,7 @@ MOST_ROWS = 1_000  # that are weighed: enough for a mean
 def contributions_of(
     model: BayesianClassifier, rows: RowSource, truth: NDArray[np.int64], weights: Array | None
 ) -> tuple[Contribution, ...]:
-    """The mean weight of evidence of each block of columns for the rows' true classes, the strongest first.
+    """The mean weight of evidence of each block of columns for the rows' true classes, the most helpful first.
 
     truth : the place in the model's classes of each row's class. Weights of evidence are those of `explain`: against all
     other classes together.
@@ -40,7 +40,7 @@ def contributions_of(
     mass = np.ones(len(chosen)) if weights is None else weights[chosen]
     labels = [plain_label(label) for label in model.classes_.tolist()]
     found = [_contribution(key, evidence[:, j], own, mass, labels) for j, key in enumerate(blocks)]
-    return tuple(sorted(found, key=lambda one: (-round(one.strength, 12), one.columns)))
+    return tuple(sorted(found, key=lambda one: (-round(one.evidence, 12), one.columns)))
 
 
 def _contribution(

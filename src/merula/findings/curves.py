@@ -60,7 +60,10 @@ def _rating(answers: Tested, model: str, label: Any, place: int) -> RatingCurve:
     hit, score = answers.truth == place, answers.proba[:, place]
     false, found, _ = roc_curve(hit, score, sample_weight=answers.weights)
     precision, recall, _ = precision_recall_curve(hit, score, sample_weight=answers.weights, drop_intermediate=True)
-    return RatingCurve(model, label, _thinned(false, found), _thinned(recall[::-1], precision[::-1]))
+    real = slice(
+        -2, None, -1
+    )  # scikit-learn's last point (precision 1 of no row found) is none that any threshold gives
+    return RatingCurve(model, label, _thinned(false, found), _thinned(recall[real], precision[real]))
 
 
 def _thinned(x: Array, y: Array) -> tuple[tuple[float, float], ...]:

@@ -94,7 +94,9 @@ def gather(
         title=title or (f"{TITLE}: {target}" if target else TITLE),
         target=target,
         data=summarise_data(X, encode_target(y, rows.count), schema),
-        origin=origin_of(evaluation, first, cv, random_state, _asked(evaluation, repeats, groups, sample_weight), command),
+        origin=origin_of(
+            evaluation, first, cv, random_state, _asked(evaluation, repeats, groups, sample_weight), command
+        ),
         **_measured(evaluation),
         **_explained(own, X, evaluation),
     )
@@ -143,7 +145,9 @@ def _measured(evaluation: Evaluation) -> dict[str, Any]:
 def _explained(model: Any, X: Any, evaluation: Evaluation) -> dict[str, Any]:
     """What only a model made of terms can be asked, and why, where it cannot."""
     if not isinstance(model, BayesianClassifier):
-        return {"notes": {"columns": f"{type(model).__name__} is not made of terms for each column: it is not explained."}}
+        return {
+            "notes": {"columns": f"{type(model).__name__} is not made of terms for each column: it is not explained."}
+        }
     if hasattr(X, "tocsr"):
         return {"notes": {"columns": "The columns of a sparse matrix are words without names: they are not explained."}}
     if len(_components(model, X)) > 1:

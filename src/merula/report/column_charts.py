@@ -17,6 +17,7 @@ MOST_BARS, MOST_LINES, MOST_GROUPED = 25, 8, 5
 DENSITY, SCALE_STEP, CURVE = 170, 20, 110
 EDGE = 104.0  # where points beyond 100, of levels that decide alone, are drawn
 TABLED = 9
+PLAIN = ".6~g"  # of numbers along an axis: 2007 is a year, not 2,007
 
 
 def contribution_chart(contributions: Sequence[Contribution]) -> Chart:
@@ -79,8 +80,13 @@ def conditional_chart(one: Conditional, balance: Mapping[Any, float], place: int
             (_value(one.values[k]), *(short(one.given[label][k]) for label in labels))
             for k in _tabled(len(one.values), one.form)
         ),
-        tuple((name(label), colors[str(label)]) for label in labels),
+        tuple((name(label), colors[str(label)]) for label in labels) if _is_colored(one, labels) else (),
     )
+
+
+def _is_colored(one: Conditional, labels: Sequence[Any]) -> bool:
+    """Whether classes are told apart by colour, not by place."""
+    return one.form in ("density", "numbers") or len(labels) <= MOST_GROUPED
 
 
 CAPTIONS = {
@@ -111,13 +117,17 @@ def _density(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str])
     data = alt.InlineData(values=records(("label", "value", "p", "color"), lines))
     kind = "T" if one.is_time else "Q"
     encoded = alt.Chart(data).encode(
-        x=alt.X(f"value:{kind}", title=None, scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(tickCount=6)),
+        x=alt.X(f"value:{kind}", title=None, scale=alt.Scale(zero=False, nice=False), axis=_along(one.is_time)),
         y=alt.Y("p:Q", title=None, stack=None, axis=alt.Axis(tickCount=3, format=".2~g")),
         detail="label:N",
         color=alt.Color("color:N", scale=None),
         tooltip=[alt.Tooltip("label:N", title="class"), alt.Tooltip(f"value:{kind}", title="value"), alt.Tooltip("p:Q", title="density" if one.form == "density" else "probability", format=".4g")],
     )  # fmt: skip
     return specification(encoded.mark_area(opacity=0.22, line={"strokeWidth": 1.8}), DENSITY)
+
+
+def _along(is_time: bool) -> Any:
+    return alt.Axis(tickCount=6) if is_time else alt.Axis(tickCount=6, format=PLAIN)
 
 
 def _bars(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str]) -> dict[str, Any]:
@@ -130,11 +140,15 @@ def _bars(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str]) ->
     ]
     data = alt.InlineData(values=records(("label", "value", "p", "color"), lines))
     y = alt.Y("value:N", sort=None, title=None, axis=alt.Axis(labelLimit=LABEL_WIDTH))
-    tooltip = [alt.Tooltip("label:N", title="class"), "value:N", alt.Tooltip("p:Q", title="probability", format=".4g")]
+    tooltip = [
+        alt.Tooltip("label:N", title="class"),
+        alt.Tooltip("value:N"),
+        alt.Tooltip("p:Q", title="probability", format=".4g"),
+    ]
     encoded = alt.Chart(data).encode(y=y, tooltip=tooltip)
-    if len(labels) > MOST_GROUPED:
+    if not _is_colored(one, labels):
         shade = alt.Color("p:Q", legend=None, scale=alt.Scale(range=["#f2f6fa", FOR]))
-        x = alt.X("label:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=90))
+        x = alt.X("label:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=90, labelOverlap=False))
         return specification(encoded.mark_rect().encode(x=x, color=shade), 90 + 18 * len(one.values))
     drawing = encoded.mark_bar().encode(
         x=alt.X("p:Q", title=None, axis=alt.Axis(tickCount=5, format=".2~g")),
@@ -207,7 +221,7 @@ def _curve_points(scale: Scale) -> dict[str, Any]:
     kept = np.unique(np.linspace(0, len(scale.values) - 1, 101).round().astype(int))
     lines = [(float(scale.values[k]), float(np.clip(scale.points[k], -4.0, EDGE)), int(k)) for k in kept]
     data = alt.InlineData(values=records(("value", "points", "order"), lines))
-    axis = alt.Axis(minExtent=100, maxExtent=100, labels=not is_time, tickCount=4)
+    axis = alt.Axis(minExtent=100, maxExtent=100, labels=not is_time, tickCount=4, format=PLAIN)
     drawing = (
         alt.Chart(data)
         .mark_line(color=FOR)
@@ -223,7 +237,8 @@ def _curve_points(scale: Scale) -> dict[str, Any]:
 
 def _total_chart(picture: Nomogram) -> Chart:
     """The probability that a total of points means."""
-    totals = np.linspace(*(float(picture.total_points(p)) for p in (0.005, 0.995)), 81)
+    least, most = (float(picture.total_points(p)) for p in (0.005, 0.995))
+    totals = np.linspace(least, most, 81)
     lines = [(total, float(picture.probability(total))) for total in totals.tolist()]
     data = alt.InlineData(values=records(("total", "p"), lines))
     label = name(picture.label)

@@ -10,7 +10,7 @@ import altair as alt
 from merula.evaluation import Evaluation
 from merula.findings import Actions, CostCurve
 from merula.report.chart import FOR, LABEL_WIDTH, QUIET, Chart, bars_height, color_of, records, specification
-from merula.report.wording import name, number, percent
+from merula.report.wording import name, number, percent, short
 
 HEIGHT = 280
 
@@ -84,14 +84,16 @@ def expected_cost_chart(evaluation: Evaluation) -> Chart | None:
         f"At each probability of {label}, the lowest line is the action to take.",
         specification(drawing, HEIGHT),
         ("action", f"cost if {name(costs.classes[0])}", f"cost if {label}"),
-        tuple((name(action), number(row[0]), number(row[1])) for action, row in table.items()),
+        tuple((name(action), short(row[0]), short(row[1])) for action, row in table.items()),
         tuple((name(action), color) for action, color in colors.items()),
     )
 
 
 def policy_chart(actions: Actions) -> Chart:
     """What deciding by each model costs, beside always doing the same, and beside knowing the truth."""
-    lines: list[tuple[Any, ...]] = [(f"least risk by {name(model)}", cost, FOR) for model, cost in actions.costs.items()]
+    lines: list[tuple[Any, ...]] = [
+        (f"least risk by {name(model)}", cost, FOR) for model, cost in actions.costs.items()
+    ]
     lines += [(f"always {name(action.name)}", action.always, QUIET) for action in actions.each]
     lines.append(("knowing the truth", actions.knowing, QUIET))
     data = alt.InlineData(values=records(("policy", "cost", "color"), lines))

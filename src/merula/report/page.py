@@ -33,12 +33,16 @@ def findings_html(findings: Findings) -> str:
     check_libraries()
     from merula.report.sections import sections_of
 
-    return _environment().get_template("page.html").render(
-        findings=findings,
-        sections=sections_of(findings),
-        style=_resource("style.css"),
-        script=_resource("charts.js"),
-        runtime=_runtime(),
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            findings=findings,
+            sections=sections_of(findings),
+            style=_resource("style.css"),
+            script=_resource("charts.js"),
+            runtime=_runtime(),
+        )
     )
 
 

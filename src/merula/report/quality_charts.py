@@ -106,11 +106,11 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
     by_model = len(classes) == 2
     keys = [curve.model if by_model else curve.label for curve in curves]
     colors = color_of(list(dict.fromkeys(keys))) if by_model else color_of(classes)
-    of = f" of {name(curves[0].label)}" if by_model else " of each class against the others"
+    kept = name(curves[0].label) if by_model else "a class"
     roc = _rating(
         "roc",
         "ROC curve",
-        f"How many rows{of} are found for how many others taken in error, as the threshold falls. The dashed line is guessing. All folds together.",
+        f"How many rows of {kept} are found, for how many of the others taken in error, as the threshold falls. The dashed line is guessing. All folds together.",
         [(key, curve.roc) for key, curve in zip(keys, curves, strict=True)],
         ("others taken in error", "share found"),
         colors,
@@ -119,7 +119,7 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
     recall = _rating(
         "precision",
         "Precision and recall",
-        f"Of the rows taken for one{of}, how many are (precision), by how many of them are found (recall). All folds together.",
+        f"Of the rows taken for {kept}, how many are of it (precision), by how many of its rows are found (recall). All folds together.",
         [(key, curve.precision_recall) for key, curve in zip(keys, curves, strict=True)],
         ("share found (recall)", "share right (precision)"),
         colors,
@@ -139,7 +139,7 @@ def _rating(
     data = alt.InlineData(values=records(("label", "x", "y", "order", "color"), lines))
     drawing = (
         alt.Chart(data)
-        .mark_line(strokeWidth=1.8)
+        .mark_line(strokeWidth=1.8, interpolate="linear" if behind is not None else "step-before")
         .encode(
             x=_unit("x", axes[0], alt.X),
             y=_unit("y", axes[1], alt.Y),
@@ -160,7 +160,9 @@ def _rating(
         specification(drawing if behind is None else alt.layer(behind, drawing), SQUARE),
         ("line", *axes),
         tuple(
-            (name(label), number(x), number(y)) for label, points in curves for x, y in points[:: max(1, len(points) // 10)]
+            (name(label), number(x), number(y))
+            for label, points in curves
+            for x, y in points[:: max(1, len(points) // 10)]
         ),
         tuple((name(label), colors[str(label)]) for label, _ in curves),
     )
@@ -181,7 +183,12 @@ def confusion_chart(evaluation: Evaluation) -> Chart:
     ]
     data = alt.InlineData(values=records(("truth", "guess", "rows", "part", "share"), lines))
     base = alt.Chart(data).encode(
-        x=alt.X("guess:N", sort=None, title="most probable class", axis=alt.Axis(labelAngle=-40, labelLimit=90)),
+        x=alt.X(
+            "guess:N",
+            sort=None,
+            title="most probable class",
+            axis=alt.Axis(labelAngle=-40, labelLimit=90, labelOverlap=len(labels) > MOST_NUMBERED),
+        ),
         y=alt.Y("truth:N", sort=None, title="true class", axis=alt.Axis(labelLimit=90)),
     )
     cells = base.mark_rect().encode(
@@ -201,5 +208,3 @@ def confusion_chart(evaluation: Evaluation) -> Chart:
         ("true class", *labels),
         tuple((label, *(weight(round(float(cell), 1)) for cell in confusion[i])) for i, label in enumerate(labels)),
     )
-
-

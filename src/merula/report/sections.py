@@ -10,7 +10,7 @@ from merula.findings import Conditional, Findings
 from merula.findings.curves import shown_classes
 from merula.report import column_charts, cost_charts, data_charts, quality_charts, row_charts
 from merula.report.chart import Chart
-from merula.report.wording import name, number, percent, several, weight
+from merula.report.wording import name, number, percent, several, short, weight
 
 MOST_COLUMNS = 200  # that are listed
 
@@ -57,7 +57,14 @@ class Section:
 
 def sections_of(findings: Findings) -> list[Section]:
     """Every part that has something to say."""
-    parts = [_quality(findings), _data(findings), _costs(findings), _columns(findings), _rows(findings), _origin(findings)]
+    parts = [
+        _quality(findings),
+        _data(findings),
+        _costs(findings),
+        _columns(findings),
+        _rows(findings),
+        _origin(findings),
+    ]
     return [part for part in parts if part is not None]
 
 
@@ -143,7 +150,9 @@ def _data(findings: Findings) -> Section:
     kinds = [column.kind for column in data.columns]
     counted = ", ".join(f"{kinds.count(kind)} {KINDS.get(kind, kind)}" for kind in dict.fromkeys(kinds))
     called = "" if findings.target is None else f" The class is called {findings.target}."
-    holes = f"{several(data.missing, 'cell')} of {data.rows * len(kinds):,} {'is' if data.missing == 1 else 'are'} missing."
+    holes = (
+        f"{several(data.missing, 'cell')} of {data.rows * len(kinds):,} {'is' if data.missing == 1 else 'are'} missing."
+    )
     remarks = [f"Column {name(column.name)} {column.remark}." for column in data.columns if column.remark]
     return Section(
         "data",
@@ -190,7 +199,7 @@ def _holds(column: Any) -> str:
 
 def _costs(findings: Findings) -> Section | None:
     actions, evaluation = findings.actions, findings.evaluation
-    curve = cost_charts.cost_curve_chart(findings.cost_curves, actions and actions.threshold)
+    curve = cost_charts.cost_curve_chart(findings.cost_curves, None if actions is None else actions.threshold)
     if actions is None:
         if curve is None:
             return None
@@ -208,7 +217,7 @@ def _costs_table(findings: Findings) -> Table:
     costs = findings.evaluation.costs
     assert costs is not None
     lines = tuple(
-        (Cell(name(action)), *(Cell(number(cost), cost) for cost in costs.table[place].tolist()))
+        (Cell(name(action)), *(Cell(short(cost), cost) for cost in costs.table[place].tolist()))
         for place, action in enumerate(costs.actions)
     )
     return Table("The costs that were given", ("action", *(f"if {name(label)}" for label in costs.classes)), lines)
@@ -222,7 +231,11 @@ def _actions_table(findings: Findings) -> Table:
     headers = ("action", "taken in", *(f"of {name(label)}" for label in classes))
     lines = []
     for action in actions.each:
-        cells = [Cell(name(action.name)), Cell(percent(action.share)), *(Cell(percent(share)) for share in action.taken)]
+        cells = [
+            Cell(name(action.name)),
+            Cell(percent(action.share)),
+            *(Cell(percent(share)) for share in action.taken),
+        ]
         if with_reach:
             cells.append(Cell("never" if action.from_to is None else " to ".join(map(percent, action.from_to))))
         lines.append(tuple(cells))

@@ -19,6 +19,8 @@ def name(label: Any) -> str:
 
 def percent(share: float) -> str:
     """A share in percent: two digits more where it is near 0 or 1."""
+    if share in (0.0, 1.0):
+        return f"{share:.0%}".replace("%", " %")
     value = 100 * share
     if 0 < value < 0.005 or 99.995 < value < 100:
         return "< 0.01 %" if value < 1 else "> 99.99 %"

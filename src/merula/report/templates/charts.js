@@ -8,7 +8,7 @@
     font: font,
     view: { stroke: null },
     axis: { labelColor: ink, titleColor: ink, titleFontWeight: "normal", labelFontSize: 11, titleFontSize: 12,
-            gridColor: "#e4e4e4", domainColor: "#999999", tickColor: "#999999", labelOverlap: true },
+            gridColor: "#e4e4e4", domainColor: "#999999", tickColor: "#999999", labelOverlap: true, labelFlush: false },
     text: { font: font },
     bar: { discreteBandSize: { band: 0.8 } },
   };
