@@ -4,11 +4,13 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import merula as mr
+from merula.structure.graph import d_separated, told_by
 
 LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 EXACT = {"rtol": 0, "atol": 1e-12}
@@ -318,7 +320,7 @@ def test_two_thousand_children_that_swing_and_return(kept, monkeypatch):
     assert levels == {"好瓜": "是" if expected[0] > expected[1] else "否"}
     assert probability == pytest.approx(max(expected), abs=1e-12)
     rows = {name: [level, level] for name, level in known.items()}
-    frame = __import__("pandas").DataFrame(rows)
+    frame = pd.DataFrame(rows)
     close(network.predict_table(frame, "好瓜"), [expected, expected])
     total = max(logs) + math.log1p(math.exp(min(logs) - max(logs)))
     np.testing.assert_allclose(network.log_probability(frame), total, rtol=1e-13)
@@ -348,7 +350,7 @@ def test_evidence_below_the_range_of_floats_is_possible(asia):
     assert network.most_probable(given=known) == ({"defect": "yes"}, pytest.approx(1.0, abs=1e-12))
     soft = {name: {"off": 0.0, "on": 1.0} for name in known}
     assert network.posteriors(soft)["defect"]["yes"] == pytest.approx(1.0, abs=1e-12)
-    frame = __import__("pandas").DataFrame({name: [level] for name, level in known.items()})
+    frame = pd.DataFrame({name: [level] for name, level in known.items()})
     assert network.log_probability(frame)[0] == pytest.approx(-400 * math.log(10), rel=1e-12)
     assert network.predict_table(frame, "defect")[0, 1] == pytest.approx(1.0, abs=1e-12)
 
@@ -479,6 +481,27 @@ def test_evidence_makes_a_wide_network_narrow():
     assert posterior["mutant"] == pytest.approx(0.1 * 0.9**23 / (0.1 * 0.9**23 + 0.9 * 0.5**23), abs=1e-12)
 
 
+def test_evidence_that_tells_nothing_of_the_targets_may_be_too_wide():
+    """The wide part hangs below a known variable, or above one: neither is needed for what lies beyond it."""
+    network = wide(28)
+    known = {f"trait {i}-{j}": "yes" for i in range(28) for j in range(i)}
+    network.add("age", ["young", "old"], [0.25, 0.75])
+    network.add("ill", ["no", "yes"], [[[0.9, 0.1], [0.5, 0.5]], [[0.2, 0.8], [0.1, 0.9]]], parents=["gene 0", "age"])
+    assert network.query("age", {**known, "gene 0": "wild", "ill": "yes"}, limit=1e6)["old"] == pytest.approx(0.75 * 0.5 / (0.75 * 0.5 + 0.25 * 0.1), abs=1e-12)  # fmt: skip
+    assert network.query("age", known, limit=1e6)["old"] == pytest.approx(0.75, abs=1e-12)
+    with pytest.raises(mr.TooWideError):
+        network.query("age", {**known, "ill": "yes"}, limit=1e6)
+
+
+@LAW
+@given(data=st.data())
+def test_what_tells_something_of_a_variable_is_what_is_not_separated(data, networks):
+    graph = data.draw(networks()).parents
+    target, *known = data.draw(st.lists(st.sampled_from(list(graph)), min_size=1, unique=True))
+    expected = {name for name in known if not d_separated(graph, target, name, set(known) - {name})}
+    assert told_by(graph, target, known) == expected
+
+
 # --------------------------------------------------------------------------------------------------------------- edges
 
 
@@ -505,7 +528,7 @@ def test_hundreds_of_variables_with_one_level():
     assert all(posterior.values.max() == 1.0 for posterior in network.posteriors(known).values())
     close(network.query(["constant 0", "pair 1-0"]).values, [[0.25, 0.75]])
     assert network.most_probable(given=known)[0] == dict.fromkeys(names, "always")
-    frame = __import__("pandas").DataFrame({name: [level] for name, level in known.items()})
+    frame = pd.DataFrame({name: [level] for name, level in known.items()})
     np.testing.assert_allclose(network.log_probability(frame), len(known) * math.log(0.75), rtol=1e-12)
     close(network.predict_table(frame, "constant 0"), [[1.0]])
 

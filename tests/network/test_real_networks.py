@@ -49,8 +49,8 @@ def test_stored_posteriors(name, read_network, reference):
     """Their tables were not normalised, ours are: rows that sum to 1 within 3e-7 move a posterior by about as much."""
     network, stored = read_network(name), reference[name]
     assert {one: list(network.levels[one]) for one in stored["states"]} == stored["states"]
-    found = network.posteriors()
-    for one, expected in stored["priors"].items():
+    found = network.posteriors() if stored["priors"] else {}
+    for one, expected in (stored["priors"] or {}).items():
         np.testing.assert_allclose(found[one].values, expected, rtol=1e-6, atol=1e-9)
     assert stored["queries"]
     for query in stored["queries"]:

@@ -14,7 +14,7 @@ from merula.factors.names import rank_of
 from merula.logspace import Array
 from merula.network.node import AnyNode, GaussianNode
 from merula.schema import one_of
-from merula.structure.graph import AnyGraph, d_separated
+from merula.structure.graph import AnyGraph, told_by
 from merula.structure.rows import LARGEST
 from merula.table import is_missing
 
@@ -74,9 +74,7 @@ def relevant(graph: AnyGraph, targets: Collection[str], evidence: Evidence) -> E
     children = {f"{name}\0": name for name in evidence.soft}
     wide = {**graph, **{child: (name,) for child, name in children.items()}}
     known = {*evidence.hard, *evidence.numbers, *children}
-    asked = set(targets) - known
-    kept = {children.get(name, name) for name in known if not d_separated(wide, asked, name, known - {name})}
-    kept |= set(targets)
+    kept = {children.get(name, name) for name in told_by(wide, targets, known)} | set(targets)
     return replace(
         evidence,
         hard={name: code for name, code in evidence.hard.items() if name in kept},

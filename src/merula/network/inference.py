@@ -24,6 +24,7 @@ KEPT = 2**21  # entries of a filled tree of the whole network that stays in memo
 CHEAP = 2**14  # entries of a whole tree that is asked even for a single variable
 EXPANDED = 2**12  # entries up to which a noisy variable is written out as one table
 MOST_AXES = 64  # of a NumPy array
+LAID_OUT = 2**40  # entries of a tree whose layout is worth keeping, which takes no more than its cliques and variables
 PLANS = 64  # layouts of trees kept for questions of the same shape
 
 
@@ -78,8 +79,9 @@ class Inference:
     @cached_property
     def whole(self) -> Propagation | None:
         """The tree of the whole network, when it is small enough to stay in memory."""
+        key: Any = (frozenset(self.names), frozenset(), (), ())
         try:
-            return Propagation(self.cards, [piece.scope for piece in self.pieces], limit=KEPT)
+            return self._plan(key, range(len(self.cards)), [piece.scope for piece in self.pieces], (), KEPT)
         except TooWideError:
             return None
 
@@ -122,8 +124,10 @@ class Inference:
         hard = {self.index[name]: code for name, code in evidence.hard.items()}
         asked = [self.index[name] for name in targets]
         entries = prod(self.cards[v] for v in asked)
-        if entries > limit or len(asked) > MOST_AXES:
+        if entries > limit:
             raise TooWideError(entries, limit)
+        if len(asked) > MOST_AXES:
+            raise ValueError(f"{len(asked)} variables are asked for together, a table has at most {MOST_AXES}; ask for fewer at once")  # fmt: skip
         open_ones = tuple(v for v in asked if v not in hard)
         needed = self._needed({*targets, *evidence.names}, extra)
         try:
@@ -207,8 +211,11 @@ class Inference:
         pieces = [piece for piece in self.pieces if self.names[self.owners[piece.owner]] in needed]
         together = (number[self.index[target]],) if target else ()
         scopes = [[number[v] for v in piece.scope] for piece in pieces]
-        scopes += [[number[self.index[name]] for name in scope] for scope in own]
-        tree = Propagation([self.cards[v] for v in variables], scopes, together, limit)
+        further = [tuple(self.index[name] for name in scope) for scope in own]
+        scopes += [[number[v] for v in scope] for scope in further]
+        tree = self._plan(
+            (frozenset(needed), frozenset(), together, tuple(further)), variables, scopes, together, limit
+        )
         ones = [np.ones([self.cards[self.index[name]] for name in scope]) for scope in own]
         return tree, tree.filled([*(piece.values for piece in pieces), *ones]), variables
 
@@ -296,13 +303,13 @@ class Inference:
         together: tuple[int, ...],
         limit: float,
     ) -> Propagation:
-        """The layout of the tree for a question; questions of the same shape share it."""
+        """The layout of the tree for a question; questions of the same shape share it, also those that are refused."""
         found = self._plans.get(key)
         if found is None:
-            found = Propagation([self.cards[v] for v in variables], scopes, together, limit)
+            found = Propagation([self.cards[v] for v in variables], scopes, together, max(limit, LAID_OUT))
             self._plans[key] = found
             if len(self._plans) > PLANS:
                 self._plans.popitem(last=False)
-        elif found.cost > limit:
+        if found.cost > limit:
             raise TooWideError(found.cost, limit)
         return found
