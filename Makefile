@@ -27,6 +27,9 @@ imports: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/networks.py
+	$(BIN)/python benchmarks/structures.py
+	$(BIN)/python benchmarks/network_em.py
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
