@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DATA ?= penguins
 TARGET ?=
 
-.PHONY: run test lint types imports bench format clean
+.PHONY: run test lint types imports bench docs format clean
 
 # The main job on the penguins, or on any table: make run DATA=my.csv TARGET=outcome
 run: $(VENV)/.ready
@@ -31,12 +31,16 @@ bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/structures.py
 	$(BIN)/python benchmarks/network_em.py
 
+# The documentation as a site in site/; nothing is fetched, and a warning is an error.
+docs: $(VENV)/.ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
