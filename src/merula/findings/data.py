@@ -21,17 +21,21 @@ from merula.table import SparseTable, Table, open_table
 COMMONEST = 5  # levels that are named
 
 
-def summarise_data(X: Any, target: Target, schema: Schema | None = None) -> DataSummary | None:
+def summarise_data(
+    X: Any, target: Target, schema: Schema | None = None, remarks: Mapping[str, str] | None = None
+) -> DataSummary | None:
     """What the table holds, column by column; None for a sparse matrix, whose columns are words.
 
-    `schema` says how a fitted model reads the columns; without one, they are read as a model would.
+    `schema` says how a fitted model reads the columns; without one, they are read as a model would. `remarks` are what
+    was already pointed out of them.
     """
     table = open_table(X)
     if isinstance(table, SparseTable):
         return None
     columns = schema.columns if schema is not None else _guessed(table)
     kinds = {column.name: column.kind for column in columns}
-    remarks = {remark.column: remark.text for remark in review(table, target, _stated(table, kinds))}
+    found = {remark.column: remark.text for remark in review(table, target, _stated(table, kinds))}
+    remarks = {**found, **(remarks or {})}
     summaries = tuple(_summary(table, place, column, remarks) for place, column in enumerate(columns))
     return DataSummary(table.rows, summaries, fingerprint(table, target, columns))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ def gather(
     target: str | None = None,
     title: str | None = None,
     command: str | None = None,
+    remarks: Mapping[str, str] | None = None,
     progress: bool | None = None,
 ) -> Findings:
     """Everything a report says of a table and of one or several models; the first is fitted on all rows and explained.
@@ -60,6 +62,8 @@ def gather(
         What stands above the report.
     command : str, optional
         The command line that asked for it.
+    remarks : {column: words}, optional
+        What was already pointed out of columns, such as why one is left out.
 
     Examples
     --------
@@ -93,7 +97,7 @@ def gather(
     return Findings(
         title=title or (f"{TITLE}: {target}" if target else TITLE),
         target=target,
-        data=summarise_data(X, encode_target(y, rows.count), schema),
+        data=summarise_data(X, encode_target(y, rows.count), schema, remarks),
         origin=origin_of(
             evaluation, first, cv, random_state, _asked(evaluation, repeats, groups, sample_weight), command
         ),

@@ -100,7 +100,7 @@ def _verdict(findings: Findings) -> list[str]:
     if error.value is not None:
         margin = "" if error.standard_error is None else f" ± {100 * error.standard_error:.1f}"
         said.append(
-            f"On rows it had not seen, the most probable class of {evaluation.models[0].name} was the true one in {100 * (1 - error.value):.1f}{margin} % of them. Always answering {name(commonest)} is right in {percent(share)}."
+            f"On rows that {name(evaluation.models[0].name)} had not seen, its most probable class was the true one in {100 * (1 - error.value):.1f}{margin} % of them. Always answering {name(commonest)} is right in {percent(share)}."
         )
     if loss.value is not None:
         said.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from merula.findings import Findings, gather
@@ -25,6 +26,7 @@ def write_report(
     target: str | None = None,
     title: str | None = None,
     command: str | None = None,
+    remarks: Mapping[str, str] | None = None,
     progress: bool | None = None,
 ) -> Findings:
     """Write one HTML file on a table and its model, and return what it says as plain data.
@@ -46,6 +48,8 @@ def write_report(
         What stands above the report.
     command : str, optional
         The command line that asked for it, to be shown.
+    remarks : {column: words}, optional
+        What was already pointed out of columns, such as why one is left out.
 
     Examples
     --------
@@ -72,6 +76,7 @@ def write_report(
         target=target,
         title=title,
         command=command,
+        remarks=remarks,
         progress=progress,
     )
     write_html(findings_html(found), path)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from merula.cli.jobs.evaluating import evaluate_file
-from merula.cli.jobs.models import check_writable
-from merula.cli.jobs.task import Asked
+from collections.abc import Mapping
+from pathlib import Path
+from shlex import join
+from typing import Any
+
+import merula as mr
+from merula.cli.jobs.models import check_writable, costs_file, new_model
+from merula.cli.jobs.task import Asked, read_task
 from merula.cli.voice import Voice
-from merula.evaluation import Evaluation
+from merula.table import plain_label
 
 
 def report_file(
@@ -14,8 +19,31 @@ def report_file(
 ) -> None:
     """The report, written to a file."""
     check_writable(output, "a report")
-    write = getattr(Evaluation, "to_html", None)
-    if write is None:
-        raise NotImplementedError("this version of merula writes no reports yet; merula evaluate prints the figures")
-    found, _ = evaluate_file(asked, [model], voice, cv, repeats, costs)
-    write(found, output)
+    with voice.heeding_warnings():
+        task = read_task(asked, voice)
+        mr.write_report(
+            {model: new_model(model, task.kinds)},
+            task.features,
+            task.labels,
+            output,
+            cv=cv,
+            repeats=repeats,
+            groups=task.groups,
+            costs=costs_file(costs, [plain_label(label) for label in task.classes.classes.tolist()]),
+            sample_weight=task.weights,
+            target=asked.target,
+            title=f"{Path(asked.table).name}: {asked.target}" if asked.table != "-" else asked.target,
+            command=_typed(asked, {"model": model, "cv": cv, "repeats": repeats, "costs": costs, "output": output}),
+            remarks={remark.column: remark.text for remark in task.remarks},
+            progress=voice.shows_progress,
+        )
+
+
+def _typed(asked: Asked, options: Mapping[str, Any]) -> str:
+    """The command that writes the same report."""
+    named: dict[str, Any] = {"weight": asked.weight, "groups": asked.groups, "encoding": asked.encoding, **options}
+    many = {"kinds": asked.kinds, "ignore": asked.ignore, "missing": asked.missing}
+    words = ["merula", "report", asked.table, "--target", asked.target]
+    words += [word for name, value in named.items() if value is not None for word in (f"--{name}", str(value))]
+    words += [word for name, values in many.items() for value in values for word in (f"--{name}", value)]
+    return join(words)

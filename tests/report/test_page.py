@@ -1,0 +1,168 @@
+"""The page itself: figures, validity, nothing from outside, labels escaped, a table for every chart."""
+
+import json
+import re
+import warnings
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+
+import merula as mr
+from merula.evaluation.metrics import FIGURES
+
+TABLES = ("penguins", "patients", "letters", "melons", "sensors", "hostile")
+
+
+class Reader(HTMLParser):
+    """The page as a list of tags, of figures with all their digits, of specifications and of visible text."""
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.exact, self.specs, self.text, self._inside = [], [], [], [], None
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        named = dict(attributes)
+        self.tags.append((tag, named))
+        self.exact += [float(named["data-value"])] if "data-value" in named else []
+        self._inside = named.get("class") if tag == "script" else tag
+
+    def handle_endtag(self, tag):
+        self._inside = None if tag in ("script", "style") else self._inside
+
+    def handle_data(self, data):
+        if self._inside == "spec":
+            self.specs.append(json.loads(data))
+        elif self._inside not in (None, "style"):
+            self.text.append(data)
+
+
+@pytest.fixture
+def read(reported):
+    return lambda name: Reader(reported(name).page)
+
+
+@pytest.mark.parametrize("table", ["penguins", "patients"])
+def test_figures_are_those_of_evaluate(reported, read, table):
+    report = reported(table)
+    models = report.model if isinstance(report.model, dict) else {type(report.model).__name__: report.model}
+    costs = report.options.get("costs")
+    found = mr.evaluate(
+        {**models, "prior alone": DummyClassifier()}, report.X, report.y, cv=3, repeats=1, costs=costs, progress=False
+    )
+    values = [model.figures[name].value for name in found.models[0].figures for model in found.models]
+    page = read(table)
+    assert page.exact[: len(values)] == values
+    for model in found.models:
+        for figure in model.figures.values():
+            assert f">{figure}<" in report.page
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_html_is_valid(reported, table):
+    html5lib = pytest.importorskip("html5lib")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        html5lib.HTMLParser(strict=True).parse(reported(table).page)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_nothing_comes_from_outside(read, table):
+    for tag, attributes in read(table).tags:
+        assert "src" not in attributes
+        assert tag not in ("link", "iframe", "img", "object", "embed")
+        assert attributes.get("href", "#").startswith("#")
+        assert "url(" not in attributes.get("style", "")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_chart_has_its_figures_as_a_table_and_a_name(read, table):
+    page = read(table)
+    figures = sum(tag == "figure" for tag, _ in page.tags)
+    charts = [named for _, named in page.tags if named.get("role") == "img"]
+    assert len(page.specs) == len(charts) == figures == sum(tag == "details" for tag, _ in page.tags)
+    assert all(named["aria-label"] for named in charts)
+    keys = [named["id"] for tag, named in page.tags if tag == "figure"]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_links_within_the_page_lead_somewhere(read, table):
+    tags = read(table).tags
+    places = {named["id"] for _, named in tags if "id" in named}
+    assert {named["href"][1:] for tag, named in tags if tag == "a"} <= places
+
+
+def test_the_drawing_library_stands_once(reported):
+    page = reported("penguins").page
+    assert page.count("window.vegaEmbed=") == 1
+    assert len(page.encode()) < 2_000_000
+
+
+def test_hostile_labels_are_escaped_everywhere(reported, read):
+    report = reported("hostile")
+    body = re.sub(r"<script.*?</script>", "", report.page, flags=re.DOTALL)
+    assert "<script>window.ran" not in report.page
+    assert "<img" not in body
+    assert "&lt;script&gt;window.ran = true&lt;/script&gt;" in body
+    assert any("<script>" in json.dumps(spec) for spec in read("hostile").specs)
+
+
+def test_chinese_labels_stand_as_they_are(reported):
+    page = reported("melons").page
+    assert "色泽" in page
+    assert "是" in page
+
+
+def test_many_columns_are_listed_and_the_most_helpful_drawn(reported, read):
+    text = "".join(read("sensors").text)
+    for name in reported("sensors").X.columns:
+        assert name in text
+    assert "40 columns" in text
+    assert "not drawn" in text
+
+
+def test_what_was_pointed_out_is_said(reported):
+    assert "Column empty holds nothing." in reported("sensors").page
+
+
+def test_costs_lead_to_actions(reported, read):
+    text = "".join(read("patients").text)
+    assert "What to do under these costs" in text
+    assert "Cost curve" in text
+    assert "best where P(ill) is" in text
+    assert "16.7 %" in text  # 1 / (1 + 5): from there on treating costs less
+
+
+def test_without_costs_the_whole_range_is_shown(read):
+    text = "".join(read("melons").text)
+    assert "No costs were given" in text
+
+
+def test_how_to_repeat_it_is_said(reported, read):
+    text = "".join(read("penguins").text)
+    assert "mr.NaiveBayesClassifier(distributions='auto')" in text
+    assert "random_state=0" in text
+    assert reported("penguins").found.data.fingerprint in text
+    assert f"numpy {np.__version__}" in text
+
+
+def test_an_evaluation_alone_is_written_too(tmp_path):
+    pytest.importorskip("altair")
+    rows, birds = [[4.9], [5.1], [5.0], [9.8], [9.5], [9.6]], ["wren"] * 3 + ["tit"] * 3
+    found = mr.evaluate(mr.NaiveBayesClassifier(), rows, birds, cv=3, repeats=1)
+    found.to_html(tmp_path / "birds.html")
+    page = Reader((tmp_path / "birds.html").read_text(encoding="utf-8"))
+    assert page.exact == [found[name].value for name in FIGURES if name in found.figures["NaiveBayesClassifier"]]
+    assert "How good are the probabilities?" in "".join(page.text)
+
+
+def test_a_model_that_is_not_made_of_terms_is_reported_without_reasons(tmp_path):
+    from sklearn.neighbors import KNeighborsClassifier
+
+    rows, birds = np.r_[np.arange(20.0), np.arange(30.0, 50.0)][:, None], ["wren"] * 20 + ["tit"] * 20
+    found = mr.write_report(KNeighborsClassifier(), rows, birds, tmp_path / "birds.html", cv=2, repeats=1, progress=False)
+    assert found.contributions == found.rows == ()
+    assert "is not explained" in (tmp_path / "birds.html").read_text(encoding="utf-8")
