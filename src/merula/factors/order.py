@@ -18,6 +18,7 @@ from merula.logspace import Array, kernel
 
 FILL, WEIGHT, WEIGHTED_FILL = 0, 1, 2
 MOST_TRIES = 90
+HOPELESS = 1e4  # times too wide: no other way to break ties will save as much
 SHARE = 0.25  # of the propagation's work may be spent on looking for a better order
 
 Bits = NDArray[np.uint64]
@@ -33,8 +34,8 @@ class Elimination:
     entries: float
 
 
-def eliminate(cards: Sequence[int], scopes: Sequence[Sequence[int]]) -> Elimination:
-    """The cheapest elimination order found for tables over these scopes.
+def eliminate(cards: Sequence[int], scopes: Sequence[Sequence[int]], limit: float = np.inf) -> Elimination:
+    """The cheapest elimination order found for tables over these scopes; far beyond `limit` the search is given up.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def eliminate(cards: Sequence[int], scopes: Sequence[Sequence[int]]) -> Eliminat
     best: tuple[float, Any] = (np.inf, None)
     effort = 2.0 * len(cards) ** 2  # measured: about as long as propagating so many entries
     for attempt in range(MOST_TRIES):
-        if attempt > WEIGHTED_FILL and attempt * effort > SHARE * best[0]:
+        if attempt > WEIGHTED_FILL and (attempt * effort > SHARE * best[0] or best[0] > HOPELESS * limit):
             break
         order = np.empty(len(cards), np.int64)
         bound = np.nan if best[1] is None else best[0]

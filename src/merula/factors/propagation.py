@@ -80,7 +80,7 @@ class Propagation:
         limit: float = np.inf,
     ) -> None:
         moving = [[v for v in scope if cards[v] > 1] for scope in (*scopes, together)]  # one level: nothing to sum
-        self.tree: JunctionTree = build_tree(cards, moving[:-1], moving[-1])
+        self.tree: JunctionTree = build_tree(cards, moving[:-1], moving[-1], limit)
         if self.tree.entries > limit:
             raise TooWideError(self.tree.entries, limit)
         self.scopes = tuple(tuple(scope) for scope in scopes)

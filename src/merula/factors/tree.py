@@ -96,7 +96,9 @@ class JunctionTree:
     sizes: list[int] = field(init=False, repr=False)
 
 
-def build_tree(cards: Sequence[int], scopes: Sequence[Sequence[int]], together: Sequence[int] = ()) -> JunctionTree:
+def build_tree(
+    cards: Sequence[int], scopes: Sequence[Sequence[int]], together: Sequence[int] = (), limit: float = np.inf
+) -> JunctionTree:
     """The junction tree of tables over these scopes; variables to be known `together` share the root.
 
     Examples
@@ -108,7 +110,7 @@ def build_tree(cards: Sequence[int], scopes: Sequence[Sequence[int]], together: 
     ((0, 1, 2),)
     """
     wanted = [*scopes, together] if together else scopes
-    cliques, edges = _maximal(eliminate(cards, wanted).cliques)
+    cliques, edges = _maximal(eliminate(cards, wanted, limit).cliques)
     needed, sizes = set(together), [prod(cards[v] for v in clique) for clique in cliques]
     holding = [k for k, clique in enumerate(cliques) if needed <= clique]
     root = min(holding, key=sizes.__getitem__) if together else max(holding, key=sizes.__getitem__, default=0)

@@ -306,7 +306,10 @@ class Inference:
         """The layout of the tree for a question; questions of the same shape share it, also those that are refused."""
         found = self._plans.get(key)
         if found is None:
-            found = Propagation([self.cards[v] for v in variables], scopes, together, max(limit, LAID_OUT))
+            try:
+                found = Propagation([self.cards[v] for v in variables], scopes, together, max(limit, LAID_OUT))
+            except TooWideError as error:
+                raise TooWideError(error.entries, limit) from None
             self._plans[key] = found
             if len(self._plans) > PLANS:
                 self._plans.popitem(last=False)
