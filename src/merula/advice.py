@@ -95,7 +95,7 @@ def _words_remark(table: Table, position: int, target: Target | None, stated: bo
     if cells < 1:
         return "empty", "holds nothing"
     if len(labels) == 1:
-        return "constant", f"holds {labels[0]!r} in every row and says nothing"
+        return "constant", f"holds {labels[0]!r} and nothing else"
     words = all(type(label) is str for label in labels)
     every = len(labels) == cells >= FEWEST_ROWS
     if words and not stated and (every or (len(labels) > FEWEST_LEVELS and len(labels) > 0.5 * cells)):
@@ -133,7 +133,7 @@ def _numbers_remark(values: NDArray[Any], column: Column, target: Target | None,
         return "empty", "holds nothing"
     low, high = float(known.min()), float(known.max())
     if low == high:
-        return "constant", f"holds {low:g} in every row and says nothing" if not column.unit else "never changes"
+        return "constant", f"holds {low:g} and nothing else" if not column.unit else "never changes"
     if not stated and not column.unit and _tells_rows_apart(known, high - low + 1, column.name):
         return _identifier(len(known), len(known))
     step = max(1, len(values) // MOST_ROWS)
@@ -193,7 +193,7 @@ def check_target(target: Target, name: str) -> None:
     Examples
     --------
     >>> from merula.encode import encode_target
-    >>> check_target(encode_target([1.7 + i for i in range(60)] * 9, 540), "height")
+    >>> check_target(encode_target(list(range(140, 200)) * 9, 540), "height")
     Traceback (most recent call last):
         ...
     ValueError: the target 'height' holds 60 different numbers; merula tells classes apart: cut them into a few classes

@@ -125,6 +125,12 @@ def test_target_that_is_a_measurement(merula):
     )
 
 
+def test_target_with_fractions(merula):
+    check(
+        merula("fit", "penguins", "-t", "bill_length_mm"), BAD_INPUT, "'bill_length_mm' names no classes", "fractions"
+    )
+
+
 def test_target_without_classes(merula, folder):
     (folder / "t.csv").write_text("island,species\nDream,Adelie\nBiscoe,Adelie\n")
     check(merula("fit", "t.csv", "-t", "species"), BAD_INPUT, "one class only ('Adelie')")

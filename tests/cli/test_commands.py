@@ -60,7 +60,7 @@ def test_what_is_odd_about_columns_is_said_in_one_line_each(merula, patients):
     assert all(line.startswith("note: ") for line in notes)
     for column, words in {
         "patient id": "identifier",
-        "hospital": "'north' in every row",
+        "hospital": "'north' and nothing else",
         "outcome code": "alone tells the class in 100.0% of the rows",
         "complaint": "word by word",
         "blood pressure": "numbers and 'unknown'",

@@ -157,13 +157,6 @@ def _read_arrow_stream(data: bytes, _reading: Reading) -> Any:
     return pa.ipc.open_stream(pa.BufferReader(data)).read_all()
 
 
-def _read_feather(data: bytes, _reading: Reading) -> Any:
-    import pyarrow as pa
-    from pyarrow import feather
-
-    return feather.read_table(pa.BufferReader(data))
-
-
 def _read_json_lines(data: bytes, _reading: Reading) -> Any:
     import pyarrow as pa
     import pyarrow.json
@@ -189,7 +182,6 @@ def _refuse_archive(_data: bytes, _reading: Reading) -> Any:
 SIGNATURES: dict[bytes, Callable[[bytes, Reading], Any]] = {
     b"PAR1": _read_parquet,
     b"ARROW1": _read_arrow_file,
-    b"FEA1": _read_feather,
     b"\xff\xff\xff\xff": _read_arrow_stream,
     b"PK\x03\x04": _refuse_archive,
 }

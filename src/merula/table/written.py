@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv as python_csv
+import io
 import json
 import os
 import sys
@@ -68,9 +70,18 @@ def writer_of(path: PathLike, suffix: str | None = None) -> Callable[[Any, IO[by
 
 
 def _write_csv(table: Any, file: IO[bytes], separator: str = ",") -> None:
-    from pyarrow import csv
+    from pyarrow import ArrowInvalid, csv
 
-    csv.write_csv(table, file, csv.WriteOptions(quoting_style="needed", delimiter=separator))
+    header = io.StringIO()
+    python_csv.writer(header, delimiter=separator, lineterminator="\n").writerow(table.column_names)
+    file.write(header.getvalue().encode())
+    body = io.BytesIO()
+    try:  # pyarrow quotes every word or none
+        csv.write_csv(table, body, csv.WriteOptions(include_header=False, quoting_style="none", delimiter=separator))
+    except ArrowInvalid:
+        body = io.BytesIO()
+        csv.write_csv(table, body, csv.WriteOptions(include_header=False, quoting_style="needed", delimiter=separator))
+    file.write(body.getbuffer())
 
 
 def _write_tsv(table: Any, file: IO[bytes]) -> None:
@@ -84,9 +95,10 @@ def _write_parquet(table: Any, file: IO[bytes]) -> None:
 
 
 def _write_arrow(table: Any, file: IO[bytes]) -> None:
-    from pyarrow import feather
+    import pyarrow as pa
 
-    feather.write_feather(table, file)
+    with pa.ipc.new_file(file, table.schema) as out:
+        out.write_table(table)
 
 
 def _write_json_lines(table: Any, file: IO[bytes]) -> None:

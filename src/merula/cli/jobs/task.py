@@ -74,8 +74,7 @@ def read_task(asked: Asked, voice: Voice) -> Task:
             f"{asked.table} has no column besides {', '.join(map(repr, aside))}; there is nothing to learn from"
         )
     kinds = {**stated_kinds(asked.kinds, features.column_names), **dict.fromkeys(asked.ignore, "ignore")}
-    classes = encode_target(table[asked.target], table.num_rows)
-    check_target(classes, asked.target)
+    classes = _classes(table, asked.target)
     remarks = review(open_table(features), classes, kinds)
     for remark in remarks:
         voice.note(worded(remark))
@@ -111,6 +110,16 @@ def _with_classes(table: Any, target: str, voice: Voice) -> Any:
         voice.note(f"{missing:,} of {table.num_rows:,} rows have no {target!r} and are left out")
         table = table.filter(table[target].is_valid())
     return table
+
+
+def _classes(table: Any, target: str) -> Target:
+    """The class of each row; a ValueError where the column is no target."""
+    try:
+        classes = encode_target(table[target], table.num_rows)
+    except ValueError as error:
+        raise ValueError(f"the target {target!r} names no classes: {error}; cut it into a few first") from None
+    check_target(classes, target)
+    return classes
 
 
 def stated_kinds(stated: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
