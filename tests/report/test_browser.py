@@ -75,7 +75,7 @@ def test_a_script_in_a_label_is_shown_and_not_run(reported, browser):
     assert browser.execute_script("return document.querySelectorAll('img, b').length") == 0
     label = "<script>window.ran = true</script>"
     assert label in browser.execute_script("return document.querySelector('h1').textContent")
-    assert label in browser.execute_script("return document.querySelector('#chart-balance td').textContent")
+    assert label in browser.execute_script("return document.querySelector('#chart-balance table').textContent")
     drawn = browser.execute_script(
         "return Array.from(document.querySelectorAll('#chart-balance svg text')).map(text => text.textContent)"
     )
@@ -92,7 +92,9 @@ def test_pointing_at_a_bar_shows_its_figures_as_text(reported, browser):
     browser.execute_script("arguments[0].scrollIntoView({behavior: 'instant', block: 'center'})", bar)
     ActionChains(browser).move_to_element(bar).perform()
     shown = WebDriverWait(browser, 20).until(
-        lambda page: page.execute_script("return (document.querySelector('#vg-tooltip-element.visible') || {}).innerText")
+        lambda page: page.execute_script(
+            "return (document.querySelector('#vg-tooltip-element.visible') || {}).innerText"
+        )
     )
     assert "class" in shown
     assert "onclick" in shown or "<script>" in shown

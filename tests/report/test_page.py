@@ -163,6 +163,8 @@ def test_a_model_that_is_not_made_of_terms_is_reported_without_reasons(tmp_path)
     from sklearn.neighbors import KNeighborsClassifier
 
     rows, birds = np.r_[np.arange(20.0), np.arange(30.0, 50.0)][:, None], ["wren"] * 20 + ["tit"] * 20
-    found = mr.write_report(KNeighborsClassifier(), rows, birds, tmp_path / "birds.html", cv=2, repeats=1, progress=False)
+    found = mr.write_report(
+        KNeighborsClassifier(), rows, birds, tmp_path / "birds.html", cv=2, repeats=1, progress=False
+    )
     assert found.contributions == found.rows == ()
     assert "is not explained" in (tmp_path / "birds.html").read_text(encoding="utf-8")

@@ -31,7 +31,7 @@ def contribution_chart(contributions: Sequence[Contribution]) -> Chart:
         alt.Chart(data)
         .mark_bar()
         .encode(
-            x=alt.X("evidence:Q", title="mean weight of evidence for the true class"),
+            x=alt.X("evidence:Q", title="mean weight of evidence"),
             y=alt.Y("column:N", sort=None, title=None, axis=alt.Axis(labelLimit=LABEL_WIDTH)),
             color=alt.Color("color:N", scale=None),
             tooltip=["column:N", alt.Tooltip("evidence:Q", title="towards the truth", format="+.3f"), alt.Tooltip("strength:Q", title="size", format=".3f"), alt.Tooltip("decides:N", title="decides alone")],
@@ -117,7 +117,7 @@ def _density(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str])
     data = alt.InlineData(values=records(("label", "value", "p", "color"), lines))
     kind = "T" if one.is_time else "Q"
     encoded = alt.Chart(data).encode(
-        x=alt.X(f"value:{kind}", title=None, scale=alt.Scale(zero=False, nice=False), axis=_along(one.is_time)),
+        x=alt.X(f"value:{kind}", title=None, scale=alt.Scale(nice=False) if one.is_time else alt.Scale(zero=False, nice=False), axis=_along(one.is_time)),
         y=alt.Y("p:Q", title=None, stack=None, axis=alt.Axis(tickCount=3, format=".2~g")),
         detail="label:N",
         color=alt.Color("color:N", scale=None),

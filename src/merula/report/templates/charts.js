@@ -2,13 +2,15 @@
 // Every specification stands next to the place it is drawn in. Charts are drawn as SVG: sharp in print, and text stays text.
 (function () {
   const ink = "#222222";
+  const narrow = window.innerWidth < 520;  // there an axis title longer than this would leave the page
   const font = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'Noto Sans CJK SC', sans-serif";
   const config = {
     background: "transparent",
     font: font,
     view: { stroke: null },
     axis: { labelColor: ink, titleColor: ink, titleFontWeight: "normal", labelFontSize: 11, titleFontSize: 12,
-            gridColor: "#e4e4e4", domainColor: "#999999", tickColor: "#999999", labelOverlap: true, labelFlush: false },
+            gridColor: "#e4e4e4", domainColor: "#999999", tickColor: "#999999", labelOverlap: true, labelFlush: false,
+            titleLimit: narrow ? 185 : 340 },
     text: { font: font },
     bar: { discreteBandSize: { band: 0.8 } },
   };
