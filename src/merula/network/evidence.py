@@ -10,7 +10,7 @@ import numpy as np
 
 from merula.factors.errors import ImpossibleEvidenceError
 from merula.factors.events import allowed, is_set
-from merula.factors.names import rank_of
+from merula.factors.names import MOST_NAMED, rank_of
 from merula.logspace import Array
 from merula.network.node import AnyNode, GaussianNode
 from merula.schema import one_of
@@ -36,7 +36,7 @@ class Evidence:
 
     def __str__(self) -> str:
         parts = [f"{name} in {sorted(map(str, known))}" if isinstance(known, set | frozenset) else f"{name} = {known!r}" for name, known in self.stated.items()]  # fmt: skip
-        return ", ".join(parts)
+        return ", ".join(parts[:MOST_NAMED]) + (f", … ({len(parts)} in all)" if len(parts) > MOST_NAMED else "")
 
 
 def read_evidence(nodes: Mapping[str, AnyNode], given: Any) -> Evidence:

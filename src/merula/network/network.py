@@ -116,6 +116,9 @@ class BayesianNetwork:
 
     def _node(self, name: str, levels: Any, probabilities: Any, parents: Sequence[str]) -> AnyNode:
         stated = levels if isinstance(levels, LinearGaussian) else probabilities
+        for parent in (parents,) if isinstance(parents, str) else parents:
+            if parent in self._graph and parent not in self._nodes:
+                raise ValueError(f"a parent of {name!r}, {parent!r}, has no probabilities yet; state it first")
         named = chosen(parents, self._nodes, f"a parent of {name!r}")
         if isinstance(stated, NoisyOr | NoisyMax):
             if named and set(named) != set(stated.parents):
@@ -508,6 +511,9 @@ class BayesianNetwork:
             raise ValueError(
                 f"{what} needs levels; {numeric[0]!r} is numeric: ask for discrete variables with targets="
             )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_inference"}  # made anew when asked
 
     def __repr__(self) -> str:
         count = f"{len(self._graph)} variables, {len(self.arcs)} arcs"
