@@ -180,3 +180,10 @@ def test_a_weight_is_repeats_and_order_does_not_matter(column, name, random):
     order = random.sample(range(len(points)), len(points))
     repeated = BANDWIDTHS[name](np.repeat(points, weights), None)
     assert BANDWIDTHS[name](points[order], weights[order]) == pytest.approx(repeated, rel=1e-9)
+
+
+def test_isj_of_three_values_overflows_nothing():
+    """At one of the times tried, what is left of this sample's waves is 1e-310: its inverse is no number."""
+    found = isj(np.array([-2.375, -0.75, 0.0]))
+    assert 0 < found < 2.375
+    assert isj(np.array([-2.375, -0.75, 0.0]), np.full(3, 12.0)) == pytest.approx(found, rel=0.5)

@@ -19,6 +19,7 @@ from merula.distributions._kernel_sums import NEGLIGIBLE, KernelSums, distinct, 
 Array = NDArray[np.float64]
 GRID = 1_024  # points on which the improved Sheather–Jones rule bins the sample
 STAGES = 7  # the highest derivative it estimates: the five steps its authors recommend
+VANISHED = 1e-290  # a squared norm so small has lost its digits, or its inverse would overflow
 TIES = 1e-12  # of the range: values closer than this are equal but for rounding errors
 ALONE = 1e-3  # share of the sum below which what others contribute to a point's density is summed anew
 
@@ -118,7 +119,7 @@ def _surplus(t: float, n: int, squares: Array, cosines: Array) -> float:
     energy, time = np.pi**2 * squares, t
     for s in range(STAGES, 1, -1):
         norm = 0.5 * np.sum(energy**s * cosines * np.exp(-energy * time))
-        if not norm > 0:
+        if not norm > VANISHED:
             return -np.inf
         if s > 2:
             odd = np.prod(np.arange(1, 2 * s - 2, 2))
