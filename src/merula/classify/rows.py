@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from merula.table import as_times, build_frame, object_numbers, plain_label
 
 if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier
+
+NO_TIME, NO_FRACTION = re.compile(r"T00:00:00(\.0+)?$"), re.compile(r"(?<=:\d\d)\.0+$")
 
 
 def read_row(model: BayesianClassifier, row: Any) -> dict[str, Label]:
@@ -101,9 +104,6 @@ def shown(column: Column, value: Label) -> str:
     if value is None:
         return "missing"
     if column.unit is not None:
-        return (
-            str(as_times(np.array([value], dtype=np.float64), column.unit)[0])
-            .removesuffix("T00:00:00.000")
-            .replace("T", " ")
-        )
+        text = str(as_times(np.array([value], dtype=np.float64), column.unit)[0])
+        return NO_FRACTION.sub("", NO_TIME.sub("", text)).replace("T", " ")
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -16,7 +16,7 @@ from merula.schema import Column
 from merula.table import as_times, plain_label
 
 Array = NDArray[np.float64]
-CURVE = 121  # places along a number's range
+CURVE = 101  # places along a number's range
 TAIL = 0.002  # of a class's mass left out on either side
 MOST_LEVELS, MOST_WORDS, MOST_NUMBERS = 12, 15, 60
 MOST_PLOTS = 12  # columns that are drawn

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from merula.evaluation import Evaluation
 from merula.findings.result import Origin
 
@@ -50,7 +52,8 @@ def origin_of(
 
 def _described(model: Any) -> str:
     """The model as it is written in Python."""
-    return " ".join(model.__repr__(N_CHAR_MAX=LONGEST).split())
+    text = model.__repr__(N_CHAR_MAX=LONGEST) if isinstance(model, BaseEstimator) else repr(model)
+    return " ".join(text.split())
 
 
 def _folds(evaluation: Evaluation, folds: Any) -> str:

@@ -14,7 +14,6 @@ COLORS = (
     "#1f3b73", "#a05a2c", "#2f6f4f", "#8e3b63", "#6c8ebf", "#b85450", "#82b366", "#9673a6", "#d6b656", "#647687",
 )  # fmt: skip
 FOR, AGAINST, QUIET = "#0072b2", "#d55e00", "#8a8a8a"
-LABEL_WIDTH = 130  # pixels of an axis label, beyond which it ends in …
 
 
 @dataclass(frozen=True)
@@ -62,6 +61,14 @@ def records(names: Sequence[str], lines: Iterable[Sequence[Any]]) -> list[dict[s
 def color_of(labels: Sequence[Any]) -> dict[str, str]:
     """A colour for each label, the same in every chart."""
     return {str(label): COLORS[place % len(COLORS)] for place, label in enumerate(labels)}
+
+
+def colored(field: str, legend: Sequence[tuple[str, str]]) -> Any:
+    """The colour of a label, as the legend above the chart has it."""
+    import altair as alt
+
+    labels, colors = [label for label, _ in legend], [color for _, color in legend]
+    return alt.Color(f"{field}:N", legend=None, scale=alt.Scale(domain=labels, range=colors))
 
 
 def specification(drawing: Any, height: int) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from merula.classify.rows import shown
 from merula.explanation.scales import PROBABILITIES, Nomogram, Scale
 from merula.findings import Conditional, Contribution
-from merula.report.chart import AGAINST, FOR, LABEL_WIDTH, Chart, bars_height, color_of, records, specification
+from merula.report.chart import AGAINST, FOR, Chart, bars_height, color_of, colored, records, specification
 from merula.report.wording import name, percent, several, short, signed
 
 MOST_BARS, MOST_LINES, MOST_GROUPED = 25, 8, 5
@@ -32,7 +33,7 @@ def contribution_chart(contributions: Sequence[Contribution]) -> Chart:
         .mark_bar()
         .encode(
             x=alt.X("evidence:Q", title="mean weight of evidence"),
-            y=alt.Y("column:N", sort=None, title=None, axis=alt.Axis(labelLimit=LABEL_WIDTH)),
+            y=alt.Y("column:N", sort=None, title=None),
             color=alt.Color("color:N", scale=None),
             tooltip=["column:N", alt.Tooltip("evidence:Q", title="towards the truth", format="+.3f"), alt.Tooltip("strength:Q", title="size", format=".3f"), alt.Tooltip("decides:N", title="decides alone")],
         )
@@ -109,18 +110,13 @@ def _tabled(count: int, form: str) -> list[int]:
 
 
 def _density(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str]) -> dict[str, Any]:
-    lines = [
-        (name(label), value, p, colors[str(label)])
-        for label in labels
-        for value, p in zip(one.values, one.given[label], strict=True)
-    ]
-    data = alt.InlineData(values=records(("label", "value", "p", "color"), lines))
+    lines = [(name(label), value, p) for label in labels for value, p in zip(one.values, one.given[label], strict=True)]
+    data = alt.InlineData(values=records(("label", "value", "p"), lines))
     kind = "T" if one.is_time else "Q"
     encoded = alt.Chart(data).encode(
         x=alt.X(f"value:{kind}", title=None, scale=alt.Scale(nice=False) if one.is_time else alt.Scale(zero=False, nice=False), axis=_along(one.is_time)),
-        y=alt.Y("p:Q", title=None, stack=None, axis=alt.Axis(tickCount=3, format=".2~g")),
-        detail="label:N",
-        color=alt.Color("color:N", scale=None),
+        y=alt.Y("p:Q", title=None, stack=None, axis=alt.Axis(tickCount=3, format=".2~g", labels=not one.is_time)),
+        color=colored("label", [(name(label), colors[str(label)]) for label in labels]),
         tooltip=[alt.Tooltip("label:N", title="class"), alt.Tooltip(f"value:{kind}", title="value"), alt.Tooltip("p:Q", title="density" if one.form == "density" else "probability", format=".4g")],
     )  # fmt: skip
     return specification(encoded.mark_area(opacity=0.22, line={"strokeWidth": 1.8}), DENSITY)
@@ -139,7 +135,7 @@ def _bars(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str]) ->
         for p in [one.given[label][k]]
     ]
     data = alt.InlineData(values=records(("label", "value", "p", "color"), lines))
-    y = alt.Y("value:N", sort=None, title=None, axis=alt.Axis(labelLimit=LABEL_WIDTH))
+    y = alt.Y("value:N", sort=None, title=None)
     tooltip = [
         alt.Tooltip("label:N", title="class"),
         alt.Tooltip("value:N"),
@@ -196,8 +192,11 @@ def _x(title: str | None = None) -> Any:
     return alt.X("points:Q", title=title, scale=alt.Scale(domain=[-4, EDGE], nice=False), axis=alt.Axis(values=[0, 20, 40, 60, 80, 100]))  # fmt: skip
 
 
-def _y_axis() -> Any:
-    return alt.Axis(minExtent=100, maxExtent=100, labelLimit=92, tickCount=4)
+def _y_axis(pattern: str = "") -> Any:
+    """An axis as wide as that of every other scale, so that points lie below one another."""
+    return alt.Axis(
+        minExtent=100, maxExtent=100, labelLimit=92, tickCount=4, **({"format": pattern} if pattern else {})
+    )
 
 
 def _level_points(ticks: Sequence[tuple[str, float, float]]) -> dict[str, Any]:
@@ -217,19 +216,23 @@ def _level_points(ticks: Sequence[tuple[str, float, float]]) -> dict[str, Any]:
 
 def _curve_points(scale: Scale) -> dict[str, Any]:
     """Along a number's range its points rise and fall."""
-    is_time = scale.column.unit is not None
+    is_time = scale.column.unit is not None and scale.column.unit.startswith("datetime")
     kept = np.unique(np.linspace(0, len(scale.values) - 1, 101).round().astype(int))
-    lines = [(float(scale.values[k]), float(np.clip(scale.points[k], -4.0, EDGE)), int(k)) for k in kept]
+    lines = [
+        (shown(scale.column, scale.values[k]) if is_time else float(scale.values[k]), float(np.clip(scale.points[k], -4.0, EDGE)), int(k))
+        for k in kept
+    ]  # fmt: skip
     data = alt.InlineData(values=records(("value", "points", "order"), lines))
-    axis = alt.Axis(minExtent=100, maxExtent=100, labels=not is_time, tickCount=4, format=PLAIN)
+    kind, scaled = ("T", alt.Scale(nice=False)) if is_time else ("Q", alt.Scale(zero=False, nice=False))
+    axis = _y_axis() if is_time else _y_axis(PLAIN)
     drawing = (
         alt.Chart(data)
         .mark_line(color=FOR)
         .encode(
             x=_x(),
-            y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False, nice=False), axis=axis),
+            y=alt.Y(f"value:{kind}", title=None, scale=scaled, axis=axis),
             order="order:Q",
-            tooltip=[alt.Tooltip("value:Q", format=".4~g"), alt.Tooltip("points:Q", format=".0f")],
+            tooltip=[alt.Tooltip(f"value:{kind}"), alt.Tooltip("points:Q", format=".0f")],
         )
     )
     return specification(drawing, CURVE)

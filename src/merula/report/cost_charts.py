@@ -9,7 +9,7 @@ import altair as alt
 
 from merula.evaluation import Evaluation
 from merula.findings import Actions, CostCurve
-from merula.report.chart import FOR, LABEL_WIDTH, QUIET, Chart, bars_height, color_of, records, specification
+from merula.report.chart import FOR, QUIET, Chart, bars_height, color_of, records, specification
 from merula.report.wording import name, number, percent, short
 
 HEIGHT = 280
@@ -23,7 +23,7 @@ def cost_curve_chart(curves: Sequence[CostCurve], threshold: float | None) -> Ch
     label, stated = name(curves[0].label), curves[0].stated
     lines = [(name(curve.model), x, y, colors[curve.model]) for curve in curves for x, y in curve.points]
     data = alt.InlineData(values=records(("model", "threshold", "cost", "color"), lines))
-    title = f"act from this probability of {label}" if stated else "cost of a false alarm (a miss: 1 less it)"
+    title = f"act from this probability of {label}" if stated else "cost c of a false alarm"
     drawing = (
         alt.Chart(data)
         .mark_line()
@@ -101,8 +101,8 @@ def policy_chart(actions: Actions) -> Chart:
         alt.Chart(data)
         .mark_bar()
         .encode(
-            x=alt.X("cost:Q", title="mean cost of a row (shorter is better)"),
-            y=alt.Y("policy:N", sort=None, title=None, axis=alt.Axis(labelLimit=LABEL_WIDTH + 40)),
+            x=alt.X("cost:Q", title="mean cost of a row"),
+            y=alt.Y("policy:N", sort=None, title=None),
             color=alt.Color("color:N", scale=None),
             tooltip=["policy:N", alt.Tooltip("cost:Q", format=".4f")],
         )

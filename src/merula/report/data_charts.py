@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from merula.findings import DataSummary
-from merula.report.chart import FOR, LABEL_WIDTH, QUIET, Chart, bars_height, color_of, records, specification
+from merula.report.chart import FOR, QUIET, Chart, bars_height, color_of, records, specification
 from merula.report.wording import name, percent, several, weight
 
 MOST_BARS = 25
@@ -25,7 +25,7 @@ def balance_chart(balance: Mapping[Any, float]) -> Chart:
         .mark_bar()
         .encode(
             x=alt.X("rows:Q", title="rows"),
-            y=alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=LABEL_WIDTH)),
+            y=alt.Y("label:N", sort=None, title=None),
             color=alt.Color("color:N", scale=None),
             tooltip=[alt.Tooltip("label:N", title="class"), alt.Tooltip("rows:Q"), alt.Tooltip("share:N")],
         )
@@ -53,7 +53,7 @@ def missing_chart(data: DataSummary) -> Chart | None:
         .mark_bar(color=QUIET if len(lines) > 1 else FOR)
         .encode(
             x=alt.X("missing:Q", title="missing cells", axis=alt.Axis(tickMinStep=1)),
-            y=alt.Y("column:N", sort=None, title=None, axis=alt.Axis(labelLimit=LABEL_WIDTH)),
+            y=alt.Y("column:N", sort=None, title=None),
             tooltip=["column:N", alt.Tooltip("missing:Q", title="missing cells"), "share:N"],
         )
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from merula.evaluation import Evaluation
 from merula.findings import RatingCurve
-from merula.report.chart import FOR, LABEL_WIDTH, Chart, bars_height, color_of, records, specification
+from merula.report.chart import FOR, Chart, bars_height, color_of, colored, records, specification
 from merula.report.wording import name, number, percent, weight
 
 SQUARE = 300
@@ -37,7 +37,7 @@ def score_chart(evaluation: Evaluation) -> Chart:
         value, error = figure.value or 0.0, figure.standard_error or 0.0
         lines.append((name(model.name), value, value - error, value + error, str(figure)))
     data = alt.InlineData(values=records(("model", "loss", "low", "high", "text"), lines))
-    y = alt.Y("model:N", sort=None, title=None, axis=alt.Axis(labelLimit=LABEL_WIDTH))
+    y = alt.Y("model:N", sort=None, title=None)
     tooltip = [alt.Tooltip("model:N"), alt.Tooltip("text:N", title="log loss")]
     x = alt.X("loss:Q", title="log loss (shorter is better)", scale=alt.Scale(zero=True))
     bars = alt.Chart(data).mark_bar(color=FOR, opacity=0.75).encode(x=x, y=y, tooltip=tooltip)
@@ -131,12 +131,9 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
 def _rating(
     key: str, title: str, caption: str, curves: Any, axes: tuple[str, str], colors: dict[str, str], behind: Any
 ) -> Chart:
-    lines = [
-        (name(label), x, y, order, colors[str(label)])
-        for label, points in curves
-        for order, (x, y) in enumerate(points)
-    ]
-    data = alt.InlineData(values=records(("label", "x", "y", "order", "color"), lines))
+    legend = tuple((name(label), colors[str(label)]) for label, _ in curves)
+    lines = [(name(label), x, y, order) for label, points in curves for order, (x, y) in enumerate(points)]
+    data = alt.InlineData(values=records(("label", "x", "y", "order"), lines))
     drawing = (
         alt.Chart(data)
         .mark_line(strokeWidth=1.8, interpolate="linear" if behind is not None else "step-before")
@@ -144,8 +141,7 @@ def _rating(
             x=_unit("x", axes[0], alt.X),
             y=_unit("y", axes[1], alt.Y),
             order="order:Q",
-            detail="label:N",
-            color=alt.Color("color:N", scale=None),
+            color=colored("label", legend),
             tooltip=[
                 alt.Tooltip("label:N", title="line"),
                 alt.Tooltip("x:Q", title=axes[0], format=".3f"),
@@ -164,7 +160,7 @@ def _rating(
             for label, points in curves
             for x, y in points[:: max(1, len(points) // 10)]
         ),
-        tuple((name(label), colors[str(label)]) for label, _ in curves),
+        legend,
     )
 
 

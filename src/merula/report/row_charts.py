@@ -31,7 +31,7 @@ def story_chart(story: RowStory, place: int) -> Chart:
         .mark_bar()
         .encode(
             x=alt.X("weight:Q", title=f"evidence for {name(explanation.label)}"),
-            y=alt.Y("reason:N", sort=None, title=None, axis=alt.Axis(labelLimit=150)),
+            y=alt.Y("reason:N", sort=None, title=None),
             color=alt.Color("color:N", scale=None),
             tooltip=["reason:N", alt.Tooltip("text:N", title="weight of evidence")],
         )
@@ -51,8 +51,8 @@ def story_chart(story: RowStory, place: int) -> Chart:
 def _caption(story: RowStory, likely: int) -> str:
     explanation = story.explanation
     guess, p = explanation.classes[likely], percent(float(explanation.posterior[likely]))
-    told = "which it is" if guess == story.truth else f"but it is {name(story.truth)}"
-    return f"{story.why.capitalize()}: {p} {name(guess)}, {told}."
+    told = "and so it is" if guess == story.truth else f"but it is {name(story.truth)}"
+    return f"{story.why.capitalize()}: {name(guess)} with {p}, {told}."
 
 
 def _color(label: str, weight: float) -> str:

@@ -150,9 +150,7 @@ def _data(findings: Findings) -> Section:
     kinds = [column.kind for column in data.columns]
     counted = ", ".join(f"{kinds.count(kind)} {KINDS.get(kind, kind)}" for kind in dict.fromkeys(kinds))
     called = "" if findings.target is None else f" The class is called {findings.target}."
-    holes = (
-        f"{several(data.missing, 'cell')} of {data.rows * len(kinds):,} {'is' if data.missing == 1 else 'are'} missing."
-    )
+    holes = f"{several(data.missing, 'cell')} of {data.rows * sum(kind != 'ignore' for kind in kinds):,} {'is' if data.missing == 1 else 'are'} missing."
     remarks = [f"Column {name(column.name)} {column.remark}." for column in data.columns if column.remark]
     return Section(
         "data",

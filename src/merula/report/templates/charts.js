@@ -2,7 +2,7 @@
 // Every specification stands next to the place it is drawn in. Charts are drawn as SVG: sharp in print, and text stays text.
 (function () {
   const ink = "#222222";
-  const narrow = window.innerWidth < 520;  // there an axis title longer than this would leave the page
+  const narrow = window.innerWidth < 520;  // there long labels would leave no room for the chart, and long titles leave the page
   const font = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'Noto Sans CJK SC', sans-serif";
   const config = {
     background: "transparent",
@@ -11,6 +11,7 @@
     axis: { labelColor: ink, titleColor: ink, titleFontWeight: "normal", labelFontSize: 11, titleFontSize: 12,
             gridColor: "#e4e4e4", domainColor: "#999999", tickColor: "#999999", labelOverlap: true, labelFlush: false,
             titleLimit: narrow ? 185 : 340 },
+    axisY: { labelLimit: narrow ? 135 : 200 },
     text: { font: font },
     bar: { discreteBandSize: { band: 0.8 } },
   };
