@@ -377,7 +377,8 @@ def test_a_weight_equals_repeats_in_any_order(method, table, random):
 
     def cuts(rows, weights):
         x, y = np.array([[row[0]] for row in rows]), np.array([row[1] for row in rows])
-        return Discretizer(method=method, bins=4).fit(x, y, sample_weight=weights).cuts_
+        bins = None if method == "mdl" else 4
+        return Discretizer(method=method, bins=bins).fit(x, y, sample_weight=weights).cuts_
 
     assert cuts(rows, [row[2] for row in rows]) == cuts(repeated, None)
 
@@ -402,8 +403,8 @@ def test_the_order_of_classes_does_not_matter(method, table):
 def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="method is 'quantil', .*did you mean 'quantile'"):
         cuts_for("quantil", [1], [[1]], 3)
-    for bins in (1, 0, 2.5, "ten", True, None):
-        for method in ("mdl", "quantile", "width"):
+    for bins in (1, 0, 2.5, "ten", True):
+        for method in ("quantile", "width"):
             with pytest.raises(ValueError, match=f"bins is {bins!r}, expected a whole number"):
                 cuts_for(method, [1], [[1]], bins)
     for weights in ([1, 1], [[1]], [[1, 1, 1]]):

@@ -153,7 +153,12 @@ def test_mdl_needs_classes():
 )
 def test_a_bad_parameter_is_named(name, value):
     with pytest.raises(ValueError, match=f"{name} is {value!r}, expected"):
-        Discretizer(**{name: value}).fit(BIRDS, SPECIES)
+        Discretizer(**({"method": "width"} | {name: value})).fit(BIRDS, SPECIES)
+
+
+def test_a_number_of_intervals_is_refused_where_mdl_finds_it():
+    with pytest.raises(ValueError, match="bins=4 does nothing with method='mdl'"):
+        Discretizer(bins=4).fit(BIRDS, SPECIES)
 
 
 def test_infinity_is_an_error_that_names_the_column():

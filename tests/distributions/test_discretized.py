@@ -119,14 +119,15 @@ def test_options_and_kinds_are_checked(build):
             mr.Discretized(method="mld"),
             "method is 'mld', expected one of 'mdl', 'quantile', 'width'; did you mean 'mdl'",
         ),
-        (mr.Discretized(bins=1), "bins is 1, expected a whole number of intervals from 2"),
+        (mr.Discretized("mdl", bins=4), "bins=4 does nothing with method='mdl'"),
+        (mr.Discretized("width", bins=1), "bins is 1, expected a whole number of intervals from 2"),
         (mr.Discretized(smoothing="some"), "smoothing is 'some'"),
     ]:
         with pytest.raises(ValueError, match=message):
             build(family, FRAME, Y)
     with pytest.raises(ValueError, match="column '色泽' is categorical, but the discretized distribution is for"):
         mr.Discretized().encodes(Column("色泽", "categorical"))
-    assert mr.Discretized().get_params() == {"method": "mdl", "bins": 10, "cuts": None, "smoothing": None}
+    assert mr.Discretized().get_params() == {"method": "mdl", "bins": None, "cuts": None, "smoothing": None}
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def test_models_of_different_stated_cuts_are_not_merged():
     assert same.schema_ == one.schema_
 
 
-@pytest.mark.parametrize("options", [{"method": "width"}, {"bins": 4}])
+@pytest.mark.parametrize("options", [{"method": "width"}, {"method": "quantile", "bins": 4}])
 def test_stated_cuts_leave_nothing_to_find(options):
     with pytest.raises(ValueError, match="cuts are stated.*leave out method= and bins="):
         discretized(cuts=CUTS, **options).fit(WINGS, SPECIES)

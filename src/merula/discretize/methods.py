@@ -12,19 +12,30 @@ from merula.discretize.unsupervised import checked_bins, equal_width_cuts, quant
 from merula.schema import one_of
 
 METHODS = ("mdl", "quantile", "width")
+BINS = 10  # intervals, unless another number is asked for
 
 
-def cuts_for(method: Any, values: ArrayLike, weights: ArrayLike, bins: Any) -> Cuts:
+def settled_bins(method: Any, bins: Any) -> int:
+    """The number of intervals asked for, 10 by default; "mdl" finds its own, so there asking for one is an error."""
+    chosen = one_of(method, METHODS, "method")
+    if bins is None:
+        return BINS
+    if chosen == "mdl":
+        raise ValueError(f"bins={bins!r} does nothing with method='mdl', which finds the number of intervals itself; leave it out, or use 'quantile' or 'width'")  # fmt: skip
+    return checked_bins(bins)
+
+
+def cuts_for(method: Any, values: ArrayLike, weights: ArrayLike, bins: Any = None) -> Cuts:
     """The cuts of one column by the method a word names: "mdl", "quantile" or "width".
 
-    `bins` is the number of intervals; "mdl" finds that number itself.
+    `bins` is the number of intervals, 10 by default; "mdl" finds that number itself.
 
     Examples
     --------
     >>> cuts_for("width", [0, 10], [[1, 1]], 2)
     (5.0,)
     """
-    chosen, bins = one_of(method, METHODS, "method"), checked_bins(bins)
-    if chosen == "mdl":
+    if one_of(method, METHODS, "method") == "mdl":
         return mdl_cuts(values, weights)
-    return (quantile_cuts if chosen == "quantile" else equal_width_cuts)(values, weights, bins)
+    bins = settled_bins(method, bins)
+    return (quantile_cuts if method == "quantile" else equal_width_cuts)(values, weights, bins)

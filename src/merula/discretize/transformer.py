@@ -12,8 +12,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from merula.discretize.intervals import Cuts, assign, interval_labels
-from merula.discretize.methods import METHODS, cuts_for
-from merula.discretize.unsupervised import checked_bins
+from merula.discretize.methods import cuts_for, settled_bins
 from merula.encode import Target, encode, encode_target, find_columns, infer_schema
 from merula.engine import local
 from merula.schema import Schema, one_of
@@ -34,8 +33,8 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
     method : {"mdl", "quantile", "width"}, default="mdl"
         How cuts are chosen: where they tell the classes of `y` apart (Fayyad & Irani 1993, see `mdl_cuts`), between
         intervals of equal weight, or between intervals of equal width.
-    bins : int, default=10
-        The number of intervals of a column, for "quantile" and "width"; "mdl" finds that number itself.
+    bins : int, optional
+        The number of intervals of a column, for "quantile" and "width" (10 by default); "mdl" finds that number itself.
     encode : {"auto", "label", "ordinal"}, default="auto"
         What stands for an interval: its label in an ordered categorical column ("(2.45, 4.75]"), or its number from 0 as
         a float, with NaN (null) for missing. "auto" gives labels in a data frame and numbers in a plain array, so that
@@ -68,7 +67,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
     cuts_: dict[str, Cuts]
     _named: bool
 
-    def __init__(self, *, method: Any = "mdl", bins: Any = 10, encode: Any = "auto") -> None:
+    def __init__(self, *, method: Any = "mdl", bins: Any = None, encode: Any = "auto") -> None:
         self.method = method
         self.bins = bins
         self.encode = encode
@@ -85,9 +84,8 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         sample_weight : array of shape (n_samples,), optional
             Frequency weights: a weight of 2 equals the row twice.
         """
-        one_of(self.method, METHODS, "method")
+        settled_bins(self.method, self.bins)
         one_of(self.encode, ENCODINGS, "encode")
-        checked_bins(self.bins)
         table = open_table(X)
         schema = infer_schema(table)
         self.cuts_ = self._find_cuts(table, schema, self._target(y, table.rows, sample_weight))

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.discretize import METHODS, assign, cuts_for, interval_labels, mdl_cuts
+from merula.discretize import assign, cuts_for, interval_labels, mdl_cuts
 from merula.discretize.intervals import Cuts
+from merula.discretize.methods import settled_bins
 from merula.discretize.unsupervised import checked_bins
 from merula.distributions.base import Distribution, Setting, all_shaped
 from merula.distributions.columnwise import (
@@ -200,7 +201,7 @@ def bin_counts(values: Array, counts: Array, cuts: Cuts) -> Array:
     return or_pooled(np.stack([np.bincount(places, weights, len(cuts) + 1) for weights in counts]))
 
 
-def settled_cuts(method: str, values: Array, counts: Array, bins: int) -> Cuts:
+def settled_cuts(method: str, values: Array, counts: Array, bins: int | None) -> Cuts:
     """The cuts of `cuts_for`; those of equal width that fall on a value but for rounding are moved onto it.
 
     Else it would be rounding that decides on which side of a cut a value lies, differently for a column shifted or rescaled.
@@ -337,8 +338,8 @@ class Discretized(ValueFamily):
     ----------
     method : "mdl", "quantile" or "width"
         Cuts that tell the classes apart (`mdl_cuts`), or intervals of equal weight or width.
-    bins : int
-        The number of intervals; "mdl" finds that number itself.
+    bins : int, optional
+        The number of intervals, 10 by default; "mdl" finds that number itself.
     cuts : None or sequence of ascending numbers
         Stated cuts instead of found ones. Models merge only where they have the same.
     smoothing : None, float or MEstimate
@@ -354,7 +355,7 @@ class Discretized(ValueFamily):
     """
 
     method: str = "mdl"
-    bins: int = 10
+    bins: Any = None
     cuts: Any = None
     smoothing: Any = None
     name: ClassVar[str] = "discretized"
@@ -362,11 +363,10 @@ class Discretized(ValueFamily):
 
     def check(self) -> None:
         """See `ValueFamily.check`."""
-        one_of(self.method, METHODS, "method")
-        checked_bins(self.bins)
+        settled_bins(self.method, self.bins)
         if self.cuts is not None:
             checked_cuts(self.cuts)
-            if (self.method, self.bins) != ("mdl", 10):
+            if (self.method, self.bins) != ("mdl", None):
                 raise ValueError(f"cuts are stated, {self.cuts!r}: leave out method= and bins=, which find cuts")
 
     def encodes(self, column: Column) -> Column:

@@ -179,7 +179,7 @@ def _order(adjacent: Bits, sizes: Array, rule: int, seed: int, bound: float, ord
         alive[best] = False
         entries += tables[best]
         if entries >= bound:
-            return entries
+            return float(entries)
         degree = _members(adjacent[best], around)
         filled = rule == WEIGHT or scores[best] > 0
         _remove(adjacent, best, around, degree)
@@ -192,7 +192,7 @@ def _order(adjacent: Bits, sizes: Array, rule: int, seed: int, bound: float, ord
                 further = _members(adjacent[around[i]], beyond)
                 for j in range(further):
                     stale[beyond[j]] = True
-    return entries
+    return float(entries)
 
 
 @kernel
