@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from merula.advice import check_target, review
+from merula.advice import advised_kinds, check_target, review
 from merula.encode import encode_target
 from merula.table import open_table
 
@@ -54,6 +54,33 @@ def test_numbers_drawn_by_chance_are_hardly_ever_identifiers(rng):
     """Of whole numbers in a range, chance lets none repeat with probability e^−5 at most where they are called identifiers."""
     found = [remarks(rng.integers(0, 2_000, 150)) for _ in range(300)]
     assert sum(what == ["identifier"] for what in found) <= 10
+
+
+def test_codes(rng):
+    assert remarks(rng.integers(1, 5, ROWS)) == ["codes"]
+    assert remarks(np.where(rng.random(ROWS) < 0.1, np.nan, rng.integers(0, 2, ROWS))) == ["codes"]
+    assert remarks(rng.integers(1, 5, ROWS) / 2) == []
+    assert remarks(rng.integers(1, 5, 20), labels=["wren", "tit"] * 10) == []
+    assert remarks(rng.integers(1, 5, ROWS), kinds={"column": "numeric"}) == []
+
+
+def test_kinds_are_advised_for_every_column(rng):
+    frame = pd.DataFrame(
+        {
+            "ring": range(ROWS),
+            "sex": rng.integers(0, 2, ROWS),
+            "wing": rng.normal(size=ROWS),
+            "day": pd.date_range("2024", periods=ROWS),
+        }
+    )
+    table = open_table(frame)
+    found = review(table, None, {"wing": "ignore"})
+    assert advised_kinds(table, found, {"wing": "ignore"}) == {
+        "ring": "ignore",
+        "sex": "categorical",
+        "wing": "ignore",
+        "day": "datetime",
+    }
 
 
 def test_constants_and_empty_columns():

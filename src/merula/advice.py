@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,25 +21,30 @@ EXPECTED_REPEATS = 5.0  # of whole numbers drawn by chance: where none repeats, 
 LEAK = 0.9  # of the errors of always guessing the commonest class, avoided by one column alone
 FEWEST_TO_LEAK = 30
 BINS = 64
+MOST_CODES, ROWS_OF_A_CODE = 10, 10
 MOST_ROWS = 65_536  # of numbers, that tell a leak
 NAMED_ID = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|nr|no|number)$|[a-z]I[dD]$|^(id|ID)[\W_]|编号", re.IGNORECASE)
 SIGNS = str.maketrans("", "", " ,'%€$£")
 SHOWN = 3
 MOST_NUMBERED = 50  # classes that are called by whole numbers
 
-Found = tuple[str, str] | None
+ADVISED = {"identifier": "ignore", "text": "text", "codes": "categorical"}
+
+Said = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Remark:
     """One thing worth knowing of one column.
 
-    ``what`` is "identifier", "empty", "constant", "text", "numbers as words" or "leak".
+    ``what`` is "identifier", "empty", "constant", "text", "codes", "numbers as words" or "leak"; ``kind`` is what the column
+    would be without the remark.
     """
 
     column: str
     what: str
     text: str
+    kind: str
 
 
 def review(table: Table, target: Target | None, kinds: Mapping[str, str] | None = None) -> list[Remark]:
@@ -51,6 +56,7 @@ def review(table: Table, target: Target | None, kinds: Mapping[str, str] | None 
       n² / (2 · range) ≥ 5 repeats are expected of any n numbers within a range
     - "leak": the column alone tells the class of a row it has not seen in all but a few cases:
       errors(level's commonest class, without the row itself) ≤ 0.1 · errors(commonest class)
+    - "codes": whole numbers of at most ten values, each many times: names of categories rather than amounts
     - "empty", "constant", "text", "numbers as words" are what they say
 
     Examples
@@ -62,20 +68,32 @@ def review(table: Table, target: Target | None, kinds: Mapping[str, str] | None 
     >>> [(remark.column, remark.what) for remark in review(open_table(birds), encode_target(["wren", "wren", "tit", "tit"] * 10, 40))]
     [('ring', 'identifier'), ('planet', 'constant'), ('wing', 'leak')]
     """
-    remarks = []
     stated = dict(kinds or {})
+    remarks = []
     for position, column in enumerate(_columns(table, stated)):
         if column.kind == "ignore":
             continue
-        if column.kind == "text":
-            found = None if column.name in stated else ("text", "holds sentences and is read word by word")
-        elif column.kind == "categorical":
-            found = _words_remark(table, position, target, column.name in stated)
+        if column.kind in ("text", "categorical"):
+            found = _of_words(table, position, column.kind, target, column.name in stated)
         else:
-            found = _numbers_remark(table.numbers(position, column.unit), column, target, column.name in stated)
-        if found is not None:
-            remarks.append(Remark(column.name, *found))
+            found = _of_numbers(table.numbers(position, column.unit), column, target, column.name in stated)
+        remarks += [Remark(column.name, *said, column.kind) for said in found]
     return remarks
+
+
+def advised_kinds(table: Table, remarks: Sequence[Remark], kinds: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The kind of every column: as stated, as the remarks advise, else as a model would guess it.
+
+    Examples
+    --------
+    >>> from merula.table import open_table
+    >>> import pandas as pd
+    >>> birds = open_table(pd.DataFrame({"ring": range(40), "brood": [1, 2] * 20, "wing": [4.9, 5.1, 9.8, 9.5] * 10}))
+    >>> advised_kinds(birds, review(birds, None))
+    {'ring': 'ignore', 'brood': 'categorical', 'wing': 'numeric'}
+    """
+    advised = {remark.column: ADVISED[remark.what] for remark in remarks if remark.what in ADVISED}
+    return {column.name: advised.get(column.name, column.kind) for column in _columns(table, dict(kinds or {}))}
 
 
 def _columns(table: Table, kinds: Mapping[str, str]) -> tuple[Column, ...]:
@@ -88,32 +106,41 @@ def _columns(table: Table, kinds: Mapping[str, str]) -> tuple[Column, ...]:
 # --------------------------------------------------------------------------------------------------------------- words
 
 
-def _words_remark(table: Table, position: int, target: Target | None, stated: bool) -> Found:
+def _of_words(table: Table, position: int, kind: str, target: Target | None, stated: bool) -> Iterator[Said]:
+    if kind == "text":
+        if not stated:
+            yield "text", "holds sentences and is read word by word"
+        return
     codes, labels = table.codes(position)
     codes = np.asarray(codes, dtype=np.int64)
     cells = int(np.count_nonzero(codes >= 0))
+    words = all(type(label) is str for label in labels) and not stated
     if cells < 1:
-        return "empty", "holds nothing"
-    if len(labels) == 1:
-        return "constant", f"holds {labels[0]!r} and nothing else"
-    words = all(type(label) is str for label in labels)
-    every = len(labels) == cells >= FEWEST_ROWS
-    if words and not stated and (every or (len(labels) > FEWEST_LEVELS and len(labels) > 0.5 * cells)):
-        return _identifier(len(labels), cells)
-    return _leak(codes + 1, len(labels) + 1, target) or (_disguised(labels) if words and not stated else None)
+        yield "empty", "holds nothing"
+    elif len(labels) == 1:
+        yield "constant", f"holds {labels[0]!r} and nothing else"
+    elif words and _mostly_differ(len(labels), cells):
+        yield _identifier(len(labels), cells)
+    else:
+        yield from _leak(codes + 1, len(labels) + 1, target)
+        yield from _disguised(labels) if words else ()
 
 
-def _identifier(distinct: int, cells: int) -> Found:
+def _mostly_differ(distinct: int, cells: int) -> bool:
+    return distinct == cells >= FEWEST_ROWS or (distinct > FEWEST_LEVELS and distinct > 0.5 * cells)
+
+
+def _identifier(distinct: int, cells: int) -> Said:
     return "identifier", f"looks like an identifier ({distinct:,} different values in {cells:,} rows)"
 
 
-def _disguised(words: Sequence[str]) -> Found:
+def _disguised(words: Sequence[str]) -> Iterator[Said]:
     """Words most of which are numbers."""
     others = [word for word in words if not _is_number(word)]
     if len(words) < FEWEST_ROWS or len(others) > 0.2 * len(words):
-        return None
+        return
     shown = ", ".join(map(repr, others[:SHOWN])) + (" …" if len(others) > SHOWN else "")
-    return "numbers as words", f"holds numbers and {shown}" if others else "holds numbers written as words"
+    yield "numbers as words", f"holds numbers and {shown}" if others else "holds numbers written as words"
 
 
 def _is_number(word: str) -> bool:
@@ -127,18 +154,31 @@ def _is_number(word: str) -> bool:
 # ------------------------------------------------------------------------------------------------------------- numbers
 
 
-def _numbers_remark(values: NDArray[Any], column: Column, target: Target | None, stated: bool) -> Found:
+def _of_numbers(values: NDArray[Any], column: Column, target: Target | None, stated: bool) -> Iterator[Said]:
     known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+    amounts = stated or column.unit is not None
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     if not len(known):
-        return "empty", "holds nothing"
-    low, high = float(known.min()), float(known.max())
-    if low == high:
-        return "constant", f"holds {low:g} and nothing else" if not column.unit else "never changes"
-    if not stated and not column.unit and _tells_rows_apart(known, high - low + 1, column.name):
-        return _identifier(len(known), len(known))
-    step = max(1, len(values) // MOST_ROWS)
-    part = target and Target(target.codes[::step], target.classes, None)
-    return _leak(_intervals(values[::step].astype(np.float64)), BINS + 1, part)
+        yield "empty", "holds nothing"
+    elif low == high:
+        yield "constant", f"holds {low:g} and nothing else" if not column.unit else "never changes"
+    elif not amounts and _tells_rows_apart(known, high - low + 1, column.name):
+        yield _identifier(len(known), len(known))
+    else:
+        step = max(1, len(values) // MOST_ROWS)
+        part = target and Target(target.codes[::step], target.classes, None)
+        yield from _leak(_intervals(values[::step].astype(np.float64)), BINS + 1, part)
+        if not amounts and (count := _few_whole_numbers(known)):
+            yield "codes", f"holds {count} different whole numbers and is read as categories"
+
+
+def _few_whole_numbers(values: NDArray[Any]) -> int:
+    """How many different values there are, if they are few whole numbers, each there many times; else 0."""
+    if len(np.unique(values[: FEWEST_TO_LEAK * MOST_CODES])) > MOST_CODES:  # most columns are settled by a glance
+        return 0
+    found = np.unique(values)
+    few = len(found) <= MOST_CODES and len(values) >= ROWS_OF_A_CODE * len(found) and bool((found % 1 == 0).all())
+    return len(found) if few else 0
 
 
 def _tells_rows_apart(values: NDArray[Any], width: float, name: str) -> bool:
@@ -162,18 +202,17 @@ def _intervals(values: NDArray[np.float64]) -> NDArray[np.int64]:
 # ---------------------------------------------------------------------------------------------------------------- leaks
 
 
-def _leak(cells: NDArray[np.int64], width: int, target: Target | None) -> Found:
+def _leak(cells: NDArray[np.int64], width: int, target: Target | None) -> Iterator[Said]:
     """A column that alone tells the class almost always, also of rows it has not seen."""
     if target is None or len(cells) < FEWEST_TO_LEAK:
-        return None
+        return
     count = len(target.classes)
     counts = np.bincount(cells * count + target.codes, minlength=width * count).reshape(width, count)
     classes = counts.sum(axis=0)
     told = sum(_told(counts, label, int(classes.argmax())) for label in range(count))
     wrong, base = len(cells) - told, len(cells) - int(classes.max())
-    if not base or wrong > (1 - LEAK) * base:
-        return None
-    return "leak", f"alone tells the class in {told / len(cells):.1%} of the rows"
+    if base and wrong <= (1 - LEAK) * base:
+        yield "leak", f"alone tells the class in {told / len(cells):.1%} of the rows"
 
 
 def _told(counts: NDArray[np.int64], label: int, commonest: int) -> int:

@@ -57,7 +57,7 @@ def _told(error: Exception) -> tuple[str, int]:
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context is not None else ""
         return f"{error.format_message().rstrip('.')}{hint}", BAD_INPUT
-    if isinstance(error, ImportError | NotImplementedError):
+    if isinstance(error, ImportError):
         return str(error), FAILED
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}", _code(error)

@@ -61,7 +61,7 @@ def evaluate(
     table: ask.Table,
     target: ask.Target,
     models: MODELS = [ask.ModelName.auto],  # noqa: B006
-    cv: ask.Folds = 10,
+    cv: ask.Folds = None,
     repeats: ask.Repeats = 1,
     groups: ask.Groups = None,
     costs: ask.Costs = None,
@@ -95,7 +95,7 @@ def report(
     target: ask.Target,
     output: REPORT_OUT = "report.html",
     model: ask.Model = ask.ModelName.auto,
-    cv: ask.Folds = 10,
+    cv: ask.Folds = None,
     repeats: ask.Repeats = 1,
     groups: ask.Groups = None,
     costs: ask.Costs = None,

@@ -83,7 +83,12 @@ Encoding = Annotated[
     str | None,
     typer.Option("--encoding", metavar="NAME", help="The encoding of CSV that is not UTF-8.", show_default=False),
 ]
-Folds = Annotated[int, typer.Option("--cv", metavar="K", min=2, help="The number of folds.")]
+Folds = Annotated[
+    int | None,
+    typer.Option(
+        "--cv", metavar="K", min=2, help="The number of folds; 10, or fewer where rows are few.", show_default=False
+    ),
+]
 Repeats = Annotated[
     int, typer.Option("--repeats", metavar="N", min=1, help="How often rows are shuffled into folds anew.")
 ]

@@ -25,7 +25,7 @@ def fitted(saved: SavedModel, task: Task, table: str) -> tuple[str, dict[str, An
     used = [column.name for column in saved.model.schema_.columns if column.kind != "ignore"]
     rows = len(task.classes.codes)
     text = (
-        f"{NAMES[type(saved.model).__name__]}: {rows:,} rows, {len(used)} columns, {len(saved.classes)} classes "
+        f"{NAMES[type(saved.model).__name__]}: {rows:,} rows, {len(used)} column{'s' * (len(used) != 1)}, {len(saved.classes)} classes "
         f"({shares(saved.shares)})\nmodel: {saved.path}\n"
         f"how good it is: {quoted(command_name())} evaluate {quoted(table)} --target {quoted(str(saved.target))}"
     )

@@ -54,15 +54,15 @@ class Voice:
         return False if self.quiet else None
 
     @contextmanager
-    def heeding_warnings(self) -> Iterator[None]:
-        """While the library works, its warnings become notes."""
+    def heeding_warnings(self, but: type[Warning] | tuple[()] = ()) -> Iterator[None]:
+        """While the library works, its warnings become notes, `but` those of one kind."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             try:
                 yield
             finally:
                 for warning in caught:
-                    if issubclass(warning.category, UserWarning):
+                    if issubclass(warning.category, UserWarning) and not issubclass(warning.category, but):
                         self.note(str(warning.message))
 
 

@@ -43,7 +43,8 @@ def demonstrate(table: str, target: str | None, folder: str, voice: Voice) -> It
     row = task.features.slice(place, 1)
     yield f"{_title(f'Why: row {place + 1}, one of the least certain')}\n{mr.explain(saved.model, row)}"
     yield f"{_title('What to do')}\n{_decision(saved, row, table)}"
-    yield f"{_title('Saved')}\n{_saved(saved, task)}\n{_report(asked, page)}"
+    report_file(asked, "auto", page, Voice(quiet=True), cv=FOLDS)
+    yield f"{_title('Saved')}\n{_saved(saved, task)}\nreport: {page}"
     yield f"{_title('On your own file')}\n{_commands(table, asked.target, model)}"
 
 
@@ -88,14 +89,6 @@ def _saved(saved: SavedModel, task: Task) -> str:
     if not same:
         raise RuntimeError(f"{saved.path} does not answer as the model that was saved")
     return f"model:  {saved.path} ({Path(saved.path).stat().st_size:,} bytes; opened again, it answers alike to the last bit)"
-
-
-def _report(asked: Asked, page: str) -> str:
-    try:
-        report_file(asked, "auto", page, Voice(quiet=True), cv=FOLDS)
-    except NotImplementedError as error:
-        return f"report: {error}"
-    return f"report: {page}"
 
 
 def _commands(table: str, target: str, model: str) -> str:

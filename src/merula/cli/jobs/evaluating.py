@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from sklearn.dummy import DummyClassifier
 
 import merula as mr
 from merula.cli.jobs.models import costs_file, new_model
 from merula.cli.jobs.task import Asked, Task, read_task
 from merula.cli.voice import Voice
+from merula.encode import UnseenLevelWarning
 from merula.evaluation import Evaluation
 from merula.table import plain_label
 
@@ -20,12 +22,12 @@ def evaluate_file(
     asked: Asked,
     models: Sequence[str],
     voice: Voice,
-    cv: int = 10,
+    cv: int | None = None,
     repeats: int = 1,
     costs: str | None = None,
 ) -> tuple[Evaluation, Task]:
     """Figures of models on rows they were not fitted on, beside guessing by the classes' frequencies alone."""
-    with voice.heeding_warnings():
+    with voice.heeding_warnings(but=UnseenLevelWarning):  # folds lack rare levels: nothing to be told
         task = read_task(asked, voice)
         read = costs_file(costs, [plain_label(label) for label in task.classes.classes.tolist()])
         candidates = {name: new_model(name, task.kinds) for name in models}
@@ -33,11 +35,34 @@ def evaluate_file(
             {**candidates, GUESS: DummyClassifier(strategy="prior")},
             task.features,
             task.labels,
-            cv=cv,
+            cv=cv or usable_folds(task, voice),
             repeats=repeats,
             groups=task.groups,
             costs=read,
             sample_weight=task.weights,
             progress=voice.shows_progress,
         )
+    _warn_if_useless(found, voice)
     return found, task
+
+
+def usable_folds(task: Task, voice: Voice) -> int:
+    """Ten folds, or as many as the rows or groups of a small table allow."""
+    rows = np.bincount(task.classes.codes)
+    most = 10 if rows.max() >= 10 else max(2, int(rows.min()))
+    if task.groups is not None:
+        most = min(most, len(np.unique(task.groups)))
+    if most < 10:
+        voice.note(f"the table is too small for ten folds; {most} are used")
+    return most
+
+
+def _warn_if_useless(found: Evaluation, voice: Voice) -> None:
+    """A note where a model's probabilities are worse than the classes' frequencies."""
+    guess = found.figures[GUESS]["log_loss"].value
+    for name, figures in found.figures.items():
+        own = figures["log_loss"].value
+        if name != GUESS and own is not None and guess is not None and own > guess:
+            voice.note(
+                f"the probabilities of {name} are worse than the classes' frequencies alone: it is too sure of itself, often because several columns say the same; try another --model, or leave columns out with --ignore"
+            )

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import merula as mr
-from merula.advice import review
+from merula.advice import advised_kinds, review
 from merula.cli.jobs.models import check_writable
-from merula.cli.jobs.task import check_column, named_table, stated_kinds, worded
+from merula.cli.jobs.task import check_column, named_table, note_remarks, stated_kinds
 from merula.cli.voice import Voice, aligned
 from merula.formats import FORMATS
 from merula.schema import Label, one_of
 from merula.table import open_table
 
-LEFT_OUT = ("identifier", "text", "empty", "constant")
+NOTHING_TOLD = ("text", "empty", "constant")
 MOST_LEVELS = 6
 
 
@@ -34,20 +34,23 @@ def learn_file(
     for name in ignore:
         check_column(name, data.column_names, "--ignore")
     stated = stated_kinds(kinds, data.column_names) | dict.fromkeys(ignore, "ignore")
-    left_out = {name for name, kind in stated.items() if kind == "ignore"}
-    for remark in review(open_table(data), None, stated):
-        if remark.what in LEFT_OUT:
-            voice.note(
-                worded(remark) if remark.what == "identifier" else f"column {remark.column!r} {remark.text}; left out"
-            )
-            left_out.add(remark.column)
-    variables = [name for name in data.column_names if name not in left_out]
+    opened = open_table(data)
+    remarks = review(opened, None, stated)
+    note_remarks([remark for remark in remarks if remark.what in ("identifier", "codes")], voice)
+    used = advised_kinds(opened, remarks, stated)
+    for remark in remarks:
+        if remark.what in NOTHING_TOLD:
+            voice.note(f"column {remark.column!r} {remark.text} and is left out")
+            used[remark.column] = "ignore"
+    variables = [name for name, kind in used.items() if kind != "ignore"]
     if not variables:
         raise ValueError(f"every column of {table} is left out; there is nothing to learn from")
-    used = {name: kind for name, kind in stated.items() if name not in left_out}
+    categories = {name: "categorical" for name in variables if used[name] == "categorical"}  # numbers may yet be cut
     asked = {key: value for key, value in options.items() if value is not None}
     with voice.heeding_warnings():
-        network = mr.learn_structure(data.select(variables), kinds=used or None, progress=voice.shows_progress, **asked)
+        network = mr.learn_structure(
+            data.select(variables), kinds=categories or None, progress=voice.shows_progress, **asked
+        )
         network.write(output)
 
 

@@ -8,25 +8,33 @@ from shlex import join
 from typing import Any
 
 import merula as mr
+from merula.cli.jobs.evaluating import usable_folds
 from merula.cli.jobs.models import check_writable, costs_file, new_model
 from merula.cli.jobs.task import Asked, read_task
 from merula.cli.voice import Voice
+from merula.encode import UnseenLevelWarning
 from merula.table import plain_label
 
 
 def report_file(
-    asked: Asked, model: str, output: str, voice: Voice, cv: int = 10, repeats: int = 1, costs: str | None = None
+    asked: Asked,
+    model: str,
+    output: str,
+    voice: Voice,
+    cv: int | None = None,
+    repeats: int = 1,
+    costs: str | None = None,
 ) -> None:
     """The report, written to a file."""
     check_writable(output, "a report")
-    with voice.heeding_warnings():
+    with voice.heeding_warnings(but=UnseenLevelWarning):  # folds lack rare levels: nothing to be told
         task = read_task(asked, voice)
         mr.write_report(
             {model: new_model(model, task.kinds)},
             task.features,
             task.labels,
             output,
-            cv=cv,
+            cv=cv or usable_folds(task, voice),
             repeats=repeats,
             groups=task.groups,
             costs=costs_file(costs, [plain_label(label) for label in task.classes.classes.tolist()]),

@@ -8,7 +8,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from merula.advice import Remark, check_target, review
+from merula.advice import Remark, advised_kinds, check_target, review
 from merula.cli.voice import Voice
 from merula.encode import Target, encode_target
 from merula.schema import KINDS, one_of
@@ -16,11 +16,12 @@ from merula.table import open_table
 from merula.table.files import read_table
 
 BUNDLED = ("penguins",)
+MOST_NAMED = 6
 HINTS = {
-    "identifier": "left out; --kinds '{column}=categorical' keeps it",
-    "text": "--kinds '{column}=categorical' takes it whole, --ignore '{column}' leaves it out",
-    "numbers as words": "so it is read as words; --missing WORD says which of them mean that the number is missing",
-    "leak": "if it is known only once the class is, leave it out: --ignore '{column}'",
+    "identifier": " and is left out; --kinds '{column}={kind}' keeps it",
+    "text": "; --kinds '{column}=categorical' takes it whole, --ignore '{column}' leaves it out",
+    "numbers as words": ", so it is read as words; --missing WORD says which of them mean that the number is missing",
+    "leak": "; if it is known only once the class is, leave it out: --ignore '{column}'",
 }
 
 
@@ -75,11 +76,11 @@ def read_task(asked: Asked, voice: Voice) -> Task:
         )
     kinds = {**stated_kinds(asked.kinds, features.column_names), **dict.fromkeys(asked.ignore, "ignore")}
     classes = _classes(table, asked.target)
-    remarks = review(open_table(features), classes, kinds)
-    for remark in remarks:
-        voice.note(worded(remark))
-        kinds |= {"identifier": {remark.column: "ignore"}, "text": {remark.column: "text"}}.get(remark.what, {})
-    if all(kinds.get(name) == "ignore" for name in features.column_names):
+    opened = open_table(features)
+    remarks = review(opened, classes, kinds)
+    note_remarks(remarks, voice)
+    kinds = advised_kinds(opened, remarks, kinds)
+    if set(kinds.values()) == {"ignore"}:
         raise ValueError(
             f"every column of {asked.table} besides {asked.target!r} is left out; there is nothing to learn from"
         )
@@ -134,10 +135,19 @@ def stated_kinds(stated: Sequence[str], columns: Sequence[str]) -> dict[str, str
     return kinds
 
 
-def worded(remark: Remark) -> str:
-    """A remark as a note, with what to do about it."""
-    hint = HINTS.get(remark.what)
-    return f"column {remark.column!r} {remark.text}" + (f"; {hint.format(column=remark.column)}" if hint else "")
+def note_remarks(remarks: Sequence[Remark], voice: Voice) -> None:
+    """Each remark as a note with what to do about it; columns of codes are named together."""
+    for remark in remarks:
+        if remark.what != "codes":
+            hint = HINTS.get(remark.what, "").format(column=remark.column, kind=remark.kind)
+            voice.note(f"column {remark.column!r} {remark.text}{hint}")
+    codes = [remark.column for remark in remarks if remark.what == "codes"]
+    if codes:
+        named = ", ".join(map(repr, codes[:MOST_NAMED])) + (
+            f" and {len(codes) - MOST_NAMED} more" if len(codes) > MOST_NAMED else ""
+        )
+        which = f"column {named} holds" if len(codes) == 1 else f"columns {named} hold"
+        voice.note(f"{which} few whole numbers, read as categories; --kinds '{codes[0]}=numeric' reads them as amounts")
 
 
 def _numbers(table: Any, name: str) -> Any:
