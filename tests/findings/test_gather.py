@@ -90,6 +90,16 @@ def test_words_that_tell_most_come_first():
     assert words.given["spam"][words.values.index("cash")] == pytest.approx((12 + 1) / (18 + 7))
 
 
+def test_the_words_of_a_row_add_up_to_its_texts_evidence():
+    texts = ["win cash", "cash prize", "cash cash", "see you", "you there", "lunch you", "cash you"] * 2
+    labels = ["spam", "spam", "spam", "ham", "ham", "ham", "ham"] * 2
+    found = gathered(mr.NaiveBayesClassifier(kinds="text"), pd.DataFrame({"letter": texts}), labels)
+    for story in found.rows:
+        (text,) = story.explanation.reasons
+        assert sum(weight for _, weight in story.words) == pytest.approx(text.evidence)
+        assert {word for word, _ in story.words} == set(texts[story.number - 1].split())
+
+
 def test_rows_are_explained_as_explain_does(found, patients):
     table, labels = patients
     model = mr.NaiveBayesClassifier(kinds={"visits": "count"}).fit(table, labels)

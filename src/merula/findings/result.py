@@ -126,12 +126,18 @@ class Conditional:
 
 @dataclass(frozen=True, eq=False)
 class RowStory:
-    """One row explained, and why it was chosen: "least certain", "most certain" or "most surprising"; rows count from 1."""
+    """One row explained, and why it was chosen: "least certain", "most certain" or "most surprising"; rows count from 1.
+
+    ``words`` are the most telling words of its texts, with their weights of evidence for the explained class against the
+    ``rival``, the most probable of the others.
+    """
 
     number: int
     why: str
     truth: Label
     explanation: Explanation
+    words: tuple[tuple[str, float], ...] = ()
+    rival: Label = None
 
 
 @dataclass(frozen=True)

@@ -2,27 +2,60 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.classify.base import BayesianClassifier
+from merula.distributions.multinomial import TokenDistribution
+from merula.encode.tokens import words
 from merula.explanation import explain
+from merula.explanation.evidence import Explanation
 from merula.findings.result import RowStory
+from merula.schema import Label
 from merula.table import RowSource, plain_label
 
 Array = NDArray[np.float64]
+MOST_WORDS = 10  # of a text, that are named
 CHOSEN = {"least certain": 3, "most surprising": 2, "most certain": 2}
 
 
-def row_stories(model: Any, rows: RowSource, X: Any, truth: NDArray[np.int64]) -> tuple[RowStory, ...]:
+def row_stories(model: BayesianClassifier, rows: RowSource, X: Any, truth: NDArray[np.int64]) -> tuple[RowStory, ...]:
     """The chosen rows with their explanations, by a model that has seen them."""
     proba = model.predict_proba(X)
     labels = [plain_label(label) for label in model.classes_.tolist()]
     return tuple(
-        RowStory(row + 1, why, labels[truth[row]], explain(model, rows.take(np.array([row]))))
+        _story(model, row, why, labels[truth[row]], explain(model, rows.take(np.array([row]))))
         for why, row in chosen_rows(proba, truth)
     )
+
+
+def _story(model: BayesianClassifier, row: int, why: str, truth: Label, explanation: Explanation) -> RowStory:
+    place = explanation.classes.index(explanation.label)
+    others = [k for k in np.argsort(-explanation.posterior, kind="stable").tolist() if k != place]
+    telling = _telling_words(model, explanation, place, others[0])
+    return RowStory(row + 1, why, truth, explanation, telling, explanation.classes[others[0]])
+
+
+def _telling_words(
+    model: BayesianClassifier, explanation: Explanation, place: int, rival: int
+) -> tuple[tuple[str, float], ...]:
+    """The words of a row's texts that tell most between two classes; between two, words' weights add up to the text's."""
+    weights: dict[str, float] = {}
+    for reason in explanation.reasons:
+        owner = next((part for part in model.distributions_ if reason.columns[0] in part.columns), None)
+        if not isinstance(owner, TokenDistribution) or not reason.known:
+            continue
+        column = owner.columns.index(reason.columns[0])
+        known = {word: k for k, word in enumerate(owner.vocabularies[column])}
+        for word, count in Counter(words(reason.values[0])).items():
+            if word in known:
+                term = owner.log_table[column][known[word]]
+                weight = float(term[place] - term[rival]) * (1 if owner.binary else count)
+                weights[word] = weights.get(word, 0.0) + weight
+    return tuple(sorted(weights.items(), key=lambda pair: (-abs(pair[1]), pair[0]))[:MOST_WORDS])
 
 
 def chosen_rows(proba: Array, truth: NDArray[np.int64]) -> list[tuple[str, int]]:

@@ -194,9 +194,7 @@ def _x(title: str | None = None) -> Any:
 
 def _y_axis(pattern: str = "") -> Any:
     """An axis as wide as that of every other scale, so that points lie below one another."""
-    return alt.Axis(
-        minExtent=100, maxExtent=100, labelLimit=92, tickCount=4, **({"format": pattern} if pattern else {})
-    )
+    return alt.Axis(minExtent=100, maxExtent=100, labelLimit=92, tickCount=4, format=pattern or alt.Undefined)
 
 
 def _level_points(ticks: Sequence[tuple[str, float, float]]) -> dict[str, Any]:

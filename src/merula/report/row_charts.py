@@ -52,7 +52,9 @@ def _caption(story: RowStory, likely: int) -> str:
     explanation = story.explanation
     guess, p = explanation.classes[likely], percent(float(explanation.posterior[likely]))
     told = "and so it is" if guess == story.truth else f"but it is {name(story.truth)}"
-    return f"{story.why.capitalize()}: {name(guess)} with {p}, {told}."
+    listed = ", ".join(f"{name(word)} ({signed(weight)})" for word, weight in story.words)
+    words = f" Its words, for {name(explanation.label)} against {name(story.rival)}: {listed}." if listed else ""
+    return f"{story.why.capitalize()}: {name(guess)} with {p}, {told}.{words}"
 
 
 def _color(label: str, weight: float) -> str:
