@@ -120,12 +120,17 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
         "precision",
         "Precision and recall",
         f"Of the rows taken for {kept}, how many are of it (precision), by how many of its rows are found (recall). All folds together.",
-        [(key, curve.precision_recall) for key, curve in zip(keys, curves, strict=True)],
+        [(key, _from_nothing(curve.precision_recall)) for key, curve in zip(keys, curves, strict=True)],
         ("share found (recall)", "share right (precision)"),
         colors,
         None,
     )
     return [roc, recall]
+
+
+def _from_nothing(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+    """The curve drawn from the left edge on: to find fewer rows than the highest threshold does changes nothing."""
+    return [(0.0, points[0][1]), *points]
 
 
 def _rating(
