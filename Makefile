@@ -9,7 +9,7 @@ TARGET ?=
 .PHONY: run test lint types imports bench docs format clean
 
 # The main job on the penguins, or on any table: make run DATA=my.csv TARGET=outcome
-run: $(VENV)/.ready
+run: $(VENV)/.command
 	$(BIN)/merula demo '$(DATA)' $(if $(TARGET),--target '$(TARGET)')
 
 test: $(VENV)/.ready
@@ -41,6 +41,12 @@ format: $(VENV)/.ready
 
 clean:
 	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+# What the merula command needs, and nothing that only developers do.
+$(VENV)/.command: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[cli,report]'
+	touch $@
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
