@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DATA ?= penguins
 TARGET ?=
 
-.PHONY: run test lint types imports bench docs format clean
+.PHONY: run test lint types imports bench docs examples format clean
 
 # The main job on the penguins, or on any table: make run DATA=my.csv TARGET=outcome
 run: $(VENV)/.command
@@ -34,6 +34,10 @@ bench: $(VENV)/.ready
 # The documentation as a site in site/; nothing is fetched, and a warning is an error.
 docs: $(VENV)/.ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# What the examples print, for the page that shows them.
+examples: $(VENV)/.ready
+	for script in examples/*.py; do $(BIN)/python $$script > $${script%.py}.txt || exit 1; done
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
