@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         TooWideError,
     )
     from merula.formats import read_network
+    from merula.logspace import ZeroEvidenceWarning
     from merula.network import (
         BayesianNetwork,
         LinearGaussian,

@@ -21,7 +21,17 @@ AHEAD, LINE = 8_192, 64  # bytes: how far ahead memory is asked for, and how muc
 
 
 class ZeroEvidenceWarning(UserWarning):
-    """Some rows have probability 0 under every class; their posterior is the class prior."""
+    """Some rows have probability 0 under every class; their posterior is the class prior.
+
+    Examples
+    --------
+    >>> import merula as mr, warnings
+    >>> model = mr.NaiveBayesClassifier(smoothing=0, levels={"x0": ["red", "blue", "green"]}).fit([["red"], ["blue"]], [0, 1])
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     print(model.predict_proba([["green"]]), said[0].category is mr.ZeroEvidenceWarning)
+    [[0.5 0.5]] True
+    """
 
 
 def kernel(function: F) -> F:

@@ -20,7 +20,17 @@ SAMPLED = 10_000  # rows drawn to find where a column's mass is
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What a family is told besides the statistic: the classes and their weight, and the model's options."""
+    """What a family is told besides the statistic: the classes and their weight, and the model's options.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> import numpy as np
+    >>> from merula.stats import Moments
+    >>> setting = mr.Setting(("tit", "wren"), np.array([2.0, 1.0]), (mr.Column("wing", "numeric"),), variance="unbiased")
+    >>> mr.Gaussian().build(Moments.zero(("wing",), 2), setting).columns
+    ('wing',)
+    """
 
     classes: tuple[Label, ...]
     class_weight: Array
@@ -37,6 +47,15 @@ class Distribution:
 
     Subclass it as a frozen dataclass whose fields are plain data and arrays; write `log_prob`, `parameters_count`
     and, if it can be sampled, `sample`.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> model = mr.NaiveBayesClassifier().fit([["red", 1.0], ["blue", 3.0], ["red", 2.0]], ["yes", "no", "no"])
+    >>> [(part.columns, part.parameters_count) for part in model.distributions_]
+    [(('x0',), 2), (('x1',), 4)]
+    >>> isinstance(model.distributions_[0], mr.Distribution)
+    True
     """
 
     columns: tuple[str, ...]
@@ -128,7 +147,15 @@ def _frozen(value: Any) -> Any:
 
 
 class Family(Protocol):
-    """A kind of distribution: which statistic it needs, and how to build the distribution from it."""
+    """A kind of distribution: which statistic it needs, and how to build the distribution from it.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> family: mr.Family = mr.Gaussian(variance="unbiased")
+    >>> family.name, type(family.wanted(("wing",), 2)).__name__, family.get_params()
+    ('gaussian', 'Moments', {'variance': 'unbiased'})
+    """
 
     name: ClassVar[str]
     distribution: ClassVar[type[Distribution]]
@@ -155,7 +182,24 @@ class Family(Protocol):
 
 
 class BaseFamily:
-    """What every family shares: `get_params` and `set_params` over its dataclass fields, and a check of the column's kind."""
+    """What every family shares: `get_params` and `set_params` over its dataclass fields, and a check of the column's kind.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from typing import ClassVar
+    >>> import merula as mr
+    >>> @dataclass(frozen=True)
+    ... class Exponential(mr.BaseFamily):
+    ...     name: ClassVar[str] = "exponential"
+    ...     faster: float = 1.0
+    >>> Exponential().set_params(faster=2.0).get_params()
+    {'faster': 2.0}
+    >>> Exponential().encodes(mr.Column("colour", "categorical"))
+    Traceback (most recent call last):
+        ...
+    ValueError: column 'colour' is categorical, but the exponential distribution is for numeric or datetime columns; change kinds= or distributions=
+    """
 
     name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]] = ("numeric", "datetime")

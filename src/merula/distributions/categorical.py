@@ -159,7 +159,20 @@ class Categorical(BaseFamily):
 
 @dataclass(frozen=True)
 class Bernoulli(Categorical):
-    """The family of yes/no columns (false/true or 0/1): P(1 given c) = (n_c1 + α) / (n_c + 2α), both levels always present."""
+    """The family of yes/no columns (false/true or 0/1): P(1 given c) = (n_c1 + α) / (n_c + 2α), both levels always present.
+
+    Parameters
+    ----------
+    smoothing : None, float or MEstimate
+        None takes the classifier's.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> model = mr.NaiveBayesClassifier(distributions={"numeric": mr.Bernoulli()}).fit([[1], [1], [0], [0]], [1, 1, 1, 0])
+    >>> model.predict_proba([[1]]).round(3).tolist()  # ¼ · ⅓ against ¾ · ⅗
+    [[0.156, 0.844]]
+    """
 
     name: ClassVar[str] = "bernoulli"
     kinds: ClassVar[tuple[str, ...]] = ("categorical", "numeric")

@@ -170,6 +170,14 @@ class JointCategorical(BaseFamily):
     ----------
     smoothing : None, float or MEstimate
         The pseudo-count α of every cell; None takes the classifier's. ``MEstimate(m)`` is α = m / Π_j m_j.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> rows = [["red", "circle"], ["red", "square"], ["blue", "circle"], ["blue", "square"]]
+    >>> model = mr.BayesClassifier(distributions={"categorical": mr.JointCategorical(smoothing=0.5)})
+    >>> model.fit(rows, ["yes", "no", "no", "yes"]).predict_proba([["red", "circle"]]).round(4).tolist()  # 0.5 to 1.5
+    [[0.25, 0.75]]
     """
 
     smoothing: Any = None

@@ -186,6 +186,15 @@ class MultivariateGaussian(BaseFamily):
         0 is the textbook estimate, an error where it is singular.
     variance : None, "mle" or "unbiased"
         None takes the classifier's.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> rows = [[0.0, 0.1], [1.0, 0.9], [2.0, 2.1], [0.0, 2.1], [1.0, 0.8], [2.0, 0.1]]
+    >>> families = {"numeric": mr.MultivariateGaussian(shrinkage=0.1)}
+    >>> model = mr.BayesClassifier(distributions=families).fit(rows, ["up", "up", "up", "down", "down", "down"])
+    >>> model.predict([[3.0, 3.0], [3.0, -1.0]]).tolist()
+    ['up', 'down']
     """
 
     covariance: str = "full"

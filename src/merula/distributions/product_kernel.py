@@ -167,6 +167,15 @@ class ProductKernel(BaseFamily):
         factor; or this number for all classes and columns of numbers.
     smoothing : None, float or MEstimate
         α of the words' kernel: λ_c = α·(m − 1) / (n_c + α·m), which for a single column is Laplace's rule; None takes the classifier's.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> rows = [[0.0, 0.1], [5.0, 5.1], [5.2, 4.9], [0.1, 5.0], [0.0, 5.2], [5.0, 0.0]]
+    >>> families = {"numeric": mr.ProductKernel(bandwidth=1.0)}
+    >>> model = mr.BayesClassifier(distributions=families).fit(rows, ["same"] * 3 + ["different"] * 3)
+    >>> model.predict([[0.0, 0.0], [0.0, 5.0]]).tolist()
+    ['same', 'different']
     """
 
     bandwidth: Any = "silverman"

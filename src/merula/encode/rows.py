@@ -27,11 +27,32 @@ WIDEST_RANGE = 65_536  # integers further apart than this are coded by sorting
 
 
 class GuessedKindWarning(UserWarning):
-    """A column's kind was guessed from what it holds; say it in `kinds=`."""
+    """A column's kind was guessed from what it holds; say it in `kinds=`.
+
+    Examples
+    --------
+    >>> import merula as mr, warnings
+    >>> texts = [[f"message number {i} says hello to you"] for i in range(40)]
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     model = mr.NaiveBayesClassifier().fit(texts, ["ham", "spam"] * 20)
+    >>> said[0].category is mr.GuessedKindWarning, model.schema_["x0"].kind
+    (True, 'text')
+    """
 
 
 class UnseenLevelWarning(UserWarning):
-    """A categorical cell holds a level that fit never saw; it is treated as the `unseen` option says."""
+    """A categorical cell holds a level that fit never saw; it is treated as the `unseen` option says.
+
+    Examples
+    --------
+    >>> import merula as mr, warnings
+    >>> model = mr.NaiveBayesClassifier().fit([["red"], ["blue"]], ["yes", "no"])
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     print(model.predict_proba([["green"]]), said[0].category is mr.UnseenLevelWarning)
+    [[0.5 0.5]] True
+    """
 
 
 def infer_schema(table: Table, kinds: Any = None, levels: Any = None, more_to_come: bool = False) -> Schema:

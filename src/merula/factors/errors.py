@@ -19,7 +19,23 @@ class ImpossibleEvidenceError(ValueError):
 
 
 class TooWideError(MemoryError):
-    """An exact answer would need more table entries than allowed; nothing was computed."""
+    """An exact answer would need more table entries than allowed; nothing was computed.
+
+    Attributes
+    ----------
+    entries, limit : float
+        What it would need, and what was allowed.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> network = mr.BayesianNetwork().add("rain", ["no", "yes"], [0.8, 0.2])
+    >>> network = network.add("wet", ["no", "yes"], [[0.9, 0.1], [0.2, 0.8]], parents=["rain"])
+    >>> network.query(["rain", "wet"], limit=3)
+    Traceback (most recent call last):
+        ...
+    merula.factors.errors.TooWideError: an exact answer needs tables of 4 entries (32 bytes), the limit is 3 (24 bytes); give more evidence, ask for fewer variables at once, raise limit=, or ask query(…, method='likelihood-weighting')
+    """
 
     def __init__(self, entries: float, limit: float) -> None:
         entries, limit = as_float(entries), as_float(limit)
@@ -31,7 +47,17 @@ class TooWideError(MemoryError):
 
 
 class NoSampleError(ValueError):
-    """No row was drawn that agrees with the evidence: it is impossible, or too rare for this method and so few draws."""
+    """No row was drawn that agrees with the evidence: it is impossible, or too rare for this method and so few draws.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> network = mr.BayesianNetwork().add("alarm", ["no", "yes"], [1 - 1e-9, 1e-9])
+    >>> network.sample(1, given={"alarm": "yes"}, method="forward", random_state=0)
+    Traceback (most recent call last):
+        ...
+    merula.factors.errors.NoSampleError: of 500,000 rows drawn, 0 agree with the evidence alarm = 'yes', 1 are wanted; use method='exact' or 'likelihood-weighting'
+    """
 
 
 def _bytes(entries: float) -> str:

@@ -30,7 +30,18 @@ MOST_NAMED = 4  # variables that a warning lists
 
 
 class UnobservedParentsWarning(UserWarning):
-    """Some configurations of a variable's parents occur in no row: what the network says there is the prior alone."""
+    """Some configurations of a variable's parents occur in no row: what the network says there is the prior alone.
+
+    Examples
+    --------
+    >>> import merula as mr, pandas as pd, warnings
+    >>> rows = pd.DataFrame({"rain": ["no", "no"], "wet": ["no", "yes"]})
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     network = mr.BayesianNetwork([("rain", "wet")]).fit(rows, levels={"rain": ["no", "yes"]})
+    >>> said[0].category is mr.UnobservedParentsWarning, network.query("wet", given={"rain": "yes"})["yes"]
+    (True, 0.5)
+    """
 
 
 @dataclass(frozen=True, eq=False)
