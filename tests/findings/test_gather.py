@@ -80,6 +80,28 @@ def test_a_joint_model_shows_each_columns_own_distribution(patients):
     assert "modelled together" in found.notes["nomogram"]
 
 
+def test_what_a_column_adds_is_the_change_of_the_log_odds_when_it_becomes_known(patients):
+    table, labels = patients[0][["blood pressure", "visits"]], patients[1]
+    found = gathered(mr.BayesClassifier(), table, labels)
+    model = mr.BayesClassifier().fit(table, labels)
+
+    def log_odds(rows):
+        log_proba = model.predict_log_proba(rows)
+        own = log_proba[np.arange(len(labels)), (labels == "ill").astype(int)]
+        other = log_proba[np.arange(len(labels)), (labels != "ill").astype(int)]
+        return own - other
+
+    for one in found.given_others:
+        (name,) = one.columns
+        moved = log_odds(table) - log_odds(table.assign(**{name: np.nan}))
+        assert one.evidence == pytest.approx(moved.mean(), abs=1e-9)
+    assert {one.columns for one in found.given_others} == {("blood pressure",), ("visits",)}
+
+
+def test_columns_with_terms_of_their_own_are_not_told_apart_again(found):
+    assert found.given_others == ()
+
+
 def test_words_that_tell_most_come_first():
     texts = ["win cash", "cash prize", "cash cash", "see you", "you there", "lunch you"] * 3
     labels = ["spam", "spam", "spam", "ham", "ham", "ham"] * 3

@@ -19,7 +19,7 @@ from merula.explanation import nomogram
 from merula.explanation.scales import Nomogram
 from merula.findings.actions import summarise_actions
 from merula.findings.conditionals import conditionals_of
-from merula.findings.contributions import contributions_of
+from merula.findings.contributions import contributions_of, given_others
 from merula.findings.curves import cost_curves, rating_curves
 from merula.findings.data import summarise_data
 from merula.findings.origin import origin_of
@@ -158,10 +158,14 @@ def _explained(model: Any, X: Any, evaluation: Evaluation) -> dict[str, Any]:
         return {"notes": {"columns": "This model is a mixture: its columns have no terms of their own."}}
     rows, truth = open_rows(X), _places(model, evaluation)
     found = contributions_of(model, rows, truth, evaluation.weights)
+    apart = given_others(model, rows, truth, evaluation.weights)
     points, reason = _nomogram(model, evaluation)
     return {
         "contributions": found,
-        "conditionals": conditionals_of(model, [name for one in found for name in one.columns]),
+        "given_others": apart,
+        "conditionals": conditionals_of(
+            model, list(dict.fromkeys(name for one in (*apart, *found) for name in one.columns))
+        ),
         "nomogram": points,
         "rows": row_stories(model, rows, X, truth),
         "notes": {"nomogram": reason} if reason else {},

@@ -168,6 +168,7 @@ class Findings:
     actions: Actions | None = None
     data: DataSummary | None = None
     contributions: tuple[Contribution, ...] = ()
+    given_others: tuple[Contribution, ...] = ()
     conditionals: tuple[Conditional, ...] = ()
     nomogram: Nomogram | None = None
     rows: tuple[RowStory, ...] = ()

@@ -21,8 +21,12 @@ TABLED = 9
 PLAIN = ".6~g"  # of numbers along an axis: 2007 is a year, not 2,007
 
 
-def contribution_chart(contributions: Sequence[Contribution]) -> Chart:
-    """The mean weight of evidence of each column for the true class."""
+MOVED = "How far knowing the column moves the log-odds of a row's true class against the others, in the mean: +0.69 doubles the odds, +2.3 makes them ten times as large; below 0 it misleads."
+APART = "How far knowing the column moves the log-odds of a row's true class once all other columns are known: what it adds to them."
+
+
+def contribution_chart(contributions: Sequence[Contribution], apart: bool = False) -> Chart:
+    """The mean weight of evidence of each column for the true class; `apart`: beyond what the others tell."""
     lines = [
         (_block(one.columns), one.evidence, one.strength, percent(one.decides), FOR if one.evidence >= 0 else AGAINST)
         for one in contributions
@@ -41,9 +45,9 @@ def contribution_chart(contributions: Sequence[Contribution]) -> Chart:
     rest = f" The {MOST_BARS} strongest are drawn." if len(lines) > MOST_BARS else ""
     classes = list(contributions[0].by_class)[:MOST_LINES]
     return Chart(
-        "evidence",
-        "Weight of evidence",
-        f"How far knowing the column moves the log-odds of a row's true class against the others, in the mean: +0.69 doubles the odds, +2.3 makes them ten times as large; below 0 it misleads.{rest}",
+        "added" if apart else "evidence",
+        "What each column adds to the others" if apart else "Weight of evidence",
+        f"{APART if apart else MOVED}{rest}",
         specification(drawing, bars_height(min(len(lines), MOST_BARS))),
         ("column", "towards the truth", "size of the move", "decides alone", *(f"for {name(c)}" for c in classes)),
         tuple(

@@ -250,7 +250,10 @@ def _columns(findings: Findings) -> Section | None:
         return Section("columns", "What each column contributes", (note,))
     if not findings.contributions:
         return None
-    groups = [Group("", "", (column_charts.contribution_chart(findings.contributions),))]
+    charts = [column_charts.contribution_chart(findings.contributions)]
+    if findings.given_others:
+        charts.append(column_charts.contribution_chart(findings.given_others, apart=True))
+    groups = [Group("", "", tuple(charts))]
     if findings.conditionals:
         groups.append(_conditionals(findings.conditionals, findings))
     if findings.nomogram is not None:
