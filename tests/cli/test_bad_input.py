@@ -8,6 +8,8 @@ import zipfile
 
 import pytest
 
+import merula as mr
+
 BAD_INPUT, FAILED = 2, 1
 SHELL = [sys.executable, "-W", "error", "-m", "merula"]
 
@@ -160,6 +162,8 @@ def test_model_that_is_none(merula, folder):
     check(merula("info", "table.merula"), BAD_INPUT, "cannot be read as a merula model")
     (folder / "box").mkdir()
     check(merula("info", "box"), BAD_INPUT, "is a folder")
+    mr.BayesianNetwork().add("rain", ["no", "yes"], [0.8, 0.2]).write("rain.bif")
+    check(merula("info", "rain.bif"), BAD_INPUT, "rain.bif holds a network")
 
 
 def test_model_of_other_columns(merula, model, folder):

@@ -135,6 +135,11 @@ def test_answers_are_written_in_every_format(merula, model, name):
     )
 
 
+def test_json_does_not_change_what_a_file_is(merula, model):
+    assert merula("predict", model, "penguins", "-o", "answers.parquet", "--json").exit_code == 0
+    assert pq.read_table("answers.parquet").num_rows == 344
+
+
 def test_append_keeps_the_tables_own_columns(merula, model):
     assert merula("predict", model, "penguins", "--append", "-o", "all.parquet").exit_code == 0
     found = pq.read_table("all.parquet")
@@ -353,6 +358,8 @@ def test_report_is_a_page(merula, folder):
         ("info", "penguins.merula"),
         ("merge", "penguins.merula", "penguins.merula"),
         ("network", "learn", "penguins"),
+        ("report", "penguins", "-t", "species", "-m", "naive", "--cv", "2"),
+        ("demo",),
     ],
 )
 def test_json_parses_and_holds_the_notes(merula, model, words):

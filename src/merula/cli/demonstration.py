@@ -25,6 +25,7 @@ def demo(
     folder: Annotated[
         str, typer.Option("--folder", metavar="FOLDER", help="Where model and report are written.")
     ] = "merula-demo",
+    as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
 ) -> None:
@@ -37,8 +38,12 @@ def demo(
     """
     from merula.cli.jobs.demonstration import demonstrate
 
-    for part in demonstrate(table, target, folder, Voice(quiet)):
-        typer.echo(part)
+    voice, parts = Voice(quiet, as_json), []
+    for part in demonstrate(table, target, folder, voice):
+        parts.append(part.strip())
+        if not as_json:
+            typer.echo(part)
+    voice.result("", {"parts": parts, "folder": folder})
 
 
 def add_to(app: typer.Typer) -> None:

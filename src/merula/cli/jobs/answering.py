@@ -28,7 +28,7 @@ def predict_file(
     encoding: str | None = None,
 ) -> int:
     """The number of rows answered; the answers are written as a table."""
-    suffix = JSON_LINES if voice.as_json else None
+    suffix = JSON_LINES if voice.as_json and output == STANDARD else None
     writer_of(output, suffix)
     if output != STANDARD:
         check_writable(output, "a table")

@@ -78,6 +78,8 @@ def open_model(path: str) -> SavedModel:
         near = get_close_matches(Path(path).name, [name for name in others if name.endswith(".merula")], n=1)
         raise FileNotFoundError(f"there is no model file {path}" + (f"; did you mean {near[0]}?" if near else ""))
     model = mr.load(path)
+    if not hasattr(model, "predict_proba"):
+        raise ValueError(f"{path} holds a network, not a model; merula network shows and asks it")
     about = read_state(path).get("command") or {}
     costs = about.get("costs")
     return SavedModel(
