@@ -34,6 +34,7 @@ bench: $(VENV)/.ready
 # The documentation as a site in site/; nothing is fetched, and a warning is an error.
 docs: $(VENV)/.ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo 'open site/index.html; with search: $(BIN)/python -m http.server -d site'
 
 # What the examples print, for the page that shows them.
 examples: $(VENV)/.ready

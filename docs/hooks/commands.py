@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -62,5 +63,5 @@ def _example(part: str) -> str:
 
 def _row(record: tuple[str, str]) -> str:
     """A line of a table: how the parameter is spelled, and what its help says."""
-    spelled, about = (" ".join(text.split()).replace("|", "\\|") for text in record)
-    return f"| `{spelled}` | {about} |"
+    spelled, about = (" ".join(text.split()) for text in record)
+    return f"| `{re.sub(' <(list.)?str.?>', '', spelled)}` | {about.replace('|', chr(92) + '|')} |"
