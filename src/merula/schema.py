@@ -20,6 +20,8 @@ def one_of(word: Any, allowed: Iterable[str], what: str) -> str:
     words = list(allowed)
     if isinstance(word, str) and word in words:
         return word
+    if not words:
+        raise ValueError(f"{what} is {word!r}, but there is none yet")
     near = get_close_matches(word, words, n=1, cutoff=0.5) if isinstance(word, str) else []
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"{what} is {word!r}, expected one of {', '.join(map(repr, words))}{hint}")

@@ -72,7 +72,7 @@ class TestPaths:
 
     def test_no_suffix(self, tmp_path):
         for name in ("lawn", "lawn.gz"):
-            with pytest.raises(ValueError, match="no network format has the suffix"):
+            with pytest.raises(ValueError, match="the name has no suffix to tell the format; expected .bif"):
                 read_nodes(tmp_path / name)
 
     def test_suffix_in_capitals(self, sprinkler, tmp_path, assert_same):

@@ -139,3 +139,11 @@ def test_names_stand_in_comments_behind_the_numbers(sprinkler):
     assert [node.name for node in nodes] == ["x0", "x1", "x2", "x3"]
     assert nodes[3].parents == ("x2", "x0", "x1")
     assert nodes[3].table.tolist() == sprinkler[3].table.tolist()
+
+
+def test_names_that_were_cut_off_are_missed():
+    text = dump(parse(TEXT))
+    assert [node.name for node in parse(text)] == ["x0", "x1", "x2"]
+    for end in range(text.index("# merula 0") + 2, len(text)):
+        with pytest.raises(ValueError, match=r"the file ends within the names .*: it is cut short"):
+            parse(text[:end])

@@ -372,3 +372,41 @@ def test_counts_and_words():
     assert network.distribution("größe")["groß"] == 0.75
     network.graph["größe"] = ("male",)
     assert network.parents("größe") == ()
+
+
+def test_a_shallow_copy_is_added_to_by_itself():
+    network = parents()
+    network.query("größe")
+    twin = copy.copy(network)
+    twin.add("色泽", ["乌黑", "浅白"], [0.5, 0.5])
+    assert network.variables == ("größe", "male") and twin.variables == ("größe", "male", "色泽")
+    assert set(network.posteriors()) == {"größe", "male"}
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda: mr.BayesianNetwork(5), r"arcs are 5, expected a list of \(parent, child\)"),
+        (lambda: mr.BayesianNetwork({"rain": 5}), "arcs are 5"),
+        (lambda: mr.BayesianNetwork([(1, 2)]), "a variable is called 1, expected a name"),
+        (lambda: mr.BayesianNetwork(limit="much"), "limit is 'much', expected a number of table entries above 0"),
+        (lambda: parents().query("male", limit=-1), "limit is -1"),
+        (lambda: parents().query(None), "a variable asked for is None, expected a name or several"),
+        (lambda: mr.BayesianNetwork().query("male"), "a variable asked for is 'male', but there is none yet"),
+        (lambda: parents().ancestors("grösse"), "a variable is 'grösse', expected one of 'größe', 'male'"),
+        (lambda: parents().markov_blanket("grösse"), "a variable is 'grösse'"),
+        (lambda: parents().d_separated("male", "größe", given="grösse"), "a variable is 'grösse'"),
+    ],
+)
+def test_names_and_limits_that_cannot_be_are_said_in_the_words_of_the_call(ask, words):
+    with pytest.raises(ValueError, match=words):
+        ask()
+
+
+def test_a_table_of_forty_parents_is_refused_in_one_short_line():
+    network = mr.BayesianNetwork()
+    for place in range(40):
+        network.add(f"risk factor {place}", ["absent", "present"], [0.9, 0.1])
+    with pytest.raises(ValueError, match="the table of 'disease' given 40 parents has 2.2e\\+12 entries") as error:
+        network.add("disease", ["no", "yes"], [0.5, 0.5], parents=network.variables)
+    assert len(str(error.value)) < 200 and "disease" not in network.variables

@@ -379,3 +379,12 @@ def test_full_covariance_is_a_chain(patients):
     np.testing.assert_allclose(
         network.predict_table(asked, "diagnosis"), model.predict_proba(asked), rtol=0, atol=1e-11
     )
+
+
+def test_the_most_probable_number_is_refused_in_words():
+    network = mr.BayesianNetwork().add("sex", ["f", "m"], [0.5, 0.5])
+    network.add("blood pressure", mr.LinearGaussian({"f": 120.0, "m": 125.0}, 100.0), parents=["sex"])
+    for targets in ("blood pressure", ["sex", "blood pressure"]):
+        with pytest.raises(ValueError, match="most_probable needs levels; 'blood pressure' is numeric"):
+            network.most_probable(targets)
+    assert network.most_probable("sex", given={"blood pressure": 140.0})[0] == {"sex": "m"}

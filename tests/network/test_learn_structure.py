@@ -144,3 +144,12 @@ def test_load_reads_networks_too(backache, tmp_path, suffix):
     again = mr.load(path)
     assert again.graph == backache.graph and again.levels == backache.levels
     assert again.query("chair", {"ache": "T"}).allclose(backache.query("chair", {"ache": "T"}), 1e-12)
+
+
+def test_cuts_stay_with_the_network_after_actions_and_sums():
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"raucher": ["ja", "nein"] * 50})
+    table["alter"] = rng.normal(50, 5, 100) + 10 * (table.raucher == "ja")
+    network = mr.learn_structure(table, numeric="quantile", required=[("raucher", "alter")])
+    assert network.do({"raucher": "ja"}).discretizer_ is network.discretizer_
+    assert (network + network).discretizer_ is network.discretizer_

@@ -116,3 +116,16 @@ def test_what_cannot_be_added():
             _ = network + other
     with pytest.raises(TypeError):
         _ = network + 1
+
+
+def test_a_network_without_variables_learns_nothing_and_says_so():
+    with pytest.raises(ValueError, match="the network has no variables, so there is nothing to learn; give it arcs"):
+        mr.BayesianNetwork().fit(pd.DataFrame({"größe": ["klein", "groß"]}))
+
+
+def test_advice_names_only_what_the_caller_can_do():
+    table = pd.DataFrame({"größe": ["klein", "groß"], "farbe": ["rot", "rot"]})
+    with pytest.raises(ValueError, match="holds 'groß', which its levels .* do not name; correct the data, or name"):
+        mr.BayesianNetwork([("größe", "farbe")]).fit(table, levels={"größe": ["klein"]})
+    with pytest.raises(ValueError, match="column 'gewicht' is missing .*; add it, or leave it out"):
+        mr.learn_structure(table, variables=["größe", "gewicht"])

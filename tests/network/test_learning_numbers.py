@@ -145,3 +145,18 @@ def test_kinds_say_what_integers_are():
     network = mr.BayesianNetwork([("grade", "passed")]).fit(frame, kinds={"grade": "categorical"})
     assert network.levels["grade"] == (1, 2, 3)
     assert mr.BayesianNetwork({"grade": ()}).fit(frame).levels["grade"] == ()
+
+
+def test_times_count_seconds_whatever_unit_a_table_has():
+    days = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-03", "2020-06-01", "2020-06-03"] * 5))
+    table = pd.DataFrame({"season": ["winter", "winter", "summer", "summer"] * 5, "day": days})
+    network = mr.BayesianNetwork([("season", "day")]).fit(table)
+    assert network.query("day", given={"season": "winter"}).mean == pytest.approx(
+        pd.Timestamp("2020-01-02").timestamp()
+    )
+    answers = [network.predict_table(table.assign(day=days.dt.as_unit(unit)), "season") for unit in ("s", "ms", "ns")]
+    assert (answers[0].argmax(axis=1) == [1, 1, 0, 0] * 5).all()
+    assert (answers[0] == answers[1]).all() and (answers[0] == answers[2]).all()
+    later = mr.BayesianNetwork([("season", "day")]).fit(table[:8])
+    later.update(table[8:].assign(day=days[8:].dt.as_unit("ns")))
+    np.testing.assert_allclose(later.distribution("day").variance, network.distribution("day").variance, rtol=1e-9)

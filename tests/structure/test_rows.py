@@ -103,7 +103,7 @@ def test_categories_that_no_row_holds_are_no_unknown_levels():
 def test_an_absent_column_is_an_error_or_missing():
     table = pd.DataFrame(WEATHER)
     with pytest.raises(
-        ValueError, match="column 'wind' is missing from the table, which has 'sky', .*absent='missing'"
+        ValueError, match="column 'wind' is missing from the table, which has 'sky', .*add it, or leave it out"
     ):
         read_rows(table, names=["sky", "wind"])
     rows = read_rows(table, ["sky", "wind", "gust"], {"wind": ["calm", "storm"], "gust": None}, absent="missing")

@@ -28,6 +28,8 @@ def cell_text(levels: Levels, place: Sequence[Any]) -> str:
 
 def chosen(names: Any, variables: Iterable[str], what: str = "a variable") -> tuple[str, ...]:
     """One name or several, every one among the variables and none twice."""
+    if not isinstance(names, Iterable):
+        raise ValueError(f"{what} is {names!r}, expected a name or several")
     asked = (names,) if isinstance(names, str) else tuple(names)
     found = tuple(one_of(name, variables, what) for name in asked)
     twice = next((name for name in found if found.count(name) > 1), None)

@@ -64,7 +64,7 @@ def table_shape(name: str, parents: Sequence[str], levels: Levels) -> tuple[int,
     shape = tuple(len(levels[variable]) for variable in (*parents, name))
     if prod(shape) > LARGEST_TABLE:
         raise ValueError(
-            f"the table of {name!r} given {len(parents)} parents would have {prod(shape):,} cells, at most {LARGEST_TABLE:,} are read; give it fewer parents"
+            f"the table of {name!r} given {len(parents)} parents would have {prod(shape):,} cells, at most {LARGEST_TABLE:,} fit into a file; give it fewer parents (.json and .xdsl hold a NoisyOr or NoisyMax by its few numbers)"
         )
     return shape
 

@@ -139,7 +139,7 @@ def _format(path: PathLike) -> Format:
     if suffix not in FORMATS:
         hint = nearest(suffix, FORMATS) if suffix else ""
         raise ValueError(
-            f"{os.fspath(path)}: no network format has the suffix {suffix or 'of that name'!r}; expected {', '.join(FORMATS)}, each also with .gz{hint}"
+            f"{os.fspath(path)}: {f'no network format has the suffix {suffix!r}' if suffix else 'the name has no suffix to tell the format'}; expected {', '.join(FORMATS)}, each also with .gz{hint}"
         )
     return FORMATS[suffix]
 

@@ -33,6 +33,7 @@ from merula.schema import Label
 
 COMMENT = re.compile(r"#[^\n]*|^[ \t]*c(?:[ \t][^\n]*)?$", re.MULTILINE)
 NAMED = re.compile(r"^# merula (?P<place>\d+) (?P<name>\S+) (?P<levels>\S+)$", re.MULTILINE)
+OURS = re.compile(r"^# (?:network \S+$|merula )", re.MULTILINE)  # the comments of ours, or what is left of them
 OF_AGRUM = re.compile(r"^\d+(?: \d+)+   # (?P<name>.*)$", re.MULTILINE)
 
 
@@ -148,10 +149,14 @@ def _names(text: str, scopes: Sequence[Sequence[int]], sizes: Sequence[int]) -> 
     if len(written) == len(scopes):
         for scope, name in zip(scopes, written, strict=True):
             names[scope[-1]] = name.strip()
+    named = set()
     for found in NAMED.finditer(text):
         place, labels = int(found["place"]), decode_words(found["levels"])
         if place < len(sizes) and len(labels) == sizes[place]:
             names[place], levels[place] = decode_words(found["name"])[0], labels
+            named.add(place)
+    if OURS.search(text) and (len(named) < len(sizes) or not text.endswith("\n")):
+        raise ValueError(f"the file ends within the names after its tables; {len(named)} of {len(sizes)} variables have theirs: it is cut short")  # fmt: skip
     return names, levels
 
 

@@ -93,7 +93,8 @@ def fit(
     data : table
         A column for each variable, by name; other columns are ignored. A network that was stated keeps its levels, and a
         label that they do not name is an error. One given by arcs takes the levels that the table holds, sorted; its columns
-        of integers and floats become numeric variables unless `kinds` or `levels` says otherwise.
+        of integers and floats become numeric variables unless `kinds` or `levels` says otherwise; dates are seconds since
+        1970.
     weights : array, optional
         How often each row counts.
     pseudo_counts : number, "bdeu", or mapping
@@ -143,6 +144,8 @@ def fit(
     >>> round(network.query("wet", given={"rain": "no"})["yes"], 4)
     0.3333
     """
+    if not network.variables:
+        raise ValueError("the network has no variables, so there is nothing to learn; give it arcs, BayesianNetwork([(parent, child), …]), or let mr.learn_structure(data) find them")  # fmt: skip
     _refuse_noisy(network)
     prior = read_prior(pseudo_counts, equivalent_sample_size, expert)
     steps = _checked_steps(Steps(max_iterations, tolerance, restarts, random_state))
@@ -194,6 +197,7 @@ def added(first: BayesianNetwork, second: BayesianNetwork) -> BayesianNetwork:
     for name in statistic.discrete:
         same_prior(_believed(statistic, mine.options.prior, name), _believed(statistic, theirs.options.prior, name), name, statistic.graph[name])  # fmt: skip
     both = type(first)(statistic.graph, limit=first.limit)
+    both.discretizer_ = first.discretizer_
     return _learn(both, statistic, mine.options, mine.stated, None)
 
 

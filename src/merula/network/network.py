@@ -63,7 +63,7 @@ class BayesianNetwork:
     """
 
     def __init__(self, arcs: Any = None, *, limit: float = LIMIT) -> None:
-        self.limit = limit
+        self.limit = _checked_limit(limit)
         self._graph: dict[str, tuple[str, ...]] = {}
         self._nodes: dict[str, AnyNode] = {}
         self._learned: Any = None
@@ -187,15 +187,15 @@ class BayesianNetwork:
 
     def ancestors(self, *names: str) -> set[str]:
         """The variables from which arcs lead to one of these."""
-        return ancestors(self._graph, names)
+        return ancestors(self._graph, chosen(names, self._graph))
 
     def descendants(self, *names: str) -> set[str]:
         """The variables to which arcs lead from one of these."""
-        return descendants(self._graph, names)
+        return descendants(self._graph, chosen(names, self._graph))
 
     def markov_blanket(self, name: str) -> set[str]:
         """Parents, children and their other parents: once they are known, nothing else tells more about the variable."""
-        return blanket_of(self._graph, name)
+        return blanket_of(self._graph, one_of(name, self._graph, "a variable"))
 
     def d_separated(self, first: Any, second: Any, given: Any = ()) -> bool:
         """True when the graph alone says that two variables (or sets of them) are independent given others.
@@ -207,7 +207,7 @@ class BayesianNetwork:
         >>> network.d_separated("rain", "sprinkler"), network.d_separated("rain", "sprinkler", given="wet")
         (True, False)
         """
-        return d_separated(self._graph, first, second, given)
+        return d_separated(self._graph, *(chosen(names, self._graph) for names in (first, second, given)))
 
     @property
     def topological_order(self) -> list[str]:
@@ -356,10 +356,11 @@ class BayesianNetwork:
         """
         evidence, most = self._read(given), self._limit(limit)
         if targets is not None:
+            self._refuse_numeric("most_probable", chosen(targets, self._nodes, "a variable asked for"))
             joint = self.query(targets, given, limit=limit)
             levels = joint.mode()
             return levels, joint.probability(levels)
-        self._refuse_numeric("most_probable")
+        self._refuse_numeric("most_probable", self._nodes)
         log, found = self._written_out(evidence, most).most_probable(evidence, most)
         check_possible(log, evidence)
         total = self._inference.log_evidence(evidence, most)
@@ -386,7 +387,9 @@ class BayesianNetwork:
             nodes[name] = Node(name, nodes[name].levels, (), np.eye(len(nodes[name].levels))[code])
         for name, number in evidence.numbers.items():
             nodes = hybrid.fixed(nodes, name, number)
-        return BayesianNetwork._of(nodes.values(), self.limit)
+        after = BayesianNetwork._of(nodes.values(), self.limit)
+        after.discretizer_ = self.discretizer_
+        return after
 
     # ------------------------------------------------------------------------------------------------------------ rows
 
@@ -451,7 +454,8 @@ class BayesianNetwork:
     def write(self, path: Any) -> None:
         """Write the network into a file of the kind its suffix names: .bif, .xmlbif, .net, .xdsl, .uai, .json, also with .gz.
 
-        Only .json keeps everything: types of labels, noisy-OR and noisy-MAX by their few numbers, numeric variables.
+        Only .json keeps every variable as it is: types of labels, numbers, noisy-OR and noisy-MAX by their few numbers (as
+        .xdsl does). No file keeps the counts that `update` and `+` work on, nor `discretizer_`.
 
         Examples
         --------
@@ -503,17 +507,18 @@ class BayesianNetwork:
         return read_evidence(self._stated(), given)
 
     def _limit(self, limit: float | None) -> float:
-        return self.limit if limit is None else limit
+        return _checked_limit(self.limit if limit is None else limit)
 
-    def _refuse_numeric(self, what: str) -> None:
-        numeric = [name for name, node in self._nodes.items() if isinstance(node, GaussianNode)]
+    def _refuse_numeric(self, what: str, names: Iterable[str]) -> None:
+        numeric = [name for name in names if isinstance(self._nodes[name], GaussianNode)]
         if numeric:
             raise ValueError(
                 f"{what} needs levels; {numeric[0]!r} is numeric: ask for discrete variables with targets="
             )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_inference"}  # made anew when asked
+        state = {name: value for name, value in self.__dict__.items() if name != "_inference"}  # made anew when asked
+        return state | {"_graph": dict(self._graph), "_nodes": dict(self._nodes)}  # a copy is added to by itself
 
     def __repr__(self) -> str:
         count = f"{len(self._graph)} variables, {len(self.arcs)} arcs"
@@ -522,14 +527,22 @@ class BayesianNetwork:
         return f"BayesianNetwork({count}, {self.parameters_count} parameters)"
 
 
+def _checked_limit(limit: Any) -> float:
+    if isinstance(limit, bool) or not isinstance(limit, int | float | np.number) or not limit > 0:
+        raise ValueError(f"limit is {limit!r}, expected a number of table entries above 0")
+    return limit  # type: ignore[return-value]
+
+
 def _read_structure(arcs: Any) -> dict[str, tuple[str, ...]]:
     """The parents of each variable, from arcs or from a mapping."""
     if isinstance(arcs, Mapping):
-        graph = {name: tuple([parents] if isinstance(parents, str) else parents) for name, parents in arcs.items()}
+        graph = {
+            name: tuple([parents] if isinstance(parents, str) else _several(parents)) for name, parents in arcs.items()
+        }
     else:
         graph = {}
-        for arc in arcs:
-            if isinstance(arc, str) or len(arc) != 2:
+        for arc in _several(arcs):
+            if isinstance(arc, str) or len(_several(arc)) != 2:
                 raise ValueError(f"an arc is {arc!r}, expected (parent, child)")
             parent, child = arc
             graph.setdefault(parent, ())
@@ -537,6 +550,9 @@ def _read_structure(arcs: Any) -> dict[str, tuple[str, ...]]:
     for parents in list(graph.values()):
         for parent in parents:
             graph.setdefault(parent, ())
+    odd = [name for name in graph if not isinstance(name, str) or not name]
+    if odd:
+        raise ValueError(f"a variable is called {odd[0]!r}, expected a name of at least one letter")
     cycle = find_cycle(graph)
     if cycle:
         raise ValueError(f"the arcs close the cycle {' → '.join(cycle)}; a network has none")
@@ -544,6 +560,12 @@ def _read_structure(arcs: Any) -> dict[str, tuple[str, ...]]:
     if twice is not None:
         raise ValueError(f"an arc to {twice!r} is given twice; give each arc once")
     return graph
+
+
+def _several(arcs: Any) -> list[Any]:
+    if isinstance(arcs, str) or not isinstance(arcs, Iterable):
+        raise ValueError(f"arcs are {arcs!r}, expected a list of (parent, child), or {{variable: its parents}}")
+    return list(arcs)
 
 
 def _checked_levels(name: str, levels: Any) -> tuple[Label, ...]:

@@ -10,7 +10,6 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.factors.names import title
 from merula.logspace import Array
 from merula.network.moments import GroupMoments, group_moments, spread, weighed
 from merula.network.tables import LARGEST
@@ -263,5 +262,5 @@ def _places(labels: Levels, levels: Levels | None) -> NDArray[np.int64]:
 def _check_size(name: str, parents: Sequence[str], shape: Sequence[int]) -> None:
     if prod(shape) > LARGEST:
         raise ValueError(
-            f"{title([name], parents)} would have {prod(shape):.3g} entries, at most {LARGEST:.3g} are kept; give {name!r} fewer parents, or merge levels"
+            f"the table of {name!r} given {len(parents)} parents would have {prod(shape):.3g} entries, at most {LARGEST:.3g} are kept; give {name!r} fewer parents, or merge levels"
         )

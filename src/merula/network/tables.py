@@ -24,7 +24,7 @@ def read_table(name: str, levels: Sequence[Label], parents: Levels, probabilitie
     shape = (*(len(known) for known in parents.values()), len(levels))
     if prod(shape) > LARGEST:
         raise ValueError(
-            f"{title([name], parents)} has {as_float(prod(shape)):.3g} entries, at most {LARGEST:.3g} are kept; give {name!r} fewer parents or levels, or state it by a NoisyOr or NoisyMax"
+            f"the table of {name!r} given {len(parents)} parents has {as_float(prod(shape)):.3g} entries, at most {LARGEST:.3g} are kept; give {name!r} fewer parents or levels, or state it by a NoisyOr or NoisyMax"
         )
     return checked_rows(name, levels, parents, _read(name, tuple(levels), parents, probabilities, shape))
 

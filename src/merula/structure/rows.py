@@ -101,7 +101,7 @@ def read_rows(
     """The rows of a pandas, polars or pyarrow table or an array, coded column by column.
 
     Columns of words, booleans and categories are categorical; **integers and floats are numeric**, as for the classifiers,
-    unless `levels` names their levels or `kinds` calls them "categorical"; dates are numbers (of their own unit).
+    unless `levels` names their levels or `kinds` calls them "categorical"; dates are seconds since 1970, durations seconds.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _find(table: Table, wanted: Sequence[str], absent: str) -> list[int]:
     lacking = [name for name in wanted if name not in known]
     if lacking and absent == "error":
         raise ValueError(
-            f"column {lacking[0]!r} is missing from the table, which has {', '.join(map(repr, table.names[:8]))}{', …' if len(table.names) > 8 else ''}; add it, or say absent='missing' if it is unknown in every row"
+            f"column {lacking[0]!r} is missing from the table, which has {', '.join(map(repr, table.names[:8]))}{', …' if len(table.names) > 8 else ''}; add it, or leave it out"
         )
     return [known.get(name, -1) for name in wanted]
 
@@ -208,6 +208,8 @@ def _settled_column(column: Column) -> Column:
         raise ValueError(
             f"column {column.name!r} is {'to be ignored' if column.kind == 'ignore' else 'text'}, which a network cannot hold; leave it out of names=, or say kinds={{{column.name!r}: 'categorical'}}"
         )
+    if column.unit is not None:  # the same number whatever unit a table counts its times in
+        return replace(column, unit=f"{column.unit.partition('[')[0]}[s]")
     return column
 
 
@@ -271,7 +273,7 @@ def _meet_unseen(
     labels = sort_labels(slots[slot] for slot in strange)
     if unseen == "error":
         raise ValueError(
-            f"column {name!r} holds {labels[0]!r}, which its levels {list(levels)} do not name; correct the data, add the level, or say unseen='missing'"
+            f"column {name!r} holds {labels[0]!r}, which its levels {list(levels)} do not name; correct the data, or name the level too"
         )
     cells = int(held[strange].sum())
     warn_user(
