@@ -10,6 +10,8 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
+import merula as mr
+
 pytest.importorskip("mkdocs", reason="the site is built by mkdocs: pip install 'merula[docs]'")
 pytest.importorskip("mkdocstrings", reason="the reference is written by mkdocstrings: pip install 'merula[docs]'")
 pytest.importorskip("material", reason="the site's theme is mkdocs-material: pip install 'merula[docs]'")
@@ -43,35 +45,36 @@ class Page(HTMLParser):
             self.fetched.add(found[FETCHED[tag]])
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The built site; a warning is an error."""
-    folder = tmp_path_factory.mktemp("site")
+def test_site_builds_and_stands_alone(tmp_path):
+    """One test, so that the site is built once however the tests are shared out."""
+    _build(tmp_path)
+    pages = {path: Page(path.read_text(encoding="utf-8")) for path in tmp_path.rglob("*.html")}
+    _check_every_page_is_there(pages, tmp_path)
+    _check_nothing_is_fetched_from_elsewhere(pages, tmp_path)
+    _check_internal_links_resolve(pages, tmp_path)
+    _check_reference_is_complete(pages)
+
+
+def _build(folder):
+    """The site, without a warning."""
     built = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
         cwd=ROOT,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=900,
     )
     assert built.returncode == 0, built.stdout + built.stderr
-    return folder
 
 
-@pytest.fixture(scope="module")
-def pages(site):
-    return {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
-
-
-def test_every_page_of_the_navigation_is_there(pages, site):
+def _check_every_page_is_there(pages, site):
     written = {path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")}
     assert written | {Path("reference/commands.html")} <= {path.relative_to(site) for path in pages}
 
 
-def test_nothing_is_fetched_from_elsewhere(pages, site):
-    outside = {(path.name, address) for path, page in pages.items() for address in page.fetched if _leaves(address)}
-    assert not outside
+def _check_nothing_is_fetched_from_elsewhere(pages, site):
+    assert not {(path.name, address) for path, page in pages.items() for address in page.fetched if _leaves(address)}
     for sheet in site.rglob("*.css"):
         assert not re.findall(r"(?:url\(|@import)\s*['\"]?\s*(?:https?:)?//", sheet.read_text(encoding="utf-8")), sheet
     assert not any(
@@ -79,12 +82,12 @@ def test_nothing_is_fetched_from_elsewhere(pages, site):
     )  # its script would be fetched
 
 
-def test_internal_links_resolve(pages, site):
+def _check_internal_links_resolve(pages, site):
     broken = set()
     for path, page in pages.items():
         for link in page.links:
             address, place = urldefrag(link)
-            if _leaves(link) or link.startswith("mailto:") or (path.name == "404.html"):
+            if _leaves(link) or link.startswith("mailto:") or path.name == "404.html":
                 continue
             target = (path.parent / unquote(address)).resolve() if address else path
             target = target / "index.html" if target.is_dir() else target
@@ -93,17 +96,10 @@ def test_internal_links_resolve(pages, site):
     assert not broken
 
 
-def test_reference_holds_every_public_name(pages, site):
-    import merula as mr
-
+def _check_reference_is_complete(pages):
+    """Every public name, and the methods of the classes that people use most."""
     places = set().union(*(page.places for path, page in pages.items() if path.parent.name == "reference"))
     assert {f"merula.{name}" for name in mr.__all__} <= places
-
-
-def test_methods_of_the_main_classes_are_shown(pages, site):
-    import merula as mr
-
-    places = set().union(*(page.places for path, page in pages.items() if path.parent.name == "reference"))
     own = {
         f"merula.{name}.{method}"
         for name in ("BayesianNetwork", "JointDistribution", "NaiveBayesClassifier")

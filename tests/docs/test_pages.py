@@ -1,0 +1,36 @@
+"""Pages hold no block of Python that is not executed, and their own links lead to files."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+GENERATED = {"reference/commands.md", "pictures/network.svg", "pictures/explanation.svg", "pictures/nomogram.svg"}
+KNOWN = {"pycon", "text", "sh", "python"}
+
+
+def blocks(page):
+    """(language, content) of each fenced block."""
+    return re.findall(r"^```(\S*)[^\n]*\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_every_block_of_python_is_executed(page):
+    for language, content in blocks(page):
+        assert language in KNOWN, language
+        if language == "pycon":
+            assert content.startswith(">>> ") and content.endswith("\n\n"), (
+                content
+            )  # a blank line ends what is expected
+        if language == "python":
+            assert re.fullmatch(r'--8<-- "examples/\w+\.py"\n', content), content  # run by test_examples
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_links_lead_to_files(page):
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for address in re.findall(r"\]\(([^)#\s]+)", re.sub(r"`[^`]*`", "", text)):
+        target = (page.parent / address).resolve()
+        assert target.exists() or str(target.relative_to(DOCS)) in GENERATED, address
