@@ -146,10 +146,50 @@ def test_load_reads_networks_too(backache, tmp_path, suffix):
     assert again.query("chair", {"ache": "T"}).allclose(backache.query("chair", {"ache": "T"}), 1e-12)
 
 
-def test_cuts_stay_with_the_network_after_actions_and_sums():
+@pytest.fixture(scope="module")
+def patients():
     rng = np.random.default_rng(3)
-    table = pd.DataFrame({"raucher": ["ja", "nein"] * 50})
-    table["alter"] = rng.normal(50, 5, 100) + 10 * (table.raucher == "ja")
-    network = mr.learn_structure(table, numeric="quantile", required=[("raucher", "alter")])
+    table = pd.DataFrame({"raucher": ["ja", "nein"] * 100})
+    return table.assign(alter=rng.normal(50, 5, 200) + 10 * (table.raucher == "ja"))
+
+
+@pytest.mark.parametrize("numeric", ["quantile", mr.Discretizer(method="width", bins=4, encode="ordinal")])
+def test_a_network_of_intervals_is_asked_with_numbers_too(patients, numeric):
+    network = mr.learn_structure(patients, numeric=numeric, required=[("raucher", "alter")])
+    cuts = network.discretizer_.cuts_["alter"]
+    label = network.levels["alter"][int(np.searchsorted(cuts, 47.5))]
+    assert network.query("raucher", {"alter": 47.5}).allclose(network.query("raucher", {"alter": label}), 1e-15)
+    assert network.do({"alter": 47.5}).query("alter")[label] == 1
+    numbers = patients.assign(alter=patients.alter.where(patients.index % 7 > 0))
+    places = np.searchsorted(cuts, numbers.alter)
+    labels = [None if np.isnan(age) else network.levels["alter"][place] for age, place in zip(numbers.alter, places, strict=True)]  # fmt: skip
+    for table in (numbers, pl.from_pandas(numbers)):
+        expected = network.predict_table(numbers.assign(alter=labels), "raucher")
+        np.testing.assert_array_equal(network.predict_table(table, "raucher"), expected)
+        np.testing.assert_array_equal(
+            network.log_probability(table), network.log_probability(numbers.assign(alter=labels))
+        )
+    np.testing.assert_array_equal(network.counts("alter").sum(axis=0), np.bincount(np.searchsorted(cuts, patients.alter), minlength=len(cuts) + 1))  # fmt: skip
+
+
+def test_a_network_of_intervals_is_updated_and_added_with_numbers(patients):
+    network = mr.learn_structure(patients, numeric="quantile", required=[("raucher", "alter")])
+    before = network.counts("alter")
+    twice = network + network
+    assert twice.discretizer_ is network.discretizer_
     assert network.do({"raucher": "ja"}).discretizer_ is network.discretizer_
-    assert (network + network).discretizer_ is network.discretizer_
+    network.update(patients)
+    np.testing.assert_array_equal(network.counts("alter"), 2 * before)
+    np.testing.assert_array_equal(twice.counts("alter"), 2 * before)
+    network.add("alter", ["jung", "alt"], [[0.5, 0.5], [0.25, 0.75]], parents=["raucher"])
+    with pytest.raises(ValueError, match="'alter' has no level 47.5"):
+        network.query("raucher", {"alter": 47.5})
+
+
+def test_a_discretizer_that_is_given_stays_as_it_is(patients):
+    cutter = mr.Discretizer(method="quantile", bins=3)
+    first = mr.learn_structure(patients, numeric=cutter)
+    older = mr.learn_structure(patients.assign(alter=patients.alter + 20), numeric=cutter)
+    assert not hasattr(cutter, "cuts_")
+    assert first.levels["alter"] != older.levels["alter"]
+    assert first.query("alter", {"alter": 50.0}).values.sum() == pytest.approx(1, abs=1e-12)

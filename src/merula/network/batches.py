@@ -23,10 +23,12 @@ NOTHING = Evidence({}, {}, {}, {})
 BLOCK = 16_384  # rows whose densities are computed at once
 
 
-def read_known(nodes: Mapping[str, AnyNode], source: Any, target: str | None = None) -> NetworkRows:
+def read_known(
+    nodes: Mapping[str, AnyNode], source: Any, cuts: Mapping[str, Any], target: str | None = None
+) -> NetworkRows:
     """The columns of a table that a network knows, as codes and numbers; unknown levels count as missing, with a warning.
 
-    The target's own column is not looked at.
+    The target's own column is not looked at. Numbers of a variable that has cuts are read as its intervals.
     """
     table = open_table(source)
     names = [name for name in table.names if name in nodes]
@@ -34,11 +36,17 @@ def read_known(nodes: Mapping[str, AnyNode], source: Any, target: str | None = N
         raise ValueError(f"no column of the rows is a variable of the network, which has {', '.join(map(repr, list(nodes)[:8]))}{' …' if len(nodes) > 8 else ''}; the rows have {', '.join(map(repr, table.names[:8]))}")  # fmt: skip
     names = [name for name in names if name != target]
     levels = {name: None if isinstance(nodes[name], GaussianNode) else nodes[name].levels for name in names}
-    return read_rows(table, names, levels, unseen="missing")
+    return read_rows(table, names, levels, unseen="missing", cuts=cuts)
 
 
 def posteriors(
-    nodes: Mapping[str, AnyNode], inference: Inference, source: Any, target: str, limit: float, n_jobs: int | None
+    nodes: Mapping[str, AnyNode],
+    inference: Inference,
+    source: Any,
+    target: str,
+    cuts: Mapping[str, Any],
+    limit: float,
+    n_jobs: int | None,
 ) -> Array:
     """P(target given what a row knows), for every row."""
     if isinstance(nodes[target], GaussianNode):
@@ -50,7 +58,7 @@ def posteriors(
         codes, place = _codes(rows, inference, variables), variables.index(inference.index[target])
         return tree.posteriors_of_rows(tables, codes, place, n_jobs, numbers.factors())
 
-    logs, answers = _asked(read_known(nodes, source, target), ask)
+    logs, answers = _asked(read_known(nodes, source, cuts, target), ask)
     impossible = ~(logs > -np.inf)
     if impossible.any():
         answers[impossible] = inference.joint((target,), NOTHING, limit)[1]
@@ -63,7 +71,12 @@ def posteriors(
 
 
 def log_probabilities(
-    nodes: Mapping[str, AnyNode], inference: Inference, source: Any, limit: float, n_jobs: int | None
+    nodes: Mapping[str, AnyNode],
+    inference: Inference,
+    source: Any,
+    cuts: Mapping[str, Any],
+    limit: float,
+    n_jobs: int | None,
 ) -> Array:
     """log P(row) for every row."""
 
@@ -75,7 +88,7 @@ def log_probabilities(
         tree, tables, variables = inference.rows(discrete, None, limit, numbers.scopes)
         return (tree.log_evidence_of_rows(tables, _codes(rows, inference, variables), n_jobs, numbers.factors()),)
 
-    return _asked(read_known(nodes, source), ask)[0]
+    return _asked(read_known(nodes, source, cuts), ask)[0]
 
 
 def _asked(rows: NetworkRows, ask: Callable[[NetworkRows], tuple[Array, ...]]) -> tuple[Array, ...]:

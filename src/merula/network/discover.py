@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from merula.discretize import Discretizer
@@ -60,7 +61,8 @@ def learn_structure(
         The columns to use; by default all.
     numeric : {"gaussian", "quantile", "width", "mdl"} or Discretizer
         Columns of numbers: linear-Gaussian variables, which are never parents of discrete ones; or cut into intervals ("mdl"
-        where they tell the levels of the column `target` apart). The fitted cuts stay with the network, as `discretizer_`.
+        where they tell the levels of the column `target` apart). The fitted cuts stay with the network, as `discretizer_`: it is
+        asked and updated with numbers as well as with intervals.
     levels, kinds, weights
         As for `BayesianNetwork.fit`.
     required, forbidden : arcs (parent, child)
@@ -90,10 +92,10 @@ def learn_structure(
     """
     stated: dict[str, Any] = dict(levels or {})
     numbers = [] if numeric == "gaussian" else _numeric_columns(data, variables, stated, kinds)
-    source, cutter = _cut(data, numeric, target, numbers, weights)
+    cutter = _cutter(data, numeric, target, numbers, weights)
     if cutter is not None:
         stated |= {name: interval_labels(cuts) for name, cuts in cutter.cuts_.items()}
-    rows = read_rows(source, variables, stated, kinds, weights)
+    rows = read_rows(data, variables, stated, kinds, weights, cuts=cutter and cutter.cuts_)
     graph = learn(
         rows,
         method,
@@ -114,15 +116,12 @@ def learn_structure(
         n_jobs=n_jobs,
     )
     network = BayesianNetwork(graph)
-    network.fit(source, weights=weights, pseudo_counts=pseudo_counts, levels=stated, kinds=kinds, n_jobs=n_jobs)
     network.discretizer_ = cutter
-    return network
+    return network.fit(data, weights=weights, pseudo_counts=pseudo_counts, levels=stated, kinds=kinds, n_jobs=n_jobs)
 
 
-def _cut(
-    data: Any, numeric: Any, target: str | None, columns: Sequence[str], weights: Any
-) -> tuple[Any, Discretizer | None]:
-    """The table with its columns of numbers cut into intervals, and what cut them; as it is where they stay numbers."""
+def _cutter(data: Any, numeric: Any, target: str | None, columns: Sequence[str], weights: Any) -> Discretizer | None:
+    """What cuts the columns of numbers into intervals; None where they stay numbers."""
     if isinstance(numeric, str):
         one_of(numeric, ("gaussian", *CUT), "numeric")
     if target is not None and not (numeric == "mdl" or isinstance(numeric, Discretizer)):
@@ -132,16 +131,13 @@ def _cut(
     if numeric == "mdl" and target is None:
         raise ValueError("numeric='mdl' cuts where the levels of one column differ; name it: target='…'")
     if numeric == "gaussian" or not columns:
-        return data, None
+        return None
     table = open_table(data)
     if not isinstance(table, FrameTable):
         raise ValueError("cutting numbers into intervals needs named columns; give a data frame")
-    cutter = numeric if isinstance(numeric, Discretizer) else Discretizer(method=numeric, encode="label")
+    cutter = copy(numeric) if isinstance(numeric, Discretizer) else Discretizer(method=numeric, encode="label")
     classes = None if target is None else list(data[one_of(target, table.names, "target")])
-    numbers = table.frame[list(columns)].to_native()
-    cut = open_table(cutter.fit(numbers, classes, weights).transform(numbers))
-    assert isinstance(cut, FrameTable)
-    return table.frame.with_columns(*(cut.frame[name] for name in columns)).to_native(), cutter
+    return cutter.fit(table.frame[list(columns)].to_native(), classes, weights)
 
 
 def _numeric_columns(

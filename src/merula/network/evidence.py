@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from merula.discretize.intervals import assign, interval_labels
 from merula.factors.errors import ImpossibleEvidenceError
 from merula.factors.events import allowed, is_set
 from merula.factors.names import MOST_NAMED, rank_of
@@ -64,6 +65,19 @@ def read_evidence(nodes: Mapping[str, AnyNode], given: Any) -> Evidence:
         else:
             hard[name] = rank_of(known, name, node.levels)
     return Evidence(hard, soft, numbers, dict(given), log_scale)
+
+
+def in_intervals(given: Any, cuts: Mapping[str, Sequence[float]]) -> Any:
+    """What `given` says, numbers of variables that have cuts replaced by the labels of their intervals."""
+    if not cuts or not isinstance(given, Mapping):
+        return given
+    return {name: _interval(known, cuts[name]) if name in cuts else known for name, known in given.items()}
+
+
+def _interval(known: Any, cuts: Sequence[float]) -> Any:
+    if isinstance(known, bool) or not isinstance(known, int | float | np.number) or np.isnan(known):
+        return known
+    return interval_labels(cuts)[int(assign([float(known)], cuts)[0])]
 
 
 def relevant(graph: AnyGraph, targets: Collection[str], evidence: Evidence) -> Evidence:

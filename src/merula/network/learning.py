@@ -152,7 +152,7 @@ def fit(
     options = Options(prior, one_of(missing, MISSING, "missing"), steps)
     stated = network._learned.stated if network._learned else {name: node.levels or None for name, node in network._nodes.items()}  # fmt: skip
     believed = {} if expert is None else {name: known for name, known in expert.levels.items() if known}
-    statistic = read_statistic(network.graph, stated, believed, data, weights, levels or {}, kinds)
+    statistic = read_statistic(network.graph, stated, believed, data, weights, levels or {}, kinds, network._cuts)
     return _learn(network, statistic, options, stated, n_jobs)
 
 
@@ -170,7 +170,7 @@ def update(network: BayesianNetwork, data: Any, *, weights: Any = None, n_jobs: 
     [3.0, 1.0]
     """
     learned = _learned(network, "update")
-    further = read_further(learned.statistic, data, weights)
+    further = read_further(learned.statistic, data, weights, network._cuts)
     return _learn(network, learned.statistic + further, learned.options, learned.stated, n_jobs)
 
 

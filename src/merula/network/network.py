@@ -9,11 +9,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from merula.discretize.intervals import interval_labels
 from merula.factors import ConditionalDistribution, JointDistribution, TooWideError
 from merula.factors.names import chosen
 from merula.logspace import Array
 from merula.network import batches, drawing, hybrid, learning, sampling
-from merula.network.evidence import Evidence, check_possible, read_evidence, relevant
+from merula.network.evidence import Evidence, check_possible, in_intervals, read_evidence, relevant
 from merula.network.inference import Inference
 from merula.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.network.noisy_chain import written_out
@@ -424,7 +425,7 @@ class BayesianNetwork:
                [0.8   , 0.2   ]])
         """
         one_of(target, self._stated(), "target")
-        return batches.posteriors(self._nodes, self._inference, rows, target, self._limit(limit), n_jobs)
+        return batches.posteriors(self._nodes, self._inference, rows, target, self._cuts, self._limit(limit), n_jobs)
 
     def log_probability(self, rows: Any, *, n_jobs: int | None = None, limit: float | None = None) -> Array:
         """log P(row) for every row of a table, missing cells summed out; −inf where it is 0.
@@ -437,7 +438,7 @@ class BayesianNetwork:
         array([0.2, 0.8, 1. ])
         """
         self._stated()
-        return batches.log_probabilities(self._nodes, self._inference, rows, self._limit(limit), n_jobs)
+        return batches.log_probabilities(self._nodes, self._inference, rows, self._cuts, self._limit(limit), n_jobs)
 
     # -------------------------------------------------------------------------------------------------------- learning
 
@@ -504,7 +505,13 @@ class BayesianNetwork:
         return self._nodes
 
     def _read(self, given: Any) -> Evidence:
-        return read_evidence(self._stated(), given)
+        return read_evidence(self._stated(), in_intervals(given, self._cuts))
+
+    @property
+    def _cuts(self) -> dict[str, tuple[float, ...]]:
+        """The cuts of the variables that are intervals of numbers."""
+        cuts = {} if self.discretizer_ is None else self.discretizer_.cuts_
+        return {name: found for name, found in cuts.items() if name not in self._nodes or self._nodes[name].levels == interval_labels(found)}  # fmt: skip
 
     def _limit(self, limit: float | None) -> float:
         return _checked_limit(self.limit if limit is None else limit)

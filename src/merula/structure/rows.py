@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.discretize.intervals import assign, interval_labels
 from merula.encode import Coded, UnseenLevelWarning, checked_weights, encode, infer_schema, level_positions
 from merula.logspace import Array, warn_user
 from merula.schema import Column, Label, Schema, one_of, sort_labels
 from merula.table import Table, codes_of_numbers, open_table
 
 Levels = tuple[Label, ...]
+NUMBERS = ("numeric", "count")
 LARGEST = 1e150  # a number whose square still is one
 
 
@@ -97,6 +99,7 @@ def read_rows(
     weights: Any = None,
     unseen: str = "error",
     absent: str = "error",
+    cuts: Mapping[str, Sequence[float]] | None = None,
 ) -> NetworkRows:
     """The rows of a pandas, polars or pyarrow table or an array, coded column by column.
 
@@ -118,6 +121,8 @@ def read_rows(
         What a label that the levels do not name is: "error", or "missing" (with one `UnseenLevelWarning` per column).
     absent
         What a column of `names` that the table lacks is: "error", or "missing" in every row.
+    cuts
+        ``{"age": (40, 60)}``: numbers of this column are read as the intervals between its cuts, whose labels are its levels.
 
     Examples
     --------
@@ -134,7 +139,8 @@ def read_rows(
     wanted = table.names if names is None else tuple(names)
     where = _find(table, wanted, absent)
     mass = checked_weights(weights, table.rows, "weights")
-    schema = _schema(table, wanted, where, levels or {}, kinds)
+    cut = {name: cuts[name] for name, place in zip(wanted, where, strict=True) if cuts and name in cuts and place >= 0 and _holds_numbers(table, place, name, kinds)}  # fmt: skip
+    schema = _schema(table, wanted, where, {**(levels or {}), **dict.fromkeys(cut)}, kinds)
     codes = np.full((len(wanted), table.rows), -1, dtype=np.int32)
     settled: list[Levels | None] = [column.levels or () for column in schema.columns]
     values: dict[str, Array] = {}
@@ -148,7 +154,15 @@ def read_rows(
             values[column.name] = _checked_numbers(column.name, encoded.numeric.get(column.name), table.rows)
         elif where[place] >= 0:
             settled[place] = _fill_codes(codes[place], encoded.coded[column.name], column, mass, unseen)
+    for name, places in cut.items():
+        codes[wanted.index(name)] = assign(values.pop(name), places)
+        settled[wanted.index(name)] = interval_labels(places)
     return NetworkRows(wanted, tuple(settled), codes, values, mass)
+
+
+def _holds_numbers(table: Table, place: int, name: str, kinds: Mapping[str, str] | str | None) -> bool:
+    stated = kinds if isinstance(kinds, str) else (kinds or {}).get(name)
+    return (stated if stated in NUMBERS else table.kind(place)[0]) in NUMBERS
 
 
 def _find(table: Table, wanted: Sequence[str], absent: str) -> list[int]:
