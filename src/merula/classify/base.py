@@ -122,6 +122,13 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The model learned from these rows and all rows before; any batching gives the same model.
 
         `classes` may name classes to come; otherwise the model takes classes as it meets them.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> model = mr.NaiveBayesClassifier().partial_fit([["red"], ["blue"]], ["yes", "no"])
+        >>> model.partial_fit([["green"]], ["perhaps"]).classes_.tolist()
+        ['no', 'perhaps', 'yes']
         """
         before = self._counted() if hasattr(self, "classes_") else None
         table = open_table(X)
@@ -299,7 +306,16 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # ------------------------------------------------------------------------------------------------ answering
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """log P(class, row): array of shape (n_samples, n_classes)."""
+        """log P(class, row): array of shape (n_samples, n_classes).
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> fruit = {"apple": {"red": 0.5, "green": 0.5}, "cherry": {"red": 1.0, "green": 0.0}}
+        >>> model = mr.NaiveBayesClassifier.from_tables({"apple": 0.5, "cherry": 0.5}, {"color": fruit})
+        >>> np.exp(model.predict_joint_log_proba([["red"]])).round(6).tolist()
+        [[0.25, 0.5]]
+        """
         return self._score(X, None)
 
     def predict_log_proba(self, X: Any) -> Array:
@@ -307,7 +323,16 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._score(X, to_log_posterior)
 
     def predict_proba(self, X: Any) -> Array:
-        """P(class given row), the posterior: array of shape (n_samples, n_classes)."""
+        """P(class given row), the posterior: array of shape (n_samples, n_classes).
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> fruit = {"apple": {"red": 0.5, "green": 0.5}, "cherry": {"red": 1.0, "green": 0.0}}
+        >>> model = mr.NaiveBayesClassifier.from_tables({"apple": 0.5, "cherry": 0.5}, {"color": fruit})
+        >>> model.predict_proba([["red"], [None]]).round(4).tolist()
+        [[0.3333, 0.6667], [0.5, 0.5]]
+        """
         return self._score(X, to_posterior)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -317,7 +342,16 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return labels
 
     def terms(self, X: Any) -> dict[str | tuple[str, ...], Array]:
-        """The addends of `predict_joint_log_proba` besides the log prior, by column (or tuple of columns)."""
+        """The addends of `predict_joint_log_proba` besides the log prior, by column (or tuple of columns).
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> fruit = {"apple": {"red": 0.5, "green": 0.5}, "cherry": {"red": 1.0, "green": 0.0}}
+        >>> model = mr.NaiveBayesClassifier.from_tables({"apple": 0.5, "cherry": 0.5}, {"color": fruit})
+        >>> {column: np.exp(term).round(6).tolist() for column, term in model.terms([["red"]]).items()}
+        {'color': [[0.5, 1.0]]}
+        """
         (component,) = self.components(X)
         return {(key[0] if len(key) == 1 else key): values for key, values in component.terms.items()}
 
@@ -368,7 +402,16 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # ------------------------------------------------------------------------------------------------ measuring
 
     def log_evidence(self, X: Any) -> Array:
-        """log P(row) = log Σ_class P(class, row): array of shape (n_samples,)."""
+        """log P(row) = log Σ_class P(class, row): array of shape (n_samples,).
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> fruit = {"apple": {"red": 0.5, "green": 0.5}, "cherry": {"red": 1.0, "green": 0.0}}
+        >>> model = mr.NaiveBayesClassifier.from_tables({"apple": 0.5, "cherry": 0.5}, {"color": fruit})
+        >>> np.exp(model.log_evidence([["red"], ["green"]])).round(6).tolist()
+        [0.75, 0.25]
+        """
         check_is_fitted(self, "classes_")
         self._refuse_without_density("log_evidence")
         return log_sum_exp(self.predict_joint_log_proba(X))
@@ -419,7 +462,16 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return log_likelihood - 0.5 * as_float(self.parameters_count) * float(np.log(rows))
 
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
-        """`n` rows drawn from the model: a table like the one it was fitted on, and their classes."""
+        """`n` rows drawn from the model: a table like the one it was fitted on, and their classes.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> model = mr.NaiveBayesClassifier().fit([[1.0, "red"], [2.0, "red"], [7.0, "blue"], [8.0, "blue"]], [0, 0, 1, 1])
+        >>> rows, classes = model.sample(3, random_state=0)
+        >>> len(rows), classes.shape
+        (3, (3,))
+        """
         check_is_fitted(self, "classes_")
         rng = np.random.default_rng(random_state)
         classes = rng.choice(len(self.classes_), size=n, p=np.exp(self.class_log_prior_))

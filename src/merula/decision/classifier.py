@@ -108,7 +108,15 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         return np.asarray(self.estimator_.predict_log_proba(X), dtype=np.float64)
 
     def predict_risk(self, X: Any) -> Array:
-        """The expected cost of each of `actions_`: array of shape (n_samples, n_actions)."""
+        """The expected cost of each of `actions_`: array of shape (n_samples, n_actions).
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> model = mr.DecisionClassifier(mr.NaiveBayesClassifier(), costs=[[0, 10], [1, 0]])
+        >>> model.fit([["red"], ["red"], ["blue"]], ["ripe", "ripe", "unripe"]).predict_risk([[None]]).round(4).tolist()
+        [[3.3333, 0.6667]]
+        """
         risk = self.predict_proba(X) @ self._read.table.T
         return risk if self._reject is None else np.column_stack([risk, np.full(len(risk), self._reject)])
 
