@@ -144,3 +144,25 @@ def test_errors_say_what_was_wrong(ask, message):
     mixture = NormalMixture(("height", "weight"), np.ones(1), np.zeros((1, 2)), np.eye(2)[None])
     with pytest.raises(ValueError, match=message):
         ask(mixture)
+
+
+def test_the_curve_is_the_density_with_its_narrowest_peak():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    mixture = normal_mixture(
+        ["größe"], np.array([0.5, 0.5]), np.array([[0.0], [50.0]]), np.array([[[10.0]], [[0.001]]])
+    )
+    ax = mixture.plot()
+    x, height = ax.lines[0].get_data()
+    np.testing.assert_allclose(height, mixture.pdf(x), rtol=1e-12)
+    assert height.max() == pytest.approx(0.5 * stats.norm.pdf(0) / 0.001, rel=1e-3)
+    assert np.trapezoid(height, x) == pytest.approx(1, abs=5e-3)
+    _, given = pyplot.subplots()
+    assert point(["größe"], [170.0]).plot(given) is given and list(given.lines[0].get_xdata()) == [170.0, 170.0]
+    two = NormalMixture(("height", "weight"), np.ones(1), np.zeros((1, 2)), np.eye(2)[None])
+    with pytest.raises(ValueError, match="plot is for one variable"):
+        two.plot()
+    pyplot.close("all")

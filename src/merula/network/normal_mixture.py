@@ -14,6 +14,7 @@ from merula.factors.frames import build_table
 from merula.factors.joint_text import LONGEST, aligned, html_table
 from merula.factors.names import chosen
 from merula.logspace import Array, log_sum_exp
+from merula.network.density_plot import curve
 from merula.textwidth import shortened
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -254,6 +255,19 @@ class NormalMixture:
         return shares
 
     # ------------------------------------------------------------------------------------------------------------- shown
+
+    def plot(self, ax: Any = None) -> Any:
+        """The matplotlib axes with the density of the one variable as a curve; new ones unless given.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> network = mr.BayesianNetwork().add("height", mr.LinearGaussian(170.0, variance=49.0))
+        >>> network.query("height").plot().get_xlabel()
+        'height'
+        """
+        self._only("plot")
+        return curve(self, ax)
 
     def _lines(self) -> tuple[str, list[list[str]], str]:
         rows = [["variable", "mean", "deviation", "95 % interval"]]
