@@ -410,3 +410,23 @@ def test_a_table_of_forty_parents_is_refused_in_one_short_line():
     with pytest.raises(ValueError, match="the table of 'disease' given 40 parents has 2.2e\\+12 entries") as error:
         network.add("disease", ["no", "yes"], [0.5, 0.5], parents=network.variables)
     assert len(str(error.value)) < 200 and "disease" not in network.variables
+
+
+@pytest.mark.parametrize(
+    ("levels", "probabilities", "words"),
+    [
+        (mr.LinearGaussian(120.0), [0.5, 0.5], "'blood pressure' has a LinearGaussian, .*; give one of the two"),
+        (["low", "high"], mr.LinearGaussian(120.0), "give one of the two"),
+        (mr.LinearGaussian({"klein": 120.0, "groß": 125.0, "riesig": 130.0}), None, "'größe' has no level 'riesig'"),
+        (mr.LinearGaussian({"klein": 1.0, "groß": "viel"}), None, "the intercept of .* is 'viel', expected a number"),
+        (mr.LinearGaussian("viel"), None, "the intercept of 'blood pressure' is 'viel', expected one number"),
+        (mr.LinearGaussian({("klein", True): 1.0}), None, r"'größe' has no level \('klein', True\)"),
+        (mr.LinearGaussian(1.0, slopes=2.0), None, "the slopes of 'blood pressure' are 2.0, expected"),
+        (mr.LinearGaussian(1.0, slopes={"riesig": {}}), None, "'größe' has no level 'riesig'"),
+    ],
+)
+def test_a_number_stated_wrongly_is_refused_in_words(levels, probabilities, words):
+    network = parents()
+    with pytest.raises(ValueError, match=words):
+        network.add("blood pressure", levels, probabilities, parents=["größe"])
+    assert network.variables == ("größe", "male")

@@ -117,6 +117,8 @@ class BayesianNetwork:
 
     def _node(self, name: str, levels: Any, probabilities: Any, parents: Sequence[str]) -> AnyNode:
         stated = levels if isinstance(levels, LinearGaussian) else probabilities
+        if isinstance(stated, LinearGaussian) and levels is not None and probabilities is not None:
+            raise ValueError(f"{name!r} has a LinearGaussian, so it is a number, and levels or probabilities besides; give one of the two")  # fmt: skip
         for parent in (parents,) if isinstance(parents, str) else parents:
             if parent in self._graph and parent not in self._nodes:
                 raise ValueError(f"a parent of {name!r}, {parent!r}, has no probabilities yet; state it first")

@@ -150,7 +150,11 @@ class LinearGaussian:
             raise ValueError(f"the variance of {name!r} is {float(variance.min()):g}, expected numbers above 0")
         slopes = np.zeros((*shape, len(numeric)))
         stated = self.slopes or {}
-        one_for_all = set(stated) == set(numeric) and all(not isinstance(value, Mapping) for value in stated.values())
+        if not isinstance(stated, Mapping):
+            raise ValueError(f"the slopes of {name!r} are {stated!r}, expected {{numeric parent: slope}}")
+        one_for_all = not any(isinstance(value, Mapping) for value in stated.values())
+        if not one_for_all:
+            _check_keys(name, "slopes", stated, discrete)
         for place in np.ndindex(shape):
             row = stated if one_for_all else _row_of(name, "slopes", stated, discrete, place)
             for parent in row:
@@ -158,7 +162,7 @@ class LinearGaussian:
             for j, parent in enumerate(numeric):
                 if parent not in row:
                     raise ValueError(f"{name!r} has the numeric parent {parent!r} but no slope for it; state slopes={{{parent!r}: …}}")  # fmt: skip
-                slopes[(*place, j)] = row[parent]
+                slopes[(*place, j)] = _number(row[parent], f"the slope of {name!r} for {parent!r}")
         if not np.isfinite(slopes).all():
             raise ValueError(f"a slope of {name!r} is not a finite number")
         return GaussianNode(name, tuple(discrete), tuple(numeric), intercept, slopes, variance)
@@ -168,16 +172,30 @@ def _per_row(name: str, what: str, stated: Any, discrete: Levels, shape: tuple[i
     """One number for each combination of the discrete parents."""
     if isinstance(stated, Mapping):
         found = np.empty(shape)
+        _check_keys(name, what, stated, discrete)
         for place in np.ndindex(shape):
-            found[place] = _row_of(name, what, stated, discrete, place)
+            found[place] = _number(_row_of(name, what, stated, discrete, place), f"the {what} of {name!r}")
     else:
-        array = np.asarray(stated, dtype=np.float64)
+        try:
+            array = np.asarray(stated, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"the {what} of {name!r} is {stated!r}, expected one number, or one for each combination of the discrete parents") from None  # fmt: skip
         if array.shape not in ((), shape):
             raise ValueError(f"the {what} of {name!r} has the shape {array.shape}, expected one number or {shape}")
         found = np.broadcast_to(array, shape).copy()
     if not np.isfinite(found).all():
         raise ValueError(f"the {what} of {name!r} is not a finite number")
     return found
+
+
+def _check_keys(name: str, what: str, stated: Mapping[Any, Any], discrete: Levels) -> None:
+    """An error for a combination of levels that the discrete parents do not have."""
+    for key in stated if discrete else ():
+        levels = key if isinstance(key, tuple) and len(key) == len(discrete) else (key,)
+        if len(levels) != len(discrete):
+            raise ValueError(f"the {what} of {name!r} names {key!r}, expected a level of each of {list(discrete)}")
+        for level, (parent, known) in zip(levels, discrete.items(), strict=True):
+            rank_of(level, parent, known)
 
 
 def _row_of(name: str, what: str, stated: Mapping[Any, Any], discrete: Levels, place: tuple[int, ...]) -> Any:
@@ -204,6 +222,12 @@ def _by_level(parent: str, known: Sequence[Label], stated: Any) -> dict[Label, f
 def _absent_first(name: str, levels: Sequence[Label]) -> None:
     if len(levels) > 1 and str(levels[0]).lower() in POSITIVE:
         raise ValueError(f"{name!r} has the levels {list(levels)}; a noisy gate takes the first one for 'absent' and the last for 'present': write {list(levels[::-1])}, or name the level that causes")  # fmt: skip
+
+
+def _number(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise ValueError(f"{what} is {value!r}, expected a number")
+    return float(value)
 
 
 def _probability(value: Any, what: str) -> float:
