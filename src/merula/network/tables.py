@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -161,8 +160,3 @@ def _from_frame(name: str, levels: tuple[Label, ...], parents: Levels, stated: A
         met.add(cell)
         table[place] += _row(name, levels, found)
     return _complete(name, parents, table, {cell[: len(parents)] for cell in met})
-
-
-def combinations(parents: Levels) -> list[tuple[Label, ...]]:
-    """All combinations of the parents' levels, the first parent slowest: the order of a table's rows."""
-    return list(product(*parents.values()))
