@@ -33,7 +33,7 @@ class Case:
 
     def run(self, folder: str) -> None:
         before, start = os.times(), time.perf_counter()
-        subprocess.run(self.words, cwd=folder, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(self.words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
         after = os.times()
         self.wall.append(time.perf_counter() - start)
         used = after.children_user + after.children_system - before.children_user - before.children_system

@@ -94,6 +94,10 @@ def test_kinds_ignore_and_missing_are_heeded(merula, patients):
     assert kinds["blood pressure"] == "numeric"
 
 
+def test_a_target_that_is_also_ignored_stays_the_target(merula):
+    assert merula("fit", "penguins", "-t", "species", "-m", "naive", "--ignore", "species").exit_code == 0
+
+
 def test_quiet_says_no_notes(merula, patients):
     assert merula("fit", patients, "-t", "diagnosis", "--quiet").stderr == ""
 

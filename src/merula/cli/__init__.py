@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 NEEDED = "the merula command needs the packages typer and pyarrow: pip install 'merula[cli]'"
@@ -9,6 +10,9 @@ NEEDED = "the merula command needs the packages typer and pyarrow: pip install '
 
 def main() -> None:
     """Run the command that the shell asked for, and end with its exit code."""
+    gc.set_threshold(
+        100_000, 50, 1_000
+    )  # loading libraries makes many objects that stay: looking for garbage among them took 0.4 s
     try:
         from merula.cli.app import app
     except ModuleNotFoundError as error:
