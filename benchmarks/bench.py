@@ -163,7 +163,12 @@ def text(rng: np.random.Generator) -> Iterator[Result]:
 
 
 CASES = {case.__name__: case for case in (gaussian, categorical, strings, full, small, decisions, text)}
-SCRIPTS = {"kernel": "kernel_density.py", "neighbors": "neighbors.py", "spam": "spam.py", "command": "command_line.py"}  # with tables of their own
+SCRIPTS = {
+    "kernel": "kernel_density.py",
+    "neighbors": "neighbors.py",
+    "spam": "spam.py",
+    "command": "command_line.py",
+}  # with tables of their own
 
 MEMORY = """
 import numpy as np, re, merula as mr

@@ -74,7 +74,10 @@ def read_task(asked: Asked, voice: Voice) -> Task:
         raise ValueError(
             f"{asked.table} has no column besides {', '.join(map(repr, aside))}; there is nothing to learn from"
         )
-    kinds = {**stated_kinds(asked.kinds, features.column_names), **dict.fromkeys(set(asked.ignore) - set(aside), "ignore")}
+    kinds = {
+        **stated_kinds(asked.kinds, features.column_names),
+        **dict.fromkeys(set(asked.ignore) - set(aside), "ignore"),
+    }
     classes = _classes(table, asked.target)
     opened = open_table(features)
     remarks = review(opened, classes, kinds)
