@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from merula.network import (
         BayesianNetwork,
         LinearGaussian,
+        MixedDistribution,
         NoisyMax,
         NoisyOr,
         NormalMixture,
@@ -96,6 +97,7 @@ _HOMES = {
     "KernelBayesClassifier": "classify",
     "LinearGaussian": "network",
     "MEstimate": "priors",
+    "MixedDistribution": "network",
     "Multinomial": "distributions",
     "MultivariateGaussian": "distributions",
     "NaiveBayesClassifier": "classify",
@@ -158,6 +160,7 @@ __all__ = [
     "KernelBayesClassifier",
     "LinearGaussian",
     "MEstimate",
+    "MixedDistribution",
     "Multinomial",
     "MultivariateGaussian",
     "NaiveBayesClassifier",

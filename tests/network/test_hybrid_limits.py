@@ -180,10 +180,6 @@ def test_rows_too_wide_together_are_asked_by_what_they_know():
 
 
 def test_errors_say_what_to_do(sensors):
-    with pytest.raises(
-        ValueError, match=r"mix levels \('weather'\) and numbers \('temperature'\); ask query\('weather'\)"
-    ):
-        sensors.query(["weather", "temperature"])
     with pytest.raises(ValueError, match=r"target 'temperature' is numeric.*ask query\('temperature', given=row\)"):
         sensors.predict_table(pd.DataFrame({"indoor": [3.0]}), "temperature")
     with pytest.raises(mr.ImpossibleEvidenceError, match="temperature = 4.0"):

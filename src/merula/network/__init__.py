@@ -2,6 +2,7 @@
 
 from merula.network.discover import learn_structure
 from merula.network.learning import UnobservedParentsWarning
+from merula.network.mixed import MixedDistribution
 from merula.network.network import BayesianNetwork
 from merula.network.node import GaussianNode, Node, NoisyNode
 from merula.network.normal_mixture import NormalMixture
@@ -11,6 +12,7 @@ __all__ = [
     "BayesianNetwork",
     "GaussianNode",
     "LinearGaussian",
+    "MixedDistribution",
     "Node",
     "NoisyMax",
     "NoisyNode",

@@ -68,10 +68,6 @@ def numeric_posterior(
     nodes: Nodes, inference: Inference, targets: Sequence[str], evidence: Evidence, limit: float
 ) -> NormalMixture:
     """The joint posterior of numeric variables: a normal distribution for each configuration of the switches."""
-    discrete = [name for name in targets if not isinstance(nodes[name], GaussianNode)]
-    if discrete:
-        numeric = next(name for name in targets if name not in discrete)
-        raise ValueError(f"the targets mix levels ({discrete[0]!r}) and numbers ({numeric!r}); ask query({discrete[0]!r}), and query({numeric!r}, given={{{discrete[0]!r}: level, …}}) for each level: their product is the joint distribution")  # fmt: skip
     known = {**points(nodes), **evidence.numbers}
     open_ones = [name for name in targets if name not in known]
     tied = _tied(nodes, known)

@@ -16,6 +16,7 @@ from merula.logspace import Array
 from merula.network import batches, drawing, hybrid, learning, sampling
 from merula.network.evidence import Evidence, check_possible, in_intervals, read_evidence, relevant
 from merula.network.inference import Inference
+from merula.network.mixed import mixed_posterior
 from merula.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.network.noisy_chain import written_out
 from merula.network.stated import LinearGaussian, NoisyMax, NoisyOr
@@ -275,8 +276,8 @@ class BayesianNetwork:
         Returns
         -------
         JointDistribution
-            Over the targets, in their order. For a numeric target, a `NormalMixture`. An estimate is a
-            `SampledDistribution`: it has `standard_errors` and `effective_sample_size`.
+            Over the targets, in their order. For numeric targets a `NormalMixture`, for levels and numbers together a
+            `MixedDistribution`. An estimate is a `SampledDistribution`: it has `standard_errors` and `effective_sample_size`.
 
         Examples
         --------
@@ -299,7 +300,10 @@ class BayesianNetwork:
 
     def _posterior(self, asked: tuple[str, ...], evidence: Evidence, limit: float) -> Any:
         """The exact joint posterior of some variables."""
-        if any(isinstance(self._nodes[name], GaussianNode) for name in asked):
+        numeric = tuple(name for name in asked if isinstance(self._nodes[name], GaussianNode))
+        if numeric and len(numeric) < len(asked):
+            return mixed_posterior(self._posterior, asked, numeric, evidence, limit)
+        if numeric:
             return hybrid.numeric_posterior(self._nodes, self._inference, asked, evidence, limit)
         log, table = self._with_numbers(evidence, limit, "joint", asked)
         check_possible(log, evidence)
