@@ -309,7 +309,7 @@ def test_the_seed_decides_the_start_and_restarts_keep_the_best():
     assert not np.array_equal(table(fitted(random_state=3), "disease"), table(fitted(random_state=4), "disease"))
     assert fitted(restarts=4, random_state=3).em_log_[-1] >= fitted(random_state=3).em_log_[-1]
     same(fitted(random_state=np.random.default_rng(7)), fitted(random_state=np.random.default_rng(7)))
-    assert len(fitted(random_state=None).em_log_) > 1
+    assert len(fitted(random_state=None, tolerance=1e-4).em_log_) > 1  # any start: some climb for long
 
 
 def test_hidden_variables_merge_and_stream():
