@@ -10,14 +10,14 @@ import hashlib
 import io
 import json
 import os
-import tempfile
 import zipfile
 import zlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from merula.whole_file import whole_file
 
 FORMAT = "merula model"
 VERSION = 1
@@ -31,20 +31,9 @@ def write_state(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     body = json.dumps(_to_plain(state, arrays), ensure_ascii=False, sort_keys=True).encode()
     members = [(f"{place}.npy", _array_bytes(array)) for place, array in arrays.values()]
     head = {"format": FORMAT, "version": VERSION, "seal": _seal(VERSION, body, members), "state": json.loads(body)}
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or ".")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-                for name, data in [(ENTRY, json.dumps(head, ensure_ascii=False, sort_keys=True).encode()), *members]:
-                    archive.writestr(zipfile.ZipInfo(name, EPOCH), data, zipfile.ZIP_DEFLATED)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in [(ENTRY, json.dumps(head, ensure_ascii=False, sort_keys=True).encode()), *members]:
+            archive.writestr(zipfile.ZipInfo(name, EPOCH), data, zipfile.ZIP_DEFLATED)
 
 
 def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -146,9 +135,3 @@ def _seal(version: int, body: bytes, members: list[tuple[str, bytes]]) -> str:
         digest.update(name.encode())
         digest.update(data)
     return digest.hexdigest()
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -6,7 +6,6 @@ import codecs
 import gzip
 import os
 import re
-import tempfile
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from merula.formats import bif, merula_json, net, uai, xdsl, xmlbif
 from merula.formats.checks import nearest
 from merula.network.node import AnyNode
+from merula.whole_file import whole_file
 
 PathLike = str | os.PathLike[str]
 LARGEST_FILE = 2**31  # bytes, unpacked
@@ -113,17 +113,8 @@ def write_nodes(nodes: Sequence[AnyNode], path: PathLike) -> None:
     packed = gzip.compress(data, mtime=0) if target.suffix.lower() == ".gz" else data
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} in; make it first")
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(packed)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(target) as file:
+        file.write(packed)
 
 
 def _one_line(message: str, longest: int = 500) -> str:

@@ -7,11 +7,12 @@ import io
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any
+
+from merula.whole_file import whole_file
 
 PathLike = str | os.PathLike[str]
 STANDARD = "-"
@@ -43,18 +44,8 @@ def write_table(table: Any, path: PathLike, suffix: str | None = None) -> None:
         write(table, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            write(table, file)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as file:
+        write(table, file)
 
 
 def writer_of(path: PathLike, suffix: str | None = None) -> Callable[[Any, IO[bytes]], None]:
