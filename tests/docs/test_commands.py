@@ -6,8 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-
-typer = pytest.importorskip("typer", reason="the merula command needs typer: pip install 'merula[cli]'")
+import typer
 
 ROOT = Path(__file__).parents[2]
 HOOK = runpy.run_path(str(ROOT / "docs" / "hooks" / "commands.py"))

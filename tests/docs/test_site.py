@@ -9,13 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
-import pytest
-
 import merula as mr
-
-pytest.importorskip("mkdocs", reason="the site is built by mkdocs: pip install 'merula[docs]'")
-pytest.importorskip("mkdocstrings", reason="the reference is written by mkdocstrings: pip install 'merula[docs]'")
-pytest.importorskip("material", reason="the site's theme is mkdocs-material: pip install 'merula[docs]'")
 
 ROOT = Path(__file__).parents[2]
 FETCHED = {

@@ -2,7 +2,10 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from scipy import sparse
 from scipy.integrate import trapezoid
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -145,8 +148,6 @@ def test_surprising_rows_are_wrong_ones_and_no_row_is_told_twice():
 
 
 def test_the_fingerprint_is_the_same_in_every_library(patients):
-    pl = pytest.importorskip("polars")
-    pa = pytest.importorskip("pyarrow")
     table, labels = patients
     model = mr.NaiveBayesClassifier()
     plain = pa.Table.from_pandas(table, preserve_index=False)
@@ -191,7 +192,6 @@ def test_neighbours_have_no_densities(patients):
 
 
 def test_arrays_lists_and_sparse_counts_are_reported():
-    sparse = pytest.importorskip("scipy.sparse")
     rng = np.random.default_rng(4)
     counts, labels = rng.poisson(1.0, (40, 6)), np.array(["ham", "spam"] * 20)
     assert gathered(mr.NaiveBayesClassifier(), counts.tolist(), labels).data.rows == 40

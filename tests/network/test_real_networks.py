@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import merula as mr
@@ -61,7 +62,9 @@ def test_stored_posteriors(name, read_network, reference):
 
 def in_pyagrum(network):
     """The same tables as a pyAgrum network; variables and levels by number, so that no label can be in the way."""
-    gum = pytest.importorskip("pyagrum")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pyagrum as gum
     net, number = gum.BayesNet(), {name: f"v{i}" for i, name in enumerate(network.variables)}
     for name in network.variables:
         net.add(gum.LabelizedVariable(number[name], "", len(network.levels[name])))
@@ -94,7 +97,6 @@ def test_posteriors_beside_pyagrum(name, read_network):
 
 @pytest.mark.parametrize("name", ["asia", "survey", "child", "alarm"])
 def test_joint_posteriors_and_explanations_beside_pgmpy(name, read_network, network_file):
-    pytest.importorskip("pgmpy")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pgmpy.factors.discrete import TabularCPD
@@ -133,8 +135,7 @@ def test_rows_beside_single_questions(name, read_network):
     rows = [findings(network, rng, len(network.variables) // 2) for _ in range(12)]
     target = network.variables[0]
     frame = {one: [row.get(one) for row in rows] for one in network.variables}
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({one: pandas.Series(cells, dtype=object) for one, cells in frame.items()})
+    table = pd.DataFrame({one: pd.Series(cells, dtype=object) for one, cells in frame.items()})
     found, logs = network.predict_table(table, target), network.log_probability(table)
     for row, known in enumerate(rows):
         assert np.exp(logs[row]) == pytest.approx(network.probability(known), rel=1e-10)

@@ -98,7 +98,6 @@ TABLES = {
 @pytest.fixture(scope="session")
 def reported(tmp_path_factory):
     """`reported("penguins")` has the findings, the page and the file it was written to; each is made once."""
-    pytest.importorskip("altair", reason="reports need altair: pip install 'merula[report]'")
     folder = tmp_path_factory.mktemp("reports")
 
     @cache
@@ -115,7 +114,6 @@ def reported(tmp_path_factory):
 @pytest.fixture(scope="session")
 def browser():
     """A real browser without a window; skipped where there is none."""
-    selenium = pytest.importorskip("selenium", reason="a browser is driven by selenium: pip install selenium")
     driver = shutil.which("chromedriver")
     if driver is None or shutil.which("chromium") is None:
         pytest.skip("no browser: apt-get install chromium chromium-driver")
@@ -138,6 +136,5 @@ def browser():
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=driver))
     chrome.set_page_load_timeout(120)
-    assert selenium
     yield chrome
     chrome.quit()

@@ -5,6 +5,7 @@ import re
 import warnings
 from html.parser import HTMLParser
 
+import html5lib
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
@@ -62,7 +63,6 @@ def test_figures_are_those_of_evaluate(reported, read, table):
 
 @pytest.mark.parametrize("table", TABLES)
 def test_html_is_valid(reported, table):
-    html5lib = pytest.importorskip("html5lib")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         html5lib.HTMLParser(strict=True).parse(reported(table).page)
@@ -150,7 +150,6 @@ def test_how_to_repeat_it_is_said(reported, read):
 
 
 def test_an_evaluation_alone_is_written_too(tmp_path):
-    pytest.importorskip("altair")
     rows, birds = [[4.9], [5.1], [5.0], [9.8], [9.5], [9.6]], ["wren"] * 3 + ["tit"] * 3
     found = mr.evaluate(mr.NaiveBayesClassifier(), rows, birds, cv=3, repeats=1)
     found.to_html(tmp_path / "birds.html")

@@ -36,19 +36,10 @@ def _step(axes: Integers, count: int, place: int) -> int:
 
 
 @kernel
-def _gather(
-    row: Integers,
-    k: int,
-    potentials: Array,
-    cliques: Integers,
-    members: Integers,
-    variables: Integers,
-    entries: Integers,
-    table: Array,
-    start: int,
-    axes: Integers,
-) -> int:
-    """Copy the entries of clique k that agree with the row behind `start`; how many they are."""
+def _left_open(
+    row: Integers, k: int, cliques: Integers, members: Integers, variables: Integers, entries: Integers, axes: Integers
+) -> tuple[int, int, int]:
+    """The walk through what the row leaves open of clique k: its number of axes, where it begins, its number of entries."""
     count, place, stride, size = 0, cliques[k, 0], 1, 1
     first = members[k, 0]
     for j in range(first + members[k, 1] - 1, first - 1, -1):
@@ -62,8 +53,25 @@ def _gather(
             place += row[v] * stride
         stride *= card
     if count == 0:
-        table[start] = potentials[place]
-        return 1
+        axes[0, 0], axes[1, 0] = 1, 0
+    return max(count, 1), place, size
+
+
+@kernel
+def _gather(
+    row: Integers,
+    k: int,
+    potentials: Array,
+    cliques: Integers,
+    members: Integers,
+    variables: Integers,
+    entries: Integers,
+    table: Array,
+    start: int,
+    axes: Integers,
+) -> int:
+    """Copy the entries of clique k that agree with the row behind `start`; how many they are."""
+    count, place, size = _left_open(row, k, cliques, members, variables, entries, axes)
     run, step = axes[0, 0], axes[1, 0]
     for i in range(start, start + size, run):
         for t in range(run):
@@ -87,21 +95,7 @@ def _scatter(
     expected: Array,
 ) -> None:
     """Add weight × what the row left open of clique k to the full table."""
-    count, place, stride, size = 0, cliques[k, 0], 1, 1
-    first = members[k, 0]
-    for j in range(first + members[k, 1] - 1, first - 1, -1):
-        v = variables[j]
-        card = entries[v, 3]
-        if row[v] < 0:
-            axes[0, count], axes[1, count] = card, stride
-            count += 1
-            size *= card
-        else:
-            place += row[v] * stride
-        stride *= card
-    if count == 0:
-        expected[place] += weight * table[start]
-        return
+    count, place, size = _left_open(row, k, cliques, members, variables, entries, axes)
     run, step = axes[0, 0], axes[1, 0]
     for i in range(start, start + size, run):
         for t in range(run):
