@@ -161,6 +161,20 @@ def test_a_value_on_a_cut_stays_in_its_bin_when_the_column_is_shifted(build):
     assert all(mass == masses[0] for mass in masses)
 
 
+@pytest.mark.parametrize("bins", [7, "mdl"])
+def test_a_value_met_later_on_a_cut_goes_to_the_lower_bin_in_any_unit(build, read, bins):
+    """Cuts lie at 0.375 + k/2, or half-way between the classes at 1.375; only later cells lie on them."""
+    met = pd.DataFrame({"größe": [0.375, 0.5, 0.75, 2.0, 3.0, 3.875] * 4})
+    later = pd.DataFrame({"größe": [0.875, 1.375, 1.875]})
+    answers = []
+    for scale, shift in [(1, 0), (1, 1000), (3, 0.1), (0.1, 0.3), (1e-9, 0)]:
+        found = build(mr.Histogram(bins=bins), met * scale + shift, list("AAABBB") * 4)
+        answers.append(found.log_prob(read(found, later * scale + shift)) + np.log(scale))
+        below = found.log_prob(read(found, (later - 0.01) * scale + shift))
+        np.testing.assert_array_equal(answers[-1], below + np.log(scale))
+    np.testing.assert_allclose(answers, np.broadcast_to(answers[0], np.shape(answers)), rtol=1e-9)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Too little to go by, and too far
 

@@ -38,7 +38,7 @@ def between(values: Array, places: NDArray[np.intp]) -> Cuts:
     return tuple(np.where((low <= half) & (half < high), half, low).tolist())
 
 
-def assign(values: ArrayLike, cuts: Sequence[float]) -> NDArray[np.int64]:
+def assign(values: ArrayLike, cuts: ArrayLike) -> NDArray[np.int64]:
     """The number of each value's interval, −1 for NaN: code = number of cuts below the value.
 
     Intervals are (−∞, cuts[0]], (cuts[0], cuts[1]], …, (cuts[−1], ∞).

@@ -9,7 +9,7 @@ from math import ceil, log2, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from merula.discretize import assign, cuts_for, interval_labels, mdl_cuts
 from merula.discretize.intervals import Cuts
@@ -75,7 +75,7 @@ class HistogramDistribution(ColumnwiseDistribution):
         ends, unit = self.edges[j], self._units[j]
         with np.errstate(over="ignore"):
             outside = np.clip(np.maximum(ends[0] - x, x - ends[-1]), 0.0, FARTHEST)
-        bins = np.searchsorted(ends[1:-1], x) + 1
+        bins = assign(x, inner_ends(ends)) + 1
         bins[x < ends[0]], bins[x > ends[-1]] = 0, len(ends)
         result: Array = self._log_heights[j][bins]
         far = outside > 0
@@ -195,8 +195,18 @@ def _within(low: Array, high: Array, share: Array) -> Array:
     return high - share * (high - low)
 
 
-def bin_counts(values: Array, counts: Array, cuts: Cuts) -> Array:
+def inner_ends(ends: Array) -> Array:
+    """Where a histogram's bins end for cells: a cell at an end but for rounding is the lower bin's, in any unit.
+
+    Moving the ends onto the values they were found from is not enough: a cell met later may lie on one as well.
+    """
+    result: Array = ends[1:-1] + rounding(ends[0], ends[-1])
+    return result
+
+
+def bin_counts(values: Array, counts: Array, cuts: ArrayLike) -> Array:
     """The weight of each class in each interval, classes × intervals; of all classes for a class without values."""
+    cuts = np.asarray(cuts)
     places = assign(values, cuts)
     return or_pooled(np.stack([np.bincount(places, weights, len(cuts) + 1) for weights in counts]))
 
@@ -215,8 +225,12 @@ def settled_cuts(method: str, values: Array, counts: Array, bins: int | None) ->
     with np.errstate(over="ignore"):
         nearest = np.where(places - low < high - places, low, high)
         away = np.abs(nearest - places)
-    slack = 2 * TIE * (0.5 * values[-1] - 0.5 * values[0]) + 4 * np.spacing(np.abs(values[[0, -1]]).max())
-    return tuple(np.unique(np.where(away <= slack, nearest, places)).tolist())
+    return tuple(np.unique(np.where(away <= rounding(values[0], values[-1]), nearest, places)).tolist())
+
+
+def rounding(low: float, high: float) -> float:
+    """How far apart numbers of this range may lie that are equal but for rounding."""
+    return float(2 * TIE * (0.5 * high - 0.5 * low) + 4 * np.spacing(max(abs(low), abs(high))))
 
 
 # How many bins ---------------------------------------------------------------------------------------------------------
@@ -309,9 +323,10 @@ class Histogram(ValueFamily):
         edges, masses = [], []
         for name, values, counts in zip(statistic.columns, statistic.values, statistic.counts, strict=True):
             cuts = self._cuts(values, counts)
-            counted = np.pad(bin_counts(values, counts, cuts), ((0, 0), (1, 1)))
+            ends = np.array([values[0], *cuts, values[-1]]) if len(values) else np.zeros(2)
+            counted = np.pad(bin_counts(values, counts, inner_ends(ends)), ((0, 0), (1, 1)))
             masses.append(safe_log(smoothed(counted, smoothing, name, range(counted.shape[1]), setting.classes)).T)
-            edges.append(np.array([values[0], *cuts, values[-1]]) if len(values) else np.zeros(2))
+            edges.append(ends)
         return HistogramDistribution(*shared, tuple(edges), tuple(map(np.ascontiguousarray, masses)))
 
     def _cuts(self, values: Array, counts: Array) -> Cuts:
