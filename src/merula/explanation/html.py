@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from merula.drawing import AGAINST, FOR
 from merula.explanation.text import caption, heading, number, reason_labels, shown_classes, signed
+from merula.markup import CELL, STYLE, html_block, html_text
 
 if TYPE_CHECKING:
     from merula.explanation.evidence import Derivation, Explanation
 
-STYLE = "border-collapse:collapse;font-variant-numeric:tabular-nums"
-CELL, HALF = "padding:2px 10px;text-align:right", 60
-NEW_LINE = "\n"
-FOR, AGAINST = "#2a78b5", "#c8553d"
+HALF = 60
 
 
 def as_html(explanation: Explanation) -> str:
@@ -31,7 +30,8 @@ def as_html(explanation: Explanation) -> str:
     notes = [f"{hidden} less probable classes not shown."] if hidden else []
     if explanation.zero_evidence:
         notes.append("The row is impossible under every class: the posterior is the prior.")
-    return f"<table style='{STYLE}'>{head}{body}{foot}</table>" + "".join(f"<p>{note}</p>" for note in notes)
+    table = f"<table style='{STYLE}'>{head}{body}{foot}</table>"
+    return html_block(table, *(f"<p>{note}</p>" for note in notes))
 
 
 def _derivation(part: Derivation, places: list[int], with_caption: bool) -> str:
@@ -50,7 +50,7 @@ def _line(name: str, cells: list[str], evidence: float | None, longest: float, r
     numbers = "".join(f"<td style='{CELL}'>{cell}</td>" for cell in cells)
     border = " style='border-top:1px solid'" if rule else ""
     weight = "" if evidence is None else signed(evidence)
-    return f"<tr{border}><td style='text-align:left'>{escape(name).replace(NEW_LINE, '<br>')}</td>{numbers}<td style='{CELL}'>{weight}</td><td>{_bar(evidence, longest)}</td></tr>"
+    return f"<tr{border}><td style='text-align:left'>{html_text(name)}</td>{numbers}<td style='{CELL}'>{weight}</td><td>{_bar(evidence, longest)}</td></tr>"
 
 
 def _bar(evidence: float | None, longest: float) -> str:

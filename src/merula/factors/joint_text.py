@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from merula.factors.names import title
+from merula.markup import html_table
 from merula.schema import Label
 from merula.textwidth import display_width, pad, shortened
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS, MOST_COLUMNS, LONGEST = 20, 12, 36
 UNDEFINED = "undefined"
-STYLE, CELL = "border-collapse:collapse;font-variant-numeric:tabular-nums", "padding:2px 10px;text-align:right"
 Rows = list[list[str]]
 
 
@@ -123,18 +121,3 @@ def conditional_html(conditional: ConditionalDistribution) -> str:
     heading = title(conditional.variables, conditional.parents)
     rows, note = conditional_rows(conditional), left_out(conditional.defined.size)
     return html_table(heading, rows, len(conditional.parents), note)
-
-
-def html_table(heading: str, rows: Rows, names: int, note: str) -> str:
-    """Rows as an HTML table, every text escaped."""
-    head = "".join(f"<th style='{CELL}'>{escape(cell)}</th>" for cell in rows[0])
-    body = "".join(f"<tr>{_html_cells(row, names)}</tr>" for row in rows[1:])
-    below = f"<p>{escape(note)}</p>" if note else ""
-    return f"<table style='{STYLE}'><caption>{escape(heading)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
-
-
-def _html_cells(row: Sequence[str], names: int) -> str:
-    return "".join(
-        f"<th style='{CELL}'>{escape(cell)}</th>" if column < names else f"<td style='{CELL}'>{escape(cell)}</td>"
-        for column, cell in enumerate(row)
-    )

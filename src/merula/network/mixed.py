@@ -10,7 +10,8 @@ import numpy as np
 
 from merula.factors import ImpossibleEvidenceError, JointDistribution
 from merula.factors.events import joined, settled
-from merula.factors.joint_text import aligned, html_table
+from merula.factors.joint_text import aligned
+from merula.markup import html_table
 from merula.network.evidence import Evidence
 from merula.network.normal_mixture import NormalMixture
 from merula.schema import Label

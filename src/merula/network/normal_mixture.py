@@ -11,9 +11,10 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from merula.factors.frames import build_table
-from merula.factors.joint_text import LONGEST, aligned, html_table
+from merula.factors.joint_text import LONGEST, aligned
 from merula.factors.names import chosen
 from merula.logspace import Array, log_sum_exp
+from merula.markup import html_table
 from merula.network.density_plot import curve
 from merula.textwidth import shortened
 

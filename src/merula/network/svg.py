@@ -6,7 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from merula.drawing import AGAINST, FOR
-from merula.factors.joint_text import MOST_ROWS, html_table, left_out, shown
+from merula.factors.joint_text import MOST_ROWS, left_out, shown
+from merula.markup import html_table
 from merula.network.layout import Arc, Place
 from merula.network.picture import (
     BAR_HALF,
