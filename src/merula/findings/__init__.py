@@ -1,11 +1,11 @@
 """Everything a report says of a table and its model, as plain data: gathered in one place, from public functions."""
 
+from merula.classify.conditionals import Conditional
 from merula.findings.gather import PRIOR_ALONE, findings_of, gather
 from merula.findings.result import (
     Action,
     Actions,
     ColumnSummary,
-    Conditional,
     Contribution,
     CostCurve,
     DataSummary,

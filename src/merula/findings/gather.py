@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 
 from merula.classify.base import BayesianClassifier
+from merula.classify.conditionals import Conditional, conditional
 from merula.decision import underlying
 from merula.encode import encode_target
 from merula.evaluation import Evaluation, evaluate
@@ -18,7 +20,6 @@ from merula.evaluation.run import named_models
 from merula.explanation import nomogram
 from merula.explanation.scales import Nomogram
 from merula.findings.actions import summarise_actions
-from merula.findings.conditionals import conditionals_of
 from merula.findings.contributions import contributions_of, given_others
 from merula.findings.curves import cost_curves, rating_curves
 from merula.findings.data import summarise_data
@@ -30,6 +31,7 @@ from merula.table import open_rows, plain_label
 
 PRIOR_ALONE = "prior alone"  # the baseline: guessing by the classes' frequencies
 TITLE = "Report"
+MOST_PLOTS = 12  # columns whose distributions are drawn
 
 
 def gather(
@@ -163,13 +165,24 @@ def _explained(model: Any, X: Any, evaluation: Evaluation) -> dict[str, Any]:
     return {
         "contributions": found,
         "given_others": apart,
-        "conditionals": conditionals_of(
+        "conditionals": _conditionals(
             model, list(dict.fromkeys(name for one in (*apart, *found) for name in one.columns))
         ),
         "nomogram": points,
         "rows": row_stories(model, rows, X, truth),
         "notes": {"nomogram": reason} if reason else {},
     }
+
+
+def _conditionals(model: BayesianClassifier, columns: Sequence[str]) -> tuple[Conditional, ...]:
+    """p(column given class) of the first columns that have one, in this order."""
+    found: list[Conditional] = []
+    for name in columns:
+        with suppress(ValueError):  # it has none
+            found.append(conditional(model, name))
+        if len(found) == MOST_PLOTS:
+            break
+    return tuple(found)
 
 
 def _components(model: BayesianClassifier, X: Any) -> list[Any]:

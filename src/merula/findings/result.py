@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from merula.classify.conditionals import Conditional
     from merula.evaluation import Evaluation
     from merula.explanation.evidence import Explanation
     from merula.explanation.scales import Nomogram
@@ -106,22 +107,6 @@ class Contribution:
     strength: float
     by_class: Mapping[Label, float]
     decides: float = 0.0
-
-
-@dataclass(frozen=True)
-class Conditional:
-    """What a column holds given each class: densities along ``values``, or probabilities of levels or words.
-
-    ``form`` is "density", "numbers", "levels" or "words"; ``given[label][k]`` belongs to ``values[k]``.
-    """
-
-    column: str
-    form: str
-    family: str
-    values: tuple[Any, ...]
-    given: Mapping[Label, tuple[float, ...]]
-    is_time: bool = False
-    others: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,177 @@
+"""What the model believes a column holds given each class: densities of numbers, probabilities of levels and of words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, rel_entr
+
+from merula.classify.rows import interval_of, shown, table_of
+from merula.distributions import CountDistribution, Distribution, TokenDistribution
+from merula.schema import Column, Label, one_of
+from merula.table import as_times, plain_label
+
+if TYPE_CHECKING:
+    from merula.classify.base import BayesianClassifier
+
+Array = NDArray[np.float64]
+CURVE = 101  # places along a number's range
+TAIL = 0.002  # of a class's mass left out on either side
+MOST_LEVELS, MOST_WORDS, MOST_NUMBERS = 12, 15, 60
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """What a column holds given each class: densities along ``values``, or probabilities of levels or words.
+
+    ``form`` is "density", "numbers", "levels" or "words"; ``given[label][k]`` belongs to ``values[k]``. Beside a density,
+    ``masses[value][label]`` are the probabilities of single values. How many levels or words were left out is ``others``.
+    """
+
+    column: str
+    form: str
+    family: str
+    values: tuple[Any, ...]
+    given: Mapping[Label, tuple[float, ...]]
+    is_time: bool = False
+    others: int = 0
+    masses: Mapping[float, Mapping[Label, float]] | None = None
+
+
+def class_labels(model: BayesianClassifier) -> list[Label]:
+    """The classes as plain labels, in the order of `classes_`."""
+    return [plain_label(label) for label in model.classes_.tolist()]
+
+
+def family_names(model: BayesianClassifier) -> dict[str, str]:
+    """What each column that is modelled is modelled as."""
+    return {name: block.family.name for block in model._plan.blocks for name in block.columns}
+
+
+def part_of(model: BayesianClassifier, column: Column) -> Distribution:
+    """The finest part of the model that knows the column; a ValueError if there is none."""
+    part = next((part for part in model.distributions_ if column.name in part.columns), None)
+    if part is None:
+        raise ValueError(f"column {column.name!r} is ignored: the model knows nothing of it")
+    return next(factor for factor in part.factors() if column.name in factor.columns)
+
+
+def conditional(model: BayesianClassifier, name: str, closely: int = 0) -> Conditional:
+    """p(column given class); a ValueError that says why, where there is no such thing.
+
+    A curve has places along the range of all classes, and `closely` more for each class, where its own mass is.
+    """
+    column = model.schema_[one_of(name, model.schema_.names, "column")]
+    part = part_of(model, column)
+    if part.no_density:
+        raise ValueError(f"column {name!r} has no distribution given a class: {part.no_density}")
+    if model.missing == "level" and len(part.columns) > 1:
+        raise ValueError(
+            f"column {name!r} is modelled together with others whose being missing speaks too (missing='level'): it has no distribution of its own"
+        )
+    if isinstance(part, TokenDistribution):
+        return _words(model, column, part)
+    if column.kind == "categorical":
+        return _levels(model, column, [level for level in column.levels or () if level is not None])
+    if column.cuts:
+        return _levels(model, column, part.atoms(name, len(model.classes_)).tolist())
+    return _numbers(model, column, part, closely)
+
+
+def _log_given(model: BayesianClassifier, column: Column, values: Sequence[Any]) -> Array:
+    """log p(value given class) of one column by itself: values × classes."""
+    cells = {name: [None] * len(values) for name in model.schema_.names} | {column.name: list(values)}
+    (component,) = model.components(table_of(model, cells))
+    key = next(columns for columns in component.terms if column.name in columns)
+    return component.terms[key]
+
+
+def _given(model: BayesianClassifier, probabilities: Array) -> dict[Label, tuple[float, ...]]:
+    return {label: tuple(probabilities[:, place].tolist()) for place, label in enumerate(class_labels(model))}
+
+
+def _levels(model: BayesianClassifier, column: Column, levels: Sequence[Any]) -> Conditional:
+    """The levels (or the intervals these values lie in) most probable in some class; how many others there are is said."""
+    if not levels:
+        raise ValueError(f"column {column.name!r} was always missing: it has no levels")
+    probabilities = np.exp(_log_given(model, column, levels))
+    kept = np.sort(np.argsort(-probabilities.max(axis=1), kind="stable")[:MOST_LEVELS])
+    called = interval_of if column.cuts else shown
+    return Conditional(
+        column.name,
+        "levels",
+        family_names(model)[column.name],
+        tuple(called(column, levels[place]) for place in kept),
+        _given(model, probabilities[kept]),
+        others=len(levels) - len(kept),
+    )
+
+
+def _words(model: BayesianClassifier, column: Column, part: TokenDistribution) -> Conditional:
+    """The words whose presence tells most: frequent in one class, rare in the others."""
+    (words,), (table,) = part.vocabularies, part.log_table
+    if not len(words) or not table.any():
+        raise ValueError(f"column {column.name!r} holds no word that tells classes apart")
+    if not part.binary and table.max() > 0:
+        raise ValueError(f"column {column.name!r} is weighed by its words' complements, which are no probabilities")
+    probabilities = expit(table) if part.binary else np.exp(table)  # that a text holds the word, or that a word is it
+    telling = np.abs(rel_entr(probabilities, probabilities.mean(axis=1, keepdims=True))).max(axis=1)
+    kept = np.argsort(-telling, kind="stable")[:MOST_WORDS]
+    return Conditional(
+        column.name,
+        "words",
+        family_names(model)[column.name],
+        tuple(str(words[k]) for k in kept),
+        _given(model, probabilities[kept]),
+        others=len(words) - len(kept),
+    )
+
+
+def _numbers(model: BayesianClassifier, column: Column, part: Distribution, closely: int) -> Conditional:
+    """Densities from where the lowest class begins to where the highest ends; whole numbers if they are counted."""
+    classes = len(model.classes_)
+    reach = part.quantiles(column.name, np.linspace(TAIL, 1 - TAIL, max(2, closely)), classes)
+    low, high = float(np.nanmin(reach)), float(np.nanmax(reach))
+    if not high > low:
+        raise ValueError(f"column {column.name!r} never varied: it has no density")
+    counted = isinstance(part, CountDistribution)
+    atoms = np.zeros(0) if counted else part.atoms(column.name, classes)
+    values = _whole(low, high) if counted else _places(low, high, reach[:closely], atoms)
+    is_time = column.unit is not None and column.unit.startswith("datetime")
+    return Conditional(
+        column.name,
+        "numbers" if counted else "density",
+        family_names(model)[column.name],
+        _instants(values, column.unit) if is_time and column.unit is not None else tuple(values),
+        _given(model, np.exp(_log_given(model, column, values))),
+        is_time=is_time,
+        masses=_masses(model, column, atoms.tolist()),
+    )
+
+
+def _places(low: float, high: float, more: Array, atoms: Array) -> list[float]:
+    """Places along a range and some more, none of them a value that has a mass of its own."""
+    places = np.concatenate([np.linspace(low, high, CURVE), more.ravel()])
+    return np.setdiff1d(places[np.isfinite(places)], atoms).tolist()  # type: ignore[no-any-return]
+
+
+def _masses(model: BayesianClassifier, column: Column, atoms: list[float]) -> dict[float, dict[Label, float]] | None:
+    if not atoms:
+        return None
+    chances = np.exp(_log_given(model, column, atoms)).tolist()
+    return {value: dict(zip(class_labels(model), row, strict=True)) for value, row in zip(atoms, chances, strict=True)}
+
+
+def _instants(counts: Sequence[float], unit: str) -> tuple[str, ...]:
+    """Times as ISO writes them."""
+    return tuple(map(str, as_times(np.array(counts), unit).astype("datetime64[ms]")))
+
+
+def _whole(low: float, high: float) -> list[float]:
+    first, last = max(0, int(np.floor(low))), int(np.ceil(high))
+    step = max(1, (last - first) // MOST_NUMBERS)
+    return [float(value) for value in range(first, last + 1, step)]
