@@ -22,6 +22,7 @@ WIDEST = 1e150  # a range whose square does not overflow
 MOST_CELLS = 1_000  # distinct values of a class; more are put together, neighbours in one cell
 MOST_LEAPS = 200
 SETTLED = 1e-4  # a step of EM that gains no more log likelihood, of all rows together, is the last
+PROMISING = 1e-3  # so while mixtures are compared; the one that is kept then settles
 TINY = 1e-300
 NOTHING = -40.0  # e^−40 added to 1 is 1
 TIE = 1e-9  # per row: a score that is larger by no more is not larger
@@ -146,7 +147,7 @@ class Cells:
         return Components(weight, mean, (share * away).sum(axis=0) / weight, np.zeros(0))
 
 
-def fit_components(cells: Cells, start: Components, floor: float) -> Components:
+def fit_components(cells: Cells, start: Components, floor: float, settled: float = SETTLED) -> Components:
     """The components that EM reaches from a start; no variance goes below the floor, and the log likelihood never falls.
 
     E: share_ik ∝ weight_k · exp(−½ log variance_k − ((x_i − mean_k)² + v_i) / (2·variance_k)), v_i the variance within a cell
@@ -157,12 +158,14 @@ def fit_components(cells: Cells, start: Components, floor: float) -> Components:
     """
     here = np.array([start.weight, start.mean, np.log(np.maximum(start.variance, floor))])
     trace = np.empty(3 * MOST_LEAPS + 1)
-    steps = _climb(cells.weight, cells.mean, cells.variance, here, floor, trace)
+    steps = _climb(cells.weight, cells.mean, cells.variance, here, floor, settled, trace)
     return Components(here[0], here[1], np.exp(here[2]), trace[:steps] - 0.5 * LOG_TWO_PI * cells.total)
 
 
 @kernel
-def _climb(weights: Array, values: Array, spread: Array, here: Array, floor: float, trace: Array) -> int:
+def _climb(
+    weights: Array, values: Array, spread: Array, here: Array, floor: float, settled: float, trace: Array
+) -> int:
     """Move `here` to where EM settles; `trace` takes the log likelihoods on the way, so many of them."""
     once, twice, leap, landed = np.empty_like(here), np.empty_like(here), np.empty_like(here), np.empty_like(here)
     steps = 0
@@ -170,7 +173,7 @@ def _climb(weights: Array, values: Array, spread: Array, here: Array, floor: flo
         trace[steps] = _expectation_maximisation(weights, values, spread, here, floor, once)
         trace[steps + 1] = after = _expectation_maximisation(weights, values, spread, once, floor, twice)
         steps += 2
-        if after - trace[steps - 2] <= SETTLED:
+        if after - trace[steps - 2] <= settled:
             here[:] = once
             return steps
         possible = _leap(here, once, twice, floor, leap)
@@ -217,39 +220,87 @@ def _expectation_maximisation(
     weights: Array, values: Array, spread: Array, here: Array, floor: float, there: Array
 ) -> float:
     """The log likelihood here but for a constant; `there` takes the components after one step."""
-    count = here.shape[1]
-    precision, log_height, term = np.empty(count), np.empty(count), np.empty(count)
-    mass, first, second = np.zeros(count), np.zeros(count), np.zeros(count)
-    log_likelihood = total = 0.0
+    count, n = here.shape[1], len(values)
+    term, peak, density = np.empty((count, n)), np.full(n, -np.inf), np.zeros(n)
     for k in range(count):
-        precision[k] = 0.5 * np.exp(-here[2, k])
-        log_height[k] = np.log(here[0, k]) - 0.5 * here[2, k]
-    for i in range(len(values)):
-        peak, density = -np.inf, 0.0
-        for k in range(count):
-            away = values[i] - here[1, k]
-            term[k] = log_height[k] - (away * away + spread[i]) * precision[k]
-            peak = max(peak, term[k])
-        for k in range(count):
-            below = term[k] - peak
-            term[k] = 1.0 if below == 0.0 else np.exp(below) if below > NOTHING else 0.0
-            density += term[k]
-        total += weights[i]
-        log_likelihood += weights[i] * (peak + np.log(density))
-        for k in range(count):
-            if term[k] == 0.0:
-                continue
-            part, away = weights[i] * term[k] / density, values[i] - here[1, k]
-            mass[k] += part
-            first[k] += part * away
-            second[k] += part * (away * away + spread[i])
+        _log_terms(values, spread, here[:, k], term[k], peak)
     for k in range(count):
-        there[0, k], there[1, k], there[2, k] = mass[k] / total, here[1, k], here[2, k]
-        if mass[k] > 0.0:
-            drift = first[k] / mass[k]
+        _exponentials(term[k], peak, density)
+    total, log_likelihood = _mean_logs(weights, peak, density)
+    for k in range(count):
+        mass, first, second = _moments(values, spread, here[1, k], term[k], density)
+        there[:, k] = here[:, k]
+        there[0, k] = mass / total
+        if mass > 0.0:
+            drift = first / mass
             there[1, k] += drift
-            there[2, k] = np.log(max(second[k] / mass[k] - drift * drift, floor))
+            there[2, k] = np.log(max(second / mass - drift * drift, floor))
     return log_likelihood
+
+
+# Each of these loops runs over cells and has no branch, so that it uses vector instructions; np.exp and np.log would prevent it.
+
+
+@kernel
+def _log_terms(values: Array, spread: Array, component: Array, term: Array, peak: Array) -> None:
+    """`term` takes the log of a component's part in each cell's density; `peak` the largest so far."""
+    log_height, mean, precision = np.log(component[0]) - 0.5 * component[2], component[1], 0.5 * np.exp(-component[2])
+    for i in range(len(values)):
+        away = values[i] - mean
+        term[i] = log_height - (away * away + spread[i]) * precision
+        peak[i] = max(peak[i], term[i])
+
+
+@kernel
+def _exponentials(term: Array, peak: Array, density: Array) -> None:
+    """`term` becomes exp(term − peak), 0 below exp(−40), and is added to the density.
+
+    exp(x) = (exp(x/256))^256, by its power series: 12 digits.
+    """
+    for i in range(len(term)):
+        x = term[i] - peak[i]
+        r = max(x, NOTHING) / 256
+        y = 1 + r * (1 + r / 2 * (1 + r / 3 * (1 + r / 4 * (1 + r / 5 * (1 + r / 6 * (1 + r / 7 * (1 + r / 8)))))))
+        y *= y
+        y *= y
+        y *= y
+        y *= y
+        y *= y
+        y *= y
+        y *= y
+        y *= y
+        term[i] = y if x > NOTHING else 0.0
+        density[i] += term[i]
+
+
+@kernel
+def _mean_logs(weights: Array, peak: Array, density: Array) -> tuple[float, float]:
+    """The weight of all cells and Σ weight·(peak + log density); `density` becomes weight / density.
+
+    log(d) = 16·log(s), s = d^(1/16), by the power series of 2·artanh((s − 1) / (s + 1)).
+    """
+    total = log_likelihood = 0.0
+    for i in range(len(weights)):
+        root = np.sqrt(np.sqrt(np.sqrt(np.sqrt(density[i]))))
+        z = (root - 1) / (root + 1)
+        q = z * z
+        log = 32 * z * (1 + q * (1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11 + q / 13))))))
+        total += weights[i]
+        log_likelihood += weights[i] * (peak[i] + log)
+        density[i] = weights[i] / density[i]
+    return total, log_likelihood
+
+
+@kernel
+def _moments(values: Array, spread: Array, mean: float, term: Array, share: Array) -> tuple[float, float, float]:
+    """A component's mass, and the sums of distances and squared distances from its mean, each cell by its share."""
+    mass = first = second = 0.0
+    for i in range(len(values)):
+        part, away = term[i] * share[i], values[i] - mean
+        mass += part
+        first += part * away
+        second += part * (away * away + spread[i])
+    return mass, first, second
 
 
 def choose_components(cells: Cells, components: Any, most: int, floor: float) -> Components:
@@ -260,7 +311,7 @@ def choose_components(cells: Cells, components: Any, most: int, floor: float) ->
     """
     most = min(most if components == "bic" else int(components), len(cells.mean))
     log_n = float(np.log(max(cells.total, 2.0)))
-    best = found = fit_components(cells, cells.by_quantiles(1), floor)
+    best = found = fit_components(cells, cells.by_quantiles(1), floor, PROMISING)
     for count in range(2, most + 1):
         found = _best_of_starts(cells, count, floor, found)
         price = 1.5 * (count - len(best.weight)) * log_n + TIE * cells.total
@@ -268,7 +319,7 @@ def choose_components(cells: Cells, components: Any, most: int, floor: float) ->
             best = found
         elif count == len(best.weight) + 2:
             break
-    return best
+    return fit_components(cells, best, floor)
 
 
 def _best_of_starts(cells: Cells, count: int, floor: float, fewer: Components) -> Components:
@@ -276,9 +327,9 @@ def _best_of_starts(cells: Cells, count: int, floor: float, fewer: Components) -
 
     To that one, a component as wide as all values is added, or its most spread one is split in two.
     """
-    best = fit_components(cells, cells.by_quantiles(count), floor)
+    best = fit_components(cells, cells.by_quantiles(count), floor, PROMISING)
     for start in (_with_wide(fewer, *cells.moments()), _with_split(fewer)):
-        found = fit_components(cells, start, floor)
+        found = fit_components(cells, start, floor, PROMISING)
         if found.log_likelihood > best.log_likelihood + TIE * cells.total:
             best = found
     return best
