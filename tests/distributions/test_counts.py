@@ -305,3 +305,16 @@ def test_counts_are_negative_binomial_unless_another_family_is_named(classifier)
     wild = np.concatenate([even, np.full((4, 1), 60.0)])
     model = classifier(kinds="count").fit(wild, np.r_[y, ["ward"] * 4])
     assert np.isfinite(model.distributions_[0].size[1, 0])
+
+
+@every_family
+def test_mean_and_deviation_are_those_of_the_probabilities(family):
+    model = mr.NaiveBayesClassifier(distributions={"count": family}, kinds="count").fit(HOLEY, WARDS)
+    x = np.arange(2000.0)
+    for part in model.distributions_[0].factors():
+        (name,) = part.columns
+        mean, deviation = part.mean_and_deviation(name)
+        for c in range(len(LABELS)):
+            chance = np.exp(scipy_log_pmf(x, part.mean[c, 0], part.size[c, 0], part.extra_zeros[c, 0]))
+            assert mean[c] == pytest.approx(chance @ x, rel=1e-9)
+            assert deviation[c] == pytest.approx(math.sqrt(chance @ (x - chance @ x) ** 2), rel=1e-9)

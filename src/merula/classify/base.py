@@ -492,6 +492,39 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "classes_")
         write_state(path, model_state(self))
 
+    def plot(self, column: str, ax: Any = None, classes: Sequence[Any] | None = None) -> Any:
+        """The matplotlib axes with what the column holds given each class; new ones unless given.
+
+        Curves for numbers, bars for levels and for the most telling words of a text.
+
+        Parameters
+        ----------
+        column : str
+        ax : matplotlib axes, optional
+        classes : sequence of labels, optional
+            The classes to draw; by default the eight most probable.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> model = mr.NaiveBayesClassifier().fit([["red"], ["red"], ["blue"]], ["ripe", "ripe", "unripe"])
+        >>> ax = model.plot("x0")
+        >>> [float(bar.get_width()) for bar in ax.containers[0]]  # P(blue given ripe), P(red given ripe)
+        [0.25, 0.75]
+        """
+        from merula.classify.plot import conditional_plot
+
+        check_is_fitted(self, "classes_")
+        return conditional_plot(self, column, ax, classes)
+
+    def _html_repr(self) -> str:
+        """What notebooks show: a fitted model as a table, before that scikit-learn's diagram."""
+        if not hasattr(self, "classes_"):
+            return str(super()._html_repr())
+        from merula.classify.html import as_html
+
+        return as_html(self)
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """scikit-learn's parameters; a family's own as ``distributions__<column or kind>__<parameter>``."""
         params: dict[str, Any] = super().get_params(deep=deep)

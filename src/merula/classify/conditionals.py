@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 CURVE = 101  # places along a number's range
 TAIL = 0.002  # of a class's mass left out on either side
+FLANK = np.array([1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 5e-4])  # shares where a narrow class's curve comes down to 0
 MOST_LEVELS, MOST_WORDS, MOST_NUMBERS = 12, 15, 60
 
 
@@ -134,13 +135,12 @@ def _words(model: BayesianClassifier, column: Column, part: TokenDistribution) -
 def _numbers(model: BayesianClassifier, column: Column, part: Distribution, closely: int) -> Conditional:
     """Densities from where the lowest class begins to where the highest ends; whole numbers if they are counted."""
     classes = len(model.classes_)
-    reach = part.quantiles(column.name, np.linspace(TAIL, 1 - TAIL, max(2, closely)), classes)
-    low, high = float(np.nanmin(reach)), float(np.nanmax(reach))
+    ends = part.quantiles(column.name, np.array([TAIL, 1 - TAIL]), classes)
+    low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
     if not high > low:
         raise ValueError(f"column {column.name!r} never varied: it has no density")
     counted = isinstance(part, CountDistribution)
-    atoms = np.zeros(0) if counted else part.atoms(column.name, classes)
-    values = _whole(low, high) if counted else _places(low, high, reach[:closely], atoms)
+    values = _whole(low, high) if counted else _places(part, column.name, classes, (low, high), closely)
     is_time = column.unit is not None and column.unit.startswith("datetime")
     return Conditional(
         column.name,
@@ -149,14 +149,18 @@ def _numbers(model: BayesianClassifier, column: Column, part: Distribution, clos
         _instants(values, column.unit) if is_time and column.unit is not None else tuple(values),
         _given(model, np.exp(_log_given(model, column, values))),
         is_time=is_time,
-        masses=_masses(model, column, atoms.tolist()),
+        masses=None if counted else _masses(model, column, part.atoms(column.name, classes).tolist()),
     )
 
 
-def _places(low: float, high: float, more: Array, atoms: Array) -> list[float]:
-    """Places along a range and some more, none of them a value that has a mass of its own."""
-    places = np.concatenate([np.linspace(low, high, CURVE), more.ravel()])
-    return np.setdiff1d(places[np.isfinite(places)], atoms).tolist()  # type: ignore[no-any-return]
+def _places(part: Distribution, name: str, classes: int, ends: tuple[float, float], closely: int) -> list[float]:
+    """Places along a range, and where each class's own mass is; none of them a value that has a mass of its own."""
+    places = np.linspace(*ends, CURVE)
+    if closely:
+        shares = np.concatenate([FLANK, np.linspace(TAIL, 1 - TAIL, closely), 1 - FLANK])
+        places = np.concatenate([places, part.quantiles(name, shares, classes).ravel()])
+    within = places[(places >= ends[0]) & (places <= ends[1])]
+    return np.setdiff1d(within, part.atoms(name, classes)).tolist()  # type: ignore[no-any-return]
 
 
 def _masses(model: BayesianClassifier, column: Column, atoms: list[float]) -> dict[float, dict[Label, float]] | None:

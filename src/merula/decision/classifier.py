@@ -143,6 +143,14 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         posterior = np.ascontiguousarray(self.predict_proba(X))
         return least_risk(posterior, self._read.table, self._reject)[0]
 
+    def _html_repr(self) -> str:
+        """What notebooks show: costs and the model asked; before it is fitted, scikit-learn's diagram."""
+        if not hasattr(self, "actions_"):
+            return str(super()._html_repr())
+        from merula.decision.html import as_html
+
+        return as_html(self, underlying(self))
+
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import get_tags
 

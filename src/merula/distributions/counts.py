@@ -96,6 +96,13 @@ class CountDistribution(ColumnwiseDistribution):
             low, high = np.where(reached, low, middle), np.where(reached, middle, high)
         return high
 
+    def mean_and_deviation(self, column: str) -> tuple[Array, Array]:
+        """The mean and the standard deviation of a column given each class."""
+        j = self.columns.index(column)
+        other, mean = 1 - self.extra_zeros[:, j], self.mean[:, j]
+        variance = other * (mean + mean**2 / self.size[:, j] + (1 - other) * mean**2)
+        return other * mean, np.sqrt(variance)
+
     def _share_up_to(self, j: int, x: Array) -> Array:
         """P(count ≤ x given class)."""
         mean, size, extra = self.mean[:, j], self.size[:, j], self.extra_zeros[:, j]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from merula.drawing import AGAINST, FOR, TOTAL, fonts_for, literal, matplotlib
+from merula.drawing import AGAINST, FOR, TOTAL, fonts_for, literal, matplotlib, refont
 from merula.explanation.text import NOTHING, heading, signed
 from merula.textwidth import shortened
 
@@ -35,6 +35,7 @@ def waterfall(explanation: Explanation, ax: Any = None, top: int = 20) -> Any:
         ax.set_ylim(len(labels) - 0.4, -0.6)
         ax.set_xlabel(literal(f"log-odds: {heading(explanation)}"))
         _probability_axis(ax)
+        refont(ax)
     return ax
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from merula.drawing import FOR, fonts_for, literal, matplotlib
+from merula.drawing import FOR, fonts_for, literal, matplotlib, refont
 from merula.factors.joint_text import shown
 from merula.factors.names import title
 
@@ -35,4 +35,5 @@ def bars(joint: NamedTable, ax: Any = None) -> Any:
         ax.set_yticks(places, labels)
         ax.set(xlim=(0, 1.25 * max(joint.values)), ylim=(len(labels) - 0.4, -0.6), xlabel=literal(title([name])))
         ax.spines[["right", "top"]].set_visible(False)
+        refont(ax)
     return ax

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from merula.drawing import FOR, fonts_for, literal, matplotlib
+from merula.drawing import FOR, fonts_for, literal, matplotlib, refont
 from merula.logspace import Array
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def curve(mixture: NormalMixture, ax: Any = None) -> Any:
             ax.axvline(mixture.mean, color=FOR)
         ax.set(xlabel=literal(name), ylabel=literal(f"p({name})"))
         ax.spines[["right", "top"]].set_visible(False)
+        refont(ax)
     return ax
 
 

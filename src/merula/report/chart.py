@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-# Okabe and Ito's colours, which are told apart with any colour vision, then more for many classes
-COLORS = (
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#5b5b5b", "#8c6d31", "#b3b300",
-    "#1f3b73", "#a05a2c", "#2f6f4f", "#8e3b63", "#6c8ebf", "#b85450", "#82b366", "#9673a6", "#d6b656", "#647687",
-)  # fmt: skip
+from merula.drawing import COLORS
+
 FOR, AGAINST, QUIET = "#0072b2", "#d55e00", "#8a8a8a"
 
 

@@ -4,6 +4,7 @@ from merula.stats.base import Statistic
 from merula.stats.collected import Collected
 from merula.stats.counts import ClassCounts, LevelCounts
 from merula.stats.joint import JointCounts
+from merula.stats.known import known_weight
 from merula.stats.moments import FullMoments, Moments
 from merula.stats.patterns import PatternMoments
 from merula.stats.rows import Rows
@@ -22,4 +23,5 @@ __all__ = [
     "Statistic",
     "TokenCounts",
     "ValueCounts",
+    "known_weight",
 ]

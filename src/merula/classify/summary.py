@@ -1,0 +1,176 @@
+"""A fitted model in short: its classes, and for each column its kind, its family, what is missing, what it holds given each class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import floor, log10
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from merula.classify.conditionals import Conditional, class_labels, conditional, family_names, part_of
+from merula.classify.rows import shown
+from merula.distributions import CountDistribution, GaussianDistribution, MultivariateGaussianDistribution
+from merula.schema import Column, Label
+from merula.stats import known_weight
+from merula.table import as_times
+from merula.textwidth import shortened
+
+if TYPE_CHECKING:
+    from merula.classify.base import BayesianClassifier
+
+Array = NDArray[np.float64]
+Items = tuple[str, ...]  # short texts, each of which stays on one line
+NOTHING = "–"
+ONE_SIGMA = ndtr([-1.0, 0.0, 1.0])  # the shares below mean − deviation, mean, mean + deviation of a normal column
+MOST_LEVELS, MOST_WORDS, LONGEST = 3, 4, 24
+DAY, MINUTE = np.timedelta64(1, "D"), np.timedelta64(1, "m")
+
+
+@dataclass(frozen=True)
+class ColumnLine:
+    """One column: how it is read and modelled, the share of its cells that is missing (None if unknown), what it holds.
+
+    ``form`` says how to read what it holds ``given`` each class: "moments", "range", "levels", "words" or "nothing".
+    """
+
+    name: str
+    kind: str
+    family: str
+    missing: float | None
+    form: str
+    given: tuple[Items, ...]
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """A model in short; `rows` is the weight it learned from, None where its probabilities were stated."""
+
+    rows: float | None
+    columns: int
+    classes: int
+    prior: Mapping[Label, float]
+    lines: tuple[ColumnLine, ...]
+
+
+def summarise_model(model: BayesianClassifier, most_columns: int = 20, most_classes: int = 8) -> ModelSummary:
+    """The first columns of a fitted model, and its most probable classes."""
+    prior = np.exp(model.class_log_prior_)
+    places = np.sort(np.argsort(-prior, kind="stable")[:most_classes]).tolist()
+    labels, missing, families = class_labels(model), _missing_shares(model), family_names(model)
+    lines = []
+    for column in model.schema_.columns[:most_columns]:
+        lost = missing.get(column.name)
+        form, given = _given(model, column) if lost != 1 else _nothing(model)
+        family = families.get(column.name, "").replace("_", " ")
+        lines.append(ColumnLine(column.name, column.kind, family, lost, form, tuple(given[place] for place in places)))
+    return ModelSummary(
+        None if model._collected is None else float(model._collected.class_counts.weight.sum()),
+        len(model.schema_.columns),
+        len(labels),
+        {labels[place]: float(prior[place]) for place in places},
+        tuple(lines),
+    )
+
+
+def _missing_shares(model: BayesianClassifier) -> dict[str, float]:
+    """The share of each column's cells that was missing, of those columns whose statistic tells."""
+    if model._collected is None:
+        return {}
+    total, shares = float(model._collected.class_counts.weight.sum()), dict[str, float]()
+    for block, statistic in zip(model._plan.blocks, model._collected.blocks, strict=True):
+        known = known_weight(statistic)
+        if known is not None and total > 0:
+            lost = np.clip(1 - known / total, 0.0, 1.0)
+            lost[lost < 1e-12] = 0.0  # what rounding leaves of a sum of weights is not a missing cell
+            shares |= dict(zip(block.columns, lost.tolist(), strict=True))
+    return shares
+
+
+def _given(model: BayesianClassifier, column: Column) -> tuple[str, list[Items]]:
+    """What a column holds given each class; nothing where the model has no such thing."""
+    try:
+        if column.kind not in ("categorical", "text") and not column.cuts:
+            return _spreads(model, column)
+        found = conditional(model, column.name)
+    except ValueError:
+        return _nothing(model)
+    return found.form, _telling_words(found) if found.form == "words" else _likely_levels(found)
+
+
+def _nothing(model: BayesianClassifier) -> tuple[str, list[Items]]:
+    return "nothing", [(NOTHING,)] * len(model.classes_)
+
+
+def _likely_levels(found: Conditional) -> list[Items]:
+    """The most probable levels of each class."""
+    texts = []
+    for chances in found.given.values():
+        order = np.argsort(-np.array(chances), kind="stable")[:MOST_LEVELS]
+        texts.append(_listed([(found.values[k], chances[k]) for k in order if chances[k] > 0]))
+    return texts
+
+
+def _telling_words(found: Conditional) -> list[Items]:
+    """The words that are most of all more frequent in a class than in the mean of all."""
+    chances = np.array(list(found.given.values()))
+    beyond = chances - chances.mean(axis=0)
+    texts = []
+    for own, more in zip(chances, beyond, strict=True):
+        order = np.argsort(-more, kind="stable")[:MOST_WORDS]
+        texts.append(_listed([(found.values[k], own[k]) for k in order if more[k] > 0]))
+    return texts
+
+
+def _listed(pairs: list[tuple[str, float]]) -> Items:
+    texts = [f"{shortened(name, LONGEST)}: {chance:.3g}" for name, chance in pairs] or [NOTHING]
+    return *(f"{text}," for text in texts[:-1]), texts[-1]
+
+
+# -------------------------------------------------------------------------------------------------------------- numbers
+
+
+def _spreads(model: BayesianClassifier, column: Column) -> tuple[str, list[Items]]:
+    """Mean ± standard deviation of normal columns and of counts; else the median, and from 16% to 84% of the mass."""
+    part = part_of(model, column)
+    if isinstance(part, CountDistribution):
+        return "moments", _plus_minus(*part.mean_and_deviation(column.name))
+    low, middle, high = part.quantiles(column.name, ONE_SIGMA, len(model.classes_))
+    if column.unit is None and isinstance(part, GaussianDistribution | MultivariateGaussianDistribution):
+        return "moments", _plus_minus(middle, high - middle)
+    spread = float((high - low).max())
+    written = partial(rounded, spread=spread) if column.unit is None else partial(_time, column, spread=spread)
+    return "range", [(written(m), f"({written(a)} – {written(b)})") for a, m, b in zip(low, middle, high, strict=True)]
+
+
+def _plus_minus(mean: Array, deviation: Array) -> list[Items]:
+    spread = float(deviation.max())
+    return [(f"{rounded(m, spread)} ± {rounded(d, spread)}",) for m, d in zip(mean, deviation, strict=True)]
+
+
+def rounded(value: float, spread: float) -> str:
+    """A number with as many decimals as show three digits of its spread.
+
+    Examples
+    --------
+    >>> rounded(38.7914, 2.655), rounded(4207.06, 481.2), rounded(3.0, 0.0), rounded(2.5e-12, 1e-13)
+    ('38.79', '4207', '3', '2.5e-12')
+    """
+    if not 1e-4 <= spread < 1e6 or abs(value) >= 1e9:
+        return f"{value:.4g}"
+    decimals = max(0, 2 - floor(log10(spread)))
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
+
+
+def _time(column: Column, value: float, spread: float) -> str:
+    """A time as finely as its spread makes sense: to the day, or to the minute."""
+    if column.unit is None or not column.unit.startswith("datetime"):
+        return shown(column, value)
+    moment, width = as_times(np.array([value, spread]), column.unit)
+    apart = width - np.datetime64(0, "ns")
+    fine = "D" if apart >= 2 * DAY else "m" if apart >= 2 * MINUTE else "ms"
+    return str(moment.astype(f"datetime64[{fine}]")).replace("T", " ")

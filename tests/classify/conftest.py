@@ -1,0 +1,25 @@
+"""What pictures and tables of models are drawn from."""
+
+from importlib.resources import files
+
+import pandas as pd
+import pytest
+
+
+@pytest.fixture(scope="session")
+def penguins():
+    """The bundled penguins without their species, and their species."""
+    frame = pd.read_csv(str(files("merula") / "data" / "penguins.csv"))
+    return frame.drop(columns="species"), frame["species"]
+
+
+@pytest.fixture
+def pyplot():
+    """matplotlib without a screen; every figure is closed afterwards."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    yield pyplot
+    pyplot.close("all")
