@@ -1,4 +1,4 @@
-"""A network stated by an expert: noisy causes, a temperature, uncertain evidence, what doing changes, and a prior for data."""
+"""A network stated by an expert: noisy causes, a temperature, uncertain evidence, and what doing changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two hospitals, one model: each counts its own rows, only the counts are sent, and the sum is as if all rows were in one place."""
+"""Two hospitals, one model: each counts its own rows, the counts are added, and the sum is as if all rows were in one place."""
 
 from __future__ import annotations
 

@@ -28,6 +28,17 @@ def test_every_block_of_python_is_executed(page):
             assert re.fullmatch(r'--8<-- "examples/\w+\.py"\n', content), content  # run by test_examples
 
 
+@pytest.mark.parametrize("page", sorted((DOCS / "models").glob("*.md")), ids=lambda page: page.stem)
+def test_page_of_a_model_is_complete(page):
+    """Its formula first, then what it assumes, an example, what it costs and where it fails."""
+    text = page.read_text(encoding="utf-8")
+    assert blocks(page)[0][0] == "text"
+    places = [
+        text.find(f"\n## {part}\n") for part in ("What it assumes", "An example", "What it costs", "Where it fails")
+    ]
+    assert -1 not in places and places == sorted(places)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_links_lead_to_files(page):
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
