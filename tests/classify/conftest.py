@@ -11,15 +11,3 @@ def penguins():
     """The bundled penguins without their species, and their species."""
     frame = pd.read_csv(str(files("merula") / "data" / "penguins.csv"))
     return frame.drop(columns="species"), frame["species"]
-
-
-@pytest.fixture
-def pyplot():
-    """matplotlib without a screen; every figure is closed afterwards."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    yield pyplot
-    pyplot.close("all")

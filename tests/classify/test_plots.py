@@ -121,7 +121,7 @@ def test_given_axes_are_drawn_in_and_returned(pyplot):
     assert fitted().plot("blood pressure", ax=ax) is ax
 
 
-def test_given_axes_draw_any_script(pyplot):
+def test_given_axes_draw_any_script(pyplot, chinese_font):
     table = pd.DataFrame({"色泽": ["乌黑", "浅白", "乌黑", "青绿"] * 3, "价格 $x$": np.arange(12.0)})
     model = mr.NaiveBayesClassifier().fit(table, ["是", "否"] * 6)
     for name in table:

@@ -14,17 +14,6 @@ from merula.network.layout import lay_out
 HOSTILE = ['say "hi"', "<script>alert(1)</script>", "[a](b) {c} |d|", "色泽", "größe; #35; &amp;", "1. item", "$x_1$", "a\nb", "`end`", "%% no"]  # fmt: skip
 
 
-@pytest.fixture
-def pyplot():
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    yield pyplot
-    pyplot.close("all")
-
-
 def backache():
     """W5 of the worked examples."""
     network = mr.BayesianNetwork().add("bad chair", [True, False], [0.8, 0.2]).add("sport", [True, False], [0.02, 0.98])

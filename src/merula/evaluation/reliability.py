@@ -32,6 +32,30 @@ class ReliabilityCurve:
     observed: tuple[float, ...]
     count: tuple[float, ...]
 
+    def plot(self, ax: Any = None, name: str | None = None, color: str | None = None) -> Any:
+        """The matplotlib axes with the share observed by probability predicted; new ones unless given.
+
+        On the dashed line a probability means what it says; below it, too much was promised. Larger points hold more rows.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Several curves may be drawn in the same.
+        name : str, optional
+            What the legend calls the curve; without one there is no legend.
+        color : str, optional
+
+        Examples
+        --------
+        >>> from merula.evaluation import ReliabilityCurve
+        >>> ax = ReliabilityCurve(predicted=(0.2, 0.9), observed=(0.25, 1.0), count=(8.0, 2.0)).plot()
+        >>> ax.get_lines()[-1].get_ydata().tolist()
+        [0.25, 1.0]
+        """
+        from merula.evaluation.plot import draw_curves
+
+        return draw_curves([(name, self, color)], ax)
+
 
 def reliability_curve(
     y: Any,
@@ -104,10 +128,14 @@ def calibration_error(
 
 def error_of(truth: NDArray[np.int64], posterior: Array, weights: Array | None, bins: int = 15) -> float:
     """`calibration_error` of classes given by their numbers."""
-    right = posterior.argmax(axis=1) == truth
-    curve = curve_of(right, posterior.max(axis=1), weights, bins, "uniform")
+    curve = confidence_curve(truth, posterior, weights, bins)
     gap = np.abs(np.subtract(curve.observed, curve.predicted))
     return float(np.average(gap, weights=curve.count))
+
+
+def confidence_curve(truth: NDArray[np.int64], posterior: Array, weights: Array | None, bins: int) -> ReliabilityCurve:
+    """How often the most probable class is the true one, beside its probability."""
+    return curve_of(posterior.argmax(axis=1) == truth, posterior.max(axis=1), weights, bins, "uniform")
 
 
 def curve_of(

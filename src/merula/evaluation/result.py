@@ -16,11 +16,12 @@ from merula.decision import Costs
 from merula.evaluation.comparison import Comparison, fold_difference, row_difference
 from merula.evaluation.figure import Figure, Fold, number_text, summarise
 from merula.evaluation.metrics import FIGURES, Answers, pooled, row_values
-from merula.evaluation.reliability import ReliabilityCurve, curve_of
+from merula.evaluation.reliability import ReliabilityCurve, confidence_curve, curve_of
 from merula.schema import Label, one_of
 from merula.textwidth import display_width, pad
 
 Array = NDArray[np.float64]
+BINS = 10  # of reliability curves
 BETTER = "↓ lower is better, ↑ higher is better"
 NOT_PAIRED = "error_accepted"  # models accept different rows
 
@@ -40,6 +41,8 @@ class ModelEvaluation:
         summed over folds and divided by how often a row was tested.
     reliability : {class: ReliabilityCurve}
         Over all tested rows of all folds, in ten bins of equal width.
+    confidence : ReliabilityCurve
+        The same of each row's most probable class.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class ModelEvaluation:
     probabilities: tuple[Array, ...]
     confusion: Array
     reliability: Mapping[Label, ReliabilityCurve]
+    confidence: ReliabilityCurve
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,9 +167,34 @@ class Evaluation:
         columns = [_aligned(titles), _aligned(marks)]
         columns += [_aligned([model.name, *_figure_texts(model, names)]) for model in self.models]
         lines = ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
-        folds = f"{len(self.folds)} folds" if len(self.folds) > 1 else "one split"
-        title = f"{folds}, {len(_tested_rows(self))} rows tested, {len(self.classes)} classes"
-        return "\n".join([title, *lines, BETTER])
+        return "\n".join([title_of(self), *lines, BETTER])
+
+    def _repr_html_(self) -> str:
+        from merula.evaluation.html import as_html
+
+        return as_html(self)
+
+    def plot(self, ax: Any = None, label: Any = None) -> Any:
+        """The matplotlib axes with each model's calibration: the share observed by probability predicted.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        label : optional
+            The class whose probabilities are looked at; by default each row's most probable one.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from merula.evaluation import evaluate
+        >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+        >>> ax = evaluate(GaussianNB(), heights, sexes, cv=3).plot(label="m")
+        >>> ax.get_lines()[-1].get_ydata().tolist()
+        [0.0, 1.0]
+        """
+        from merula.evaluation.plot import calibration_plot
+
+        return calibration_plot(self, ax, label)
 
     def to_dict(self, rows: bool = False) -> dict[str, Any]:
         """Plain data that JSON can hold; with ``rows=True`` also the tested rows and every answer.
@@ -209,6 +238,12 @@ class Evaluation:
         write_html(evaluation_html(self), path)
 
 
+def title_of(evaluation: Evaluation) -> str:
+    """What was evaluated: folds, rows, classes."""
+    folds = f"{len(evaluation.folds)} folds" if len(evaluation.folds) > 1 else "one split"
+    return f"{folds}, {len(_tested_rows(evaluation))} rows tested, {len(evaluation.classes)} classes"
+
+
 def add_model(evaluation: Evaluation, name: str, probabilities: Sequence[Array]) -> Evaluation:
     """The evaluation with one more model, given what it answered in each fold."""
     answers = _answers(evaluation, probabilities)
@@ -219,6 +254,7 @@ def add_model(evaluation: Evaluation, name: str, probabilities: Sequence[Array])
         tuple(probabilities),
         _confusion(together, evaluation),
         {label: _curve(together, place) for place, label in enumerate(evaluation.classes)},
+        confidence_curve(together.truth, together.proba, together.weights, BINS),
     )
     return replace(evaluation, models=(*evaluation.models, model))
 
@@ -257,7 +293,7 @@ def _tested_rows(evaluation: Evaluation) -> NDArray[np.int64]:
 
 
 def _curve(answers: Answers, place: int) -> ReliabilityCurve:
-    return curve_of(answers.truth == place, answers.proba[:, place], answers.weights, 10, "uniform")
+    return curve_of(answers.truth == place, answers.proba[:, place], answers.weights, BINS, "uniform")
 
 
 def _figure_texts(model: ModelEvaluation, names: Sequence[str]) -> list[str]:
