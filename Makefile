@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DATA ?= penguins
 TARGET ?=
 
-.PHONY: run test lint types imports bench docs examples format clean
+.PHONY: run test lint types imports bench docs examples picture format clean
 
 # The main job on the penguins, or on any table: make run DATA=my.csv TARGET=outcome
 run: $(VENV)/.command
@@ -39,6 +39,10 @@ docs: $(VENV)/.ready
 # What the examples print, for the page that shows them.
 examples: $(VENV)/.ready
 	for script in examples/*.py; do $(BIN)/python $$script > $${script%.py}.txt || exit 1; done
+
+# The README's picture.
+picture: $(VENV)/.ready
+	MPLBACKEND=Agg $(BIN)/python -c 'import runpy; runpy.run_path("docs/hooks/pictures.py")["overview"]("docs/overview.png")'
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .

@@ -28,7 +28,7 @@ def svg(axes: Any) -> str:
     return text.getvalue()
 
 
-def network() -> Any:
+def network(ax: Any = None) -> Any:
     """The network of the guided tour, given an ache."""
     import merula as mr
 
@@ -42,14 +42,19 @@ def network() -> Any:
     }
     drawn = drawn.add("backache", ["yes", "no"], back, parents=["chair", "sport"])
     drawn = drawn.add("ache", ["yes", "no"], {"yes": [0.7, 0.3], "no": [0.1, 0.9]}, parents=["backache"])
-    return drawn.plot(given={"ache": "yes"})
+    return drawn.plot(ax=ax, given={"ache": "yes"})
 
 
-def explanation() -> Any:
+def explanation(ax: Any = None) -> Any:
     """One penguin explained, as on the first page."""
     import merula as mr
 
-    return mr.explain(_penguins(), {"island": "Dream", "bill_length_mm": 43.5, "flipper_length_mm": 195}).plot()
+    return mr.explain(_penguins(), {"island": "Dream", "bill_length_mm": 43.5, "flipper_length_mm": 195}).plot(ax=ax)
+
+
+def column() -> Any:
+    """What one column of the penguins holds given each species."""
+    return _penguins().plot("bill_length_mm")
 
 
 def nomogram() -> Any:
@@ -57,6 +62,28 @@ def nomogram() -> Any:
     import merula as mr
 
     return mr.nomogram(_penguins(), "Chinstrap", "Adelie").plot()
+
+
+def overview(path: str) -> None:
+    """The README's picture, written by ``make picture``: a column given each class, a row explained, a network asked."""
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(
+        1, 3, figsize=(15, 4.4), layout="constrained", gridspec_kw={"width_ratios": [1, 1.25, 1]}
+    )
+    _penguins().plot("bill_length_mm", ax=axes[0])
+    explanation(axes[1])
+    network(axes[2])
+    titles = (
+        "what a column holds, given each class",
+        "why this row is probably a Chinstrap",
+        "a network, given an ache",
+    )
+    for ax, title in zip(axes, titles, strict=True):
+        ax.set_title(title, fontsize=14, pad=16)
+    axes[0].set_xlabel("bill_length_mm")
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
 
 
 def _penguins() -> Any:
@@ -71,4 +98,9 @@ def _penguins() -> Any:
     return mr.NaiveBayesClassifier().fit(table, species)
 
 
-PICTURES: dict[str, Callable[[], Any]] = {"network": network, "explanation": explanation, "nomogram": nomogram}
+PICTURES: dict[str, Callable[[], Any]] = {
+    "network": network,
+    "explanation": explanation,
+    "column": column,
+    "nomogram": nomogram,
+}
