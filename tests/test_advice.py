@@ -164,3 +164,17 @@ def test_targets_that_are_none(labels, words):
 def test_digits_and_codes_are_targets():
     check_target(encode_target(list(range(10)) * 9, 90), "digit")
     check_target(encode_target([0.0, 1.0] * 9, 18), "ill")
+
+
+def test_numbers_in_disguise_are_no_identifiers():
+    percent = [f"{i} %" for i in range(40)]
+    assert remarks(percent) == ["unread numbers"]
+    assert remarks([f"${i}.50" for i in range(39)] + ["free"]) == ["unread numbers"]
+    assert remarks([f"{i % 28 + 1}.{i % 12 + 1}.2024" for i in range(40)]) == ["unread dates"]
+    table = open_table(pd.DataFrame({"share": percent, "bird": ["wren", "tit"] * 20}))
+    assert advised_kinds(table, review(table, None)) == {"share": "ignore", "bird": "categorical"}
+
+
+def test_words_for_missing():
+    assert remarks(["male", "female", "NA", "male"] * 10, ["wren"] * 20 + ["tit"] * 20) == ["missing as words"]
+    assert remarks(["1", "2", "3", "4", "NA"] * 8, ["wren"] * 20 + ["tit"] * 20) == ["numbers as words"]

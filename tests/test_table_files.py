@@ -161,3 +161,64 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 def test_unknown_suffix_suggests_the_nearest(tmp_path):
     with pytest.raises(ValueError, match=r"did you mean \.parquet\?"):
         write_table(pa.table(BIRDS), tmp_path / "birds.parquett")
+
+
+# ------------------------------------------------------------------------------------------------------- odd but readable
+
+
+def test_json_rows_with_a_late_key_keep_it(write):
+    rows = [{"bird": "wren"}, {"bird": "robin", "ring": 7}]
+    expected = {"bird": ["wren", "robin"], "ring": [None, 7]}
+    assert mr.read_table(write(json.dumps(rows))).to_pydict() == expected
+    assert mr.read_table(write("\n".join(map(json.dumps, rows)))).to_pydict() == expected
+
+
+def test_json_lines_of_numbers_and_words_are_words(write):
+    lines = '{"eggs": 3}\n{"eggs": "many"}\n{"eggs": null}\n'
+    assert mr.read_table(write(lines)).to_pydict() == {"eggs": ["3", "many", None]}
+
+
+def test_a_name_in_brackets_begins_a_csv_file(write):
+    assert mr.read_table(write("[ring],bird\n7,wren\n")).to_pydict() == {"[ring]": [7], "bird": ["wren"]}
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
+def test_marked_encodings(write, encoding):
+    assert mr.read_table(write(CSV.encode(encoding))).to_pydict() == BIRDS
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (CSV.encode("utf-16-le"), "say encoding='utf-16-le'"),
+        (CSV.encode("utf-16-be"), "say encoding='utf-16-be'"),
+        (
+            b"# made by hand\nbird,wing\nwren,4.9\nrobin,7\n",
+            "2 cells in every row from the second on, but 1 in its first",
+        ),
+        (b"Birds of 2024,,\nbird,wing,eggs\nwren,4.9,3\n", "2 columns without a name"),
+        (b"bird,wing", "has a header but no rows"),
+        (b"bird,wing\nwren,4.9\nrobin\ntit,1,2\n", "row 3 has 1 cell .* and 1 more row is uneven"),
+        (b'[{"bird": "wren"', "cannot be read as JSON"),
+        (b'{"format": "merula network", "version": 1}', "is a network, expected a table"),
+    ],
+)
+def test_messages(write, content, words):
+    with pytest.raises(ValueError, match=words):
+        mr.read_table(write(content))
+
+
+def test_parquet_damaged_in_the_middle(write):
+    file = io.BytesIO()
+    pq.write_table(pa.table({"wing": list(range(5_000))}), file)
+    data = bytearray(file.getvalue())
+    data[100:3_000] = bytes(2_900)
+    with pytest.raises(ValueError, match="table cannot be read: it is cut short or damaged"):
+        mr.read_table(write(bytes(data)))
+
+
+def test_nested_columns_in_csv(tmp_path):
+    table = pa.table({"eggs": [[1, 2], None], "nest": [{"x": 1}, {"x": 2}], "ring": [b"a", b"b"]})
+    write_table(table, tmp_path / "nests.csv")
+    read = mr.read_table(tmp_path / "nests.csv")
+    assert read.to_pydict() == {"eggs": ["[1, 2]", None], "nest": ['{"x": 1}', '{"x": 2}'], "ring": ["a", "b"]}

@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -144,8 +145,13 @@ def test_masked_numbers_are_nan(name):
         (np.zeros((0, 3)), ValueError, r"0 sample\(s\) .*shape=\(0, 3\)"),
         (np.zeros((3, 0)), ValueError, r"0 feature\(s\) .*shape=\(3, 0\)"),
         (pd.Series([1.0, 2.0]), ValueError, "Expected 2D array"),
-        ("klein", ValueError, "Expected 2D array"),
-        (None, ValueError, "Expected 2D array"),
+        ("birds.csv", ValueError, r"read the file first: merula.read_table\('birds.csv'\)"),
+        (Path("birds.csv"), ValueError, "read the file first"),
+        (None, ValueError, "X is None"),
+        ({"wing": 4.9, "colour": "red"}, ValueError, "is a dict .* make it one: pandas.DataFrame"),
+        ([{"wing": 4.9, "colour": "red"}], ValueError, "make it one: pandas.DataFrame"),
+        ([[4.9, "red"], [5.1]], ValueError, "row 1 has 1 cells, row 0 has 2"),
+        (pl.LazyFrame({"wing": [4.9]}), TypeError, "collect it first"),
     ],
 )
 def test_arrays_that_are_no_table(array, error, words):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.encode import Target, infer_schema
+from merula.encode.disguise import FOR_MISSING, are_dates, others_than_numbers, shown
 from merula.schema import Column
 from merula.table import Table
 
@@ -24,11 +25,15 @@ BINS = 64
 MOST_CODES, ROWS_OF_A_CODE = 10, 10
 MOST_ROWS = 65_536  # of numbers, that tell a leak
 NAMED_ID = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|nr|no|number)$|[a-z]I[dD]$|^(id|ID)[\W_]|编号", re.IGNORECASE)
-SIGNS = str.maketrans("", "", " ,'%€$£")
-SHOWN = 3
 MOST_NUMBERED = 50  # classes that are called by whole numbers
 
-ADVISED = {"identifier": "ignore", "text": "text", "codes": "categorical"}
+ADVISED = {
+    "identifier": "ignore",
+    "unread numbers": "ignore",
+    "unread dates": "ignore",
+    "text": "text",
+    "codes": "categorical",
+}
 
 Said = tuple[str, str]
 
@@ -37,8 +42,8 @@ Said = tuple[str, str]
 class Remark:
     """One thing worth knowing of one column.
 
-    ``what`` is "identifier", "empty", "constant", "text", "codes", "numbers as words" or "leak"; ``kind`` is what the column
-    would be without the remark.
+    ``what`` is "identifier", "empty", "constant", "text", "codes", "numbers as words", "unread numbers", "unread dates",
+    "missing as words" or "leak"; ``kind`` is what the column would be without the remark.
     """
 
     column: str
@@ -57,7 +62,8 @@ def review(table: Table, target: Target | None, kinds: Mapping[str, str] | None 
     - "leak": the column alone tells the class of a row it has not seen in all but a few cases:
       errors(level's commonest class, without the row itself) ≤ 0.1 · errors(commonest class)
     - "codes": whole numbers of at most ten values, each many times: names of categories rather than amounts
-    - "empty", "constant", "text", "numbers as words" are what they say
+    - "unread numbers", "unread dates": words that would be an identifier, but are numbers or dates
+    - "empty", "constant", "text", "numbers as words", "missing as words" are what they say
 
     Examples
     --------
@@ -120,7 +126,7 @@ def _of_words(table: Table, position: int, kind: str, target: Target | None, sta
     elif len(labels) == 1:
         yield "constant", f"holds {labels[0]!r} and nothing else"
     elif words and _mostly_differ(len(labels), cells):
-        yield _identifier(len(labels), cells)
+        yield _identifying_words(labels, cells)
     else:
         yield from _leak(codes + 1, len(labels) + 1, target)
         yield from _disguised(labels) if words else ()
@@ -134,21 +140,27 @@ def _identifier(distinct: int, cells: int) -> Said:
     return "identifier", f"looks like an identifier ({distinct:,} different values in {cells:,} rows)"
 
 
+def _identifying_words(words: Sequence[str], cells: int) -> Said:
+    """Words that tell rows apart, or numbers and dates that were taken for words."""
+    if others_than_numbers(words) is not None:
+        return "unread numbers", next(_disguised(words))[1]
+    if are_dates(words):
+        return "unread dates", f"holds dates written as words ({shown(words)})"
+    return _identifier(len(words), cells)
+
+
 def _disguised(words: Sequence[str]) -> Iterator[Said]:
-    """Words most of which are numbers."""
-    others = [word for word in words if not _is_number(word)]
-    if len(words) < FEWEST_ROWS or len(others) > 0.2 * len(words):
+    """Words most of which are numbers, or that mean that there is none."""
+    others = others_than_numbers(words)
+    if others is not None:
+        yield (
+            "numbers as words",
+            f"holds numbers and {shown(others)}" if others else f"holds numbers written as words ({shown(words)})",
+        )
         return
-    shown = ", ".join(map(repr, others[:SHOWN])) + (" …" if len(others) > SHOWN else "")
-    yield "numbers as words", f"holds numbers and {shown}" if others else "holds numbers written as words"
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word.translate(SIGNS))
-    except ValueError:
-        return False
-    return True
+    missing = [word for word in words if word in FOR_MISSING]
+    if missing:
+        yield "missing as words", f"holds {shown(missing)} as a word"
 
 
 # ------------------------------------------------------------------------------------------------------------- numbers

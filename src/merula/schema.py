@@ -11,6 +11,7 @@ from typing import Any
 
 Label = Any
 KINDS = ("numeric", "categorical", "count", "text", "datetime", "ignore")
+MOST_NAMED = 20  # of what is allowed, that an error names
 
 
 def one_of(word: Any, allowed: Iterable[str], what: str) -> str:
@@ -22,9 +23,15 @@ def one_of(word: Any, allowed: Iterable[str], what: str) -> str:
         return word
     if not words:
         raise ValueError(f"{what} is {word!r}, but there is none yet")
-    near = get_close_matches(word, words, n=1, cutoff=0.5) if isinstance(word, str) else []
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"{what} is {word!r}, expected one of {', '.join(map(repr, words))}{hint}")
+    more = f", … ({len(words):,} in all)" if len(words) > MOST_NAMED else ""
+    named = ", ".join(map(repr, words[:MOST_NAMED])) + more
+    raise ValueError(f"{what} is {word!r}, expected one of {named}{nearest(word, words)}")
+
+
+def nearest(word: Any, words: Iterable[str], cutoff: float = 0.5) -> str:
+    """A hint at the word nearest to one that is unknown, or nothing."""
+    near = get_close_matches(word, list(words), n=1, cutoff=cutoff) if isinstance(word, str) else []
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def sort_labels(labels: Iterable[Label]) -> tuple[Label, ...]:

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and what a file may be called that is not there."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import IO
 
@@ -13,6 +14,8 @@ from typing import IO
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file to write to that takes the place of `path` when all is written; on an error `path` stays as it was.
+
+    What is no plain file (``/dev/null``, a pipe) is written to as it is.
 
     Examples
     --------
@@ -23,7 +26,11 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     >>> path.read_text()
     'wren'
     """
-    target = Path(path)
+    if Path(path).exists() and not Path(path).is_file():  # a device or a pipe is written to, never replaced
+        with open(path, "wb") as file:
+            yield file
+        return
+    target = Path(os.path.realpath(path))  # a link stays one
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -35,6 +42,13 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def nearest_file(path: Path, suffix: str = "") -> str:
+    """A hint at the file in the same folder, of this suffix, whose name is almost that of one that is not there; or nothing."""
+    others = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = get_close_matches(path.name, [name for name in others if name.endswith(suffix)], n=1, cutoff=0.8)
+    return f"; did you mean {path.with_name(near[0])}?" if near else ""
 
 
 def _umask() -> int:

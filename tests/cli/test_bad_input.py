@@ -35,7 +35,7 @@ TABLES = {
     "an executable": (b"\x7fELF\x02\x01\x01" + bytes(100), "is no table"),
     "ragged": (
         b"island,species\nDream,Adelie\nDream\nBiscoe,Gentoo,female\n",
-        "row 3 has 1 cells where the header has 2",
+        "row 3 has 1 cell where the header has 2",
     ),
     "open quote": (b'island,species\nDream,"Adelie\nBiscoe,Gentoo\n', "quotation mark that is never closed"),
     "numbers for names": (b"1,2,3\n4,5,6\n", "the first line must name the columns"),

@@ -81,7 +81,7 @@ class TestPaths:
 
     def test_missing_file(self, tmp_path):
         (tmp_path / "asia.bif").touch()
-        with pytest.raises(FileNotFoundError, match=r"there is no file .*assia\.bif; did you mean 'asia\.bif'\?"):
+        with pytest.raises(FileNotFoundError, match=r"there is no file .*assia\.bif; did you mean .*asia\.bif\?"):
             read_nodes(tmp_path / "assia.bif")
         with pytest.raises(FileNotFoundError, match=r"there is no file .*nowhere.asia\.bif$"):
             read_nodes(tmp_path / "nowhere" / "asia.bif")

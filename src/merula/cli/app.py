@@ -23,7 +23,8 @@ class Commands(TyperGroup):
         """Run a command; a reader that has seen enough (`| head`) ends it quietly."""
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except BrokenPipeError:
             os.dup2(
                 os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
@@ -34,6 +35,9 @@ class Commands(TyperGroup):
     def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         """Run the command and end with its exit code."""
         given = sys.argv[1:] if args is None else list(args)
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):  # a sign that the terminal does not have is shown by its number
+                stream.reconfigure(errors="backslashreplace")
         extra["standalone_mode"] = False
         sys.exit(exit_code(lambda: super(Commands, self).main(given, prog_name, **extra), "--debug" in given))
 
@@ -61,8 +65,10 @@ def _told(error: Exception) -> tuple[str, int]:
         return str(error), FAILED
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}", _code(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"what was found could not be written: {error.strerror[:1].lower()}{error.strerror[1:]}", FAILED
     if isinstance(error, INPUT_ERRORS):
-        return str(error), BAD_INPUT
+        return " ".join([str(error), *getattr(error, "__notes__", ())]), BAD_INPUT
     if isinstance(error, MemoryError):
         return f"not enough memory ({error or 'no more could be had'})", FAILED
     return f"{type(error).__name__}: {error}; --debug shows where", FAILED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from merula.cli.voice import aligned, command_name
+from merula.cli.voice import aligned, command_name, shortened
 
 if TYPE_CHECKING:
     from merula.cli.jobs.models import SavedModel
@@ -44,7 +44,7 @@ def fitted(saved: SavedModel, task: Task, table: str) -> tuple[str, dict[str, An
 def shares(classes: Mapping[str, float]) -> str:
     """``Adelie 44.2 %, Gentoo 36.0 %, …``, the most frequent first."""
     ranked = sorted(classes.items(), key=lambda item: -item[1])
-    text = ", ".join(f"{name} {share:.1%}" for name, share in ranked[:MOST_CLASSES])
+    text = ", ".join(f"{shortened(name)} {share:.1%}" for name, share in ranked[:MOST_CLASSES])
     return text + (f", and {len(ranked) - MOST_CLASSES} more" if len(ranked) > MOST_CLASSES else "")
 
 

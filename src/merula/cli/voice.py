@@ -15,7 +15,11 @@ from typing import Any
 
 from merula.textwidth import display_width, pad
 
-IN_PYTHON = re.compile(r"(?:say |or )?kinds=\{'([^']*)': '(\w+)'\}")  # how the library asks for the kind of a column
+LONGEST_LABEL = 40
+IN_PYTHON = (  # how the library asks for an option, and how the command line does
+    (re.compile(r"(?:say |or )?kinds=\{'([^']*)': '(\w+)'\}"), r"say --kinds '\1=\2'"),
+    (re.compile(r"\b(encoding|kinds|numeric|method|score|target|cv)=(?:'([\w-]+|…)'|(\d+))?"), r"--\1 \2\3"),
+)
 
 
 @dataclass
@@ -38,7 +42,8 @@ class Voice:
     def result(self, text: str, data: Mapping[str, Any]) -> None:
         """Print what was found: text for people, one JSON object with the notes for machines."""
         if self.as_json:
-            print(json.dumps(plain({**data, "notes": self.notes}), ensure_ascii=False, allow_nan=False))
+            ascii_only = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf").lower()
+            print(json.dumps(plain({**data, "notes": self.notes}), ensure_ascii=ascii_only, allow_nan=False))
         elif text:
             print(text)
 
@@ -73,7 +78,16 @@ def command_name() -> str:
 
 def one_line(text: str) -> str:
     """A message on one line, in the words of the command line."""
-    return IN_PYTHON.sub(r"say --kinds '\1=\2'", " ".join(text.split()))
+    line = " ".join(text.split())
+    for said, typed in IN_PYTHON:
+        line = said.sub(typed, line)
+    return line.replace("  ", " ")
+
+
+def shortened(label: Any, longest: int = LONGEST_LABEL) -> str:
+    """A label as a table or a sentence can hold it: on one line, its end left out where it is long."""
+    line = " ".join(str(label).split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def plain(value: Any) -> Any:
@@ -89,6 +103,7 @@ def plain(value: Any) -> Any:
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
     """Rows of cells as columns of equal width, the first row being their names."""
+    rows = [[" ".join(cell.split("\n")) for cell in row] for row in rows]
     widths = [max(display_width(cell) for cell in column) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

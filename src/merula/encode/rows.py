@@ -13,15 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.encode.disguise import others_than_numbers, shown
 from merula.encode.tokens import Tokens, counted_matrix, tokenise
 from merula.logspace import warn_user
-from merula.schema import KINDS, Column, Label, Schema, one_of
+from merula.schema import KINDS, Column, Label, Schema, nearest, one_of
 from merula.table import DENSE_NEEDED, FEW, SparseTable, Table, codes_of_numbers, open_table
 
 BLOCK = 65_536  # rows whose statistics are added as one, whatever the number of threads
 GATHERED_BYTES = 4 * 2**20  # gathered at once from separate columns: what stays in the cache
 FEWEST_ROWS = 1_024
 FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of words is text: see `_reads_like_text`
+FEWEST_NUMBERS = 10  # different ones, before words may be called numbers
 SPARSE = "counts"  # the unit of a text column that came as a sparse matrix
 WIDEST_RANGE = 65_536  # integers further apart than this are coded by sorting
 
@@ -107,8 +109,10 @@ def _column(
     if kind in ("categorical", "ignore", "text"):
         return Column(name, kind)
     found, unit = table.kind(position)
-    if kind is None and found == "categorical" and _reads_like_text(table, position, name):
-        return Column(name, "text")
+    if kind is None and found == "categorical":
+        if _reads_like_text(table, position, name):
+            return Column(name, "text")
+        _warn_of_numbers(table, position, name)
     if found == "empty":
         if kind is None and more_to_come:
             raise ValueError(
@@ -134,6 +138,22 @@ def _reads_like_text(table: Table, position: int, name: str) -> bool:
         GuessedKindWarning,
     )
     return True
+
+
+def _warn_of_numbers(table: Table, position: int, name: str) -> None:
+    """A warning where a column of words holds numbers, unless its library was told that they are categories."""
+    if table.has_categories(position):
+        return
+    _, labels = table.codes(position)
+    if len(labels) < FEWEST_NUMBERS or not all(type(label) is str for label in labels):
+        return
+    others = others_than_numbers(labels)
+    if others is not None:
+        held = f"numbers and {shown(others)}" if others else f"numbers written as words ({shown(labels)})"
+        warn_user(
+            f"column {name!r} holds {held}, so it is read as categories; make it a column of numbers, or say kinds={{{name!r}: 'categorical'}} if it holds names",
+            GuessedKindWarning,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,8 +402,9 @@ def find_columns(table: Table, schema: Schema, named: bool | None, model: str) -
         where = {name: position for position, name in enumerate(table.names)}
         for column in schema.columns:
             if column.name not in where and column.kind != "ignore":
+                stray = [name for name in table.names if name not in schema.names]
                 raise ValueError(
-                    f"column {column.name!r} is missing from the table; {model} was fitted with it (give it empty if it is unknown)"
+                    f"column {column.name!r} is missing from the table; {model} was fitted with it (give it empty if it is unknown){nearest(column.name, stray)}"
                 )
         return [where.get(name, -1) for name in schema.names]
     if len(table.names) != len(schema.names):

@@ -76,6 +76,8 @@ def _target_values(y: Any) -> NDArray[Any]:
     """The target as one array without missing values."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
+    if isinstance(y, str):
+        raise ValueError(f"y is {y!r}, expected the class of each row: an array, or the column itself, X[{y!r}]")
     if hasattr(y, "nnz"):
         raise TypeError("y is sparse; a target is one dense value per row")
     if np.ma.is_masked(y):

@@ -91,6 +91,10 @@ def _check_class_sizes(folds: int, labels: NDArray[Any], groups: NDArray[Any] | 
     """One warning when a class cannot be in every fold; an error when none can."""
     classes, codes = np.unique(labels, return_inverse=True)
     rows = np.bincount(codes)
+    if rows.max() < 2:
+        raise ValueError(
+            "every class has one row alone, so none is both learned and tested; evaluating needs more rows of a class"
+        )
     if rows.max() < folds:
         raise ValueError(
             f"cv={folds} folds, but the largest class ({plain_label(classes[rows.argmax()])!r}) has {rows.max()} rows; use cv={max(2, rows.max())} or fewer, or sklearn.model_selection.LeaveOneOut()"

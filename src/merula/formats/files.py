@@ -14,7 +14,7 @@ from pathlib import Path
 from merula.formats import bif, merula_json, net, uai, xdsl, xmlbif
 from merula.formats.checks import nearest
 from merula.network.node import AnyNode
-from merula.whole_file import whole_file
+from merula.whole_file import nearest_file, whole_file
 
 PathLike = str | os.PathLike[str]
 LARGEST_FILE = 2**31  # bytes, unpacked
@@ -140,8 +140,7 @@ def _content(path: Path) -> bytes:
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it")
     if not path.exists():
-        others = nearest(path.name, (file.name for file in path.parent.iterdir())) if path.parent.is_dir() else ""
-        raise FileNotFoundError(f"there is no file {path}{others}")
+        raise FileNotFoundError(f"there is no file {path}{nearest_file(path)}")
     data = path.read_bytes()
     if data[:2] != b"\x1f\x8b":
         return data

@@ -136,8 +136,14 @@ def _cutter(data: Any, numeric: Any, target: str | None, columns: Sequence[str],
     if not isinstance(table, FrameTable):
         raise ValueError("cutting numbers into intervals needs named columns; give a data frame")
     cutter = copy(numeric) if isinstance(numeric, Discretizer) else Discretizer(method=numeric, encode="label")
-    classes = None if target is None else list(data[one_of(target, table.names, "target")])
+    classes = None if target is None else _labels(table, table.names.index(one_of(target, table.names, "target")))
     return cutter.fit(table.frame[list(columns)].to_native(), classes, weights)
+
+
+def _labels(table: FrameTable, position: int) -> list[Any]:
+    """The label in every row of a column, None where it is missing."""
+    codes, labels = table.codes(position)
+    return [None if code < 0 else labels[code] for code in codes.tolist()]
 
 
 def _numeric_columns(

@@ -119,9 +119,7 @@ def refuse_overflow(x: NDArray[Any], fine: Any, columns: Sequence[str]) -> None:
     column = int(np.flatnonzero(~fine)[0])
     name, values = columns[column], x[:, column]
     if np.isinf(values).any():
-        raise ValueError(
-            f"column {name!r} contains infinity (row {int(np.flatnonzero(np.isinf(values))[0])} of its block); replace it by a number, or by NaN if it is unknown"
-        )
+        raise ValueError(f"column {name!r} contains infinity; replace it by a number, or by NaN if it is unknown")
     raise ValueError(
         f"column {name!r} holds values as large as {np.nanmax(np.abs(values)):.3g}, whose squares overflow; rescale it"
     )

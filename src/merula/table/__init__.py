@@ -6,6 +6,8 @@ missing) and `codes` (the source's own integer codes, −1 for missing, with the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -71,7 +73,28 @@ def open_table(source: Any) -> Table:
         return open_matrix(source)
     if hasattr(source, "toarray") and hasattr(source, "nnz"):
         return open_sparse(source)
+    if hasattr(source, "collect_schema") and hasattr(source, "collect"):
+        raise TypeError(f"X is a {type(source).__name__}, whose rows are not in memory; collect it first: X.collect()")
     if isinstance(source, list | tuple) or not (hasattr(source, "columns") or hasattr(source, "column_names")):
+        _refuse_no_table(source)
         array = np.asarray(source)
         return open_matrix(np.array(source, dtype=object) if array.dtype.kind in "US" else array)
     return open_frame(source)
+
+
+def _refuse_no_table(source: Any) -> None:
+    """An error that says what to do with what is often given for a table, but is none."""
+    if isinstance(source, str | PathLike):
+        raise ValueError(f"X is {source!r}, expected a table; read the file first: merula.read_table({str(source)!r})")
+    if source is None:
+        raise ValueError("X is None, expected a table")
+    rows = source if isinstance(source, list | tuple) else [source]
+    if any(isinstance(row, Mapping) for row in rows[:1]):
+        raise ValueError("X is a dict or a list of them, expected a table; make it one: pandas.DataFrame(rows)")
+    widths = [len(row) for row in rows if isinstance(row, list | tuple)]
+    uneven = [number for number, width in enumerate(widths) if width != widths[0]]
+    if uneven:
+        row = uneven[0]
+        raise ValueError(
+            f"X is ragged: row {row} has {widths[row]} cells, row 0 has {widths[0]}; give every row as many"
+        )

@@ -144,7 +144,10 @@ def object_numbers(values: Iterable[Any], name: str, unit: str | None) -> NDArra
         expected, advice = (
             (f"a {unit.partition('[')[0]}", "convert it")
             if unit
-            else ("numeric", f"say kinds={{{name!r}: 'categorical'}}")
+            else (
+                "numeric",
+                f"make it a number or leave the cell empty, or at fit say kinds={{{name!r}: 'categorical'}}",
+            )
         )
         raise ValueError(f"column {name!r} is {expected} but holds something else ({error}); {advice}") from None
 

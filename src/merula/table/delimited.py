@@ -13,9 +13,17 @@ SEPARATORS = ",;\t|"
 SAMPLE = 2**16  # characters that tell the separator
 DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"[-+]?\d+,\d+"), re.compile(r"[-+]?\d*\.\d+")
 NUMBER = re.compile(r"\s*[-+]?\d*\.?\d+([eE][-+]?\d+)?\s*")
-MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # begins with the mark of UTF-16
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+WIDE = (("utf-16-le", 1), ("utf-16-be", 0))  # which of a plain letter's two bytes is zero
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # what no text holds
 LONGEST = 60
+NO_ROWS = "has a header but no rows"
 
 
 def read_delimited(
@@ -46,6 +54,8 @@ def read_delimited(
     try:
         table = pyarrow.csv.read_csv(pa.BufferReader(data), reading, parsing, converting)
     except pa.ArrowInvalid as error:
+        if "Empty CSV" in str(error):  # one line, without an end
+            raise ValueError(NO_ROWS) from None
         raise ValueError(_ragged(data, separator, len(header)) or f"cannot be read as CSV: {error}") from None
     _refuse_open_quote(table, data)
     return table
@@ -54,8 +64,8 @@ def read_delimited(
 def in_utf8(data: bytes, encoding: str | None) -> bytes:
     """The same text in UTF-8 without a mark; a ValueError that says where it is not in the encoding, or no text at all."""
     chosen = encoding or next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
-    if chosen != "utf-16" and not encoding and BINARY.search(data[:SAMPLE]):
-        raise ValueError("is no table: it holds binary data, neither CSV, JSON lines, Parquet nor Arrow")
+    if chosen not in ("utf-16", "utf-32") and not encoding and BINARY.search(data[:SAMPLE]):
+        raise ValueError(_no_text(data[:SAMPLE]))
     try:
         text = data.decode(chosen)
     except LookupError:
@@ -63,9 +73,18 @@ def in_utf8(data: bytes, encoding: str | None) -> bytes:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ValueError(
-            f"is not in {chosen.upper()}: line {line} holds the byte 0x{data[error.start]:02x}; say its encoding, often latin-1"
+            f"is not in {chosen.upper()}: line {line} holds the byte 0x{data[error.start]:02x}; say its encoding, often encoding='latin-1'"
         ) from None
     return data if chosen == "utf-8" else text.encode()
+
+
+def _no_text(sample: bytes) -> str:
+    """What to say of bytes that no text in UTF-8 holds: text in UTF-16 without a mark has a zero byte in every letter."""
+    for name, zero in WIDE:
+        zeros, others = sample[zero::2], sample[1 - zero :: 2]
+        if zeros.count(0) > 0.8 * len(zeros) and not others.count(0):
+            return f"is not in UTF-8 but looks like UTF-16 without a mark; say encoding='{name}'"
+    return "is no table: it holds binary data, neither CSV, JSON lines, Parquet nor Arrow"
 
 
 def dialect(sample: str, whole: bool) -> tuple[str, str]:
@@ -133,8 +152,19 @@ def _ragged(data: bytes, separator: str, width: int) -> str | None:
     if not wrong:
         return None
     number, cells, text = wrong[0]
-    more = f", and so do {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
-    return f"is ragged: row {number} has {cells} cells where the header has {width} ({_short(text)}){more}; quote cells that hold {separator!r}, or repair the rows"
+    if number == 2 and len({actual for _, actual, _ in wrong}) == 1 and len(wrong) > 1:
+        first = data.lstrip(b"\r\n").partition(b"\n")[0].decode()
+        return f"has {_counted(cells, 'cell')} in every row from the second on, but {width} in its first line ({_short(first)}), which must name the columns: remove or mend that line"
+    more = (
+        f", and {_counted(len(wrong) - 1, 'more row')} {'is' if len(wrong) == 2 else 'are'} uneven"
+        if len(wrong) > 1
+        else ""
+    )
+    return f"is ragged: row {number} has {_counted(cells, 'cell')} where the header has {width} ({_short(text)}){more}; quote cells that hold {separator!r}, or repair the rows"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _refuse_open_quote(table: Any, data: bytes) -> None:

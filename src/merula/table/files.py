@@ -13,15 +13,16 @@ import sys
 import zlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from merula.table.delimited import read_delimited
+from merula.table.delimited import NO_ROWS, read_delimited
+from merula.whole_file import nearest_file
 
 PathLike = str | os.PathLike[str]
 STANDARD = "-"  # standard input or output
 PACKED = b"\x1f\x8b"
+NETWORK = b'"merula network"'  # in the first line of a network in JSON
 NEEDS_ARROW = "tables in files are read by pyarrow, which is not installed: pip install 'merula[cli]'"
 
 
@@ -88,26 +89,27 @@ def _read_one(path: str, reading: Reading) -> Any:
         import pyarrow as pa
     except ImportError:
         raise ImportError(NEEDS_ARROW) from None
+    content = _content(path)
     try:
-        data = _unpacked(_content(path))
+        data = _unpacked(content)
         return _checked(_reader(data)(data, reading))
-    except pa.ArrowException as error:  # a ValueError by itself too, but without the file's name
-        raise ValueError(f"{name} cannot be read: {_one_line(error)}") from None
+    except (pa.ArrowException, OSError) as error:  # some are ValueErrors too, but without the file's name
+        what = _one_line(error).removeprefix("Could not open Parquet input source '<Buffer>': ").rstrip(".")
+        raise ValueError(f"{name} cannot be read: it is cut short or damaged ({what}); fetch it again") from None
     except ValueError as error:
         raise ValueError(f"{name} {_one_line(error)}") from None
 
 
 def _content(path: str) -> bytes:
     if path == STANDARD:
+        if sys.stdin is None:
+            raise ValueError("standard input is closed; name a file, or send the table through a pipe")
         return sys.stdin.buffer.read()
     place = Path(path)
     if place.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name the files in it, such as '{place / '*.csv'}'")
     if not place.exists():
-        others = [file.name for file in place.parent.iterdir()] if place.parent.is_dir() else []
-        near = get_close_matches(place.name, others, n=1)
-        hint = f"; did you mean {place.with_name(near[0])}?" if near else ""
-        raise FileNotFoundError(f"there is no file {path}{hint}")
+        raise FileNotFoundError(f"there is no file {path}{nearest_file(place)}")
     try:
         return place.read_bytes()
     except PermissionError:
@@ -131,7 +133,7 @@ def _reader(data: bytes) -> Callable[[bytes, Reading], Any]:
         if data.startswith(signature):
             return reader
     first = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    return {b"{": _read_json_lines, b"[": _read_json_list}.get(first, _read_csv)
+    return {b"{": _read_json_lines, b"[": _read_bracket}.get(first, _read_csv)
 
 
 def _read_csv(data: bytes, reading: Reading) -> Any:
@@ -161,22 +163,65 @@ def _read_json_lines(data: bytes, _reading: Reading) -> Any:
     import pyarrow as pa
     import pyarrow.json
 
+    if NETWORK in data[:200]:
+        raise ValueError("is a network, expected a table")
     # one block, so that types are those of all rows
     options = pyarrow.json.ReadOptions(block_size=len(data) + 1)
-    return pyarrow.json.read_json(pa.BufferReader(data), read_options=options)
+    try:
+        return pyarrow.json.read_json(pa.BufferReader(data), read_options=options)
+    except pa.ArrowInvalid as error:
+        return _table_of_rows(_json_rows(data, error))
 
 
-def _read_json_list(data: bytes, _reading: Reading) -> Any:
+def _json_rows(data: bytes, error: Exception) -> list[Any]:
+    """The rows of JSON lines that pyarrow does not take, such as a column of numbers and words; its error if they are none."""
+    lines = [line for line in data.decode("utf-8-sig", errors="replace").splitlines() if line.strip()]
+    rows = []
+    for number, line in enumerate(lines, 1):
+        try:
+            rows.append(json.loads(line))
+        except json.JSONDecodeError:
+            what = _one_line(error) if len(lines) == 1 else f"line {number} is no row in braces"
+            raise ValueError(f"cannot be read as JSON lines: {what}") from None
+    return rows
+
+
+def _read_bracket(data: bytes, reading: Reading) -> Any:
+    """JSON that is a list of rows; or CSV whose first name is in brackets."""
+    try:
+        rows = json.loads(data)
+    except ValueError as error:
+        if data.lstrip(b"\xef\xbb\xbf \t\r\n[")[:1] == b"{":
+            raise ValueError(f"cannot be read as JSON: {error}") from None
+        return _read_csv(data, reading)
+    return _table_of_rows(rows)
+
+
+def _table_of_rows(rows: list[Any]) -> Any:
+    """The table of rows of JSON: with every key that a row has, and a column of numbers and words as words."""
     import pyarrow as pa
 
-    rows = json.loads(data)
     if not rows or not all(isinstance(row, dict) for row in rows):
         raise ValueError("is JSON, but not a row in braces on each line, nor a list of such rows")
-    return pa.Table.from_pylist(rows)
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pa.table({name: _cells([row.get(name) for row in rows]) for name in names})
 
 
-def _refuse_archive(_data: bytes, _reading: Reading) -> Any:
-    raise ValueError("is an Excel workbook, a model or another zip archive; save the sheet as CSV and read that")
+def _cells(values: list[Any]) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # a word as it is, anything else as JSON writes it
+        return pa.array([v if v is None or isinstance(v, str) else json.dumps(v) for v in values])
+
+
+def _refuse_archive(data: bytes, _reading: Reading) -> Any:
+    if b"merula.json" in data[:100]:
+        raise ValueError("is a model, expected a table")
+    if b"xl/" in data:
+        raise ValueError("is an Excel workbook; save the sheet as CSV and read that")
+    raise ValueError("is a zip archive; unpack it and name the table in it")
 
 
 SIGNATURES: dict[bytes, Callable[[bytes, Reading], Any]] = {
@@ -193,10 +238,12 @@ def _checked(table: Any) -> Any:
 
     names = table.column_names
     twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
+    if twice and not twice[0]:
+        raise ValueError(f"has {len(twice)} columns without a name; give every column its own, in the first line")
     if twice:
         raise ValueError(f"names the column {twice[0]!r} twice; give every column its own name")
     if not names or not table.num_rows:
-        raise ValueError("has a header but no rows" if names else "has no columns")
+        raise ValueError(NO_ROWS if names else "has no columns")
     for place, kind in enumerate(table.schema.types):
         if pa.types.is_time(kind):
             seconds = table.column(place).cast(pa.time32("s"), safe=False).cast(pa.int32())

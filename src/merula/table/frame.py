@@ -33,6 +33,7 @@ class FrameTable:
     named: bool
     names: tuple[str, ...]
     _read: dict[int, Any] = field(default_factory=dict)
+    _seen: dict[int, Any] = field(default_factory=dict)
     _coded: dict[int, Codes] = field(default_factory=dict)
 
     @property
@@ -63,10 +64,15 @@ class FrameTable:
         native = self.frame.to_native()
         if self.library == "pandas":
             return native[native.columns[position]]
-        return native.column(position) if self.library == "pyarrow" else self._series(position).to_native()
+        return native.column(position) if self.library == "pyarrow" else self.frame[:, position].to_native()
 
     def _series(self, position: int) -> Any:
-        return self.frame[:, position]
+        """One column as narwhals sees it; not asked of the frame, which would look through all its names."""
+        import narwhals as nw
+
+        if position not in self._seen:
+            self._seen[position] = nw.from_native(self._native(position), series_only=True)
+        return self._seen[position]
 
     def kind(self, position: int) -> tuple[str, str | None]:
         """Kind and unit of one column, from its dtype."""
@@ -147,6 +153,14 @@ class FrameTable:
             return None
         values = np.asarray(native)
         return values if values.dtype.kind in "iu" and values.dtype != np.uint64 else None
+
+    def has_categories(self, position: int) -> bool:
+        """Whether the library holds the column as categories, so that its words are names whatever they look like."""
+        if self.library == "pandas":
+            return hasattr(self._native(position).dtype, "categories")
+        import narwhals as nw
+
+        return self._series(position).dtype in (nw.Categorical, nw.Enum)
 
     def codes(self, position: int) -> Codes:
         """One column's codes and their labels, as the source keeps them where it does; made at most once."""

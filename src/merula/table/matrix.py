@@ -71,6 +71,10 @@ class MatrixTable:
         """One column of whole numbers as it is, else None."""
         return self.matrix[:, position] if self.matrix.dtype.kind in "iu" and self.matrix.dtype != np.uint64 else None
 
+    def has_categories(self, position: int) -> bool:
+        """An array holds words as words."""
+        return False
+
     def codes(self, position: int) -> Codes:
         """One column's codes and their labels."""
         values = self.matrix[:, position]

@@ -37,6 +37,10 @@ class SparseTable:
         """There are none."""
         raise TypeError(DENSE_NEEDED)
 
+    def has_categories(self, position: int) -> NoReturn:
+        """There are none."""
+        raise TypeError(DENSE_NEEDED)
+
     def codes(self, position: int) -> Codes:
         """There are none."""
         raise TypeError(DENSE_NEEDED)

@@ -41,6 +41,8 @@ def write_table(table: Any, path: PathLike, suffix: str | None = None) -> None:
     """
     write = writer_of(path, suffix)
     if os.fspath(path) == STANDARD:
+        if sys.stdout is None:
+            raise ValueError("standard output is closed; name a file to write to")
         write(table, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return
@@ -55,7 +57,7 @@ def writer_of(path: PathLike, suffix: str | None = None) -> Callable[[Any, IO[by
         near = get_close_matches(chosen, WRITERS, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise ValueError(
-            f"{os.fspath(path)}: tables are written as {', '.join(WRITERS)}, not as {chosen or 'a file without a suffix'!r}{hint}"
+            f"{os.fspath(path)}: tables are written as {', '.join(WRITERS)}, not as {repr(chosen) if chosen else 'a file without a suffix'}{hint}"
         )
     return WRITERS[chosen]
 
@@ -65,14 +67,31 @@ def _write_csv(table: Any, file: IO[bytes], separator: str = ",") -> None:
 
     header = io.StringIO()
     python_csv.writer(header, delimiter=separator, lineterminator="\n").writerow(table.column_names)
-    file.write(header.getvalue().encode())
-    body = io.BytesIO()
+    table, body = _as_cells(table), io.BytesIO()
     try:  # pyarrow quotes every word or none
         csv.write_csv(table, body, csv.WriteOptions(include_header=False, quoting_style="none", delimiter=separator))
     except ArrowInvalid:
         body = io.BytesIO()
         csv.write_csv(table, body, csv.WriteOptions(include_header=False, quoting_style="needed", delimiter=separator))
+    file.write(header.getvalue().encode())
     file.write(body.getbuffer())
+
+
+def _as_cells(table: Any) -> Any:
+    """The table with lists and other nested columns as JSON, which a cell of CSV can hold."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_nested(field.type) or pa.types.is_binary(field.type) or pa.types.is_duration(field.type):
+            column = [None if v is None else _as_text(v) for v in table.column(place).to_pylist()]
+            table = table.set_column(place, field.name, pa.array(column, pa.string()))
+    return table
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict | list) else str(value)
 
 
 def _write_tsv(table: Any, file: IO[bytes]) -> None:

@@ -31,7 +31,7 @@ def predict_file(
     suffix = JSON_LINES if voice.as_json and output == STANDARD else None
     writer_of(output, suffix)
     if output != STANDARD:
-        check_writable(output, "a table")
+        check_writable(output, "the answers", table)
     with voice.progress(4) as step, voice.heeding_warnings():
         step("loading")
         saved = open_model(path)

@@ -14,12 +14,18 @@ from merula.cli.jobs.task import Asked, Task, read_task
 from merula.cli.voice import Voice
 from merula.table import plain_label
 
+AUTO = "auto"  # the model where none is named
+
 
 def fit_file(
     asked: Asked, model: str, output: str, voice: Voice, costs: str | None = None, like: str | None = None
 ) -> tuple[SavedModel, Task]:
     """The model fitted on a table and written to a file."""
-    check_writable(output, "a model")
+    check_writable(output, "a model", asked.table)
+    if like is not None and (model != AUTO or asked.kinds or asked.ignore):
+        raise ValueError(
+            f"--like takes the model and the kinds of columns from {like}; leave out --model, --kinds and --ignore"
+        )
     with voice.progress(3) as step, voice.heeding_warnings():
         step("reading")
         task = read_task(asked, voice)

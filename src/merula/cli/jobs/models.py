@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from merula.decision import Costs, read_costs
 from merula.persist import read_state, write_state
 from merula.schema import Label
 from merula.table import plain_label
+from merula.whole_file import nearest_file
 
 MODELS: dict[str, Any] = {
     "auto": lambda kinds: mr.NaiveBayesClassifier(kinds=kinds, distributions="auto"),
@@ -74,9 +74,7 @@ def open_model(path: str) -> SavedModel:
     if Path(path).is_dir():
         raise IsADirectoryError(f"{path} is a folder, expected a model file")
     if not Path(path).exists():
-        others = [file.name for file in Path(path).parent.iterdir()] if Path(path).parent.is_dir() else []
-        near = get_close_matches(Path(path).name, [name for name in others if name.endswith(".merula")], n=1)
-        raise FileNotFoundError(f"there is no model file {path}" + (f"; did you mean {near[0]}?" if near else ""))
+        raise FileNotFoundError(f"there is no model file {path}{nearest_file(Path(path), '.merula')}")
     model = mr.load(path)
     if not hasattr(model, "predict_proba"):
         raise ValueError(f"{path} holds a network, not a model; merula network shows and asks it")
@@ -90,14 +88,17 @@ def open_model(path: str) -> SavedModel:
     )
 
 
-def check_writable(path: str, what: str) -> None:
-    """An error before any work is done, if a file cannot be written."""
+def check_writable(path: str, what: str, table: str | None = None) -> None:
+    """An error before any work is done, if a file cannot be written, or is the table that is to be read."""
     place = Path(path)
+    if table is not None and place.exists() and Path(table).exists() and place.samefile(table):
+        raise ValueError(f"{path} is the table itself, which would be lost; name another file for {what}")
     if path == "-" or place.is_dir():
         raise IsADirectoryError(f"{what} cannot be written to {path}; name a file")
     if not place.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {place.parent} to write {place.name} in; make it first")
-    if not os.access(place.parent, os.W_OK) or (place.exists() and not os.access(place, os.W_OK)):
+    special = place.exists() and not place.is_file()  # such as /dev/null, which is not replaced
+    if not (special or os.access(place.parent, os.W_OK)) or (place.exists() and not os.access(place, os.W_OK)):
         raise PermissionError(f"{path} may not be written: permission denied")
 
 

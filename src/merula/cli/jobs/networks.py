@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
+from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import merula as mr
 from merula.advice import advised_kinds, review
 from merula.cli.jobs.models import check_writable
 from merula.cli.jobs.task import check_column, named_table, note_remarks, stated_kinds
-from merula.cli.voice import Voice, aligned
+from merula.cli.voice import Voice, aligned, shortened
 from merula.formats import FORMATS
 from merula.schema import Label, one_of
 from merula.table import open_table
 
 NOTHING_TOLD = ("text", "empty", "constant")
+NOT_HELD = ("text", "datetime")
 MOST_LEVELS = 6
 
 
@@ -29,42 +33,62 @@ def learn_file(
     encoding: str | None = None,
 ) -> None:
     """A network over a table's columns, learned and written to a file; what tells rows apart and nothing else is left out."""
-    check_network_file(output)
+    check_network_file(output, table)
+    if options.get("numeric") == "gaussian" and not output.lower().removesuffix(".gz").endswith(".json"):
+        raise ValueError(
+            f"--numeric gaussian keeps numbers, which only .json holds; write to another file than {output}"
+        )
     data = named_table(table, (), missing, encoding)
     for name in ignore:
         check_column(name, data.column_names, "--ignore")
-    stated = stated_kinds(kinds, data.column_names) | dict.fromkeys(ignore, "ignore")
-    opened = open_table(data)
-    remarks = review(opened, None, stated)
-    note_remarks([remark for remark in remarks if remark.what in ("identifier", "codes")], voice)
-    used = advised_kinds(opened, remarks, stated)
-    for remark in remarks:
-        if remark.what in NOTHING_TOLD:
-            voice.note(f"column {remark.column!r} {remark.text} and is left out")
-            used[remark.column] = "ignore"
-    variables = [name for name, kind in used.items() if kind != "ignore"]
-    if not variables:
+    used = _used_columns(data, stated_kinds(kinds, data.column_names) | dict.fromkeys(ignore, "ignore"), voice)
+    if not used:
         raise ValueError(f"every column of {table} is left out; there is nothing to learn from")
-    categories = {name: "categorical" for name in variables if used[name] == "categorical"}  # numbers may yet be cut
+    categories = {name: kind for name, kind in used.items() if kind == "categorical"}  # numbers may yet be cut
     asked = {key: value for key, value in options.items() if value is not None}
+    if asked.get("target") is not None:
+        check_column(asked["target"], list(used), "--target")
     with voice.heeding_warnings():
         network = mr.learn_structure(
-            data.select(variables), kinds=categories or None, progress=voice.shows_progress, **asked
+            data.select(list(used)), kinds=categories or None, progress=voice.shows_progress, **asked
         )
         network.write(output)
 
 
-def check_network_file(path: str) -> None:
+def _used_columns(data: Any, stated: Mapping[str, str], voice: Voice) -> dict[str, str]:
+    """The kind of every column that a network can hold; a note for each of the others."""
+    opened = open_table(data)
+    remarks = review(opened, None, stated)
+    note_remarks([remark for remark in remarks if remark.what not in NOTHING_TOLD], voice)
+    kinds = advised_kinds(opened, remarks, stated)
+    for remark in remarks:
+        if remark.what in NOTHING_TOLD:
+            voice.note(f"column {remark.column!r} {remark.text} and is left out")
+            kinds[remark.column] = "ignore"
+    for name, kind in kinds.items():
+        if kind in NOT_HELD:
+            voice.note(f"column {name!r} is {kind}, which a network does not hold, and is left out")
+    return {name: kind for name, kind in kinds.items() if kind not in ("ignore", *NOT_HELD)}
+
+
+def check_network_file(path: str, table: str | None = None) -> None:
     """An error before any work is done, if a network cannot be written there."""
-    check_writable(path, "a network")
+    check_writable(path, "a network", table)
     name = path.lower().removesuffix(".gz")
     if not name.endswith(tuple(FORMATS)):
         raise ValueError(f"{path}: networks are written as {', '.join(FORMATS)}, each also with .gz")
 
 
+def open_network(path: str) -> Any:
+    """The network in a file; an error that says so if the file holds a model."""
+    if Path(path).is_file() and is_zipfile(path):
+        raise ValueError(f"{path} holds a model or another archive, not a network; merula predict asks a model")
+    return mr.read_network(path)
+
+
 def outline(path: str) -> dict[str, Any]:
     """The variables of a network with their levels and parents, as plain data."""
-    network = mr.read_network(path)
+    network = open_network(path)
     return {
         "file": path,
         "parameters": network.parameters_count,
@@ -80,10 +104,11 @@ def outline_text(found: Mapping[str, Any]) -> str:
     """The same as a table."""
     rows = [("variable", "levels", "parents")]
     for variable in found["variables"]:
-        levels = [str(level) for level in variable["levels"]]
+        levels = [shortened(level) for level in variable["levels"]]
         shown = ", ".join(levels[:MOST_LEVELS]) + (f", … ({len(levels)})" if len(levels) > MOST_LEVELS else "")
         rows.append((variable["variable"], shown or "numeric", ", ".join(variable["parents"])))
-    count = f"{len(found['variables'])} variables, {len(found['arcs'])} arcs, {found['parameters']:,} parameters"
+    sizes = {"variable": len(found["variables"]), "arc": len(found["arcs"]), "parameter": found["parameters"]}
+    count = ", ".join(f"{size:,} {what}{'s' * (size != 1)}" for what, size in sizes.items())
     return f"{count}: {found['file']}\n\n{aligned(rows)}"
 
 
@@ -91,7 +116,7 @@ def ask_network(
     path: str, variables: Sequence[str], given: Sequence[str], do: Sequence[str]
 ) -> tuple[str, dict[str, Any]]:
     """The posterior of some variables together, or of each by itself, as text and as plain data."""
-    network = mr.read_network(path)
+    network = open_network(path)
     actions, evidence = _read_levels(network, do, "--do"), _read_levels(network, given, "--given")
     for name in variables:
         check_column(name, network.variables, "the variable asked for")
@@ -127,15 +152,21 @@ def _read_levels(network: Any, stated: Sequence[str], option: str) -> dict[str, 
 
 def _number(text: str, name: str) -> float:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
-        raise ValueError(f"{name!r} is numeric, but is said to be {text!r}; give a number") from None
+        number = float("nan")
+    if not isfinite(number):
+        raise ValueError(f"{name!r} is numeric, but is said to be {text!r}; give a number")
+    return number
 
 
 def _plain(found: Any) -> Any:
     """A distribution as plain data: rows of levels with their probability, or mean and deviation of a number."""
+    if hasattr(found, "parts"):  # levels and numbers together
+        of_levels = _plain(found.levels)
+        return [{**row, "numbers": _plain(found.given(_levels(row)))} for row in of_levels if row["probability"] > 0]
     if hasattr(found, "deviation"):
-        return {"mean": found.mean, "deviation": found.deviation}
+        return _moments(found)
     names = found.variables
     return [
         {**dict(zip(names, levels if isinstance(levels, tuple) else (levels,), strict=True)), "probability": value}
@@ -143,9 +174,20 @@ def _plain(found: Any) -> Any:
     ]
 
 
+def _moments(found: Any) -> dict[str, Any]:
+    """Mean and deviation of a number, or of each of several."""
+    if len(found.variables) > 1:
+        return {name: _moments(found.marginal(name)) for name in found.variables}
+    return {"mean": found.mean, "deviation": found.deviation}
+
+
+def _levels(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: level for name, level in row.items() if name != "probability"}
+
+
 def convert_file(source: str, output: str) -> int:
     """The number of variables of a network that was written in another format."""
     check_network_file(output)
-    network = mr.read_network(source)
+    network = open_network(source)
     network.write(output)
     return len(network.variables)

@@ -26,7 +26,7 @@ def report_file(
     costs: str | None = None,
 ) -> None:
     """The report, written to a file."""
-    check_writable(output, "a report")
+    check_writable(output, "a report", asked.table)
     with voice.heeding_warnings(but=UnseenLevelWarning):  # folds lack rare levels: nothing to be told
         task = read_task(asked, voice)
         mr.write_report(

@@ -11,16 +11,22 @@ from typing import Any
 from merula.advice import Remark, advised_kinds, check_target, review
 from merula.cli.voice import Voice
 from merula.encode import Target, encode_target
+from merula.encode.disguise import FOR_MISSING
+from merula.formats import FORMATS
 from merula.schema import KINDS, one_of
 from merula.table import open_table
 from merula.table.files import read_table
 
 BUNDLED = ("penguins",)
+NETWORKS = tuple(suffix for suffix in FORMATS if suffix != ".json")
 MOST_NAMED = 6
 HINTS = {
     "identifier": " and is left out; --kinds '{column}={kind}' keeps it",
+    "unread numbers": " and is left out; write the numbers plainly, or say with --missing WORD what means that one is missing",
+    "unread dates": " and is left out; write them as 2024-12-31",
     "text": "; --kinds '{column}=categorical' takes it whole, --ignore '{column}' leaves it out",
     "numbers as words": ", so it is read as words; --missing WORD says which of them mean that the number is missing",
+    "missing as words": "; if that means that a cell is empty, say --missing WORD",
     "leak": "; if it is known only once the class is, leave it out: --ignore '{column}'",
 }
 
@@ -59,6 +65,8 @@ def named_table(
     if name in BUNDLED and not Path(name).exists():
         with as_file(files("merula") / "data" / f"{name}.csv") as path:
             return read_table(path, words=words)
+    if name.lower().removesuffix(".gz").endswith(NETWORKS):
+        raise ValueError(f"{name} is a network, expected a table")
     return read_table(name, words=words, missing=missing, encoding=encoding)
 
 
@@ -67,6 +75,8 @@ def read_task(asked: Asked, voice: Voice) -> Task:
     table = named_table(asked.table, (), asked.missing, asked.encoding)
     for name, option in _asked_columns(asked):
         check_column(name, table.column_names, option)
+        if option in ("--weight", "--groups") and name == asked.target:
+            raise ValueError(f"{option} is {name!r}, which is the target itself; name another column")
     table = _with_classes(table, asked.target, voice)
     aside = [name for name in (asked.target, asked.weight, asked.groups) if name is not None]
     features = table.drop_columns(list(dict.fromkeys(aside)))
@@ -78,7 +88,7 @@ def read_task(asked: Asked, voice: Voice) -> Task:
         **stated_kinds(asked.kinds, features.column_names),
         **dict.fromkeys(set(asked.ignore) - set(aside), "ignore"),
     }
-    classes = _classes(table, asked.target)
+    classes = _classes(table, asked.target, voice)
     opened = open_table(features)
     remarks = review(opened, classes, kinds)
     note_remarks(remarks, voice)
@@ -116,13 +126,18 @@ def _with_classes(table: Any, target: str, voice: Voice) -> Any:
     return table
 
 
-def _classes(table: Any, target: str) -> Target:
+def _classes(table: Any, target: str, voice: Voice) -> Target:
     """The class of each row; a ValueError where the column is no target."""
     try:
         classes = encode_target(table[target], table.num_rows)
     except ValueError as error:
         raise ValueError(f"the target {target!r} names no classes: {error}; cut it into a few first") from None
     check_target(classes, target)
+    for label in classes.classes.tolist():
+        if label in FOR_MISSING:
+            voice.note(
+                f"the target {target!r} has the class {label!r}; if that means that it is empty, say --missing '{label}'"
+            )
     return classes
 
 
@@ -155,4 +170,8 @@ def note_remarks(remarks: Sequence[Remark], voice: Voice) -> None:
 
 def _numbers(table: Any, name: str) -> Any:
     column = open_table(table.select([name]))
+    if column.kind(0)[0] != "numeric":
+        raise ValueError(
+            f"--weight is {name!r}, which holds no numbers; name a column that says how often each row counts"
+        )
     return column.numbers(0)

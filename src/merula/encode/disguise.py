@@ -1,0 +1,50 @@
+"""Words that are something else: numbers with signs, dates in another order, what people write for missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+SIGNS = str.maketrans("", "", " ,'%€$£")
+DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2})?)?")
+FOR_MISSING = ("NA", "N/A", "n/a", "na", "NaN", "nan", "null", "NULL", "#N/A", "?", "-", "--", ".")
+FEWEST_WORDS = 5
+MOST_OTHERS = 0.2  # of the words
+SHOWN = 3
+
+
+def others_than_numbers(words: Sequence[str]) -> list[str] | None:
+    """The words that are no numbers, where most are; None where most are not, or where they are too few to tell.
+
+    Examples
+    --------
+    >>> others_than_numbers(["12 %", "7 %", "1,200 %", "9.5 %", "none"])
+    ['none']
+    >>> others_than_numbers(["red", "green", "blue", "white", "7"]) is None
+    True
+    """
+    most, others = MOST_OTHERS * len(words), []
+    for word in words:
+        if not _is_number(word):
+            others.append(word)
+            if len(others) > most:
+                return None
+    return others if len(words) >= FEWEST_WORDS else None
+
+
+def are_dates(words: Sequence[str]) -> bool:
+    """Whether all words are days, written in an order that is not read as a date."""
+    return len(words) >= FEWEST_WORDS and all(DATE.fullmatch(word) for word in words)
+
+
+def shown(words: Sequence[str]) -> str:
+    """The first few words, quoted."""
+    return ", ".join(map(repr, words[:SHOWN])) + (", …" if len(words) > SHOWN else "")
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word.translate(SIGNS))
+    except ValueError:
+        return False
+    return True

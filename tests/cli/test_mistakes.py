@@ -1,0 +1,192 @@
+"""What newcomers type by mistake: one line that says what to do, and nothing lost."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from tests.cli.test_bad_input import BAD_INPUT, FAILED, check
+
+BIRDS = "wing,colour,bird\n" + "".join(
+    f"{(i % 2) * 10 + i / 10},{'red' if i % 3 else 'blue'},{'wren' if i % 2 else 'tit'}\n" for i in range(40)
+)
+
+
+@pytest.fixture
+def birds(folder):
+    (folder / "birds.csv").write_text(BIRDS)
+    return "birds.csv"
+
+
+# ------------------------------------------------------------------------------------------------- one file for another
+
+
+@pytest.mark.parametrize("command", ["fit", "report", "predict"])
+def test_the_table_is_never_overwritten(merula, model, birds, folder, command):
+    words = {
+        "fit": ("fit", birds, "-t", "bird"),
+        "report": ("report", birds, "-t", "bird"),
+        "predict": ("predict", model, birds),
+    }[command]
+    check(merula(*words, "-o", f"./{birds}"), BAD_INPUT, "is the table itself")
+    assert (folder / birds).read_text() == BIRDS
+
+
+def test_a_network_does_not_overwrite_its_table(merula, folder):
+    rows = json.dumps([{"bird": "wren", "colour": "red"}, {"bird": "tit", "colour": "blue"}])
+    (folder / "birds.json").write_text(rows)
+    check(merula("network", "learn", "birds.json", "-o", "birds.json"), BAD_INPUT, "is the table itself")
+    assert (folder / "birds.json").read_text() == rows
+
+
+def test_models_networks_and_tables_are_told_apart(merula, model, birds):
+    assert merula("network", "learn", birds, "-o", "birds.bif").exit_code == 0
+    check(merula("fit", model, "-t", "bird"), BAD_INPUT, f"{model} is a model, expected a table")
+    check(merula("fit", "birds.bif", "-t", "bird"), BAD_INPUT, "birds.bif is a network, expected a table")
+    for words in (("show", model), ("query", model), ("convert", model, "x.bif")):
+        check(merula("network", *words), BAD_INPUT, "holds a model", "merula predict")
+    check(merula("info", "birds.bif"), BAD_INPUT, "holds a network, not a model")
+
+
+def test_a_far_name_is_not_suggested(merula, birds):
+    result = merula("fit", "absent.csv", "-t", "bird")
+    check(result, BAD_INPUT, "there is no file absent.csv")
+    assert "did you mean" not in result.stderr
+
+
+# ---------------------------------------------------------------------------------------------------------------- options
+
+
+def test_an_option_that_would_change_nothing(merula, model):
+    fit = ("fit", "penguins", "-t", "species", "--like", model)
+    for more in (("--model", "bayes"), ("--kinds", "island=text"), ("--ignore", "island")):
+        check(merula(*fit, *more), BAD_INPUT, "--like takes the model and the kinds")
+
+
+def test_weights_and_groups(merula, birds):
+    check(merula("fit", birds, "-t", "bird", "--weight", "colour"), BAD_INPUT, "--weight is 'colour'", "no numbers")
+    check(merula("fit", birds, "-t", "bird", "--weight", "bird"), BAD_INPUT, "which is the target itself")
+    check(merula("evaluate", birds, "-t", "bird", "--groups", "bird"), BAD_INPUT, "which is the target itself")
+
+
+def test_messages_are_in_the_words_of_the_command_line(merula, folder):
+    (folder / "t.csv").write_bytes("größe,vogel\n1,wren\n".encode("latin-1"))
+    check(merula("fit", "t.csv", "-t", "vogel"), BAD_INPUT, "often --encoding latin-1")
+    learn = ("network", "learn", "penguins", "-o", "p.bif")
+    check(merula(*learn, "--numeric", "mdl"), BAD_INPUT, "--numeric mdl", "--target …")
+    check(merula(*learn, "--method", "pc", "--score", "bic"), BAD_INPUT, "--score does nothing with --method pc")
+
+
+def test_the_fold_that_failed_is_named(merula, folder):
+    (folder / "t.csv").write_text("wing,bird\n5,wren\n20,tit\n21,tit\n")
+    check(merula("evaluate", "t.csv", "-t", "bird"), BAD_INPUT, "one class only", "(in fold 1, evaluating auto)")
+
+
+# --------------------------------------------------------------------------------------------------------------- columns
+
+
+def test_a_mistyped_column_of_a_new_table(merula, folder, birds):
+    assert merula("fit", birds, "-t", "bird", "-m", "naive").exit_code == 0
+    (folder / "new.csv").write_text("wing,color\n5,red\n")
+    check(merula("predict", "model.merula", "new.csv"), BAD_INPUT, "'colour' is missing", "did you mean 'color'?")
+    (folder / "new.csv").write_text("wing,colour\nunknown,red\n")
+    check(merula("predict", "model.merula", "new.csv"), BAD_INPUT, "column 'wing' is numeric", "'unknown'")
+    assert merula("predict", "model.merula", "new.csv", "--missing", "unknown").exit_code == 0
+
+
+def test_numbers_that_were_not_read_are_said(merula, folder):
+    rows = "".join(f"{i}%,{i + 1}.03.2024,{i % 7},{'wren' if i % 2 else 'NA'}\n" for i in range(30))
+    (folder / "t.csv").write_text("share,day,eggs,bird\n" + rows)
+    result = merula("fit", "t.csv", "-t", "bird", "-m", "naive")
+    assert result.exit_code == 0, result.stderr
+    for words in (
+        "column 'share' holds numbers written as words ('0%', '1%', '2%', …) and is left out; write the numbers plainly",
+        "column 'day' holds dates written as words",
+        "the target 'bird' has the class 'NA'; if that means that it is empty, say --missing 'NA'",
+    ):
+        assert words in result.stderr
+
+
+def test_labels_of_many_lines_and_letters_stay_on_one_line(merula, folder):
+    rows = "".join(f'{i % 7},"{"wren" * 500 if i % 2 else "tit, the"}\nbird"\n' for i in range(20))
+    (folder / "t.csv").write_text("wing,bird\n" + rows)
+    result = merula("fit", "t.csv", "-t", "bird", "-m", "naive")
+    assert "tit, the bird 50.0%" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) < 200
+
+
+def test_five_hundred_columns_take_no_time(merula, folder):
+    names = ",".join(f"gene {i}" for i in range(500))
+    rows = "".join(
+        ",".join(str((i * j) % 17 / 3) for j in range(500)) + f",{'ill' if i % 2 else 'well'}\n" for i in range(30)
+    )
+    (folder / "genes.csv").write_text(f"{names},state\n{rows}")
+    check(merula("fit", "genes.csv", "-t", "stat"), BAD_INPUT, "(501 in all); did you mean 'state'?")
+
+
+# -------------------------------------------------------------------------------------------------------------- networks
+
+
+def test_network_of_a_table_with_dates(merula, folder):
+    rows = "".join(f"2024-03-{i % 28 + 1:02},{'red' if i % 2 else 'blue'}\n" for i in range(40))
+    (folder / "t.csv").write_text("day,colour\n" + rows)
+    result = merula("network", "learn", "t.csv", "-o", "t.bif")
+    assert result.exit_code == 0, result.stderr
+    assert "column 'day' is datetime, which a network does not hold, and is left out" in result.stderr
+
+
+def test_gaussian_networks_are_written_as_json_alone(merula, birds):
+    learn = ("network", "learn", birds, "--numeric", "gaussian", "-o")
+    check(merula(*learn, "birds.bif"), BAD_INPUT, "which only .json holds")
+    assert merula(*learn, "birds.json").exit_code == 0
+    result = merula("network", "query", "birds.json", "wing", "bird", "--json")
+    rows = json.loads(result.stdout)["probabilities"]
+    assert {row["bird"] for row in rows} == {"tit", "wren"}
+    assert all(row["numbers"]["deviation"] > 0 for row in rows)
+    check(merula("network", "query", "birds.json", "bird", "-g", "wing=nan"), BAD_INPUT, "give a number")
+
+
+def test_mdl_cuts_for_a_target(merula):
+    result = merula("network", "learn", "penguins", "-o", "p.bif", "--numeric", "mdl", "--target", "species")
+    assert result.exit_code == 0, result.stderr
+
+
+def test_nested_columns_are_appended_to_csv(merula, folder, birds):
+    assert merula("fit", birds, "-t", "bird", "-m", "naive").exit_code == 0
+    (folder / "new.jsonl").write_text('{"wing": 5, "colour": "red", "eggs": [1, 2]}\n')
+    result = merula("predict", "model.merula", "new.jsonl", "--append")
+    assert result.exit_code == 0, result.stderr
+    assert '"[1, 2]"' in result.stdout
+
+
+# ------------------------------------------------------------------------------------------------------------- the shell
+
+
+def test_a_device_is_written_to_and_not_replaced(merula, birds):
+    result = merula("fit", birds, "-t", "bird", "-m", "naive", "-o", os.devnull)
+    assert result.exit_code == 0, result.stderr
+    assert not os.path.isfile(os.devnull)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no disk that is always full")
+def test_a_full_disk(merula, birds):
+    fit = ("fit", birds, "-t", "bird", "-m", "naive", "-o", "/dev/full")
+    check(merula(*fit), FAILED, "could not be written: no space left on device")
+
+
+def test_closed_standard_input(merula, birds, monkeypatch):
+    from merula.table import files
+
+    monkeypatch.setattr(files.sys, "stdin", None)
+    with pytest.raises(ValueError, match="standard input is closed"):
+        files.read_table("-")
+
+
+def test_a_terminal_without_the_signs(folder, birds):
+    shell = [sys.executable, "-m", "merula"]
+    more = {"cwd": folder, "env": {**os.environ, "PYTHONIOENCODING": "ascii"}, "capture_output": True, "check": True}
+    learned = subprocess.run([*shell, "network", "learn", birds, "-o", "b.bif"], **more).stdout
+    assert b"\\u2264" in learned
+    shown = subprocess.run([*shell, "network", "show", "b.bif", "--json"], **more).stdout
+    assert any("≤" in level for level in json.loads(shown)["variables"][0]["levels"])
