@@ -139,6 +139,14 @@ def test_times_are_shown_to_the_day():
     assert page(model).line("seen on")["ill"].startswith("2024-03-10 (2024-03-0")
 
 
+def test_durations_are_shown_in_a_unit_that_suits_them():
+    waited = np.array([30, 90, 150, 60, 120, 200])
+    table = pd.DataFrame({"waited": pd.to_timedelta(waited, unit="min")})
+    shown = page(mr.NaiveBayesClassifier().fit(table, ["ill", "ill", "ill", "healthy", "healthy", "healthy"]))
+    mean, deviation = map(float, shown.line("waited")["ill"].removesuffix(" hours").split(" ± "))
+    assert (mean, deviation) == pytest.approx((1.5, waited[:3].std() / 60), abs=0.01)
+
+
 def test_texts_show_what_tells_each_class_apart():
     letters = ["win cash", "cash prize", "cash cash", "see you", "you there", "lunch you"] * 3
     table = pd.DataFrame({"letter": letters})

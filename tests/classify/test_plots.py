@@ -84,6 +84,15 @@ def test_times_stand_on_an_axis_of_times(pyplot):
         assert x.dtype.kind == "M"
 
 
+def test_durations_stand_on_an_axis_in_a_unit_that_suits_them(pyplot):
+    waited = pd.DataFrame({"waited": pd.to_timedelta(RNG.normal(90, 20, 300), unit="min")})
+    ax = mr.NaiveBayesClassifier().fit(waited, STATE).plot("waited")
+    assert ax.get_xlabel() == "hours"
+    for x, y in lines(ax).values():
+        assert x[np.argmax(y)] == pytest.approx(1.5, abs=0.1)
+        assert trapezoid(y, x) == pytest.approx(1.0, abs=0.02)
+
+
 def test_bars_are_the_probabilities_of_levels(pyplot):
     ax = fitted(smoothing=0).plot("größe")
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["groß", "klein"]
@@ -101,6 +110,13 @@ def test_intervals_are_levels(pyplot):
         own = PATIENTS["rain"][bars.get_label() == STATE]
         expected = [(own <= 2).mean(), ((own > 2) & (own <= 8)).mean(), (own > 8).mean()]
         assert [bar.get_width() for bar in bars] == pytest.approx(expected)
+
+
+def test_a_column_without_cuts_is_one_interval(pyplot):
+    noise = pd.DataFrame({"weekday": RNG.integers(1, 8, 300).astype(float)})
+    ax = mr.NaiveBayesClassifier(distributions={"numeric": mr.Discretized("mdl")}).fit(noise, STATE).plot("weekday")
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["any"]
+    assert [bar.get_width() for bars in ax.containers for bar in bars] == pytest.approx([1.0, 1.0])
 
 
 @pytest.mark.parametrize("variant", ["multinomial", "bernoulli"])

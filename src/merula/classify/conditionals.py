@@ -78,7 +78,7 @@ def conditional(model: BayesianClassifier, name: str, closely: int = 0) -> Condi
         return _words(model, column, part)
     if column.kind == "categorical":
         return _levels(model, column, [level for level in column.levels or () if level is not None])
-    if column.cuts:
+    if column.cuts is not None:
         return _levels(model, column, part.atoms(name, len(model.classes_)).tolist())
     return _numbers(model, column, part, closely)
 
@@ -101,7 +101,7 @@ def _levels(model: BayesianClassifier, column: Column, levels: Sequence[Any]) ->
         raise ValueError(f"column {column.name!r} was always missing: it has no levels")
     probabilities = np.exp(_log_given(model, column, levels))
     kept = np.sort(np.argsort(-probabilities.max(axis=1), kind="stable")[:MOST_LEVELS])
-    called = interval_of if column.cuts else shown
+    called = shown if column.cuts is None else interval_of
     return Conditional(
         column.name,
         "levels",

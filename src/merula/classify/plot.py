@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from merula.classify.conditionals import Conditional, class_labels, conditional
+from merula.classify.rows import duration_unit
 from merula.drawing import COLORS, fonts_for, legend_beside, literal, matplotlib, refont
-from merula.schema import Label
+from merula.schema import Column, Label
 from merula.table import plain_label
 from merula.textwidth import display_width, shortened
 
@@ -32,8 +33,11 @@ def conditional_plot(
     with fonts_for([column, *labels.values(), *(value for value in found.values if isinstance(value, str))]):
         if ax is None:
             _, ax = pyplot.subplots(figsize=_size(found, list(labels.values())), layout="constrained")
-        draw = _bars if found.form in ("levels", "words") else _curves
-        draw(ax, found, colors, {label: literal(text) for label, text in labels.items()})
+        called = {label: literal(text) for label, text in labels.items()}
+        if found.form in ("levels", "words"):
+            _bars(ax, found, colors, called)
+        else:
+            _curves(ax, found, colors, called, model.schema_[column])
         ax.set_title(literal(shortened(column, 2 * LONGEST, middle=True)), fontsize="medium")
         legend_beside(ax, f"… and {hidden} more" if hidden else "")
         ax.spines[["right", "top"]].set_visible(False)
@@ -72,14 +76,19 @@ def _size(found: Conditional, labels: Sequence[str]) -> tuple[float, float]:
     return width + LETTER * names, 1.2 + len(found.values) * min(0.12 + 0.14 * len(labels), 0.6)
 
 
-def _curves(ax: Any, found: Conditional, colors: Mapping[Label, str], labels: Mapping[Label, str]) -> None:
+def _curves(
+    ax: Any, found: Conditional, colors: Mapping[Label, str], labels: Mapping[Label, str], column: Column
+) -> None:
+    """A line for each class; durations in a unit that suits them."""
     x = np.array(found.values, dtype="datetime64[ms]" if found.is_time else np.float64)
-    counted = found.form == "numbers"
+    unit, size = ("", 1.0) if found.is_time else duration_unit(column, float(np.ptp(x)))
+    x, counted = (x if size == 1 else x / size), found.form == "numbers"
     for label, color in colors.items():
-        ax.plot(x, found.given[label], color=color, label=labels[label], marker="o" if counted else None, markersize=3)
-        ax.fill_between(x, found.given[label], color=color, alpha=0.15)
+        y = np.array(found.given[label]) * size
+        ax.plot(x, y, color=color, label=labels[label], marker="o" if counted else None, markersize=3)
+        ax.fill_between(x, y, color=color, alpha=0.15)
     ax.set_ylim(bottom=0)
-    ax.set_ylabel("probability given class" if counted else "density given class")
+    ax.set(xlabel=unit, ylabel="probability given class" if counted else "density given class")
     if found.is_time:
         ax.set_yticks([])  # how many nanoseconds' worth says nothing
         ax.tick_params(axis="x", labelrotation=20)

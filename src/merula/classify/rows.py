@@ -17,6 +17,15 @@ from merula.table import as_times, build_frame, object_numbers, plain_label
 if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier
 
+DURATIONS = {
+    "days": np.timedelta64(1, "D"),
+    "hours": np.timedelta64(1, "h"),
+    "minutes": np.timedelta64(1, "m"),
+    "seconds": np.timedelta64(1, "s"),
+    "milliseconds": np.timedelta64(1, "ms"),
+    "microseconds": np.timedelta64(1, "us"),
+    "nanoseconds": np.timedelta64(1, "ns"),
+}
 NO_TIME, NO_FRACTION = re.compile(r"T00:00:00(\.0+)?$"), re.compile(r"(?<=:\d\d)\.0+$")
 
 
@@ -107,3 +116,20 @@ def shown(column: Column, value: Label) -> str:
         text = str(as_times(np.array([value], dtype=np.float64), column.unit)[0])
         return NO_FRACTION.sub("", NO_TIME.sub("", text)).replace("T", " ")
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def duration_unit(column: Column, spread: float) -> tuple[str, float]:
+    """The largest unit in which durations that differ by `spread` differ by more than 1, and how many of the column's own it has.
+
+    A column that holds no durations counts in no unit: ("", 1).
+
+    Examples
+    --------
+    >>> duration_unit(Column("waited", "datetime", unit="timedelta64[ms]"), 90_000.0)
+    ('minutes', 60000.0)
+    """
+    if column.unit is None or not column.unit.startswith("timedelta"):
+        return "", 1.0
+    one = np.ones(1, dtype=column.unit)[0]
+    sizes = [(name, float(step / one)) for name, step in DURATIONS.items()]
+    return next((pair for pair in sizes if pair[1] <= spread), sizes[-1])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import floor, log10
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from merula.classify.conditionals import Conditional, class_labels, conditional, family_names, part_of
-from merula.classify.rows import shown
+from merula.classify.rows import duration_unit
 from merula.distributions import CountDistribution, GaussianDistribution, MultivariateGaussianDistribution
 from merula.schema import Column, Label
 from merula.stats import known_weight
@@ -94,7 +93,7 @@ def _missing_shares(model: BayesianClassifier) -> dict[str, float]:
 def _given(model: BayesianClassifier, column: Column) -> tuple[str, list[Items]]:
     """What a column holds given each class; nothing where the model has no such thing."""
     try:
-        if column.kind not in ("categorical", "text") and not column.cuts:
+        if column.kind not in ("categorical", "text") and column.cuts is None:
             return _spreads(model, column)
         found = conditional(model, column.name)
     except ValueError:
@@ -139,17 +138,25 @@ def _spreads(model: BayesianClassifier, column: Column) -> tuple[str, list[Items
     part = part_of(model, column)
     if isinstance(part, CountDistribution):
         return "moments", _plus_minus(*part.mean_and_deviation(column.name))
-    low, middle, high = part.quantiles(column.name, ONE_SIGMA, len(model.classes_))
-    if column.unit is None and isinstance(part, GaussianDistribution | MultivariateGaussianDistribution):
-        return "moments", _plus_minus(middle, high - middle)
-    spread = float((high - low).max())
-    written = partial(rounded, spread=spread) if column.unit is None else partial(_time, column, spread=spread)
-    return "range", [(written(m), f"({written(a)} – {written(b)})") for a, m, b in zip(low, middle, high, strict=True)]
+    reach = part.quantiles(column.name, ONE_SIGMA, len(model.classes_))
+    spread = float((reach[2] - reach[0]).max())
+    if column.unit is not None and column.unit.startswith("datetime"):
+        return "range", [_around([_time(column.unit, value, spread) for value in row]) for row in reach.T]
+    unit, size = duration_unit(column, spread)
+    if isinstance(part, GaussianDistribution | MultivariateGaussianDistribution):
+        return "moments", _plus_minus(reach[1] / size, (reach[2] - reach[1]) / size, unit)
+    return "range", [_around([rounded(value / size, spread / size) for value in row], unit) for row in reach.T]
 
 
-def _plus_minus(mean: Array, deviation: Array) -> list[Items]:
+def _plus_minus(mean: Array, deviation: Array, unit: str = "") -> list[Items]:
     spread = float(deviation.max())
-    return [(f"{rounded(m, spread)} ± {rounded(d, spread)}",) for m, d in zip(mean, deviation, strict=True)]
+    pairs = zip(mean, deviation, strict=True)
+    return [(f"{rounded(m, spread)} ± {rounded(d, spread)} {unit}".rstrip(),) for m, d in pairs]
+
+
+def _around(texts: Sequence[str], unit: str = "") -> Items:
+    low, middle, high = texts
+    return middle, f"({low} – {high}) {unit}".rstrip()
 
 
 def rounded(value: float, spread: float) -> str:
@@ -166,11 +173,9 @@ def rounded(value: float, spread: float) -> str:
     return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
-def _time(column: Column, value: float, spread: float) -> str:
-    """A time as finely as its spread makes sense: to the day, or to the minute."""
-    if column.unit is None or not column.unit.startswith("datetime"):
-        return shown(column, value)
-    moment, width = as_times(np.array([value, spread]), column.unit)
+def _time(unit: str, value: float, spread: float) -> str:
+    """An instant as finely as the column's spread makes sense: to the day, to the minute, or whatever it is."""
+    moment, width = as_times(np.array([value, spread]), unit)
     apart = width - np.datetime64(0, "ns")
     fine = "D" if apart >= 2 * DAY else "m" if apart >= 2 * MINUTE else "ms"
     return str(moment.astype(f"datetime64[{fine}]")).replace("T", " ")
