@@ -1,13 +1,15 @@
 """Pages hold no block of Python that is not executed, and their own links lead to files."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-GENERATED = {"reference/commands.md", "pictures/network.svg", "pictures/explanation.svg", "pictures/nomogram.svg"}
+PICTURES = runpy.run_path(str(DOCS / "hooks" / "pictures.py"))["PICTURES"]
+GENERATED = {"reference/commands.md", *(f"pictures/{name}.svg" for name in PICTURES)}
 KNOWN = {"pycon", "text", "sh", "python"}
 
 

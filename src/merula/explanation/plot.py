@@ -91,6 +91,7 @@ def _bar(ax: Any, row: int, start: float, end: float, color: str, text: str) -> 
     rightwards = end >= start
     room = (high - end if rightwards else end - low) > 0.12 * (high - low)
     outwards = rightwards if room else not rightwards
+    paper = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5}  # no line runs through it
     ax.annotate(
         text,
         (end, row),
@@ -100,6 +101,7 @@ def _bar(ax: Any, row: int, start: float, end: float, color: str, text: str) -> 
         va="center",
         fontsize="small",
         color="black" if room else "white",
+        bbox=paper if room else None,
     )
 
 
