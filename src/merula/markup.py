@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-STYLE = "border-collapse:collapse;font-variant-numeric:tabular-nums"
+STYLE = "border-collapse:collapse;font-variant-numeric:tabular-nums;margin:0 0 0.5em"  # notebooks centre tables
 CELL, NAME = "padding:2px 10px;text-align:right", "padding:2px 10px;text-align:left"
 NEW_LINE = "\n"
 Rows = Sequence[Sequence[str]]

@@ -25,14 +25,13 @@ def as_html(model: BayesianClassifier) -> str:
     """The model as a table: its prior, then its columns."""
     summary = summarise_model(model)
     names = ["column", "distribution", *(["missing"] if _tells_missing(summary) else [])]
-    rows = [
-        _row("th", [(name,) for name in (*names, *_labels(summary))]),
-        _row("td", [("prior",), *[("",)] * (len(names) - 1), *((f"{p:.4g}",) for p in summary.prior.values())]),
-        *(_row("td", _cells(line, _tells_missing(summary))) for line in summary.lines),
-    ]
+    head = _row("th", [(name,) for name in (*names, *_labels(summary))])
+    prior = _row("td", [("prior",), *[("",)] * (len(names) - 1), *((f"{p:.4g}",) for p in summary.prior.values())])
+    body = prior + "".join(_row("td", _cells(line, _tells_missing(summary))) for line in summary.lines)
+    table = f"<table style='{STYLE}'><thead>{head}</thead><tbody>{body}</tbody></table>"
     call = f"<code>{html_text(shortened(repr(model), LONGEST_CALL))}</code>"
     notes = html_text("\n".join(_notes(summary)))
-    return html_block(f"<p>{call}<br>{html_text(_learned(summary))}</p><table style='{STYLE}'>{''.join(rows)}</table><p>{notes}</p>")  # fmt: skip
+    return html_block(f"<p>{call}<br>{html_text(_learned(summary))}</p>", table, f"<p>{notes}</p>" if notes else "")
 
 
 def _row(tag: str, cells: Sequence[Items]) -> str:

@@ -32,15 +32,16 @@ def _table(evaluation: Evaluation) -> str:
     heads = "".join(
         f"<th style='{CELL}'>{_name(model, place, evaluation)}</th>" for place, model in enumerate(evaluation.models)
     )
-    rows = [f"<tr><th></th><th></th>{heads}</tr>"]
+    rows = []
     for name in evaluation.models[0].figures:
         title, better = FIGURES[name]
         cells = "".join(
             f"<td style='{ONE_LINE}'>{f'<b>{model.figures[name]}</b>' if is_best else model.figures[name]}</td>"
             for model, is_best in zip(evaluation.models, _best(evaluation, name), strict=True)
         )
-        rows.append(f"<tr><th style='{ONE_LINE}'>{html_text(title)}</th><td>{better}</td>{cells}</tr>")
-    return f"<table style='{STYLE}'>{''.join(rows)}</table>"
+        rows.append(f"<tr><th style='{ONE_LINE}'>{html_text(title)}</th><td style='{CELL}'>{better}</td>{cells}</tr>")
+    head = f"<thead><tr><th></th><th></th>{heads}</tr></thead>"
+    return f"<table style='{STYLE}'>{head}<tbody>{''.join(rows)}</tbody></table>"
 
 
 def _name(model: ModelEvaluation, place: int, evaluation: Evaluation) -> str:

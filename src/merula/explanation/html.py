@@ -25,7 +25,7 @@ def as_html(explanation: Explanation) -> str:
     body = "".join(_derivation(part, places, len(explanation.derivations) > 1) for part in explanation.derivations)
     posterior = "".join(f"<td style='{CELL}'><b>{explanation.posterior[k]:.4g}</b></td>" for k in places)
     total = "" if len(explanation.derivations) > 1 else signed(explanation.derivations[0].log_odds)
-    foot = f"<tr style='border-top:1px solid'><td><b>posterior</b></td>{posterior}<td style='{CELL}'><b>{total}</b></td><td></td></tr>"
+    foot = f"<tr style='border-top:1px solid'><td style='text-align:left'><b>posterior</b></td>{posterior}<td style='{CELL}'><b>{total}</b></td><td></td></tr>"
     hidden = len(explanation.classes) - len(places)
     notes = [f"{hidden} less probable classes not shown."] if hidden else []
     if explanation.zero_evidence:
