@@ -57,10 +57,15 @@ class NaiveBayesClassifier(BayesianClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The classes, sorted; columns of `predict_proba` follow them.
     schema_ : Schema
+        What each column is: kind, levels, cuts.
     feature_names_in_ : array of shape (n_features,), if the table had names
+        The names of the columns.
     class_log_prior_ : array of shape (n_classes,)
+        log P(c).
     distributions_ : tuple of Distribution
+        What the columns are given the class; each distribution names its `columns`.
     distribution_scores_ : {column: {family: score}}, with ``distributions="auto"``
         The mean log density of unseen cells under each family tried; the largest was chosen.
 
@@ -119,7 +124,8 @@ class NaiveBayesClassifier(BayesianClassifier):
 
         Parameters
         ----------
-        class_prior : {class: p}
+        class_prior : mapping
+            ``{class: probability}``.
         tables : {column: {class: {level: p}}}
             P(level given class); a data frame with classes as rows and levels as columns serves as well.
         unseen : "missing" or "error"
