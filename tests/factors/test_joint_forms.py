@@ -1,5 +1,6 @@
 """How a joint distribution is stated, counted, printed and handed on."""
 
+import io
 from fractions import Fraction
 
 import numpy as np
@@ -221,3 +222,9 @@ def test_the_unchecked_way_takes_levels_by_name_or_in_order():
     assert dict(by_name.levels) == {"色泽": ("a", "b"), "größe": ("c", "d")}
     assert by_name.to_dict() == {("a", "c"): 0.1, ("a", "d"): 0.2, ("b", "c"): 0.3, ("b", "d"): 0.4}
     assert values.flags.writeable
+
+
+def test_given_axes_draw_any_script(pyplot, chinese_font):
+    figure, ax = pyplot.subplots()
+    assert mr.JointDistribution("色泽", {"乌黑": 0.4, "浅白": 0.6}).plot(ax=ax) is ax
+    figure.savefig(io.BytesIO(), format="png")  # a sign that its font lacks is a warning, hence an error here
