@@ -126,8 +126,8 @@ class NaiveBayesClassifier(BayesianClassifier):
         ----------
         class_prior : mapping
             ``{class: probability}``.
-        tables : {column: {class: {level: p}}}
-            P(level given class); a data frame with classes as rows and levels as columns serves as well.
+        tables : mapping
+            ``{column: {class: {level: probability}}}``, P(level given class); for a column, a data frame with classes as rows and levels as columns serves as well.
         unseen : "missing" or "error"
             What a level that no table names means at predict.
         n_jobs : None or int
