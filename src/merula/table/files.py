@@ -43,7 +43,7 @@ def read_table(
     Parameters
     ----------
     path : path
-        CSV with any of the usual separators, JSON lines, Parquet, Arrow or Feather, each but Parquet also packed by gzip; a
+        CSV with any of the usual separators, JSON lines, Parquet, Arrow or Feather, each also packed by gzip; a
         pattern such as ``"2024-*.csv"`` for several files, one below the other; ``"-"`` for standard input.
     words : collection of str
         Columns of a CSV file that hold words even where all of them look like numbers.
