@@ -89,3 +89,63 @@ def test_cuts_that_tell_the_levels_of_an_arrow_column_apart():
     birds = pa.Table.from_pandas(BIRDS.assign(bird=CLASSES))
     network = mr.learn_structure(birds, numeric="mdl", target="bird")
     assert network.levels["wing"] == ("≤ 9.75", "> 9.75")
+
+
+# ------------------------------------------------------------------------------------------- the target among the columns
+
+
+@each
+def test_target_left_among_the_columns(classifier):
+    with pytest.warns(mr.TargetColumnWarning, match="column 'bird' holds the class itself in every row"):
+        classifier().fit(BIRDS.assign(bird=CLASSES), CLASSES)
+    with pytest.warns(mr.TargetColumnWarning, match="column 'is wren'"):
+        classifier().fit(BIRDS.assign(**{"is wren": (CLASSES == "wren") * 1}), (CLASSES == "wren") * 1)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "category", "Int64", "float"])
+def test_target_among_the_columns_of_any_type(dtype):
+    held = pd.Series(CLASSES == "wren").astype(dtype)
+    with pytest.warns(mr.TargetColumnWarning, match="column 'state'"):
+        mr.NaiveBayesClassifier().fit(BIRDS.assign(state=held), held)
+
+
+def test_a_column_that_almost_holds_the_class_is_not_warned_of():
+    other = CLASSES.copy()
+    other[-1] = "wren"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mr.NaiveBayesClassifier().fit(BIRDS.assign(bird=other), CLASSES)
+        mr.NaiveBayesClassifier().fit(BIRDS.assign(bird=np.where(CLASSES == "wren", "x", "y")), CLASSES)
+        mr.NaiveBayesClassifier().fit(CLASSES[:, None], CLASSES)  # an array is given column by column on purpose
+
+
+# ---------------------------------------------------------------------------------------------------------- other doors
+
+
+def test_probabilities_of_a_root_that_do_not_sum_to_one():
+    with pytest.raises(ValueError, match=r"P\(rain\) sums to 1.1, expected 1"):
+        mr.BayesianNetwork().add("rain", ["yes", "no"], [0.5, 0.6])
+
+
+def test_mistyped_column_of_evidence_rows():
+    network = mr.BayesianNetwork().add("colour", ["red", "blue"], [0.5, 0.5])
+    network = network.add("bird", ["wren", "tit"], [[0.9, 0.1], [0.2, 0.8]], parents=["colour"])
+    network = network.add("sex", ["f", "m"], [0.5, 0.5])
+    with pytest.warns(UserWarning, match=r"no column is called 'colour', .* did you mean 'color'\?"):
+        network.predict_table(pd.DataFrame({"color": ["red"], "sex": ["f"]}), "bird")
+    with pytest.raises(ValueError, match=r"column 'colour' is missing from the table.* did you mean 'color'\?"):
+        network.fit(pd.DataFrame({"color": ["red"], "sex": ["f"], "bird": ["tit"]}))
+
+
+def test_mistyped_class_in_costs():
+    with pytest.raises(ValueError, match=r"costs names class 'wern'.* did you mean 'wren'\?"):
+        mr.decide([[0.5, 0.5]], {"ring": {"wern": 1, "tit": 0}}, classes=["tit", "wren"])
+
+
+def test_nowhere_to_write(tmp_path):
+    model = mr.NaiveBayesClassifier().fit(BIRDS, CLASSES)
+    for write in (model.save, lambda path: mr.write_report(mr.NaiveBayesClassifier(), None, None, path)):
+        with pytest.raises(FileNotFoundError, match="there is no folder .*nowhere to write birds.x in; make it first"):
+            write(tmp_path / "nowhere" / "birds.x")
+        with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
+            write(tmp_path)

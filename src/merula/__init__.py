@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from merula.advice import TargetColumnWarning
     from merula.classify import (
         BayesClassifier,
         KernelBayesClassifier,
@@ -114,6 +115,7 @@ _HOMES = {
     "SampledDistribution": "factors",
     "Schema": "schema",
     "Setting": "distributions",
+    "TargetColumnWarning": "advice",
     "TooWideError": "factors",
     "UnobservedParentsWarning": "network",
     "UnseenLevelWarning": "encode",
@@ -177,6 +179,7 @@ __all__ = [
     "SampledDistribution",
     "Schema",
     "Setting",
+    "TargetColumnWarning",
     "TooWideError",
     "UnobservedParentsWarning",
     "UnseenLevelWarning",

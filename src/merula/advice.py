@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.encode import Target, infer_schema
+from merula.encode import Encoded, Target, infer_schema
 from merula.encode.disguise import FOR_MISSING, are_dates, others_than_numbers, shown
+from merula.logspace import warn_user
 from merula.schema import Column
-from merula.table import Table
+from merula.table import Table, plain_label
 
 FEWEST_ROWS = 10  # below that, chance explains anything
 FEWEST_LEVELS = 20  # of words, before they can be called identifiers
@@ -25,6 +26,7 @@ BINS = 64
 MOST_CODES, ROWS_OF_A_CODE = 10, 10
 MOST_ROWS = 65_536  # of numbers, that tell a leak
 NAMED_ID = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|nr|no|number)$|[a-z]I[dD]$|^(id|ID)[\W_]|编号", re.IGNORECASE)
+GLANCE = 64  # rows that tell most columns from the class
 MOST_NUMBERED = 50  # classes that are called by whole numbers
 
 ADVISED = {
@@ -36,6 +38,21 @@ ADVISED = {
 }
 
 Said = tuple[str, str]
+
+
+class TargetColumnWarning(UserWarning):
+    """A column holds the class itself in every row, so that a model would learn nothing else; leave it out.
+
+    Examples
+    --------
+    >>> import merula as mr, pandas as pd, warnings
+    >>> birds = pd.DataFrame({"wing": [4.9, 9.8] * 5, "bird": ["wren", "tit"] * 5})
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     model = mr.NaiveBayesClassifier().fit(birds, birds["bird"])
+    >>> said[0].category is mr.TargetColumnWarning
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -236,6 +253,52 @@ def _told(counts: NDArray[np.int64], label: int, commonest: int) -> int:
 
 
 # --------------------------------------------------------------------------------------------------------------- target
+
+
+def warn_of_target(rows: Encoded, target: Target) -> None:
+    """A warning where a column holds the class itself in every row."""
+    labels = [plain_label(label) for label in target.classes.tolist()]
+    if len(rows) < FEWEST_ROWS or len(labels) < 2:
+        return
+    name = _worded_target(rows, target, labels)
+    if name is None and all(isinstance(label, int | float) for label in labels):
+        name = _numbered_target(rows, target)
+    if name is not None:
+        warn_user(
+            f"column {name!r} holds the class itself in every row, so the model learns nothing else; leave the target out of X",
+            TargetColumnWarning,
+        )
+
+
+def _worded_target(rows: Encoded, target: Target, labels: Sequence[Any]) -> str | None:
+    """The column of words that holds the class in every row; most columns are settled by a glance at the first rows."""
+    where = {label: place for place, label in enumerate(labels)}
+    for name, coded in rows.coded.items():
+        if not 0 <= len(coded.slots) - len(labels) <= 2:  # missing may have a slot, and booleans have both
+            continue
+        held = coded.codes[rows.start : rows.stop]
+        # a slot more for whole numbers beyond the range that slots were made for
+        places = np.array([*(where.get(label, -1) for label in coded.slots), -1])
+        if all(
+            (_clipped(places, np.asarray(held[part]), coded.shift) == target.codes[part]).all()
+            for part in (slice(GLANCE), slice(None))
+        ):
+            return name
+    return None
+
+
+def _clipped(places: NDArray[np.int64], codes: NDArray[Any], shift: int) -> NDArray[np.int64]:
+    """The place of each code's slot; the last one for codes that have none."""
+    slots = codes.astype(np.int64) - shift
+    return places[np.where((slots >= 0) & (slots < len(places)), slots, -1)]
+
+
+def _numbered_target(rows: Encoded, target: Target) -> str | None:
+    for name, values in rows.numeric.items():
+        held = values[rows.start : rows.stop]
+        if all((held[part] == target.classes[target.codes[part]]).all() for part in (slice(GLANCE), slice(None))):
+            return name
+    return None
 
 
 def check_target(target: Target, name: str) -> None:

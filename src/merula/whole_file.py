@@ -26,6 +26,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     >>> path.read_text()
     'wren'
     """
+    check_place(path)
     if Path(path).exists() and not Path(path).is_file():  # a device or a pipe is written to, never replaced
         with open(path, "wb") as file:
             yield file
@@ -42,6 +43,15 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def check_place(path: str | os.PathLike[str]) -> None:
+    """An error if there is no folder to write a file in, or if the path is a folder itself."""
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder; name a file in it")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} in; make it first")
 
 
 def nearest_file(path: Path, suffix: str = "") -> str:

@@ -190,3 +190,14 @@ def test_a_terminal_without_the_signs(folder, birds):
     assert b"\\u2264" in learned
     shown = subprocess.run([*shell, "network", "show", "b.bif", "--json"], **more).stdout
     assert any("≤" in level for level in json.loads(shown)["variables"][0]["levels"])
+
+
+def test_a_network_in_another_encoding(merula, folder):
+    text = (
+        "network n {}\nvariable Größe { type discrete [2] { klein, groß }; }\nprobability (Größe) { table 0.5, 0.5; }\n"
+    )
+    (folder / "n.bif").write_bytes(text.encode("latin-1"))
+    check(merula("network", "show", "n.bif"), BAD_INPUT, "line 2", "say --encoding latin-1")
+    for words in (("show", "n.bif"), ("query", "n.bif", "Größe"), ("convert", "n.bif", "n.net")):
+        result = merula("network", *words, "--encoding", "latin-1")
+        assert result.exit_code == 0, result.stderr

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from merula.advice import warn_of_target
 from merula.classify.choice import best_families, score_families
 from merula.classify.plan import Plan, choose_blocks, same_option
 from merula.distributions import Distribution, Setting
@@ -181,6 +182,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
         rows = encode_rows(X, plan.schema, plan.named, type(self).__name__)
         target = encode_target(y, len(rows), sample_weight)
+        if plan.named:  # the columns of an array are not left there by mistake
+            warn_of_target(rows, target)
         count = len(target.classes)
         wanted = [ClassCounts.zero(count), *(block.family.wanted(block.columns, count) for block in plan.blocks)]
         found = local.collect(rows, target, wanted, self.n_jobs)

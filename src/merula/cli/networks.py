@@ -33,6 +33,10 @@ class Numeric(StrEnum):
 
 NETWORK = "A network file: .bif, .xmlbif, .net, .xdsl, .uai or .json, also with .gz."
 NetworkFile = Annotated[str, typer.Argument(metavar="NETWORK", help=NETWORK, show_default=False)]
+NetworkEncoding = Annotated[
+    str | None,
+    typer.Option("--encoding", metavar="NAME", help="The encoding of a file that is not UTF-8.", show_default=False),
+]
 NetworkOut = Annotated[
     str,
     typer.Option("--output", "-o", metavar="FILE", help="Where the network is written; its suffix names the format."),
@@ -42,6 +46,7 @@ NetworkOut = Annotated[
 @app.command()
 def show(
     network: NetworkFile,
+    encoding: NetworkEncoding = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
@@ -55,7 +60,7 @@ def show(
     """
     from merula.cli.jobs.networks import outline, outline_text
 
-    found = outline(network)
+    found = outline(network, encoding)
     Voice(quiet, as_json).result(outline_text(found), found)
 
 
@@ -81,6 +86,7 @@ def query(
             show_default=False,
         ),
     ] = [],  # noqa: B006
+    encoding: NetworkEncoding = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
@@ -94,7 +100,7 @@ def query(
     """
     from merula.cli.jobs.networks import ask_network
 
-    text, found = ask_network(network, variables or [], given, do)
+    text, found = ask_network(network, variables or [], given, do, encoding)
     Voice(quiet, as_json).result(text, found)
 
 
@@ -162,6 +168,7 @@ def convert(
     output: Annotated[
         str, typer.Argument(metavar="FILE", help="The file to write; its suffix names the format.", show_default=False)
     ],
+    encoding: NetworkEncoding = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
@@ -175,5 +182,5 @@ def convert(
     """
     from merula.cli.jobs.networks import convert_file
 
-    count = convert_file(network, output)
+    count = convert_file(network, output, encoding)
     Voice(quiet, as_json).result(f"{count} variables: {output}", {"variables": count, "output": output})

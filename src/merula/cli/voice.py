@@ -59,8 +59,8 @@ class Voice:
         return False if self.quiet else None
 
     @contextmanager
-    def heeding_warnings(self, but: type[Warning] | tuple[()] = ()) -> Iterator[None]:
-        """While the library works, its warnings become notes, `but` those of one kind."""
+    def heeding_warnings(self, but: tuple[type[Warning], ...] = ()) -> Iterator[None]:
+        """While the library works, its warnings become notes, `but` those of some kinds."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             try:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.schema import Label
+from merula.schema import Label, nearest
 from merula.table import plain_label
 
 Array = NDArray[np.float64]
@@ -99,7 +99,9 @@ def _from_mapping(costs: Mapping[Any, Any], classes: tuple[Label, ...] | None) -
     labels = named if classes is None else classes
     stray = [label for label in named if label not in labels]
     if stray:
-        raise ValueError(f"costs names class {stray[0]!r}, which is none of the classes {list(labels)}")
+        raise ValueError(
+            f"costs names class {stray[0]!r}, which is none of the classes {list(labels)}{nearest(stray[0], map(str, labels))}"
+        )
     table = [[_cost(action, row, label) for label in labels] for action, row in costs.items()]
     return Costs(np.array(table, dtype=np.float64), tuple(costs), labels)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from merula.formats import bif, merula_json, net, uai, xdsl, xmlbif
 from merula.formats.checks import nearest
 from merula.network.node import AnyNode
-from merula.whole_file import nearest_file, whole_file
+from merula.whole_file import check_place, nearest_file, whole_file
 
 PathLike = str | os.PathLike[str]
 LARGEST_FILE = 2**31  # bytes, unpacked
@@ -102,8 +102,7 @@ def write_nodes(nodes: Sequence[AnyNode], path: PathLike) -> None:
       name = "smoke";
     """
     known, target = _format(path), Path(path)
-    if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder; name a file in it")
+    check_place(target)
     try:
         data = known.dump(nodes, name=target.name.partition(".")[0] or "unknown").encode()
     except UnicodeEncodeError as error:
@@ -111,8 +110,6 @@ def write_nodes(nodes: Sequence[AnyNode], path: PathLike) -> None:
             f"{target}: the sign {error.object[error.start]!r} cannot be written; rename what holds it"
         ) from None
     packed = gzip.compress(data, mtime=0) if target.suffix.lower() == ".gz" else data
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} in; make it first")
     with whole_file(target) as file:
         file.write(packed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from merula.network.inference import Inference
 from merula.network.node import AnyNode, GaussianNode, NoisyNode
 from merula.network.noisy import noisy_rows
 from merula.network.numeric_rows import NumericRows, numeric_rows, patterns
+from merula.schema import nearest
 from merula.structure.rows import NetworkRows, read_rows
 from merula.table import open_table
 
@@ -34,9 +35,19 @@ def read_known(
     names = [name for name in table.names if name in nodes]
     if not names:
         raise ValueError(f"no column of the rows is a variable of the network, which has {', '.join(map(repr, list(nodes)[:8]))}{' …' if len(nodes) > 8 else ''}; the rows have {', '.join(map(repr, table.names[:8]))}")  # fmt: skip
+    _warn_of_typing(table.names, [name for name in nodes if name != target])
     names = [name for name in names if name != target]
     levels = {name: None if isinstance(nodes[name], GaussianNode) else nodes[name].levels for name in names}
     return read_rows(table, names, levels, unseen="missing", cuts=cuts)
+
+
+def _warn_of_typing(columns: Sequence[str], variables: Sequence[str]) -> None:
+    """A warning where a column is almost called like a variable that has none: it would be passed over without a word."""
+    stray = [name for name in columns if name not in variables]
+    for name in variables if stray else ():
+        hint = nearest(name, stray, 0.8) if name not in columns else ""
+        if hint:
+            warn_user(f"no column is called {name!r}, which counts as not observed{hint}", UserWarning)
 
 
 def posteriors(

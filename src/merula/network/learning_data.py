@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from merula.network.statistic import FamilyStatistic, count_families
-from merula.schema import Label, one_of
+from merula.schema import Label, nearest, one_of
 from merula.structure.graph import Graph
 from merula.structure.rows import NetworkRows, read_rows
 from merula.table import Table, open_table, plain_label
@@ -72,7 +72,7 @@ def _absent(table: Table, graph: Graph, allowed: Mapping[str, Any] | Sequence[st
     for name in lacking:
         if name not in allowed:
             raise ValueError(
-                f"column {name!r} is missing from the table, which has {', '.join(map(repr, table.names[:8]))}{', …' if len(table.names) > 8 else ''}; add it, or, if {name!r} is never observed, state its levels: levels={{{name!r}: […]}}"
+                f"column {name!r} is missing from the table, which has {', '.join(map(repr, table.names[:8]))}{', …' if len(table.names) > 8 else ''}; add it, or, if {name!r} is never observed, state its levels: levels={{{name!r}: […]}}{nearest(name, table.names)}"
             )
     return "missing" if lacking else "error"
 

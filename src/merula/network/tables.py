@@ -40,7 +40,7 @@ def checked_rows(name: str, levels: Sequence[Label], parents: Levels, table: Arr
     sums = table.sum(axis=-1)
     wrong = np.abs(sums - 1) > SUM_TOLERANCE
     if wrong.any():
-        place = tuple(int(axis[0]) for axis in np.nonzero(wrong))
+        place = tuple(int(rank) for rank in np.argwhere(wrong)[0])  # of a variable without parents: ()
         where = f" where {cell_text(parents, place)}" if parents else ""
         raise ValueError(f"{heading} sums to {sums[place]:.9g}{where}, expected 1; correct that row")
     table = table / sums[..., np.newaxis]

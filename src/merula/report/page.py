@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merula.findings import Findings, findings_of
+from merula.whole_file import whole_file
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -53,7 +53,8 @@ def evaluation_html(evaluation: Evaluation) -> str:
 
 def write_html(page: str, path: str | os.PathLike[str]) -> None:
     """Write the page, in UTF-8."""
-    Path(path).write_text(page, encoding="utf-8", newline="\n")
+    with whole_file(path) as file:
+        file.write(page.encode())
 
 
 def _environment() -> Environment:

@@ -8,6 +8,7 @@ from typing import Any
 
 from merula.findings import Findings, gather
 from merula.report.page import check_libraries, findings_html, write_html
+from merula.whole_file import check_place
 
 
 def write_report(
@@ -62,6 +63,7 @@ def write_report(
     (0.0, '<!DOCTYPE html>')
     """
     check_libraries()
+    check_place(path)
     found = gather(
         model,
         X,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from merula.discretize.intervals import assign, interval_labels
 from merula.encode import Coded, UnseenLevelWarning, checked_weights, encode, infer_schema, level_positions
 from merula.logspace import Array, warn_user
-from merula.schema import Column, Label, Schema, one_of, sort_labels
+from merula.schema import Column, Label, Schema, nearest, one_of, sort_labels
 from merula.table import Table, codes_of_numbers, open_table
 
 Levels = tuple[Label, ...]
@@ -176,7 +176,7 @@ def _find(table: Table, wanted: Sequence[str], absent: str) -> list[int]:
     lacking = [name for name in wanted if name not in known]
     if lacking and absent == "error":
         raise ValueError(
-            f"column {lacking[0]!r} is missing from the table, which has {', '.join(map(repr, table.names[:8]))}{', …' if len(table.names) > 8 else ''}; add it, or leave it out"
+            f"column {lacking[0]!r} is missing from the table, which has {', '.join(map(repr, table.names[:8]))}{', …' if len(table.names) > 8 else ''}; add it, or leave it out{nearest(lacking[0], table.names)}"
         )
     return [known.get(name, -1) for name in wanted]
 

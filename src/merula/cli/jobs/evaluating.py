@@ -9,7 +9,7 @@ from sklearn.dummy import DummyClassifier
 
 import merula as mr
 from merula.cli.jobs.models import costs_file, new_model
-from merula.cli.jobs.task import Asked, Task, read_task
+from merula.cli.jobs.task import SAID, Asked, Task, read_task
 from merula.cli.voice import Voice
 from merula.encode import UnseenLevelWarning
 from merula.evaluation import Evaluation
@@ -27,7 +27,7 @@ def evaluate_file(
     costs: str | None = None,
 ) -> tuple[Evaluation, Task]:
     """Figures of models on rows they were not fitted on, beside guessing by the classes' frequencies alone."""
-    with voice.heeding_warnings(but=UnseenLevelWarning):  # folds lack rare levels: nothing to be told
+    with voice.heeding_warnings(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
         task = read_task(asked, voice)
         read = costs_file(costs, [plain_label(label) for label in task.classes.classes.tolist()])
         candidates = {name: new_model(name, task.kinds) for name in models}

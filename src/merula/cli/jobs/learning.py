@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.base import clone
 
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, new_model, open_model, write_model
-from merula.cli.jobs.task import Asked, Task, read_task
+from merula.cli.jobs.task import SAID, Asked, Task, read_task
 from merula.cli.voice import Voice
 from merula.table import plain_label
 
@@ -26,7 +26,7 @@ def fit_file(
         raise ValueError(
             f"--like takes the model and the kinds of columns from {like}; leave out --model, --kinds and --ignore"
         )
-    with voice.progress(3) as step, voice.heeding_warnings():
+    with voice.progress(3) as step, voice.heeding_warnings(but=SAID):
         step("reading")
         task = read_task(asked, voice)
         read = costs_file(costs, [plain_label(label) for label in task.classes.classes.tolist()])

@@ -17,7 +17,7 @@ from merula.decision import Costs, read_costs
 from merula.persist import read_state, write_state
 from merula.schema import Label
 from merula.table import plain_label
-from merula.whole_file import nearest_file
+from merula.whole_file import check_place, nearest_file
 
 MODELS: dict[str, Any] = {
     "auto": lambda kinds: mr.NaiveBayesClassifier(kinds=kinds, distributions="auto"),
@@ -93,10 +93,9 @@ def check_writable(path: str, what: str, table: str | None = None) -> None:
     place = Path(path)
     if table is not None and place.exists() and Path(table).exists() and place.samefile(table):
         raise ValueError(f"{path} is the table itself, which would be lost; name another file for {what}")
-    if path == "-" or place.is_dir():
+    if path == "-":
         raise IsADirectoryError(f"{what} cannot be written to {path}; name a file")
-    if not place.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {place.parent} to write {place.name} in; make it first")
+    check_place(place)
     special = place.exists() and not place.is_file()  # such as /dev/null, which is not replaced
     if not (special or os.access(place.parent, os.W_OK)) or (place.exists() and not os.access(place, os.W_OK)):
         raise PermissionError(f"{path} may not be written: permission denied")

@@ -79,16 +79,16 @@ def check_network_file(path: str, table: str | None = None) -> None:
         raise ValueError(f"{path}: networks are written as {', '.join(FORMATS)}, each also with .gz")
 
 
-def open_network(path: str) -> Any:
+def open_network(path: str, encoding: str | None = None) -> Any:
     """The network in a file; an error that says so if the file holds a model."""
     if Path(path).is_file() and is_zipfile(path):
         raise ValueError(f"{path} holds a model or another archive, not a network; merula predict asks a model")
-    return mr.read_network(path)
+    return mr.read_network(path, encoding=encoding)
 
 
-def outline(path: str) -> dict[str, Any]:
+def outline(path: str, encoding: str | None = None) -> dict[str, Any]:
     """The variables of a network with their levels and parents, as plain data."""
-    network = open_network(path)
+    network = open_network(path, encoding)
     return {
         "file": path,
         "parameters": network.parameters_count,
@@ -113,10 +113,10 @@ def outline_text(found: Mapping[str, Any]) -> str:
 
 
 def ask_network(
-    path: str, variables: Sequence[str], given: Sequence[str], do: Sequence[str]
+    path: str, variables: Sequence[str], given: Sequence[str], do: Sequence[str], encoding: str | None = None
 ) -> tuple[str, dict[str, Any]]:
     """The posterior of some variables together, or of each by itself, as text and as plain data."""
-    network = open_network(path)
+    network = open_network(path, encoding)
     actions, evidence = _read_levels(network, do, "--do"), _read_levels(network, given, "--given")
     for name in variables:
         check_column(name, network.variables, "the variable asked for")
@@ -185,9 +185,9 @@ def _levels(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: level for name, level in row.items() if name != "probability"}
 
 
-def convert_file(source: str, output: str) -> int:
+def convert_file(source: str, output: str, encoding: str | None = None) -> int:
     """The number of variables of a network that was written in another format."""
     check_network_file(output)
-    network = open_network(source)
+    network = open_network(source, encoding)
     network.write(output)
     return len(network.variables)

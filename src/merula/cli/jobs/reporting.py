@@ -10,7 +10,7 @@ from typing import Any
 import merula as mr
 from merula.cli.jobs.evaluating import usable_folds
 from merula.cli.jobs.models import check_writable, costs_file, new_model
-from merula.cli.jobs.task import Asked, read_task
+from merula.cli.jobs.task import SAID, Asked, read_task
 from merula.cli.voice import Voice
 from merula.encode import UnseenLevelWarning
 from merula.table import plain_label
@@ -27,7 +27,7 @@ def report_file(
 ) -> None:
     """The report, written to a file."""
     check_writable(output, "a report", asked.table)
-    with voice.heeding_warnings(but=UnseenLevelWarning):  # folds lack rare levels: nothing to be told
+    with voice.heeding_warnings(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
         task = read_task(asked, voice)
         mr.write_report(
             {model: new_model(model, task.kinds)},

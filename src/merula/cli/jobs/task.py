@@ -8,7 +8,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from merula.advice import Remark, advised_kinds, check_target, review
+from merula.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.cli.voice import Voice
 from merula.encode import Target, encode_target
 from merula.encode.disguise import FOR_MISSING
@@ -18,6 +18,7 @@ from merula.table import open_table
 from merula.table.files import read_table
 
 BUNDLED = ("penguins",)
+SAID = (TargetColumnWarning,)  # by a remark already: it is a leak
 NETWORKS = tuple(suffix for suffix in FORMATS if suffix != ".json")
 MOST_NAMED = 6
 HINTS = {
