@@ -152,14 +152,14 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _look(self, table: Table, more_to_come: bool = False) -> Plan:
         """What a first look at a table decides: which columns there are, of which kind, and which blocks they form."""
-        schema = infer_schema(table, self.kinds, self.levels, more_to_come)
+        schema = infer_schema(table, self.kinds, self.levels, more_to_come, local.thread_count(self.n_jobs))
         schema, blocks = choose_blocks(schema, self.distributions, self._default_families())
         return Plan(schema, blocks, table.named, table.library)
 
     def _choose(self, table: Table, y: Any, sample_weight: Any) -> Plan:
         """The plan with the family that suits each column best, and the scores it was chosen by."""
         candidates = self._candidates()
-        schema = infer_schema(table, self.kinds, self.levels)
+        schema = infer_schema(table, self.kinds, self.levels, threads=local.thread_count(self.n_jobs))
         rows = encode_rows(table, schema, table.named, type(self).__name__)
         target = encode_target(y, len(rows), sample_weight)
         smoothing = checked_smoothing(self.smoothing, schema.names)
@@ -180,7 +180,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         one_of(self.unseen, self._unseen, "unseen")
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
-        rows = encode_rows(X, plan.schema, plan.named, type(self).__name__)
+        rows = encode_rows(X, plan.schema, plan.named, type(self).__name__, local.thread_count(self.n_jobs))
         target = encode_target(y, len(rows), sample_weight)
         if plan.named:  # the columns of an array are not left there by mistake
             warn_of_target(rows, target)
@@ -368,7 +368,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _encoded(self, X: Any) -> Encoded:
         check_is_fitted(self, "classes_")
-        return encode_rows(X, self.schema_, self._plan.named, type(self).__name__)
+        threads = local.thread_count(self.n_jobs)
+        return encode_rows(X, self.schema_, self._plan.named, type(self).__name__, threads)
 
     def _score(self, X: Any, finish: Callable[[Array, Array], int] | None) -> Array:
         """The log joint of every row, turned in place into what `finish` makes of it."""

@@ -57,7 +57,9 @@ class UnseenLevelWarning(UserWarning):
     """
 
 
-def infer_schema(table: Table, kinds: Any = None, levels: Any = None, more_to_come: bool = False) -> Schema:
+def infer_schema(
+    table: Table, kinds: Any = None, levels: Any = None, more_to_come: bool = False, threads: int = 1
+) -> Schema:
     """The schema of a table: kinds from dtypes, overridden by `kinds` and `levels`.
 
     A column without any value says nothing, unless there is `more_to_come`: then its kind must be given.
@@ -68,6 +70,7 @@ def infer_schema(table: Table, kinds: Any = None, levels: Any = None, more_to_co
     for name, kind in given.items():
         one_of(kind, KINDS, f"kinds[{name!r}]" if not isinstance(kinds, str) else "kinds")
     declared = {name: _declared(name, values) for name, values in _by_column(table, levels or {}, "levels").items()}
+    table.read_words([place for place, name in enumerate(table.names) if name not in {*given, *declared}], threads)
     return Schema(
         tuple(
             _column(table, position, name, given.get(name), declared.get(name), more_to_come)
@@ -327,8 +330,10 @@ def _gather(columns: list[NDArray[Any]]) -> NDArray[Any]:
     return tile
 
 
-def encode(table: Table, schema: Schema, positions: Sequence[int]) -> Encoded:
+def encode(table: Table, schema: Schema, positions: Sequence[int], threads: int = 1) -> Encoded:
     """The schema's columns, found in the table at these positions."""
+    found = zip(schema.columns, positions, strict=True)
+    table.read_words([place for column, place in found if column.kind == "categorical"], threads)
     numeric: dict[str, NDArray[Any]] = {}
     coded: dict[str, Coded] = {}
     where = {}
@@ -421,7 +426,7 @@ def find_columns(table: Table, schema: Schema, named: bool | None, model: str) -
     return list(range(len(schema.names)))
 
 
-def encode_rows(source: Any, schema: Schema, named: bool | None, model: str) -> Encoded:
+def encode_rows(source: Any, schema: Schema, named: bool | None, model: str, threads: int = 1) -> Encoded:
     """Open a source and encode it as the schema says, columns matched by name."""
     table = open_table(source)
-    return encode(table, schema, find_columns(table, schema, named, model))
+    return encode(table, schema, find_columns(table, schema, named, model), threads)

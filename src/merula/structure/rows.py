@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from merula.discretize.intervals import assign, interval_labels
 from merula.encode import Coded, UnseenLevelWarning, checked_weights, encode, infer_schema, level_positions
+from merula.engine import local
 from merula.logspace import Array, warn_user
 from merula.schema import Column, Label, Schema, nearest, one_of, sort_labels
 from merula.table import Table, codes_of_numbers, open_table
@@ -146,7 +147,10 @@ def read_rows(
     values: dict[str, Array] = {}
     present = [place for place, position in enumerate(where) if position >= 0]
     encoded = encode(
-        table, Schema(tuple(schema.columns[place] for place in present)), [where[place] for place in present]
+        table,
+        Schema(tuple(schema.columns[place] for place in present)),
+        [where[place] for place in present],
+        local.thread_count(None),
     )
     for place, column in enumerate(schema.columns):
         if column.kind != "categorical":
@@ -206,7 +210,7 @@ def _schema(
         for position, name in own.items()
         if position >= 0 and levels.get(name) is not None
     }
-    found = infer_schema(table, given, declared)
+    found = infer_schema(table, given, declared, threads=local.thread_count(None))
     return Schema(
         tuple(
             _settled_column(replace(found.columns[position], name=name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -70,6 +71,9 @@ class MatrixTable:
     def integers(self, position: int) -> NDArray[Any] | None:
         """One column of whole numbers as it is, else None."""
         return self.matrix[:, position] if self.matrix.dtype.kind in "iu" and self.matrix.dtype != np.uint64 else None
+
+    def read_words(self, positions: Sequence[int], threads: int) -> None:
+        """Nothing: see `FrameTable.read_words`."""
 
     def has_categories(self, position: int) -> bool:
         """An array holds words as words."""

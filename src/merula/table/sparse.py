@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -36,6 +37,9 @@ class SparseTable:
     def integers(self, position: int) -> NoReturn:
         """There are none."""
         raise TypeError(DENSE_NEEDED)
+
+    def read_words(self, positions: Sequence[int], threads: int) -> None:
+        """Nothing: see `FrameTable.read_words`."""
 
     def has_categories(self, position: int) -> NoReturn:
         """There are none."""
