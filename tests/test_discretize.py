@@ -17,6 +17,7 @@ from merula.discretize import (
     Discretizer,
     assign,
     cuts_for,
+    cuts_said,
     equal_width_cuts,
     interval_labels,
     mdl,
@@ -462,3 +463,18 @@ def test_labels_of_neighbouring_numbers_are_distinct(cut):
     above = nextafter(cut, np.inf)
     if above < np.inf:
         assert len(set(interval_labels((cut, above)))) == 3
+
+
+@given(st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=6, unique=True).map(sorted))
+def test_labels_say_their_cuts(cuts):
+    labels = interval_labels(cuts)
+    assert interval_labels(cuts_said(labels)) == labels
+    np.testing.assert_allclose(cuts_said(labels), cuts, rtol=1e-5, atol=1e-300)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [(), ("any",), ("≤ 1",), ("≤ 2", "> 1"), ("≤ 2", "(1, 2]", "> 2"), ("≤ nan", "> nan"), (1, 2), ("no", "yes")],
+)
+def test_other_labels_say_no_cuts(labels):
+    assert cuts_said(labels) == ()

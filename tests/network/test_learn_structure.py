@@ -186,6 +186,27 @@ def test_a_network_of_intervals_is_updated_and_added_with_numbers(patients):
         network.query("raucher", {"alter": 47.5})
 
 
+@pytest.mark.parametrize("suffix", ["bif", "xmlbif", "net", "xdsl", "json"])
+def test_a_network_of_intervals_takes_numbers_after_it_was_written_and_read(patients, tmp_path, suffix):
+    network = mr.learn_structure(patients.round(1), numeric="quantile", required=[("raucher", "alter")])
+    network.write(tmp_path / f"patienten.{suffix}")
+    read = mr.read_network(tmp_path / f"patienten.{suffix}")
+    np.testing.assert_allclose(
+        read.predict_table(patients, "raucher"), network.predict_table(patients, "raucher"), 1e-12
+    )
+    label = network.levels["alter"][int(np.searchsorted(network.discretizer_.cuts_["alter"], 47.5))]
+    assert read.query("raucher", {"alter": 47.5}).allclose(network.query("raucher", {"alter": label}), 1e-12)
+
+
+def test_stated_intervals_take_numbers_and_sets_of_them():
+    network = mr.BayesianNetwork().add("alter", ["≤ 40", "(40, 60]", "> 60"], [0.3, 0.4, 0.3])
+    assert network.probability({"alter": 40}) == pytest.approx(0.3)
+    assert network.probability({"alter": {41, 60.0, 99}}) == pytest.approx(0.7)
+    other = mr.BayesianNetwork().add("alter", ["≤ 40", "(40, 60]", "> 61"], [0.3, 0.4, 0.3])
+    with pytest.raises(ValueError, match="'alter' has no level 50"):
+        other.query("alter", {"alter": 50})
+
+
 def test_a_discretizer_that_is_given_stays_as_it_is(patients):
     cutter = mr.Discretizer(method="quantile", bins=3)
     first = mr.learn_structure(patients, numeric=cutter)

@@ -1,6 +1,6 @@
 """Cut points of numeric columns, from their statistics; and the transformer that replaces numbers by intervals."""
 
-from merula.discretize.intervals import assign, interval_labels
+from merula.discretize.intervals import assign, cuts_said, interval_labels
 from merula.discretize.mdl import mdl_cuts
 from merula.discretize.methods import METHODS, cuts_for
 from merula.discretize.transformer import Discretizer
@@ -11,6 +11,7 @@ __all__ = [
     "Discretizer",
     "assign",
     "cuts_for",
+    "cuts_said",
     "equal_width_cuts",
     "interval_labels",
     "mdl_cuts",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,25 @@ def interval_labels(cuts: Sequence[float]) -> tuple[str, ...]:
             break
     inner = (f"({low}, {high}]" for low, high in pairwise(texts))
     return (f"≤ {texts[0]}", *inner, f"> {texts[-1]}")
+
+
+def cuts_said(labels: Sequence[Any]) -> Cuts:
+    """The cuts between intervals called as `interval_labels` calls them, to the digits written; none where labels are others.
+
+    Examples
+    --------
+    >>> cuts_said(("≤ 2.45", "(2.45, 4.75]", "> 4.75"))
+    (2.45, 4.75)
+    >>> cuts_said(("low", "high"))
+    ()
+    """
+    if not labels or not isinstance(labels[0], str) or not labels[0].startswith("≤ "):
+        return ()
+    try:
+        cuts = tuple(float(str(label).rpartition(" ")[2].removesuffix("]")) for label in labels[:-1])
+    except ValueError:
+        return ()
+    return cuts if all(map(isfinite, cuts)) and interval_labels(cuts) == tuple(labels) else ()
 
 
 def _number_text(number: float, digits: int) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from merula.discretize.intervals import assign, interval_labels
+from merula.discretize.intervals import Cuts, assign, cuts_said, interval_labels
 from merula.factors.errors import ImpossibleEvidenceError
 from merula.factors.events import allowed, is_set
 from merula.factors.names import MOST_NAMED, rank_of
@@ -75,9 +75,22 @@ def in_intervals(given: Any, cuts: Mapping[str, Sequence[float]]) -> Any:
 
 
 def _interval(known: Any, cuts: Sequence[float]) -> Any:
+    if is_set(known):
+        return {_interval(one, cuts) for one in known}
     if isinstance(known, bool) or not isinstance(known, int | float | np.number) or np.isnan(known):
         return known
     return interval_labels(cuts)[int(assign([float(known)], cuts)[0])]
+
+
+def cuts_of(nodes: Mapping[str, AnyNode], names: Iterable[str], discretizer: Any) -> dict[str, Cuts]:
+    """The cuts of those of these variables that are intervals of numbers: as the discretizer found them, or as their labels say."""
+    found = {} if discretizer is None else discretizer.cuts_
+    cuts = {name: found[name] for name in names if name in found}
+    for name in names:
+        node = nodes.get(name)
+        if node is not None and node.levels != interval_labels(cuts.get(name, ())):
+            cuts[name] = cuts_said(node.levels)
+    return {name: places for name, places in cuts.items() if places}
 
 
 def relevant(graph: AnyGraph, targets: Collection[str], evidence: Evidence) -> Evidence:

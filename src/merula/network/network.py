@@ -9,12 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from merula.discretize.intervals import interval_labels
 from merula.factors import ConditionalDistribution, JointDistribution, TooWideError
 from merula.factors.names import chosen
 from merula.logspace import Array
 from merula.network import batches, drawing, hybrid, learning, sampling
-from merula.network.evidence import Evidence, check_possible, in_intervals, read_evidence, relevant
+from merula.network.evidence import Evidence, check_possible, cuts_of, in_intervals, read_evidence, relevant
 from merula.network.inference import Inference
 from merula.network.mixed import mixed_posterior
 from merula.network.node import AnyNode, GaussianNode, Node, NoisyNode
@@ -462,7 +461,7 @@ class BayesianNetwork:
         """Write the network into a file of the kind its suffix names: .bif, .xmlbif, .net, .xdsl, .uai, .json, also with .gz.
 
         Only .json keeps every variable as it is: types of labels, numbers, noisy-OR and noisy-MAX by their few numbers (as
-        .xdsl does). No file keeps the counts that `update` and `+` work on, nor `discretizer_`.
+        .xdsl does). No file keeps the counts that `update` and `+` work on; cuts are kept as the labels of intervals say them.
 
         Examples
         --------
@@ -511,13 +510,13 @@ class BayesianNetwork:
         return self._nodes
 
     def _read(self, given: Any) -> Evidence:
-        return read_evidence(self._stated(), in_intervals(given, self._cuts))
+        names = given if isinstance(given, Mapping) else ()
+        return read_evidence(self._stated(), in_intervals(given, cuts_of(self._nodes, names, self.discretizer_)))
 
     @property
     def _cuts(self) -> dict[str, tuple[float, ...]]:
         """The cuts of the variables that are intervals of numbers."""
-        cuts = {} if self.discretizer_ is None else self.discretizer_.cuts_
-        return {name: found for name, found in cuts.items() if name not in self._nodes or self._nodes[name].levels == interval_labels(found)}  # fmt: skip
+        return cuts_of(self._nodes, self._graph, self.discretizer_)
 
     def _limit(self, limit: float | None) -> float:
         return _checked_limit(self.limit if limit is None else limit)
