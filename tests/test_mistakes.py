@@ -149,3 +149,9 @@ def test_nowhere_to_write(tmp_path):
             write(tmp_path / "nowhere" / "birds.x")
         with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
             write(tmp_path)
+
+
+def test_evaluate_with_a_column_name_twice():
+    twice = BIRDS.set_axis(["wing", "wing"], axis=1)
+    with pytest.raises(ValueError, match="a column name stands more than once .*'wing'"):
+        mr.evaluate(mr.NaiveBayesClassifier(), twice, CLASSES, cv=2)

@@ -201,3 +201,14 @@ def test_a_network_in_another_encoding(merula, folder):
     for words in (("show", "n.bif"), ("query", "n.bif", "Größe"), ("convert", "n.bif", "n.net")):
         result = merula("network", *words, "--encoding", "latin-1")
         assert result.exit_code == 0, result.stderr
+
+
+def test_a_table_before_the_model(merula, model, birds):
+    check(merula("predict", birds, model), BAD_INPUT, f"{birds} cannot be read as a merula model", "before the table")
+
+
+def test_words_for_missing_in_the_bundled_table(merula):
+    result = merula("fit", "penguins", "-t", "species", "-m", "naive", "--missing", "Dream", "--json")
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(merula("info", "model.merula", "--json").stdout)["columns"]
+    assert next(column["levels"] for column in told if column["column"] == "island") == 2

@@ -27,7 +27,10 @@ def open_rows(X: Any) -> RowSource:
     if hasattr(X, "tocsr"):
         matrix = X.tocsr()
         return RowSource(matrix.shape[0], lambda rows: matrix[rows])
-    frame = nw.from_native(X, allow_series=True, pass_through=True)
+    try:
+        frame = nw.from_native(X, allow_series=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"a column name stands more than once ({' '.join(str(error).split())}); give every column its own") from None  # fmt: skip
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(f"X is a {type(X).__name__}, whose rows are not in memory; collect it first")
     if isinstance(frame, nw.DataFrame | nw.Series):

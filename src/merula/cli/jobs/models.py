@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 
@@ -14,6 +15,7 @@ import merula as mr
 from merula.classify.files import model_state
 from merula.cli.jobs.task import named_table
 from merula.decision import Costs, read_costs
+from merula.formats import FORMATS
 from merula.persist import read_state, write_state
 from merula.schema import Label
 from merula.table import plain_label
@@ -75,6 +77,10 @@ def open_model(path: str) -> SavedModel:
         raise IsADirectoryError(f"{path} is a folder, expected a model file")
     if not Path(path).exists():
         raise FileNotFoundError(f"there is no model file {path}{nearest_file(Path(path), '.merula')}")
+    if not is_zipfile(path) and not path.lower().removesuffix(".gz").endswith(tuple(FORMATS)):
+        raise ValueError(
+            f"{path} cannot be read as a merula model: it is another kind of file, or cut short; the model, as merula fit wrote it, comes before the table"
+        )
     model = mr.load(path)
     if not hasattr(model, "predict_proba"):
         raise ValueError(f"{path} holds a network, not a model; merula network shows and asks it")

@@ -144,9 +144,10 @@ def _read_levels(network: Any, stated: Sequence[str], option: str) -> dict[str, 
         name = max(names, key=len)
         text = item[len(name) + 1 :]
         levels = {str(level): level for level in network.levels[name]}
-        read[name] = (
-            levels[one_of(text, levels, f"the level of {name!r} in {option}")] if levels else _number(text, name)
-        )
+        if not levels or (name in network._cuts and text not in levels):
+            read[name] = _number(text, name)
+        else:
+            read[name] = levels[one_of(text, levels, f"the level of {name!r} in {option}")]
     return read
 
 
@@ -156,7 +157,7 @@ def _number(text: str, name: str) -> float:
     except ValueError:
         number = float("nan")
     if not isfinite(number):
-        raise ValueError(f"{name!r} is numeric, but is said to be {text!r}; give a number")
+        raise ValueError(f"{name!r} holds numbers, but is said to be {text!r}; give a number")
     return number
 
 

@@ -65,7 +65,7 @@ def named_table(
     """The table in a file, or the one that comes with merula."""
     if name in BUNDLED and not Path(name).exists():
         with as_file(files("merula") / "data" / f"{name}.csv") as path:
-            return read_table(path, words=words)
+            return read_table(path, words=words, missing=missing, encoding=encoding)
     if name.lower().removesuffix(".gz").endswith(NETWORKS):
         raise ValueError(f"{name} is a network, expected a table")
     return read_table(name, words=words, missing=missing, encoding=encoding)
