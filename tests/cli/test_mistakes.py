@@ -212,3 +212,13 @@ def test_words_for_missing_in_the_bundled_table(merula):
     assert result.exit_code == 0, result.stderr
     told = json.loads(merula("info", "model.merula", "--json").stdout)["columns"]
     assert next(column["levels"] for column in told if column["column"] == "island") == 2
+
+
+def test_a_number_of_a_variable_that_a_file_holds_as_intervals(merula, birds):
+    assert merula("network", "learn", birds, "-o", "birds.bif").exit_code == 0
+    levels = json.loads(merula("network", "show", "birds.bif", "--json").stdout)["variables"][0]["levels"]
+    ask = ("network", "query", "birds.bif", "bird", "--json", "--given")
+    by_number, by_level = merula(*ask, "wing=-5"), merula(*ask, f"wing={levels[0]}")
+    assert by_number.exit_code == 0, by_number.stderr
+    assert json.loads(by_number.stdout)["probabilities"] == json.loads(by_level.stdout)["probabilities"]
+    check(merula(*ask, "wing=long"), BAD_INPUT, "'wing' holds numbers", "give a number")
