@@ -155,3 +155,8 @@ def test_evaluate_with_a_column_name_twice():
     twice = BIRDS.set_axis(["wing", "wing"], axis=1)
     with pytest.raises(ValueError, match="a column name stands more than once .*'wing'"):
         mr.evaluate(mr.NaiveBayesClassifier(), twice, CLASSES, cv=2)
+
+
+def test_a_target_of_lists():
+    with pytest.raises(ValueError, match="a target is a label, a word or a whole number in every row"):
+        mr.NaiveBayesClassifier().fit(pa.table({"wing": [4.9, 7.0]}), pa.array([[1], [2, 3]]))

@@ -222,3 +222,28 @@ def test_nested_columns_in_csv(tmp_path):
     write_table(table, tmp_path / "nests.csv")
     read = mr.read_table(tmp_path / "nests.csv")
     assert read.to_pydict() == {"eggs": ["[1, 2]", None], "nest": ['{"x": 1}', '{"x": 2}'], "ring": ["a", "b"]}
+
+
+def test_what_excel_writes_before_the_header(write):
+    assert mr.read_table(write("sep=;\r\nbird;wing\r\nwren;4,9\r\n")).to_pydict() == {"bird": ["wren"], "wing": [4.9]}
+
+
+@pytest.mark.parametrize(
+    "content",
+    ['{"bird": ["wren", "tit"], "eggs": [5, 9]}', pd.DataFrame({"bird": ["wren", "tit"], "eggs": [5, 9]}).to_json()],
+)
+def test_json_by_columns(write, content):
+    assert mr.read_table(write(content)).to_pydict() == {"bird": ["wren", "tit"], "eggs": [5, 9]}
+    with pytest.raises(ValueError, match="lists of equal length"):
+        mr.read_table(write('{"bird": ["wren"], "eggs": [5, 9]}'))
+
+
+def test_json_lines_in_utf_16(write):
+    assert mr.read_table(write('{"vogel": "Zaunkönig"}\n'.encode("utf-16"))).to_pydict() == {"vogel": ["Zaunkönig"]}
+
+
+def test_quotation_marks_inside_cells_lose_no_rows(write):
+    with pytest.raises(ValueError, match=r"quotation mark inside a cell, at line 3 .*so that rows run together"):
+        mr.read_table(write('wing,bird\n4.9,"wren\n7,"tit\n5,"wren\n8,"tit\n'))
+    lines = 'wing,note\n4.9,"two\nlines"\n\n7,plain\n'
+    assert mr.read_table(write(lines)).to_pydict() == {"wing": [4.9, 7.0], "note": ["two\nlines", "plain"]}

@@ -155,7 +155,10 @@ def _sorted_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         classes, codes = np.unique(values, return_inverse=True)
         return codes.astype(_unsigned(len(classes))), classes
     met: dict[Any, int] = {}
-    codes = np.array([met.setdefault(label, len(met)) for label in values.tolist()], dtype=np.int64)
+    try:
+        codes = np.array([met.setdefault(label, len(met)) for label in values.tolist()], dtype=np.int64)
+    except TypeError:
+        raise ValueError(f"y holds {values[0]!r}; a target is a label, a word or a whole number in every row") from None
     try:
         if bool in (types := set(map(type, met))) and len(types) > 1:
             raise TypeError("True is not 1")

@@ -21,6 +21,7 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 WIDE = (("utf-16-le", 1), ("utf-16-be", 0))  # which of a plain letter's two bytes is zero
+EXCEL = re.compile(rb"\Asep=.\r?\n")  # what Excel writes before the header, for itself
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # what no text holds
 LONGEST = 60
 NO_ROWS = "has a header but no rows"
@@ -39,7 +40,7 @@ def read_delimited(
     import pyarrow as pa
     import pyarrow.csv
 
-    data = in_utf8(data, encoding)
+    data = EXCEL.sub(b"", in_utf8(data, encoding), count=1)
     separator, decimal = dialect(data[:SAMPLE].decode(errors="ignore"), len(data) <= SAMPLE)
     parsing = pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
     header = _checked_header(data, separator)
@@ -58,7 +59,13 @@ def read_delimited(
             raise ValueError(NO_ROWS) from None
         raise ValueError(_ragged(data, separator, len(header)) or f"cannot be read as CSV: {error}") from None
     _refuse_open_quote(table, data)
+    _refuse_stray_quotes(table, data, separator)
     return table
+
+
+def is_marked(data: bytes) -> bool:
+    """Whether the text begins with the mark of an encoding other than UTF-8."""
+    return any(data.startswith(mark) for mark, name in MARKS if name != "utf-8-sig")
 
 
 def in_utf8(data: bytes, encoding: str | None) -> bytes:
@@ -177,6 +184,23 @@ def _refuse_open_quote(table: Any, data: bytes) -> None:
             raise ValueError(
                 f"has a quotation mark that is never closed, in column {name!r} of row {table.num_rows + 1} ({_short(last)})"
             )
+
+
+def _refuse_stray_quotes(table: Any, data: bytes, separator: str) -> None:
+    """Quotation marks inside cells make one row of several: a ValueError that names the first, not rows that are gone."""
+    lines_held = data.count(b"\n") - data.count(b"\n\n") - data.count(b"\n\r\n")
+    if b'"' not in data or table.num_rows >= lines_held - 1:
+        return
+    lines = data[:SAMPLE].decode(errors="ignore").splitlines(keepends=True)
+    rows = csv.reader(lines, delimiter=separator, strict=True)
+    try:
+        for _ in rows:
+            pass
+    except csv.Error as error:
+        if "expected after" in str(error):
+            raise ValueError(
+                f"has a quotation mark inside a cell, at line {rows.line_num} ({_short(lines[rows.line_num - 1])}), so that rows run together; double it or take it out"
+            ) from None
 
 
 def _short(text: str) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from merula.table.delimited import NO_ROWS, read_delimited
+from merula.table.delimited import NO_ROWS, in_utf8, is_marked, read_delimited
 from merula.whole_file import nearest_file
 
 PathLike = str | os.PathLike[str]
@@ -92,6 +92,7 @@ def _read_one(path: str, reading: Reading) -> Any:
     content = _content(path)
     try:
         data = _unpacked(content)
+        data = in_utf8(data, None) if is_marked(data) and reading.encoding is None else data
         return _checked(_reader(data)(data, reading))
     except (pa.ArrowException, OSError) as error:  # some are ValueErrors too, but without the file's name
         what = _one_line(error).removeprefix("Could not open Parquet input source '<Buffer>': ").rstrip(".")
@@ -168,9 +169,21 @@ def _read_json_lines(data: bytes, _reading: Reading) -> Any:
     # one block, so that types are those of all rows
     options = pyarrow.json.ReadOptions(block_size=len(data) + 1)
     try:
-        return pyarrow.json.read_json(pa.BufferReader(data), read_options=options)
+        table = pyarrow.json.read_json(pa.BufferReader(data), read_options=options)
     except pa.ArrowInvalid as error:
         return _table_of_rows(_json_rows(data, error))
+    one_row = table.num_rows == 1 and all(map(pa.types.is_nested, table.schema.types))
+    return _table_of_columns(json.loads(data)) if one_row else table
+
+
+def _table_of_columns(columns: dict[str, Any]) -> Any:
+    """The table of JSON that holds a list for each column, or {number of the row: cell} as pandas writes it."""
+    import pyarrow as pa
+
+    cells = {name: list(held.values()) if isinstance(held, dict) else held for name, held in columns.items()}
+    if len({len(held) for held in cells.values()}) > 1:
+        raise ValueError("is JSON, but not a row in braces on each line, nor lists of equal length for the columns")
+    return pa.table({name: _cells(held) for name, held in cells.items()})
 
 
 def _json_rows(data: bytes, error: Exception) -> list[Any]:
