@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 SIGNS = str.maketrans("", "", " ,'%€$£")
 DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2})?)?")
+NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+PADDED = re.compile(r"0\d+")  # as in "007", a name
 FOR_MISSING = ("NA", "N/A", "n/a", "na", "NaN", "nan", "null", "NULL", "#N/A", "?", "-", "--", ".")
 FEWEST_WORDS = 5
 MOST_OTHERS = 0.2  # of the words
@@ -14,7 +16,7 @@ SHOWN = 3
 
 
 def others_than_numbers(words: Sequence[str]) -> list[str] | None:
-    """The words that are no numbers, where most are; None where most are not, or where they are too few to tell.
+    """The words that are no numbers, where most are; None where most are not, some begin with 0 as codes do, or they are too few to tell.
 
     Examples
     --------
@@ -22,12 +24,14 @@ def others_than_numbers(words: Sequence[str]) -> list[str] | None:
     ['none']
     >>> others_than_numbers(["red", "green", "blue", "white", "7"]) is None
     True
+    >>> others_than_numbers(["01067", "04109", "20095", "50667", "80331"]) is None
+    True
     """
     most, others = MOST_OTHERS * len(words), []
     for word in words:
         if not _is_number(word):
             others.append(word)
-            if len(others) > most:
+            if len(others) > most or PADDED.fullmatch(word):
                 return None
     return others if len(words) >= FEWEST_WORDS else None
 
@@ -43,8 +47,4 @@ def shown(words: Sequence[str]) -> str:
 
 
 def _is_number(word: str) -> bool:
-    try:
-        float(word.translate(SIGNS))
-    except ValueError:
-        return False
-    return True
+    return NUMBER.fullmatch(word.translate(SIGNS)) is not None
