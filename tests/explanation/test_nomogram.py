@@ -325,3 +325,17 @@ def test_times_are_drawn(pyplot, overlaps):
 def test_a_given_axes_is_drawn_on(textbook, pyplot, chinese_font):
     _, ax = pyplot.subplots()
     assert draw(mr.nomogram(textbook), ax) is ax
+
+
+def test_all_columns_are_asked_for_at_once(monkeypatch):
+    rng = np.random.default_rng(3)
+    birds = pd.DataFrame({"wing": rng.normal(size=40), "colour": rng.choice(["red", "blue"], 40), "empty": [None] * 40})
+    model = mr.NaiveBayesClassifier().fit(birds, ["wren", "tit"] * 20)
+    asked = []
+    components = type(model).components
+    monkeypatch.setattr(type(model), "components", lambda self, X: (asked.append(len(X)), components(self, X))[1])
+    picture = mr.nomogram(model)
+    assert len(asked) == 1
+    for scale in picture.scales:
+        alone = [picture.points({scale.column.name: value})[scale.column.name] for value in scale.values]
+        assert alone == pytest.approx(scale.points.tolist(), abs=1e-9)

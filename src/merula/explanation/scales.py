@@ -21,6 +21,8 @@ from merula.table import plain_label
 from merula.textwidth import display_width, pad, shortened
 
 Array = NDArray[np.float64]
+Values = tuple[Label, ...]
+Ticks = tuple[int, ...]
 MOST_POINTS = 100.0
 CURVE, TABLED = 201, 7  # places at which a numeric column is drawn, and listed
 LONGEST = 40  # of a name or a level
@@ -129,11 +131,7 @@ def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
         raise ValueError(f"label and against are both {classes[first]!r}; compare two different classes")
     if model.missing == "level":
         raise ValueError("a nomogram needs a model that averages missing cells out (missing='marginalise')")
-    parts = {
-        column.name: _weights(model, column, first, second)
-        for column in model.schema_.columns
-        if column.kind != "ignore"
-    }
+    parts = _weights(model, first, second)
     finite = {name: weights[np.isfinite(weights)] for name, (*_, weights) in parts.items()}
     lows = {name: float(min([0.0, *weights])) if len(weights) else 0.0 for name, weights in finite.items()}
     widest = max([float(max([0.0, *weights]) - lows[name]) for name, weights in finite.items()], default=0.0)
@@ -146,10 +144,26 @@ def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
     return Nomogram(classes[first], classes[second], scales, prior + sum(lows.values()), unit, model)
 
 
-def _weights(
-    model: BayesianClassifier, column: Column, first: int, second: int
-) -> tuple[tuple[Label, ...], tuple[int, ...], Array]:
-    """Places along one column, which of them to show, and the weight of evidence at each."""
+def _weights(model: BayesianClassifier, first: int, second: int) -> dict[str, tuple[Values, Ticks, Array]]:
+    """For each column: places along it, which of them to show, and the weight of evidence at each.
+
+    No column's term depends on another column, so that one table asks for all: its rows hold the first place along every column,
+    the second, and so on.
+    """
+    used = [column for column in model.schema_.columns if column.kind != "ignore"]
+    places = {column.name: _places(model, column, first, second) for column in used}
+    longest = max((len(values) for values, _ in places.values()), default=0)
+    if not longest:
+        return {name: (*place, np.zeros(0)) for name, place in places.items()}
+    columns: dict[str, list[Label]] = {name: [None] * longest for name in model.schema_.names}
+    columns |= {name: [*values, *[None] * (longest - len(values))] for name, (values, _) in places.items()}
+    evidence = _evidence(model, columns, first, second)
+    nothing = np.zeros(longest)  # of a column without a term
+    return {name: (*place, evidence.get(name, nothing)[: len(place[0])]) for name, place in places.items()}
+
+
+def _places(model: BayesianClassifier, column: Column, first: int, second: int) -> tuple[Values, Ticks]:
+    """Places along one column, and which of them to show."""
     if column.kind == "categorical":
         values: tuple[Label, ...] = tuple(level for level in column.levels or () if level is not None)
         ticks = tuple(range(len(values)))
@@ -159,10 +173,7 @@ def _weights(
         values, ticks = _along(float(reach.min()), float(reach.max()))
         if isinstance(owner, CountDistribution):
             values, ticks = _whole(values, ticks)
-    if not values:
-        return (), (), np.zeros(0)
-    columns = {name: [None] * len(values) for name in model.schema_.names} | {column.name: list(values)}
-    return values, ticks, _evidence(model, columns, first, second)[column.name]
+    return values, ticks
 
 
 def _along(low: float, high: float) -> tuple[tuple[float, ...], tuple[int, ...]]:
