@@ -222,3 +222,19 @@ def test_a_number_of_a_variable_that_a_file_holds_as_intervals(merula, birds):
     assert by_number.exit_code == 0, by_number.stderr
     assert json.loads(by_number.stdout)["probabilities"] == json.loads(by_level.stdout)["probabilities"]
     check(merula(*ask, "wing=long"), BAD_INPUT, "'wing' holds numbers", "give a number")
+
+
+def test_the_word_for_missing_is_named(merula, folder):
+    rows = "".join(f"{'NA' if i == 3 else i / 7},{'?' if i % 9 == 0 else 'm'},{i % 2}\n" for i in range(40))
+    (folder / "t.csv").write_text("wing,sex,bird\n" + rows)
+    said = merula("fit", "t.csv", "-t", "bird", "-m", "naive").stderr
+    assert (
+        "column 'wing' holds numbers and 'NA' and is left out; write the numbers plainly, or say with --missing 'NA'"
+        in said
+    )
+    assert "column 'sex' holds '?' as a word; if that means that a cell is empty, say --missing '?'" in said
+    assert merula("fit", "t.csv", "-t", "bird", "-m", "naive", "--missing", "NA", "--missing", "?").exit_code == 0
+
+
+def test_a_file_where_the_demo_wants_a_folder(merula, birds):
+    check(merula("demo", "--folder", birds), BAD_INPUT, f"--folder is {birds}, which is a file")

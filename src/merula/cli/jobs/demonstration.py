@@ -32,6 +32,8 @@ def demonstrate(table: str, target: str | None, folder: str, voice: Voice) -> It
     if target is None and table != PENGUINS:
         raise ValueError(f"--target is needed: which column of {table} holds the class?")
     asked = Asked(table, target or "species")
+    if Path(folder).exists() and not Path(folder).is_dir():
+        raise NotADirectoryError(f"--folder is {folder}, which is a file; name a folder")
     Path(folder).mkdir(parents=True, exist_ok=True)
     stem = "table" if table == "-" else Path(table).name.partition(".")[0].strip("*?[]") or "table"
     model, page = str(Path(folder) / f"{stem}.merula"), str(Path(folder) / f"{stem}.html")
