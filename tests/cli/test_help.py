@@ -66,6 +66,12 @@ def test_help_without_a_command(merula):
     assert merula().stdout == merula("--help").stdout
 
 
+def test_help_of_networks_without_a_command(merula):
+    found = merula("network")
+    assert found.exit_code == 0
+    assert "convert" in found.stdout
+
+
 def test_version(merula):
     import merula as mr
 

@@ -10,7 +10,14 @@ import typer
 from merula.cli import options as ask
 from merula.cli.voice import Voice
 
-app = typer.Typer(name="network", rich_markup_mode=None, help="Learn, ask, show and convert Bayesian networks.")
+app = typer.Typer(name="network", rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True)
+def _network(context: typer.Context) -> None:
+    """Learn, ask, show and convert Bayesian networks."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 class Method(StrEnum):

@@ -70,7 +70,8 @@ def infer_schema(
     for name, kind in given.items():
         one_of(kind, KINDS, f"kinds[{name!r}]" if not isinstance(kinds, str) else "kinds")
     declared = {name: _declared(name, values) for name, values in _by_column(table, levels or {}, "levels").items()}
-    table.read_words([place for place, name in enumerate(table.names) if name not in {*given, *declared}], threads)
+    stated = {*given, *declared}
+    table.read_words([place for place, name in enumerate(table.names) if name not in stated], threads)
     return Schema(
         tuple(
             _column(table, position, name, given.get(name), declared.get(name), more_to_come)
