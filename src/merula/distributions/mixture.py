@@ -123,7 +123,7 @@ class Cells:
         away = values - np.repeat(mean, np.diff(first, append=len(values)))
         return cls(weight, mean, np.add.reduceat(weights * away * away, first) / weight)
 
-    @property
+    @cached_property
     def total(self) -> float:
         """The weight of all."""
         return float(self.weight.sum())
@@ -140,7 +140,9 @@ class Cells:
         ends = np.append(np.arange(1, count) / count, 1.0)
         # what each cell gives to each component: a cell may be shared between neighbours
         upto = np.minimum(reached[:, None], ends)
-        share = np.diff(np.diff(np.pad(upto, ((1, 0), (1, 0))), axis=0), axis=1)
+        share = np.empty_like(upto)
+        share[0], share[1:] = upto[0], upto[1:] - upto[:-1]
+        share[:, 1:] -= share[:, :-1].copy()
         weight = share.sum(axis=0)
         mean = (share * self.mean[:, None]).sum(axis=0) / weight
         away = (self.mean[:, None] - mean) ** 2 + self.variance[:, None]
