@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 import merula as mr
+from merula.cli.voice import one_line
 
 BAD_INPUT, FAILED = 2, 1
 SHELL = [sys.executable, "-W", "error", "-m", "merula"]
@@ -254,7 +255,23 @@ def test_an_error_of_our_own_is_one_line_and_says_how_to_see_more(merula, monkey
 
 def test_debug_shows_where(merula):
     result = merula("fit", "absent.csv", "-t", "species", "--debug")
-    assert isinstance(result.exception, FileNotFoundError)
+    assert result.exit_code == BAD_INPUT  # as without it
+    assert result.stderr.startswith("Traceback")
+    assert "FileNotFoundError: there is no file absent.csv" in result.stderr
+
+
+def test_groups_that_are_missing(merula):
+    result = merula("evaluate", "penguins", "-t", "species", "--groups", "sex", "-q")
+    check(result, BAD_INPUT, "--groups is 'sex'", "missing in 11 of 344 rows")
+
+
+def test_an_object_shown_in_a_message_stays_as_it_is():
+    shown = "{'größe': Histogram(bins=10, method='width')} in one"
+    assert one_line(shown) == shown
+    assert one_line("use score='bic' or 'aic'") == "use --score bic or aic"
+    assert one_line(
+        "max_parents= does nothing with method='chow-liu'; leave it out, or use method='hill-climb' or 'tabu'"
+    ) == ("--max-parents does nothing with --method chow-liu; leave it out, or use --method hill-climb or tabu")
 
 
 def in_shell(command, folder, **more):
@@ -265,7 +282,7 @@ def test_from_the_shell_an_error_is_a_line_and_a_code(folder):
     result = in_shell([*SHELL, "fit", "absent.csv", "--target", "species"], folder)
     assert (result.returncode, result.stdout, result.stderr) == (2, "", "error: there is no file absent.csv\n")
     result = in_shell([*SHELL, "fit", "absent.csv", "--target", "species", "--debug"], folder)
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert "Traceback" in result.stderr
 
 

@@ -1,6 +1,7 @@
 """Each command on the penguins and on small tables: what it writes, and that it says what the library says."""
 
 import json
+import shlex
 from importlib.resources import files
 from io import StringIO
 
@@ -296,6 +297,43 @@ def test_chosen_distributions_merge_where_the_second_is_like_the_first(merula):
     once, twice = mr.load("north.merula"), mr.load("merged.merula")
     assert twice.classes_.tolist() == once.classes_.tolist()
     assert json.loads(merula("info", "merged.merula", "--json").stdout)["rows"] == 688
+
+
+def test_a_table_like_a_model_is_read_as_that_one_was(merula, folder):
+    """Of columns that the model does not have nothing is said, and codes of letters and digits stay words."""
+    (folder / "north.csv").write_text("ward,age,outcome\n" + "A1,40,ill\n7,60,well\n8,50,ill\n" * 20)
+    (folder / "south.csv").write_text("ward,age,leak,outcome\n" + "7,41,1,ill\n8,62,0,well\n" * 20)
+    assert merula("fit", "north.csv", "-t", "outcome", "-o", "north.merula").exit_code == 0
+    result = merula("fit", "south.csv", "-t", "outcome", "--like", "north.merula", "-o", "south.merula")
+    assert result.exit_code == 0, result.stderr
+    assert "leak" not in result.stderr
+    assert merula("merge", "north.merula", "south.merula").exit_code == 0
+    ward = mr.load("merged.merula").schema_.columns[0]
+    assert set(ward.levels) == {"7", "8", "A1"}
+
+
+def test_fit_says_how_to_evaluate_the_same_rows_and_columns(merula, folder):
+    """The line is typed as it stands, and understood."""
+    lines = ["größe,weight,visits,outcome", *["1.5,NA,2,ill", "1.8,70,1,well", "1.7,60,3,ill"] * 20]
+    (folder / "my patients.csv").write_text("\n".join(lines), encoding="latin-1")
+    asked = [
+        "--missing",
+        "NA",
+        "--encoding",
+        "latin-1",
+        "--kinds",
+        "größe=categorical",
+        "--weight",
+        "visits",
+        "-m",
+        "naive",
+    ]
+    result = merula("fit", "my patients.csv", "-t", "outcome", *asked, "-q")
+    name, *typed = shlex.split(result.stdout.split("how good it is: ")[1])
+    assert name.endswith("merula")
+    assert set(asked) - set(typed) == {"-m"}
+    assert merula(*typed, "--cv", "2").exit_code == 0
+    assert "how good" not in merula("fit", "-", "-t", "bird", typed="wing,bird\n" + "4,wren\n9,tit\n" * 9).stdout
 
 
 def test_models_of_different_kinds_do_not_merge(merula, model):

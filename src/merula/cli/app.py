@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -50,7 +51,8 @@ def exit_code(run: Callable[[], Any], debug: bool) -> int:
         return _say("interrupted", INTERRUPTED)
     except Exception as error:
         if debug:
-            raise
+            traceback.print_exception(error)
+            return _told(error)[1]
         return _say(*_told(error))
     return found if isinstance(found, int) else 0
 

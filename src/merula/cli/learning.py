@@ -54,7 +54,9 @@ def fit(
     voice = Voice(quiet, as_json)
     asked = Asked(table, target, kinds, ignore, weight, None, missing, encoding)
     saved, task = fit_file(asked, model.value, output, voice, costs, like)
-    voice.result(*rendering.fitted(saved, task, table))
+    chosen = None if model is ask.ModelName.auto else model.value
+    again = [] if table == "-" or like else asked.typed("evaluate", model=chosen, costs=costs)
+    voice.result(*rendering.fitted(saved, task, again))
 
 
 def evaluate(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from merula.cli.voice import aligned, command_name, shortened
@@ -20,15 +20,16 @@ NAMES = {
 }
 
 
-def fitted(saved: SavedModel, task: Task, table: str) -> tuple[str, dict[str, Any]]:
-    """A model that was fitted and saved: what it learned from, and what can be done next."""
+def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """A model that was fitted and saved: what it learned from, and which command tells how good it is."""
     used = [column.name for column in saved.model.schema_.columns if column.kind != "ignore"]
     rows = len(task.classes.codes)
     text = (
         f"{NAMES[type(saved.model).__name__]}: {rows:,} rows, {len(used)} column{'s' * (len(used) != 1)}, {len(saved.classes)} classes "
-        f"({shares(saved.shares)})\nmodel: {saved.path}\n"
-        f"how good it is: {quoted(command_name())} evaluate {quoted(table)} --target {quoted(str(saved.target))}"
+        f"({shares(saved.shares)})\nmodel: {saved.path}"
     )
+    if evaluation:
+        text += f"\nhow good it is: {' '.join(map(quoted, (command_name(), *evaluation)))}"
     data = {
         "model": saved.path,
         "classifier": type(saved.model).__name__,

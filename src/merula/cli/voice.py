@@ -18,7 +18,13 @@ from merula.textwidth import display_width, pad
 LONGEST_LABEL = 40
 IN_PYTHON = (  # how the library asks for an option, and how the command line does
     (re.compile(r"(?:say |or )?kinds=\{'([^']*)': '(\w+)'\}"), r"say --kinds '\1=\2'"),
-    (re.compile(r"\b(encoding|kinds|numeric|method|score|target|cv)=(?:'([\w-]+|…)'|(\d+))?"), r"--\1 \2\3"),
+    # a parameter of an object that is shown, as in Histogram(bins=10, method='width'), stays as it is
+    (
+        re.compile(r"(?<![(\w])(?<!, )(encoding|kinds|numeric|method|score|target|cv)=(?:'([\w-]+|…)'|(\d+))?"),
+        r"--\1 \2\3",
+    ),
+    (re.compile(r"\bmax_parents=(\d*)"), r"--max-parents \1"),
+    (re.compile(r"(--[\w-]+ [\w-]+) or '([\w-]+)'"), r"\1 or \2"),
 )
 
 

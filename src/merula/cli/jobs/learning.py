@@ -28,11 +28,12 @@ def fit_file(
         )
     with voice.progress(3) as step, voice.heeding_warnings(but=SAID):
         step("reading")
-        task = read_task(asked, voice)
+        example = None if like is None else open_model(like)
+        task = read_task(asked, voice) if example is None else _task_like(asked, voice, example)
         read = costs_file(costs, [plain_label(label) for label in task.classes.classes.tolist()])
         step("fitting")
         untrained, columns = (
-            (new_model(model, task.kinds), task.features) if like is None else _like(like, task.features)
+            (new_model(model, task.kinds), task.features) if example is None else _like(example, task.features)
         )
         fitted = untrained.fit(columns, task.labels, sample_weight=task.weights)
         step("saving")
@@ -41,11 +42,16 @@ def fit_file(
     return saved, task
 
 
-def _like(path: str, features: Any) -> tuple[Any, Any]:
+def _task_like(asked: Asked, voice: Voice, example: SavedModel) -> Task:
+    """The table, its columns of the kinds that a saved model gives them."""
+    return read_task(asked, voice, example.model.settled().kinds, example.words)
+
+
+def _like(saved: SavedModel, features: Any) -> tuple[Any, Any]:
     """An unfitted model with all choices of a saved one, and the table with that one's columns alone."""
     import pyarrow as pa
 
-    example = open_model(path).model.settled()
+    path, example = saved.path, saved.model.settled()
     for name, kind in example.kinds.items():
         if name not in features.column_names and kind != "ignore":
             raise ValueError(f"the model in {path} has the column {name!r}, which the table does not have")

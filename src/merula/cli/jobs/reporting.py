@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from shlex import join
-from typing import Any
 
 import merula as mr
 from merula.cli.jobs.evaluating import usable_folds
@@ -41,17 +39,9 @@ def report_file(
             sample_weight=task.weights,
             target=asked.target,
             title=f"{Path(asked.table).name}: {asked.target}" if asked.table != "-" else asked.target,
-            command=_typed(asked, {"model": model, "cv": cv, "repeats": repeats, "costs": costs, "output": output}),
+            command=join(
+                ["merula", *asked.typed("report", model=model, cv=cv, repeats=repeats, costs=costs, output=output)]
+            ),
             remarks={remark.column: remark.text for remark in task.remarks},
             progress=voice.shows_progress,
         )
-
-
-def _typed(asked: Asked, options: Mapping[str, Any]) -> str:
-    """The command that writes the same report."""
-    named: dict[str, Any] = {"weight": asked.weight, "groups": asked.groups, "encoding": asked.encoding, **options}
-    many = {"kinds": asked.kinds, "ignore": asked.ignore, "missing": asked.missing}
-    words = ["merula", "report", asked.table, "--target", asked.target]
-    words += [word for name, value in named.items() if value is not None for word in (f"--{name}", str(value))]
-    words += [word for name, values in many.items() for value in values for word in (f"--{name}", value)]
-    return join(words)

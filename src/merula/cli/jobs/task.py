@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -45,6 +45,14 @@ class Asked:
     missing: Sequence[str] = ()
     encoding: str | None = None
 
+    def typed(self, command: str, **options: Any) -> list[str]:
+        """The words that ask another command about the same table, with these options besides."""
+        named = {"weight": self.weight, "groups": self.groups, "encoding": self.encoding, **options}
+        many = {"kinds": self.kinds, "ignore": self.ignore, "missing": self.missing}
+        words = [command, self.table, "--target", self.target]
+        words += [word for name, value in named.items() if value is not None for word in (f"--{name}", str(value))]
+        return words + [word for name, values in many.items() for value in values for word in (f"--{name}", value)]
+
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -71,9 +79,13 @@ def named_table(
     return read_table(name, words=words, missing=missing, encoding=encoding)
 
 
-def read_task(asked: Asked, voice: Voice) -> Task:
-    """The table that was asked for, with a note for everything that the user should know of it."""
-    table = named_table(asked.table, (), asked.missing, asked.encoding)
+def read_task(asked: Asked, voice: Voice, like: Mapping[str, str] | None = None, words: Collection[str] = ()) -> Task:
+    """The table that was asked for, with a note for everything that the user should know of it.
+
+    Where kinds of columns are those of another model, `like` it, columns that it does not have are left out; `words` names
+    columns that hold words whatever they look like.
+    """
+    table = named_table(asked.table, words, asked.missing, asked.encoding)
     for name, option in _asked_columns(asked):
         check_column(name, table.column_names, option)
         if option in ("--weight", "--groups") and name == asked.target:
@@ -88,6 +100,7 @@ def read_task(asked: Asked, voice: Voice) -> Task:
     kinds = {
         **stated_kinds(asked.kinds, features.column_names),
         **dict.fromkeys(set(asked.ignore) - set(aside), "ignore"),
+        **({} if like is None else {name: like.get(name, "ignore") for name in features.column_names}),
     }
     classes = _classes(table, asked.target, voice)
     opened = open_table(features)
@@ -99,7 +112,7 @@ def read_task(asked: Asked, voice: Voice) -> Task:
             f"every column of {asked.table} besides {asked.target!r} is left out; there is nothing to learn from"
         )
     weights = None if asked.weight is None else _numbers(table, asked.weight)
-    groups = None if asked.groups is None else table[asked.groups].to_numpy(zero_copy_only=False)
+    groups = None if asked.groups is None else _groups(table, asked.groups)
     return Task(features, table[asked.target], classes, kinds, tuple(remarks), weights, groups)
 
 
@@ -173,6 +186,15 @@ def note_remarks(remarks: Sequence[Remark], voice: Voice) -> None:
 def _quoted_word(text: str) -> str:
     """The word for missing that a remark quotes, as the shell takes it; WORD where there is none."""
     return next((repr(word) for word in FOR_MISSING if f"{word!r}" in text), "WORD")
+
+
+def _groups(table: Any, name: str) -> Any:
+    missing = table[name].null_count
+    if missing:
+        raise ValueError(
+            f"--groups is {name!r}, which is missing in {missing:,} of {table.num_rows:,} rows; say the group of every row"
+        )
+    return table[name].to_numpy(zero_copy_only=False)
 
 
 def _numbers(table: Any, name: str) -> Any:
