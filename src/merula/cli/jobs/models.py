@@ -13,9 +13,8 @@ import numpy as np
 
 import merula as mr
 from merula.classify.files import model_state
-from merula.cli.jobs.task import named_table
+from merula.cli.jobs.task import named_table, names_network
 from merula.decision import Costs, read_costs
-from merula.formats import FORMATS
 from merula.persist import read_state, write_state
 from merula.schema import Label
 from merula.table import plain_label
@@ -77,7 +76,7 @@ def open_model(path: str) -> SavedModel:
         raise IsADirectoryError(f"{path} is a folder, expected a model file")
     if not Path(path).exists():
         raise FileNotFoundError(f"there is no model file {path}{nearest_file(Path(path), '.merula')}")
-    if not is_zipfile(path) and not path.lower().removesuffix(".gz").endswith(tuple(FORMATS)):
+    if not is_zipfile(path) and not names_network(path):
         raise ValueError(
             f"{path} cannot be read as a merula model: it is another kind of file, or cut short; the model, as merula fit wrote it, comes before the table"
         )

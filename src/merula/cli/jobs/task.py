@@ -12,14 +12,13 @@ from merula.advice import Remark, TargetColumnWarning, advised_kinds, check_targ
 from merula.cli.voice import Voice
 from merula.encode import Target, encode_target
 from merula.encode.disguise import FOR_MISSING
-from merula.formats import FORMATS
 from merula.schema import KINDS, one_of
 from merula.table import open_table
 from merula.table.files import read_table
 
 BUNDLED = ("penguins",)
 SAID = (TargetColumnWarning,)  # by a remark already: it is a leak
-NETWORKS = tuple(suffix for suffix in FORMATS if suffix != ".json")
+TABLES = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".arrow")  # what tables are called, as networks hardly are
 MOST_NAMED = 6
 HINTS = {
     "identifier": " and is left out; --kinds '{column}={kind}' keeps it",
@@ -74,9 +73,16 @@ def named_table(
     if name in BUNDLED and not Path(name).exists():
         with as_file(files("merula") / "data" / f"{name}.csv") as path:
             return read_table(path, words=words, missing=missing, encoding=encoding)
-    if name.lower().removesuffix(".gz").endswith(NETWORKS):
+    if not name.lower().removesuffix(".gz").endswith(TABLES) and names_network(name):
         raise ValueError(f"{name} is a network, expected a table")
     return read_table(name, words=words, missing=missing, encoding=encoding)
+
+
+def names_network(path: str) -> bool:
+    """Whether a file is called as networks are."""
+    from merula.formats import FORMATS  # loaded where a name leaves it open: tables and models need none of it
+
+    return path.lower().removesuffix(".gz").endswith(tuple(FORMATS))
 
 
 def read_task(asked: Asked, voice: Voice, like: Mapping[str, str] | None = None, words: Collection[str] = ()) -> Task:
