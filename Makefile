@@ -10,7 +10,7 @@ TARGET ?=
 
 # The main job on the penguins, or on any table: make run DATA=my.csv TARGET=outcome
 run: $(VENV)/.command
-	$(BIN)/merula demo '$(DATA)' $(if $(TARGET),--target '$(TARGET)')
+	$(BIN)/merula demo '$(subst ','\'',$(DATA))' $(if $(TARGET),--target '$(subst ','\'',$(TARGET))')
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto
