@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 F = TypeVar("F", bound=Callable[..., Any])
+COMPILED: Any = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
 AHEAD, LINE = 8_192, 64  # bytes: how far ahead memory is asked for, and how much comes at once
 
 
@@ -40,8 +41,12 @@ def kernel(function: F) -> F:
     Sums may be regrouped (``reassoc``) so that they use vector instructions. Then x − x may be taken for 0, which is what
     np.isfinite is made of: inside a kernel, test numbers by comparison, as in ``abs(x) < np.inf``.
     """
-    options = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
-    return numba.njit(**options)(function)  # type: ignore[no-any-return]
+    return numba.njit(**COMPILED)(function)  # type: ignore[no-any-return]
+
+
+def inlined(function: F) -> F:
+    """A kernel that is copied into those that call it, where handing over its arrays would take longer than its work."""
+    return numba.njit(**COMPILED, inline="always")(function)  # type: ignore[no-any-return]
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.factors._kernels import SMALL
-from merula.logspace import Array, kernel
+from merula.logspace import Array, inlined, kernel
 
 Integers = NDArray[np.int64]
 
 
-@kernel
+@inlined
 def _step(axes: Integers, count: int, place: int) -> int:
     """Where the other table stands at the next run; axes are innermost first: sizes, strides, counters."""
     axis = 1
@@ -35,29 +35,34 @@ def _step(axes: Integers, count: int, place: int) -> int:
     return place
 
 
-@kernel
+@inlined
 def _left_open(
     row: Integers, k: int, cliques: Integers, members: Integers, variables: Integers, entries: Integers, axes: Integers
-) -> tuple[int, int, int]:
-    """The walk through what the row leaves open of clique k: its number of axes, where it begins, its number of entries."""
-    count, place, stride, size = 0, cliques[k, 0], 1, 1
+) -> tuple[int, int, int, int]:
+    """The walk through what the row leaves open of clique k: its number of axes, where it begins, its number of entries.
+
+    And how many entries it leaves open of the clique's message, whose variables come first.
+    """
+    count, place, stride, size, rest = 0, cliques[k, 0], 1, 1, 1
     first = members[k, 0]
-    for j in range(first + members[k, 1] - 1, first - 1, -1):
-        v = variables[j]
+    for j in range(members[k, 1] - 1, -1, -1):
+        v = variables[first + j]
         card = entries[v, 3]
         if row[v] < 0:
             axes[0, count], axes[1, count] = card, stride
             count += 1
             size *= card
+            if j >= members[k, 2]:
+                rest *= card
         else:
             place += row[v] * stride
         stride *= card
     if count == 0:
         axes[0, 0], axes[1, 0] = 1, 0
-    return max(count, 1), place, size
+    return max(count, 1), place, size, size // rest
 
 
-@kernel
+@inlined
 def _gather(
     row: Integers,
     k: int,
@@ -68,10 +73,14 @@ def _gather(
     entries: Integers,
     table: Array,
     start: int,
+    widths: Integers,
     axes: Integers,
 ) -> int:
     """Copy the entries of clique k that agree with the row behind `start`; how many they are."""
-    count, place, size = _left_open(row, k, cliques, members, variables, entries, axes)
+    count, place, size, widths[k] = _left_open(row, k, cliques, members, variables, entries, axes)
+    if size == 1:  # most cliques of most rows
+        table[start] = potentials[place]
+        return size
     run, step = axes[0, 0], axes[1, 0]
     for i in range(start, start + size, run):
         for t in range(run):
@@ -95,7 +104,7 @@ def _scatter(
     expected: Array,
 ) -> None:
     """Add weight × what the row left open of clique k to the full table."""
-    count, place, size = _left_open(row, k, cliques, members, variables, entries, axes)
+    count, place, size, _ = _left_open(row, k, cliques, members, variables, entries, axes)
     run, step = axes[0, 0], axes[1, 0]
     for i in range(start, start + size, run):
         for t in range(run):
@@ -103,7 +112,7 @@ def _scatter(
         place = _step(axes, count, place)
 
 
-@kernel
+@inlined
 def _beside(
     row: Integers,
     k: int,
@@ -128,7 +137,7 @@ def _beside(
     return count
 
 
-@kernel
+@inlined
 def _multiply(table: Array, start: int, size: int, message: Array, place: int, axes: Integers, count: int) -> float:
     run, step, total = axes[0, 0], axes[1, 0], 0.0
     for i in range(start, start + size, run):
@@ -146,16 +155,6 @@ def _add_up(table: Array, start: int, size: int, message: Array, place: int, axe
         for t in range(run):
             message[place + t * step] += table[i + t]
         place = _step(axes, count, place)
-
-
-@kernel
-def _open(row: Integers, k: int, members: Integers, variables: Integers, entries: Integers) -> int:
-    """How many entries the row leaves open of the message of clique k."""
-    width = 1
-    for j in range(members[k, 0], members[k, 0] + members[k, 2]):
-        if row[variables[j]] < 0:
-            width *= entries[variables[j], 3]
-    return width
 
 
 @kernel
@@ -186,7 +185,7 @@ def _weigh(
         _multiply(table, starts[k], starts[k + 1] - starts[k], factor, place, axes, count)
 
 
-@kernel
+@inlined
 def _collect(
     row: Integers,
     cliques: Integers,
@@ -196,15 +195,15 @@ def _collect(
     entries: Integers,
     table: Array,
     starts: Integers,
+    widths: Integers,
     messages: Array,
     scales: Array,
     axes: Integers,
 ) -> float:
     """Send messages towards the roots; the log evidence."""
-    logarithm = 0.0
+    logarithm, product = 0.0, 1.0
     for k in range(len(cliques)):
-        start, message, above = starts[k], cliques[k, 3], cliques[k, 2]
-        width = _open(row, k, members, variables, entries)
+        start, message, above, width = starts[k], cliques[k, 3], cliques[k, 2], widths[k]
         rest = (starts[k + 1] - start) // width
         total = 0.0
         for i in range(width):
@@ -216,7 +215,9 @@ def _collect(
         scales[k] = total
         if not total > 0.0:
             return -np.inf
-        logarithm += np.log(total)
+        if product * total < SMALL:  # one logarithm for many factors
+            logarithm, product = logarithm + np.log(product), 1.0
+        product *= total
         if above < 0 or width == 1:  # a message of one entry says nothing but how probable it is
             messages[message] = 1.0 if width == 1 else messages[message]
             continue
@@ -229,7 +230,7 @@ def _collect(
             for i in range(starts[above], starts[above] + size):
                 table[i] /= left
             logarithm += np.log(left)
-    return logarithm
+    return logarithm + float(np.log(product))
 
 
 @kernel
@@ -242,6 +243,7 @@ def _distribute(
     entries: Integers,
     table: Array,
     starts: Integers,
+    widths: Integers,
     messages: Array,
     scales: Array,
     axes: Integers,
@@ -249,8 +251,7 @@ def _distribute(
 ) -> None:
     """Send messages away from the roots: the open part of every clique becomes its posterior."""
     for k in range(len(cliques) - 1, -1, -1):
-        start, message, above = starts[k], cliques[k, 3], cliques[k, 2]
-        width = 1 if above < 0 else _open(row, k, members, variables, entries)
+        start, message, above, width = starts[k], cliques[k, 3], cliques[k, 2], widths[k]
         if width == 1:
             for i in range(start, starts[k + 1]):
                 table[i] /= scales[k]
@@ -296,7 +297,8 @@ def rows(
     Each row of `layout` is a factor of the row's own (`Propagation._factor_layout`); a row of `factors` has their values.
     """
     table, messages, scales = np.empty(len(potentials)), np.empty(room), np.empty(len(cliques))
-    starts, axes, sums = np.zeros(len(cliques) + 1, np.int64), np.zeros((3, 64), np.int64), np.empty(room)
+    starts, widths = np.zeros(len(cliques) + 1, np.int64), np.ones(len(cliques), np.int64)
+    axes, sums = np.zeros((3, 64), np.int64), np.empty(room)
     row, last = np.empty(len(codes), np.int64), len(cliques) - 1
     for number in range(first, stop):
         row[:] = codes[:, number]
@@ -304,17 +306,19 @@ def rows(
             row[target] = -1
         for k in range(len(cliques)):
             starts[k + 1] = starts[k] + _gather(
-                row, k, potentials, cliques, members, variables, entries, table, starts[k], axes
+                row, k, potentials, cliques, members, variables, entries, table, starts[k], widths, axes
             )
         for i in range(len(layout)):
             _weigh(row, layout[i], factors[number - first], members, variables, entries, table, starts, axes)
         logarithms[number] = _collect(
-            row, cliques, members, variables, shared, entries, table, starts, messages, scales, axes
+            row, cliques, members, variables, shared, entries, table, starts, widths, messages, scales, axes
         )
         if target >= 0:
             _read_target(row, target, last, members, variables, entries, table, starts, answers[number])
         if len(expected) and logarithms[number] >= low:
-            _distribute(row, cliques, members, variables, shared, entries, table, starts, messages, scales, axes, sums)
+            _distribute(
+                row, cliques, members, variables, shared, entries, table, starts, widths, messages, scales, axes, sums
+            )
             for k in range(len(cliques)):
                 _scatter(
                     row, k, cliques, members, variables, entries, table, starts[k], axes, weights[number], expected
