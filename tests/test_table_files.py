@@ -3,7 +3,7 @@
 import gzip
 import io
 import json
-from datetime import date
+from datetime import date, datetime
 
 import pandas as pd
 import pyarrow as pa
@@ -90,11 +90,38 @@ def test_cells_may_hold_separators_quotes_and_lines(write):
     assert mr.read_table(path)["note"].to_pylist() == cells
 
 
-def test_only_an_empty_cell_is_missing_unless_said(write):
+def test_among_words_only_an_empty_cell_is_missing_unless_said(write):
     path = write("bird,weight\nNA,1\nnull,?\n,3\n")
-    assert mr.read_table(path)["bird"].to_pylist() == ["NA", "null", None]
+    with pytest.warns(UserWarning, match=r"^column 'weight' holds numbers and '\?', read as missing$"):
+        assert mr.read_table(path).to_pydict() == {"bird": ["NA", "null", None], "weight": [1, None, 3]}
+    assert mr.read_table(path, words=["weight"])["weight"].to_pylist() == ["1", "?", "3"]
     table = mr.read_table(path, missing=["?", "NA"])
     assert table.to_pydict() == {"bird": [None, "null", None], "weight": [1, None, 3]}
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected", "said"),
+    [
+        (["4,9", "NA", "-1"], [4.9, None, -1.0], "numbers and 'NA'"),
+        (["7", "-", "n/a", ""], [7, None, None, None], "numbers and '-', 'n/a'"),
+        (["2024-12-31", "?", "2023-01-01"], [date(2024, 12, 31), None, date(2023, 1, 1)], "dates and '?'"),
+        (
+            ["2024-12-31 10:30:00", "NULL", "2023-01-01 00:00:00"],
+            [datetime(2024, 12, 31, 10, 30), None, datetime(2023, 1, 1)],
+            "times and 'NULL'",
+        ),
+    ],
+)
+def test_words_for_missing_among_numbers_and_dates(write, cells, expected, said):
+    path = write("bird;wing;weight\n" + "".join(f"wren;{cell};{cell}\n" for cell in cells))
+    with pytest.warns(UserWarning, match=f"^columns 'wing', 'weight' hold {said}".replace("?", r"\?")):
+        table = mr.read_table(path)
+    assert table["wing"].to_pylist() == table["weight"].to_pylist() == expected
+
+
+def test_other_words_leave_a_column_words(write):
+    path = write("code,mark\n12,NA\nNA,?\nnone,NA\n")
+    assert mr.read_table(path).to_pydict() == {"code": ["12", "NA", "none"], "mark": ["NA", "?", "NA"]}
 
 
 def test_words_stay_words(write):

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from merula import textwidth
 from merula.textwidth import display_width, pad
 
 LONGEST_LABEL = 40
@@ -24,6 +25,7 @@ IN_PYTHON = (  # how the library asks for an option, and how the command line do
         r"--\1 \2\3",
     ),
     (re.compile(r"\bmax_parents=(\d*)"), r"--max-parents \1"),
+    (re.compile(r", or sklearn\.[\w.]+\(\)"), ""),
     (re.compile(r"(--[\w-]+ [\w-]+) or '([\w-]+)'"), r"\1 or \2"),
 )
 
@@ -92,8 +94,7 @@ def one_line(text: str) -> str:
 
 def shortened(label: Any, longest: int = LONGEST_LABEL) -> str:
     """A label as a table or a sentence can hold it: on one line, its end left out where it is long."""
-    line = " ".join(str(label).split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+    return textwidth.shortened(str(label), longest)
 
 
 def plain(value: Any) -> Any:

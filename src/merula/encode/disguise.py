@@ -9,7 +9,6 @@ SIGNS = str.maketrans("", "", " ,'%€$£")
 DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2})?)?")
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 PADDED = re.compile(r"0\d+")  # as in "007", a name
-FOR_MISSING = ("NA", "N/A", "n/a", "na", "NaN", "nan", "null", "NULL", "#N/A", "?", "-", "--", ".")
 FEWEST_WORDS = 5
 MOST_OTHERS = 0.2  # of the words
 SHOWN = 3

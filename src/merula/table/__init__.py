@@ -25,6 +25,7 @@ from merula.table.cells import (
     plain_label,
 )
 from merula.table.codes import codes_of_words
+from merula.table.delimited import FOR_MISSING
 from merula.table.files import read_table
 from merula.table.frame import FrameTable, build_frame, open_frame
 from merula.table.matrix import MatrixTable, open_matrix
@@ -36,6 +37,7 @@ Table = MatrixTable | FrameTable | SparseTable
 __all__ = [
     "DENSE_NEEDED",
     "FEW",
+    "FOR_MISSING",
     "FrameTable",
     "MatrixTable",
     "RowSource",

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from merula.logspace import warn_user
+
 SEPARATORS = ",;\t|"
 SAMPLE = 2**16  # characters that tell the separator
 DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"[-+]?\d+,\d+"), re.compile(r"[-+]?\d*\.\d+")
@@ -23,6 +25,7 @@ MARKS = (
 WIDE = (("utf-16-le", 1), ("utf-16-be", 0))  # which of a plain letter's two bytes is zero
 EXCEL = re.compile(rb"\Asep=.\r?\n")  # what Excel writes before the header, for itself
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # what no text holds
+FOR_MISSING = ("NA", "N/A", "n/a", "na", "NaN", "nan", "null", "NULL", "#N/A", "?", "-", "--", ".")
 LONGEST = 60
 NO_ROWS = "has a header but no rows"
 
@@ -60,7 +63,47 @@ def read_delimited(
         raise ValueError(_ragged(data, separator, len(header)) or f"cannot be read as CSV: {error}") from None
     _refuse_open_quote(table, data)
     _refuse_stray_quotes(table, data, separator)
+    return _numbers_with_gaps(table, words, decimal)
+
+
+def _numbers_with_gaps(table: Any, words: Collection[str], decimal: str) -> Any:
+    """The table; columns that hold numbers, or dates, and what people write for missing are read as such, with a warning."""
+    gaps: dict[str, list[str]] = {}
+    for place, name in enumerate(table.column_names):
+        found = None if name in words else _without_gaps(table.column(place), decimal)
+        if found is not None:
+            gaps.setdefault(found[1], []).append(repr(name))
+            table = table.set_column(place, name, found[0])
+    for said, names in gaps.items():
+        which = f"column {names[0]} holds" if len(names) == 1 else f"columns {', '.join(names)} hold"
+        warn_user(f"{which} {said}, read as missing", UserWarning)
     return table
+
+
+def _without_gaps(column: Any, decimal: str) -> tuple[Any, str] | None:
+    """A column of strings as numbers or dates but for its gaps, and what it holds in words; None where it is something else."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_string(column.type):
+        return None
+    empty = pc.is_in(column, value_set=pa.array(FOR_MISSING))
+    rest = pc.if_else(empty, pa.scalar(None, pa.string()), column)
+    if rest.null_count in (column.null_count, len(column)):
+        return None
+    said = ", ".join(map(repr, pc.unique(column.filter(empty)).to_pylist()))
+    numbers = pc.replace_substring(rest, decimal, ".")
+    for text, kind, what in (
+        (numbers, pa.int64(), "numbers"),
+        (numbers, pa.float64(), "numbers"),
+        (rest, pa.date32(), "dates"),
+        (rest, pa.timestamp("s"), "times"),
+    ):
+        try:
+            return text.cast(kind), f"{what} and {said}"
+        except pa.ArrowInvalid:  # one cell is none
+            continue
+    return None
 
 
 def is_marked(data: bytes) -> bool:

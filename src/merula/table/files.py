@@ -56,7 +56,7 @@ def read_table(
     -------
     pyarrow.Table
         Types of CSV columns are those that suit every cell: whole numbers, true and false, dates (2024-12-31), times, numbers,
-        else words.
+        else words. In a column of numbers or dates, `NA`, `?` and the like are missing as well; a warning says so.
 
     Examples
     --------

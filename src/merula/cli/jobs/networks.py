@@ -38,7 +38,8 @@ def learn_file(
         raise ValueError(
             f"--numeric gaussian keeps numbers, which only .json holds; write to another file than {output}"
         )
-    data = named_table(table, (), missing, encoding)
+    with voice.heeding_warnings():
+        data = named_table(table, (), missing, encoding)
     for name in ignore:
         check_column(name, data.column_names, "--ignore")
     used = _used_columns(data, stated_kinds(kinds, data.column_names) | dict.fromkeys(ignore, "ignore"), voice)

@@ -11,9 +11,8 @@ from typing import Any
 from merula.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.cli.voice import Voice
 from merula.encode import Target, encode_target
-from merula.encode.disguise import FOR_MISSING
 from merula.schema import KINDS, one_of
-from merula.table import open_table
+from merula.table import FOR_MISSING, open_table
 from merula.table.files import read_table
 
 BUNDLED = ("penguins",)
@@ -91,7 +90,8 @@ def read_task(asked: Asked, voice: Voice, like: Mapping[str, str] | None = None,
     Where kinds of columns are those of another model, `like` it, columns that it does not have are left out; `words` names
     columns that hold words whatever they look like.
     """
-    table = named_table(asked.table, words, asked.missing, asked.encoding)
+    with voice.heeding_warnings():
+        table = named_table(asked.table, words, asked.missing, asked.encoding)
     for name, option in _asked_columns(asked):
         check_column(name, table.column_names, option)
         if option in ("--weight", "--groups") and name == asked.target:
