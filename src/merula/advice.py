@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.encode import Encoded, Target, infer_schema
-from merula.encode.disguise import are_dates, others_than_numbers, shown
+from merula.encode.disguise import are_dates, meant_missing, others_than_numbers, shown
 from merula.logspace import warn_user
 from merula.schema import Column
-from merula.table import FOR_MISSING, Table, plain_label
+from merula.table import Table, plain_label
 
 FEWEST_ROWS = 10  # below that, chance explains anything
 FEWEST_LEVELS = 20  # of words, before they can be called identifiers
@@ -175,7 +175,7 @@ def _disguised(words: Sequence[str]) -> Iterator[Said]:
             f"holds numbers and {shown(others)}" if others else f"holds numbers written as words ({shown(words)})",
         )
         return
-    missing = [word for word in words if word in FOR_MISSING]
+    missing = meant_missing(words)
     if missing:
         yield "missing as words", f"holds {shown(missing)} as a word"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from merula.table import FOR_MISSING
+
 SIGNS = str.maketrans("", "", " ,'%€$£")
 DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2})?)?")
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -33,6 +35,17 @@ def others_than_numbers(words: Sequence[str]) -> list[str] | None:
             if len(others) > most or PADDED.fullmatch(word):
                 return None
     return others if len(words) >= FEWEST_WORDS else None
+
+
+def meant_missing(words: Sequence[str]) -> list[str]:
+    """The words that people write where a cell is empty; a minus beside a plus is none.
+
+    Examples
+    --------
+    >>> meant_missing(["male", "NA"]), meant_missing(["+", "-"])
+    (['NA'], [])
+    """
+    return [word for word in words if word in FOR_MISSING and not (word == "-" and "+" in words)]
 
 
 def are_dates(words: Sequence[str]) -> bool:

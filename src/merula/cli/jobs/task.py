@@ -11,6 +11,7 @@ from typing import Any
 from merula.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.cli.voice import Voice
 from merula.encode import Target, encode_target
+from merula.encode.disguise import meant_missing
 from merula.schema import KINDS, one_of
 from merula.table import FOR_MISSING, open_table
 from merula.table.files import read_table
@@ -153,11 +154,10 @@ def _classes(table: Any, target: str, voice: Voice) -> Target:
     except ValueError as error:
         raise ValueError(f"the target {target!r} names no classes: {error}; cut it into a few first") from None
     check_target(classes, target)
-    for label in classes.classes.tolist():
-        if label in FOR_MISSING:
-            voice.note(
-                f"the target {target!r} has the class {label!r}; if that means that it is empty, say --missing '{label}'"
-            )
+    for label in meant_missing(classes.classes.tolist()):
+        voice.note(
+            f"the target {target!r} has the class {label!r}; if that means that it is empty, say --missing '{label}'"
+        )
     return classes
 
 
