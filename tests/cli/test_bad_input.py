@@ -268,6 +268,7 @@ def test_groups_that_are_missing(merula):
 def test_an_object_shown_in_a_message_stays_as_it_is():
     shown = "{'größe': Histogram(bins=10, method='width')} in one"
     assert one_line(shown) == shown
+    assert one_line("no column 'cv=3'") == "no column 'cv=3'"
     assert one_line("use score='bic' or 'aic'") == "use --score bic or aic"
     assert one_line(
         "max_parents= does nothing with method='chow-liu'; leave it out, or use method='hill-climb' or 'tabu'"

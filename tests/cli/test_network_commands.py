@@ -102,6 +102,14 @@ def test_bad_words_are_one_line(merula, rain, words, told):
     assert told in error
 
 
+def test_labels_with_commas_are_told_apart(merula, folder):
+    rows = "".join(f'{i / 7},"{"red, dark" if i % 2 else "blue"}"\n' for i in range(40))
+    (folder / "t.csv").write_text("wing,hue\n" + rows)
+    shown = merula("network", "learn", "t.csv", "-o", "t.bif").stdout
+    assert "blue, 'red, dark'" in shown
+    assert "'(" not in shown  # intervals need no quotation marks
+
+
 def test_evidence_that_cannot_be(merula, rain):
     result = merula(
         "network", "query", "rain.json", "rain", "-g", "rain=no", "-g", "sprinkler=off", "-g", "grass=wet=true"

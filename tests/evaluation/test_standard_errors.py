@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from merula.evaluation import evaluate
+from merula.evaluation.figure import corrected_standard_error
 
 THIRDS = [([*range(4, 12)], [0, 1, 2, 3]), ([*range(4), *range(8, 12)], [4, 5, 6, 7]), ([*range(8)], [8, 9, 10, 11])]
 ILL = np.array([0, 1] * 6)
@@ -29,6 +30,12 @@ def test_corrected_standard_error_by_hand(stated_probability):
     assert found["error"].per_fold == (0.0, 0.5, 0.25)
     assert found["error"].value == pytest.approx(1 / 4)
     assert found["error"].standard_error == pytest.approx(sqrt((1 / 3 + 4 / 8) * 1 / 16))
+
+
+def test_folds_equal_but_for_rounding_have_no_spread():
+    assert corrected_standard_error([0.1 + 0.2, 0.3, 0.3], 0.1) == 0.0
+    assert corrected_standard_error([0.3, 0.3 + 1e-9], 0.1) > 0
+    assert corrected_standard_error([0.0, 0.0], 0.1) == 0.0
 
 
 def test_unequal_folds_use_the_mean_ratio(stated_probability):

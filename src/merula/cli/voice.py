@@ -21,7 +21,7 @@ IN_PYTHON = (  # how the library asks for an option, and how the command line do
     (re.compile(r"(?:say |or )?kinds=\{'([^']*)': '(\w+)'\}"), r"say --kinds '\1=\2'"),
     # a parameter of an object that is shown, as in Histogram(bins=10, method='width'), stays as it is
     (
-        re.compile(r"(?<![(\w])(?<!, )(encoding|kinds|numeric|method|score|target|cv)=(?:'([\w-]+|…)'|(\d+))?"),
+        re.compile(r"(?<![(\w'])(?<!, )(encoding|kinds|numeric|method|score|target|cv)=(?:'([\w-]+|…)'|(\d+))?"),
         r"--\1 \2\3",
     ),
     (re.compile(r"\bmax_parents=(\d*)"), r"--max-parents \1"),

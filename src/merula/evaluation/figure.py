@@ -14,6 +14,7 @@ from merula.table.rows import Rows
 
 Array = NDArray[np.float64]
 UNDEFINED = "–"
+ROUNDING = 1e-12  # of the values: what differs by no more is equal
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,13 @@ def number_text(value: float | None) -> str:
 def corrected_standard_error(values: Sequence[float] | Array, ratio: float) -> float | None:
     """The standard error of a mean over folds whose training rows overlap; None for fewer than two folds.
 
-    sqrt((1/J + ratio) · s²), ratio = tested rows / training rows (Nadeau and Bengio 2003, section 3)
+    sqrt((1/J + ratio) · s²), ratio = tested rows / training rows (Nadeau and Bengio 2003, section 3); 0 for values that are
+    equal but for rounding.
     """
     if len(values) < 2:
         return None
+    if np.ptp(values) <= ROUNDING * np.abs(values).max():
+        return 0.0
     return sqrt((1 / len(values) + ratio) * float(np.var(values, ddof=1)))
 
 

@@ -13,6 +13,7 @@ from merula.advice import advised_kinds, review
 from merula.cli.jobs.models import check_writable
 from merula.cli.jobs.task import check_column, named_table, note_remarks, stated_kinds
 from merula.cli.voice import Voice, aligned, shortened
+from merula.discretize import cuts_said
 from merula.formats import FORMATS
 from merula.schema import Label, one_of
 from merula.table import open_table
@@ -105,12 +106,18 @@ def outline_text(found: Mapping[str, Any]) -> str:
     """The same as a table."""
     rows = [("variable", "levels", "parents")]
     for variable in found["variables"]:
-        levels = [shortened(level) for level in variable["levels"]]
+        levels = _listed(variable["levels"])
         shown = ", ".join(levels[:MOST_LEVELS]) + (f", … ({len(levels)})" if len(levels) > MOST_LEVELS else "")
-        rows.append((variable["variable"], shown or "numeric", ", ".join(variable["parents"])))
+        rows.append((variable["variable"], shown or "numeric", ", ".join(_listed(variable["parents"]))))
     sizes = {"variable": len(found["variables"]), "arc": len(found["arcs"]), "parameter": found["parameters"]}
     count = ", ".join(f"{size:,} {what}{'s' * (size != 1)}" for what, size in sizes.items())
     return f"{count}: {found['file']}\n\n{aligned(rows)}"
+
+
+def _listed(labels: Sequence[Any]) -> list[str]:
+    """Labels that a list can hold: those with a comma between quotation marks, but for intervals, which have brackets."""
+    texts = [shortened(label) for label in labels]
+    return texts if cuts_said(labels) else [repr(text) if "," in text else text for text in texts]
 
 
 def ask_network(
