@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
+import merula as mr
 from merula.table import build_frame, codes_of_labels, codes_of_numbers, narrowest, open_table, plain_label
 
 SHANGHAI = timezone(timedelta(hours=8))
@@ -484,3 +485,22 @@ def test_build_frame_for_numpy_is_one_array():
     assert numbers.tolist() == [[1.5, 3.0], [2.5, 4.0]]
     mixed = build_frame({"x0": np.array([1.5, 2.5]), "x1": np.array(["klein", "groß"], dtype=object)}, "numpy")
     assert mixed.tolist() == [[1.5, "klein"], [2.5, "groß"]]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_strings_read_in_threads_are_those_read_one_by_one(library):
+    rng = np.random.default_rng(5)
+    words = {name: rng.choice(["gelb", "浅白", "a, b", None], 20_001) for name in ("色泽", "blood type", "ort")}
+    table = {"pandas": lambda t: pd.DataFrame(t).astype("str"), "polars": pl.DataFrame, "pyarrow": pa.table}[library](
+        {name: cells.tolist() for name, cells in words.items()}
+    )
+    y = rng.integers(0, 2, 20_001)
+    one, several = (mr.NaiveBayesClassifier(n_jobs=jobs).fit(table, y) for jobs in (1, 3))
+    assert several.schema_ == one.schema_
+    np.testing.assert_array_equal(several.predict_proba(table), one.predict_proba(table))
+    for name, cells in words.items():
+        counts = {level: np.sum(cells == level) for level in ("gelb", "浅白", "a, b")}
+        opened = open_table(table)
+        opened.read_words([list(words).index(name)], 2)
+        codes, labels = opened.codes(list(words).index(name))
+        assert {label: int(np.sum(codes == place)) for place, label in enumerate(labels)} == counts
