@@ -81,8 +81,8 @@ def errors(rng: np.random.Generator) -> None:
     points = rng.normal(size=SAMPLE)
     h = silverman(points)
     far = h * np.geomspace(10, 1e6, 60)
-    places = [rng.normal(size=300), np.linspace(-8, 8, 300), points.max() + far, points.min() - far]
-    queries = np.concatenate(places)
+    indices = [rng.normal(size=300), np.linspace(-8, 8, 300), points.max() + far, points.min() - far]
+    queries = np.concatenate(indices)
     exact = exact_log_density(points, h, queries)
     error = np.abs(KernelSums.build(points, None, h).log_density(queries) - exact)
     body = exact > exact.max() + np.log(1e-12)

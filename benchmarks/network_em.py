@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 import merula as mr
-from merula.network import BayesianNetwork
+from merula.graphs.network import BayesianNetwork
 
 REMOVED = 0.2
 FRESH = 50_000

@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 
 import merula as mr
-from merula.formats import read_nodes
-from merula.network import Node
+from merula.graphs.formats import read_nodes
+from merula.graphs.network import Node
 
 NETWORKS = ["asia", "cancer", "earthquake", "survey", "sachs", "child", "alarm", "insurance", "win95pts", "hailfinder", "hepar2", "pathfinder", "andes", "pigs", "water", "mildew", "munin3", "munin2", "diabetes", "munin", "munin4", "barley", "munin1", "link"]  # fmt: skip
 ROWS, LOOP, TOUCHED = 100_000, 300, 6_000_000_000
@@ -63,7 +63,7 @@ def file_of(name: str) -> Path | None:
     folder = Path(os.environ.get("MERULA_DATA", Path(__file__).parents[2] / "shared" / "data")) / "networks"
     pgmpy = find_spec("pgmpy")
     folders = [folder] + ([Path(pgmpy.origin).parent / "utils" / "example_models"] if pgmpy and pgmpy.origin else [])
-    files = [place / f"{name}{suffix}" for place in folders for suffix in (".bif", ".bif.gz")]
+    files = [index / f"{name}{suffix}" for index in folders for suffix in (".bif", ".bif.gz")]
     return next((file for file in files if file.exists()), None)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 import merula as mr
-from merula.encode import UnseenLevelWarning
+from merula.data.encode import UnseenLevelWarning
 
 # Weka's accuracy in percent: Gaussian, kernel (bandwidth range/√n), supervised discretisation
 WEKA = {

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import merula as mr
-from merula.structure import Graph, NetworkRows, learn, read_rows, score_graph, structural_hamming_distance
+from merula.graphs.structure import Graph, NetworkRows, learn, read_rows, score_graph, structural_hamming_distance
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

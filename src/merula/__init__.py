@@ -5,202 +5,99 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from merula.advice import TargetColumnWarning
+if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what is loaded below
+    from merula.answers.decision import (
+        DecisionClassifier as DecisionClassifier,
+        adjust_prior as adjust_prior,
+        bayes_risk as bayes_risk,
+        binary_threshold as binary_threshold,
+        conditional_risk as conditional_risk,
+        decide as decide,
+    )
+    from merula.answers.evaluation import RareClassWarning as RareClassWarning, evaluate as evaluate
+    from merula.answers.explanation import explain as explain, nomogram as nomogram
+    from merula.answers.question import next_question as next_question
     from merula.classify import (
-        BayesClassifier,
-        KernelBayesClassifier,
-        NaiveBayesClassifier,
-        NearestNeighborsClassifier,
-        load,
+        BayesClassifier as BayesClassifier,
+        KernelBayesClassifier as KernelBayesClassifier,
+        NaiveBayesClassifier as NaiveBayesClassifier,
+        NearestNeighborsClassifier as NearestNeighborsClassifier,
+        load as load,
     )
-    from merula.decision import (
-        DecisionClassifier,
-        adjust_prior,
-        bayes_risk,
-        binary_threshold,
-        conditional_risk,
-        decide,
-    )
-    from merula.discretize import Discretizer
+    from merula.classify.advice import TargetColumnWarning as TargetColumnWarning
+    from merula.core.errors import InputError as InputError
+    from merula.core.logspace import ZeroEvidenceWarning as ZeroEvidenceWarning
+    from merula.core.versions import show_versions as show_versions
+    from merula.data.encode import GuessedKindWarning as GuessedKindWarning, UnseenLevelWarning as UnseenLevelWarning
+    from merula.data.schema import Column as Column, Schema as Schema
+    from merula.data.table import read_table as read_table
     from merula.distributions import (
-        BaseFamily,
-        Bernoulli,
-        Categorical,
-        Discretized,
-        Distribution,
-        Family,
-        Gaussian,
-        GaussianMixture,
-        Histogram,
-        JointCategorical,
-        Kernel,
-        Multinomial,
-        MultivariateGaussian,
-        NearestNeighbors,
-        NegativeBinomial,
-        Poisson,
-        ProductKernel,
-        Setting,
-        ZeroInflated,
+        BaseFamily as BaseFamily,
+        Bernoulli as Bernoulli,
+        Categorical as Categorical,
+        Discretized as Discretized,
+        Distribution as Distribution,
+        Family as Family,
+        Gaussian as Gaussian,
+        GaussianMixture as GaussianMixture,
+        Histogram as Histogram,
+        JointCategorical as JointCategorical,
+        Kernel as Kernel,
+        Multinomial as Multinomial,
+        MultivariateGaussian as MultivariateGaussian,
+        NearestNeighbors as NearestNeighbors,
+        NegativeBinomial as NegativeBinomial,
+        Poisson as Poisson,
+        ProductKernel as ProductKernel,
+        Setting as Setting,
+        ZeroInflated as ZeroInflated,
     )
-    from merula.encode import GuessedKindWarning, UnseenLevelWarning
-    from merula.evaluation import RareClassWarning, evaluate
-    from merula.explanation import explain, nomogram
-    from merula.factors import (
-        ConditionalDistribution,
-        ImpossibleEvidenceError,
-        JointDistribution,
-        NoSampleError,
-        SampledDistribution,
-        TooWideError,
+    from merula.distributions.discretize import Discretizer as Discretizer
+    from merula.distributions.priors import MEstimate as MEstimate
+    from merula.graphs.factors import (
+        ConditionalDistribution as ConditionalDistribution,
+        ImpossibleEvidenceError as ImpossibleEvidenceError,
+        JointDistribution as JointDistribution,
+        NoSampleError as NoSampleError,
+        SampledDistribution as SampledDistribution,
+        TooWideError as TooWideError,
     )
-    from merula.formats import read_network
-    from merula.logspace import ZeroEvidenceWarning
-    from merula.network import (
-        BayesianNetwork,
-        LinearGaussian,
-        MixedDistribution,
-        NoisyMax,
-        NoisyOr,
-        NormalMixture,
-        UnobservedParentsWarning,
-        learn_structure,
+    from merula.graphs.formats import read_network as read_network
+    from merula.graphs.network import (
+        BayesianNetwork as BayesianNetwork,
+        LinearGaussian as LinearGaussian,
+        MixedDistribution as MixedDistribution,
+        NoisyMax as NoisyMax,
+        NoisyOr as NoisyOr,
+        NormalMixture as NormalMixture,
+        UnobservedParentsWarning as UnobservedParentsWarning,
+        learn_structure as learn_structure,
     )
-    from merula.priors import MEstimate
-    from merula.question import next_question
-    from merula.report import write_report
-    from merula.schema import Column, Schema
-    from merula.table import read_table
-    from merula.versions import show_versions
+    from merula.report import write_report as write_report
 
-_HOMES = {
-    "BaseFamily": "distributions",
-    "BayesClassifier": "classify",
-    "BayesianNetwork": "network",
-    "Bernoulli": "distributions",
-    "Categorical": "distributions",
-    "Column": "schema",
-    "ConditionalDistribution": "factors",
-    "DecisionClassifier": "decision",
-    "Discretized": "distributions",
-    "Discretizer": "discretize",
-    "Distribution": "distributions",
-    "Family": "distributions",
-    "Gaussian": "distributions",
-    "GaussianMixture": "distributions",
-    "GuessedKindWarning": "encode",
-    "Histogram": "distributions",
-    "ImpossibleEvidenceError": "factors",
-    "JointCategorical": "distributions",
-    "JointDistribution": "factors",
-    "Kernel": "distributions",
-    "KernelBayesClassifier": "classify",
-    "LinearGaussian": "network",
-    "MEstimate": "priors",
-    "MixedDistribution": "network",
-    "Multinomial": "distributions",
-    "MultivariateGaussian": "distributions",
-    "NaiveBayesClassifier": "classify",
-    "NearestNeighbors": "distributions",
-    "NearestNeighborsClassifier": "classify",
-    "NegativeBinomial": "distributions",
-    "NoSampleError": "factors",
-    "NoisyMax": "network",
-    "NoisyOr": "network",
-    "NormalMixture": "network",
-    "Poisson": "distributions",
-    "ProductKernel": "distributions",
-    "RareClassWarning": "evaluation",
-    "SampledDistribution": "factors",
-    "Schema": "schema",
-    "Setting": "distributions",
-    "TargetColumnWarning": "advice",
-    "TooWideError": "factors",
-    "UnobservedParentsWarning": "network",
-    "UnseenLevelWarning": "encode",
-    "ZeroEvidenceWarning": "logspace",
-    "ZeroInflated": "distributions",
-    "adjust_prior": "decision",
-    "bayes_risk": "decision",
-    "binary_threshold": "decision",
-    "conditional_risk": "decision",
-    "decide": "decision",
-    "evaluate": "evaluation",
-    "explain": "explanation",
-    "learn_structure": "network",
-    "load": "classify",
-    "next_question": "question",
-    "nomogram": "explanation",
-    "read_network": "formats",
-    "read_table": "table",
-    "show_versions": "versions",
-    "write_report": "report",
+_EXPORTS = {
+    "answers.decision": "DecisionClassifier adjust_prior bayes_risk binary_threshold conditional_risk decide",
+    "answers.evaluation": "RareClassWarning evaluate",
+    "answers.explanation": "explain nomogram",
+    "answers.question": "next_question",
+    "classify": "BayesClassifier KernelBayesClassifier NaiveBayesClassifier NearestNeighborsClassifier load",
+    "classify.advice": "TargetColumnWarning",
+    "core.errors": "InputError",
+    "core.logspace": "ZeroEvidenceWarning",
+    "core.versions": "show_versions",
+    "data.encode": "GuessedKindWarning UnseenLevelWarning",
+    "data.schema": "Column Schema",
+    "data.table": "read_table",
+    "distributions": "BaseFamily Bernoulli Categorical Discretized Distribution Family Gaussian GaussianMixture Histogram JointCategorical Kernel Multinomial MultivariateGaussian NearestNeighbors NegativeBinomial Poisson ProductKernel Setting ZeroInflated",
+    "distributions.discretize": "Discretizer",
+    "distributions.priors": "MEstimate",
+    "graphs.factors": "ConditionalDistribution ImpossibleEvidenceError JointDistribution NoSampleError SampledDistribution TooWideError",
+    "graphs.formats": "read_network",
+    "graphs.network": "BayesianNetwork LinearGaussian MixedDistribution NoisyMax NoisyOr NormalMixture UnobservedParentsWarning learn_structure",
+    "report": "write_report",
 }
-
-__all__ = [
-    "BaseFamily",
-    "BayesClassifier",
-    "BayesianNetwork",
-    "Bernoulli",
-    "Categorical",
-    "Column",
-    "ConditionalDistribution",
-    "DecisionClassifier",
-    "Discretized",
-    "Discretizer",
-    "Distribution",
-    "Family",
-    "Gaussian",
-    "GaussianMixture",
-    "GuessedKindWarning",
-    "Histogram",
-    "ImpossibleEvidenceError",
-    "JointCategorical",
-    "JointDistribution",
-    "Kernel",
-    "KernelBayesClassifier",
-    "LinearGaussian",
-    "MEstimate",
-    "MixedDistribution",
-    "Multinomial",
-    "MultivariateGaussian",
-    "NaiveBayesClassifier",
-    "NearestNeighbors",
-    "NearestNeighborsClassifier",
-    "NegativeBinomial",
-    "NoSampleError",
-    "NoisyMax",
-    "NoisyOr",
-    "NormalMixture",
-    "Poisson",
-    "ProductKernel",
-    "RareClassWarning",
-    "SampledDistribution",
-    "Schema",
-    "Setting",
-    "TargetColumnWarning",
-    "TooWideError",
-    "UnobservedParentsWarning",
-    "UnseenLevelWarning",
-    "ZeroEvidenceWarning",
-    "ZeroInflated",
-    "adjust_prior",
-    "bayes_risk",
-    "binary_threshold",
-    "conditional_risk",
-    "decide",
-    "evaluate",
-    "explain",
-    "learn_structure",
-    "load",
-    "next_question",
-    "nomogram",
-    "read_network",
-    "read_table",
-    "show_versions",
-    "write_report",
-]
+_HOMES = {name: home for home, names in _EXPORTS.items() for name in names.split()}
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

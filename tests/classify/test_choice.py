@@ -6,9 +6,9 @@ import pytest
 from scipy import stats
 
 import merula as mr
-from merula.classify.choice import FOLDS, best_families, row_hashes, score_families
-from merula.encode import encode_rows, encode_target, infer_schema
-from merula.table import open_table
+from merula.classify.family_choice import FOLDS, best_families, row_hashes, score_families
+from merula.data.encode import encode_rows, encode_target, infer_schema
+from merula.data.table import open_table
 
 RNG = np.random.default_rng(31)
 N = 600

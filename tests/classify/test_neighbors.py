@@ -7,8 +7,7 @@ from math import gamma, log, nan, pi, sqrt
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import MinMaxScaler
@@ -266,10 +265,10 @@ def test_numbers_that_float32_cannot_tell_apart():
 @pytest.mark.parametrize("neighbors", [1, 30, 2_999, 10_000])
 def test_thousands_of_rows_equally_far(neighbors):
     """Every row differs from the query in two of three words: far more than any store holds."""
-    places = np.arange(6_000)
-    frame = pd.DataFrame({"色泽": "乌黑", "blood type": places // 100, "village": places % 100}).astype(str)
+    indices = np.arange(6_000)
+    frame = pd.DataFrame({"色泽": "乌黑", "blood type": indices // 100, "village": indices % 100}).astype(str)
     frame.loc[5_999, "色泽"] = "浅白"
-    y = np.where(places % 3 == 0, "krank", "gesund")
+    y = np.where(indices % 3 == 0, "krank", "gesund")
     model = mr.NearestNeighborsClassifier(neighbors=neighbors, kinds="categorical", levels={"village": [*map(str, range(101))], "blood type": [*map(str, range(101))]}).fit(frame, y)  # fmt: skip
     asked = pd.DataFrame({"色泽": ["乌黑"], "blood type": ["100"], "village": ["100"]})
     krank = np.mean((y == "krank")[:5_999]) if neighbors < 6_000 else np.mean(y == "krank")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import merula as mr
-from merula.persist import read_state, write_state
+from merula.core.archive import read_state, write_state
 
 RNG = np.random.default_rng(5)
 CLASSES = np.array([0, 1] * 10)

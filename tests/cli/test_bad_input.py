@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 import merula as mr
-from merula.cli.voice import one_line
+from merula.cli.console import one_line
 
 BAD_INPUT, FAILED = 2, 1
 SHELL = [sys.executable, "-W", "error", "-m", "merula"]
@@ -304,7 +304,7 @@ def test_without_the_extra_one_line_says_what_to_install(folder):
         1,
         "the merula command needs the packages typer and pyarrow: pip install 'merula[cli]'",
     )
-    code = "import sys; sys.modules['pyarrow'] = None; sys.argv = ['merula', 'info', 'x']; from merula.table import read_table; read_table('x')"
+    code = "import sys; sys.modules['pyarrow'] = None; sys.argv = ['merula', 'info', 'x']; from merula.data.table import read_table; read_table('x')"
     result = in_shell([sys.executable, "-c", code], folder)
     assert (
         "ImportError: tables in files are read by pyarrow, which is not installed: pip install 'merula[cli]'"

@@ -97,7 +97,7 @@ def test_commands_load_the_library_only_when_they_work():
 
 def test_fitting_and_predicting_load_no_networks(folder):
     for words in (["fit", "penguins", "-t", "species"], ["predict", "model.merula", "penguins", "-o", "answers.csv"]):
-        code = f"import sys; sys.argv = {['merula', *words]}\ntry:\n    from merula.cli import main; main()\nfinally:\n    print(sorted({{'merula.network', 'merula.formats'}} & set(sys.modules)))"
+        code = f"import sys; sys.argv = {['merula', *words]}\ntry:\n    from merula.cli import main; main()\nfinally:\n    print(sorted({{'merula.graphs.network', 'merula.graphs.formats'}} & set(sys.modules)))"
         found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
         assert found.stdout.splitlines()[-1] == "[]", found.stderr
     assert (folder / "answers.csv").exists()

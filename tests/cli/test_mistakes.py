@@ -176,7 +176,7 @@ def test_a_full_disk(merula, birds):
 
 
 def test_closed_standard_input(merula, birds, monkeypatch):
-    from merula.table import files
+    from merula.data.table import read as files
 
     monkeypatch.setattr(files.sys, "stdin", None)
     with pytest.raises(ValueError, match="standard input is closed"):

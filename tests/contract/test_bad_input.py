@@ -1121,12 +1121,12 @@ def test_an_array_taken_away(saved):
 def test_any_flipped_byte_is_noticed_or_harmless(saved, patients):
     """Never another model, never another kind of error: 400 bytes spread over the file, one flipped at a time."""
     data, expected = saved.read_bytes(), mr.load(saved).predict_proba(patients[0])
-    for place in np.linspace(0, len(data) - 1, 400).astype(int).tolist():
-        saved.write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :])
+    for index in np.linspace(0, len(data) - 1, 400).astype(int).tolist():
+        saved.write_bytes(data[:index] + bytes([data[index] ^ 0x55]) + data[index + 1 :])
         try:
             answer = mr.load(saved).predict_proba(patients[0])
         except ValueError as error:
-            assert "modèle.merula" in str(error), place
+            assert "modèle.merula" in str(error), index
         else:
             np.testing.assert_array_equal(answer, expected)
 
@@ -1146,7 +1146,7 @@ def test_loading_runs_nothing(saved, tmp_path, monkeypatch):
     pickled = io.BytesIO()
     np.save(pickled, np.array([Intruder(tmp_path / "hello")], dtype=object), allow_pickle=True)
     rewritten(saved, lambda members: with_head(seal="right")(members) | {"0.npy": pickled.getvalue()})
-    monkeypatch.setattr("merula.persist._seal", lambda *parts: "right")
+    monkeypatch.setattr("merula.core.archive._seal", lambda *parts: "right")
     with pytest.raises(ValueError, match="modèle.merula"):
         mr.load(saved)
     assert not (tmp_path / "hello").exists()

@@ -28,9 +28,9 @@ def test_explanations_add_up(classifier, patients):
         (part,) = found.derivations
         terms = np.array([reason.log_terms for reason in part.reasons])
         np.testing.assert_allclose(part.log_prior + terms.sum(axis=0), log_joint[k], rtol=1e-10, atol=1e-10)
-        place = found.classes.index(found.label)
-        rivals = [found.classes.index(against)] if against else [j for j in range(3) if j != place]
-        own, rest = log_joint[k, place], logsumexp(log_joint[k, rivals])
+        position = found.classes.index(found.label)
+        rivals = [found.classes.index(against)] if against else [j for j in range(3) if j != position]
+        own, rest = log_joint[k, position], logsumexp(log_joint[k, rivals])
         evidence = np.array([part.prior_log_odds, *(reason.evidence for reason in part.reasons)])
         assert not np.isnan(evidence).any()
         if np.isfinite(own) and np.isfinite(rest):

@@ -14,14 +14,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.special import logsumexp
 from sklearn.base import clone
 
 import merula as mr
-from merula.classify.files import model_state
+from merula.classify.model_files import model_state
 
 NUMBERS = ("blood pressure", "größe", "Körper-Temperatur °C")
 WORDS = {"色泽": ["yellow", "pink", "white", "浅白"], "blood type": ["A", "B", "AB", "0"]}
@@ -132,7 +131,7 @@ def _add_levels(block, classes, counts):
     ):
         for row, label in enumerate(classes):
             counts[label, name, "missing"] = missing[row]
-            counts |= {(label, name, level): table[row, place] for place, level in enumerate(labels)}
+            counts |= {(label, name, level): table[row, index] for index, level in enumerate(labels)}
 
 
 def _add_cells(block, classes, counts):
@@ -145,11 +144,11 @@ def _add_cells(block, classes, counts):
 
 
 def _add_rows(block, classes, counts):
-    for row, place, weight in zip(block["rows"].tolist(), block["class"].tolist(), block["weight"], strict=True):
+    for row, index, weight in zip(block["rows"].tolist(), block["class"].tolist(), block["weight"], strict=True):
         cells = zip(block["columns"], block["labels"], row, strict=True)
         known = [(name, labels, cell) for name, labels, cell in cells if not np.isnan(cell)]
         named = frozenset((name, cell if labels is None else labels[int(cell)]) for name, labels, cell in known)
-        counts[classes[place], named] = counts.get((classes[place], named), 0.0) + weight
+        counts[classes[index], named] = counts.get((classes[index], named), 0.0) + weight
 
 
 def _add_moments(block, classes, counts, moments):

@@ -33,7 +33,7 @@ def same_answers(one, two, frame):
 
 @EVERY_PRIOR
 @pytest.mark.filterwarnings(
-    "ignore::merula.logspace.ZeroEvidenceWarning"
+    "ignore::merula.core.logspace.ZeroEvidenceWarning"
 )  # all neighbours in the class that never occurs
 def test_another_prior_gives_the_refitted_model(classifier, patients, prior):
     frame, y = patients

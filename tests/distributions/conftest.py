@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from merula.core.archive import read_state, write_state
+from merula.data.encode import encode, encode_target, infer_schema
+from merula.data.schema import Schema
+from merula.data.table import open_table
 from merula.distributions import Setting
-from merula.encode import encode, encode_target, infer_schema
-from merula.persist import read_state, write_state
-from merula.schema import Schema
 from merula.stats import ClassCounts
-from merula.table import open_table
 
 
 @pytest.fixture
@@ -20,12 +20,12 @@ def build():
         schema = Schema(tuple(map(family.encodes, infer_schema(table, kinds, levels).columns)))
         rows, target = encode(table, schema, range(len(table.names))), encode_target(y, len(y), weights)
         labels = list(target.classes.tolist() if classes is None else classes)
-        places = np.array([labels.index(label) for label in target.classes.tolist()])
+        indices = np.array([labels.index(label) for label in target.classes.tolist()])
         statistic, counts = family.wanted(schema.names, len(target.classes)), ClassCounts.zero(len(target.classes))
         for chosen in np.array_split(np.arange(len(rows)), parts):
             tile = rows.tile(chosen[0], chosen[-1] + 1), target.tile(chosen[0], chosen[-1] + 1)
             statistic, counts = statistic.update(*tile), counts.update(*tile)
-        statistic, counts = statistic.with_classes(places, len(labels)), counts.with_classes(places, len(labels))
+        statistic, counts = statistic.with_classes(indices, len(labels)), counts.with_classes(indices, len(labels))
         return family.build(statistic, Setting(tuple(labels), counts.weight, schema.columns, **options))
 
     return make

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from KDEpy.bw_selection import improved_sheather_jones
 from scipy.optimize import bisect
 from scipy.special import factorial2

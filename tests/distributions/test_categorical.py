@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from merula.data.schema import Column
 from merula.distributions import Bernoulli, Categorical
-from merula.priors import MEstimate
-from merula.schema import Column
+from merula.distributions.priors import MEstimate
 
 RNG = np.random.default_rng(37)
 N = 250

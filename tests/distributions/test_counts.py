@@ -8,8 +8,8 @@ import pytest
 from scipy import optimize, stats
 
 import merula as mr
-from merula.distributions.counts import fit_count, log_count
-from merula.schema import Column
+from merula.data.schema import Column
+from merula.distributions.poisson import fit_count, log_count
 
 RNG = np.random.default_rng(5)
 N = 400
@@ -45,9 +45,9 @@ def scipy_log_pmf(x, mean, size, extra):
 def smoothed_weights(column, y, label, weights, alpha):
     """The distinct values of a column, and what each weighs in a class with α imaginary rows as in all classes."""
     known = column.notna().to_numpy() & (weights > 0)
-    values, places = np.unique(column[known], return_inverse=True)
-    own = np.bincount(places, weights[known] * (y[known] == label), len(values))
-    everyone = np.bincount(places, weights[known], len(values))
+    values, indices = np.unique(column[known], return_inverse=True)
+    own = np.bincount(indices, weights[known] * (y[known] == label), len(values))
+    everyone = np.bincount(indices, weights[known], len(values))
     return values, own + alpha * everyone / everyone.sum()
 
 
@@ -217,11 +217,11 @@ def test_without_smoothing_a_class_of_zeros_is_zero_for_certain(build, read, fam
 def test_a_class_without_values_is_like_all(build, family, alpha):
     lacking = FRAME.mask(np.repeat((WARDS == "儿科")[:, None], 3, axis=1))
     found = build(family, lacking, WARDS, smoothing=alpha)
-    place = LABELS.tolist().index("儿科")
+    position = LABELS.tolist().index("儿科")
     for j, name in enumerate(FRAME):
         values, counts = np.unique(lacking[name].dropna(), return_counts=True)
         pooled = fit_count(values, counts.astype(float), isinstance(family, mr.NegativeBinomial), family.zero_inflated)
-        own = (found.mean[place, j], found.size[place, j], found.extra_zeros[place, j])
+        own = (found.mean[position, j], found.size[position, j], found.extra_zeros[position, j])
         np.testing.assert_allclose(own, pooled, rtol=1e-6, atol=1e-9)
 
 

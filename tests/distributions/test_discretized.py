@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import merula as mr
-from merula.discretize import assign, cuts_for, interval_labels
-from merula.schema import Column
+from merula.data.schema import Column
+from merula.distributions.discretize import assign, cuts_for, interval_labels
 
 RNG = np.random.default_rng(23)
 N = 300
@@ -29,8 +29,8 @@ every_family = pytest.mark.parametrize("family", FAMILIES, ids=IDS)
 
 def expected_cuts(column, weights, family):
     known = column.notna().to_numpy() & (weights > 0)
-    values, places = np.unique(column[known], return_inverse=True)
-    counts = np.stack([np.bincount(places, weights[known] * (Y[known] == label), len(values)) for label in LABELS])
+    values, indices = np.unique(column[known], return_inverse=True)
+    counts = np.stack([np.bincount(indices, weights[known] * (Y[known] == label), len(values)) for label in LABELS])
     return cuts_for(family.method, values, counts, family.bins)
 
 
@@ -100,8 +100,8 @@ def test_values_beyond_the_range_belong_to_the_outermost_intervals(build, read):
 def test_a_class_without_values_is_like_all(build, family, alpha):
     lacking = FRAME[["blood pressure"]].mask(ILL[:, None])
     found = build(family, lacking, Y, smoothing=alpha)
-    place = LABELS.tolist().index("krank")
-    own = found.probabilities("blood pressure")[:, place]
+    position = LABELS.tolist().index("krank")
+    own = found.probabilities("blood pressure")[:, position]
     cuts = found.cuts["blood pressure"]
     pooled = np.bincount(assign(lacking["blood pressure"].dropna(), cuts), minlength=len(cuts) + 1)
     np.testing.assert_allclose(own, (pooled + alpha) / (pooled + alpha).sum(), rtol=1e-12)

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from merula.data.schema import Column
 from merula.distributions import Gaussian
-from merula.schema import Column
 
 RNG = np.random.default_rng(31)
 N = 300

@@ -8,9 +8,9 @@ import pytest
 from scipy import special
 
 import merula as mr
-from merula.discretize import mdl_cuts, quantile_cuts
+from merula.data.schema import Column
+from merula.distributions.discretize import mdl_cuts, quantile_cuts
 from merula.distributions.histogram import automatic_bins
-from merula.schema import Column
 
 RNG = np.random.default_rng(17)
 N = 300
@@ -46,8 +46,8 @@ def expected_density(x, train, y, weights, edges, alpha):
         # np.histogram closes bins on the left: mirrored, on the right
         counts = np.histogram(-train[own], -edges[::-1], weights=weights[own])[0][::-1]
         total = weights[own].sum() + alpha * (bins + 2)
-        place = np.clip(np.searchsorted(edges, x) - 1, 0, bins - 1)
-        inside = (counts[place] + alpha) / total / np.diff(edges)[place]
+        index = np.clip(np.searchsorted(edges, x) - 1, 0, bins - 1)
+        inside = (counts[index] + alpha) / total / np.diff(edges)[index]
         away = np.maximum(edges[0] - x, x - edges[-1])
         with np.errstate(invalid="ignore", divide="ignore"):
             beyond = alpha / total * 3 / unit * (1 + away / unit) ** -4
@@ -71,8 +71,8 @@ def test_log_prob_is_the_mass_over_the_width(build, read, family, alpha, weights
         column = HOLEY[name].to_numpy()
         found = build(family, HOLEY[[name]], Y, weights, smoothing=alpha)
         known = ~np.isnan(column) & (weights > 0)
-        values, places = np.unique(column[known], return_inverse=True)
-        edges = edges_of(values, np.bincount(places, weights[known]), family)
+        values, indices = np.unique(column[known], return_inverse=True)
+        edges = edges_of(values, np.bincount(indices, weights[known]), family)
         span = edges[-1] - edges[0]
         x = np.concatenate([column[~np.isnan(column)], edges[0] - span * np.array([1e-9, 0.1, 5]), edges[-1] + [span]])
         expected = expected_density(x, column, Y, weights, edges, alpha)
@@ -83,8 +83,8 @@ def test_log_prob_is_the_mass_over_the_width(build, read, family, alpha, weights
 
 def test_mdl_bins_are_those_of_the_cuts(build, read):
     found = build(mr.Histogram(bins="mdl"), FRAME[["blood pressure"]], Y)
-    values, places = np.unique(FRAME["blood pressure"], return_inverse=True)
-    counts = np.stack([np.bincount(places, label == Y, len(values)) for label in LABELS])
+    values, indices = np.unique(FRAME["blood pressure"], return_inverse=True)
+    counts = np.stack([np.bincount(indices, label == Y, len(values)) for label in LABELS])
     cuts = mdl_cuts(values, counts)
     assert cuts
     expected = expected_density(
@@ -144,11 +144,11 @@ def test_no_more_bins_than_values():
 def test_a_weight_of_three_is_the_row_three_times():
     x = np.random.default_rng(2).normal(size=200)
     repeats = np.random.default_rng(3).integers(1, 4, 200)
-    values, places = np.unique(x, return_inverse=True)
+    values, indices = np.unique(x, return_inverse=True)
     repeated = np.repeat(x, repeats)
     sturges, diaconis = (len(np.histogram_bin_edges(repeated, rule)) - 1 for rule in ("sturges", "fd"))
     expected = max(sturges, min(diaconis, math.ceil(math.sqrt(len(repeated)))))
-    assert automatic_bins(values, np.bincount(places, repeats)) == expected
+    assert automatic_bins(values, np.bincount(indices, repeats)) == expected
 
 
 def test_a_value_on_a_cut_stays_in_its_bin_when_the_column_is_shifted(build):
@@ -204,13 +204,13 @@ def test_without_smoothing_what_was_never_seen_is_impossible(build, read):
 def test_a_class_without_values_is_like_all(build, read, family, alpha):
     lacking = FRAME.mask(np.repeat(ILL[:, None], 3, axis=1))
     found = build(family, lacking, Y, smoothing=alpha)
-    place = LABELS.tolist().index("krank")
+    position = LABELS.tolist().index("krank")
     log_prob = found.log_prob(read(found, lacking[~ILL]))
-    assert np.isfinite(log_prob[:, place]).all()
+    assert np.isfinite(log_prob[:, position]).all()
     for part in found.factors():
         (edges,), x = part.edges, lacking.loc[~ILL, part.columns[0]].to_numpy()
         pooled = expected_density(x, x, np.zeros(len(x)), np.ones(len(x)), edges, alpha)
-        own = part.log_prob(read(part, pd.DataFrame({part.columns[0]: x})))[:, place]
+        own = part.log_prob(read(part, pd.DataFrame({part.columns[0]: x})))[:, position]
         np.testing.assert_allclose(own, np.log(pooled[:, 0]), rtol=1e-9)
 
 

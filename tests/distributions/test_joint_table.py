@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from merula.distributions import Categorical, JointCategorical
-from merula.priors import MEstimate
+from merula.distributions.priors import MEstimate
 
 RNG = np.random.default_rng(43)
 N = 120

@@ -38,14 +38,14 @@ def test_the_log_joint_is_the_sum_of_kernels(birds, kernel):
     model = mr.NaiveBayesClassifier(distributions={"numeric": mr.Kernel(kernel)}).fit(frame, species)
     queries = pd.DataFrame({"flügel": [9.1, 11.0, np.nan, 30.0], "mass": [1e9 + 1, np.nan, 1e9 + 2.5, 1e9]})
     expected = np.zeros((4, 3))
-    for place, label in enumerate(["amsel", "drossel", "star"]):
-        expected[:, place] = np.log((species == label).mean())
+    for index, label in enumerate(["amsel", "drossel", "star"]):
+        expected[:, index] = np.log((species == label).mean())
         for name in frame:
             values = frame.loc[(species == label), name].dropna().to_numpy()
             h = rule(values)
             for row, x in enumerate(queries[name]):
                 with np.errstate(divide="ignore"):
-                    expected[row, place] += 0 if np.isnan(x) else np.log(KERNELS[kernel]((x - values) / h).mean() / h)
+                    expected[row, index] += 0 if np.isnan(x) else np.log(KERNELS[kernel]((x - values) / h).mean() / h)
     got = model.predict_joint_log_proba(queries)
     if kernel == "gaussian":  # the sum underflows far out, the log does not
         underflown = np.isneginf(expected)

@@ -6,8 +6,7 @@ from decimal import MIN_EMIN, Decimal, localcontext
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.stats import gaussian_kde
 from sklearn.neighbors import KernelDensity
 

@@ -10,8 +10,8 @@ from scipy import integrate, special, stats
 from sklearn.mixture import GaussianMixture as SklearnMixture
 
 import merula as mr
+from merula.data.schema import Column
 from merula.distributions.mixture import MOST_CELLS, Cells, choose_components, fit_components
-from merula.schema import Column
 
 RNG = np.random.default_rng(29)
 N = 450
@@ -205,11 +205,11 @@ def test_a_class_with_one_value_takes_the_pooled_variance(build):
     x = np.append(FRAME["wing length"], 90.0)
     y = np.append(Y, "Star")
     found = build(mr.GaussianMixture(), pd.DataFrame({"wing length": x}), y)
-    place = np.unique(y).tolist().index("Star")
+    position = np.unique(y).tolist().index("Star")
     within = sum(((x[y == label] - x[y == label].mean()) ** 2).sum() for label in np.unique(y)) / len(x)
-    assert found.weight[place, 0, 0] == 1.0
-    assert found.mean[place, 0, 0] == 90.0
-    np.testing.assert_allclose(found.deviation[place, 0, 0], math.sqrt(within), rtol=1e-9)
+    assert found.weight[position, 0, 0] == 1.0
+    assert found.mean[position, 0, 0] == 90.0
+    np.testing.assert_allclose(found.deviation[position, 0, 0], math.sqrt(within), rtol=1e-9)
 
 
 @every_family

@@ -5,13 +5,12 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 import merula as mr
-from merula.encode.tokens import tokenise, words
+from merula.data.encode.tokens import tokenise, words
 
 LETTERS = [
     ("Win a free prize now, call now!", "spam"),
@@ -111,8 +110,8 @@ def test_batches_merges_and_files_give_the_same_model(variant, tmp_path):
     make = lambda: mr.NaiveBayesClassifier(kinds="text", distributions={"text": mr.Multinomial(variant)})  # noqa: E731
     whole = make().fit(frame, KINDS)
     stream = make()
-    for place in (0, 2, 4):
-        stream.partial_fit(frame[place : place + 2], KINDS[place : place + 2])
+    for index in (0, 2, 4):
+        stream.partial_fit(frame[index : index + 2], KINDS[index : index + 2])
     merged = make().partial_fit(frame[3:], KINDS[3:]) + make().partial_fit(frame[:3], KINDS[:3])
     for other in (stream, merged):
         np.testing.assert_allclose(other.predict_proba(frame), whole.predict_proba(frame), rtol=1e-12)

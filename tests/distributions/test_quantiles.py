@@ -65,10 +65,10 @@ def test_a_column_that_never_varies_lies_in_one_place(build, family):
 def test_quantiles_and_cumulative_shares_are_inverse(kind):
     """Read through a fitted model: the share of the density below a quantile is the probability asked for."""
     model = kind().fit(FRAME[["puls"]], Y)
-    places = quantiles(model, "puls")
+    indices = quantiles(model, "puls")
     for k, label in enumerate(model.classes_):
         own = PULSE[label == Y]
-        np.testing.assert_allclose(stats.norm.cdf(places[:, k], own.mean(), own.std()), PROBABILITIES, rtol=1e-6)
+        np.testing.assert_allclose(stats.norm.cdf(indices[:, k], own.mean(), own.std()), PROBABILITIES, rtol=1e-6)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ import pytest
 from scipy import stats
 
 import merula as mr
+from merula.data.encode import encode, encode_target, infer_schema
+from merula.data.schema import Column
+from merula.data.table import open_table
 from merula.distributions import GaussianDistribution
 from merula.distributions.zero_inflated import moments_of, without_zeros
-from merula.encode import encode, encode_target, infer_schema
-from merula.schema import Column
 from merula.stats import Moments, ValueCounts
-from merula.table import open_table
 
 RNG = np.random.default_rng(41)
 N = 400

@@ -35,10 +35,10 @@ def test_page_of_a_model_is_complete(page):
     """Its formula first, then what it assumes, an example, what it costs and where it fails."""
     text = page.read_text(encoding="utf-8")
     assert blocks(page)[0][0] == "text"
-    places = [
+    indices = [
         text.find(f"\n## {part}\n") for part in ("What it assumes", "An example", "What it costs", "Where it fails")
     ]
-    assert -1 not in places and places == sorted(places)
+    assert -1 not in indices and indices == sorted(indices)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))

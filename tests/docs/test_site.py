@@ -28,12 +28,12 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.links, self.fetched, self.places = set(), set(), {""}
+        self.links, self.fetched, self.indices = set(), set(), {""}
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         found = dict(attributes)
-        self.places.update(found[key] for key in ("id", "name") if found.get(key))
+        self.indices.update(found[key] for key in ("id", "name") if found.get(key))
         if tag == "a" and found.get("href"):
             self.links.add(found["href"])
         if tag in FETCHED and found.get(FETCHED[tag]):
@@ -81,27 +81,27 @@ def _check_internal_links_resolve(pages, site):
     broken = set()
     for path, page in pages.items():
         for link in page.links:
-            address, place = urldefrag(link)
+            address, index = urldefrag(link)
             if _leaves(link) or link.startswith("mailto:") or path.name == "404.html":
                 continue
             target = (path.parent / unquote(address)).resolve() if address else path
             target = target / "index.html" if target.is_dir() else target
-            if not target.exists() or (target in pages and unquote(place) not in pages[target].places):
+            if not target.exists() or (target in pages and unquote(index) not in pages[target].indices):
                 broken.add((str(path.relative_to(site)), link))
     assert not broken
 
 
 def _check_reference_is_complete(pages):
     """Every public name, and the methods of the classes that people use most."""
-    places = set().union(*(page.places for path, page in pages.items() if path.parent.name == "reference"))
-    assert {f"merula.{name}" for name in mr.__all__} <= places
+    indices = set().union(*(page.indices for path, page in pages.items() if path.parent.name == "reference"))
+    assert {f"merula.{name}" for name in mr.__all__} <= indices
     own = {
         f"merula.{name}.{method}"
         for name in ("BayesianNetwork", "JointDistribution", "NaiveBayesClassifier")
         for method, value in inspect.getmembers(getattr(mr, name), callable)
         if not method.startswith("_") and value.__module__.startswith("merula")
     }
-    assert own <= places
+    assert own <= indices
 
 
 def _leaves(address):

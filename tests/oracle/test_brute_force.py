@@ -26,8 +26,8 @@ def patients(seed, rows=70, missing=0.25):
     frame = frame[["色泽", "blood pressure", "größe", "waiting time"]]
     lost = rng.random(frame.shape) < missing
     lost[2:5] = False
-    for place, level in enumerate(LEVELS["色泽"]):
-        frame.loc[2 + place, "色泽"], frame.loc[2 + place, "größe"] = level, LEVELS["größe"][place]
+    for index, level in enumerate(LEVELS["色泽"]):
+        frame.loc[2 + index, "色泽"], frame.loc[2 + index, "größe"] = level, LEVELS["größe"][index]
     return frame.mask(lost), y, rng.integers(1, 4, rows).astype(float)
 
 

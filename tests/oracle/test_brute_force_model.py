@@ -15,17 +15,17 @@ def melons(seed=0, rows=300, missing=0.0):
     """A mixed table of two word columns and two number columns, three classes."""
     rng = np.random.default_rng(seed)
     y = np.array(["fade", "gut", "sehr gut"])[rng.choice(3, rows, p=[0.5, 0.3, 0.2])]
-    place = np.unique(y, return_inverse=True)[1]
+    index = np.unique(y, return_inverse=True)[1]
     frame = pd.DataFrame(
         {
             "色泽": SHADES[
-                (rng.random(rows)[:, None] > np.array([[0.6, 0.8], [0.2, 0.5], [0.1, 0.2]])[place]).sum(axis=1)
+                (rng.random(rows)[:, None] > np.array([[0.6, 0.8], [0.2, 0.5], [0.1, 0.2]])[index]).sum(axis=1)
             ],
             "Stiel": STEMS[rng.integers(0, 2, rows)],
         },
         dtype=object,
     )
-    frame["sugar (%)"] = rng.normal(8 + place, 1 + 0.3 * place)
+    frame["sugar (%)"] = rng.normal(8 + index, 1 + 0.3 * index)
     frame["größe"] = 0.1 * frame["sugar (%)"] + rng.normal(0.2, 0.05, rows)
     return frame.mask(rng.random(frame.shape) < missing), y
 
@@ -100,16 +100,16 @@ def test_weighted_parts_merge(name):
 def naive_log_joint(frame, y, labels):
     """log P(class, row) with Laplace smoothing and 1/n variances, one column at a time."""
     result = np.empty((len(frame), len(labels)))
-    for place, label in enumerate(labels):
+    for index, label in enumerate(labels):
         own = frame[y == label]
-        result[:, place] = np.log(len(own) / len(frame))
+        result[:, index] = np.log(len(own) / len(frame))
         for name in WORDS:
             counts = own[name].value_counts().reindex(sorted(frame[name].unique()), fill_value=0)
-            result[:, place] += np.log(frame[name].map((counts + 1) / (counts.sum() + len(counts)))).to_numpy(
+            result[:, index] += np.log(frame[name].map((counts + 1) / (counts.sum() + len(counts)))).to_numpy(
                 dtype=float
             )
         for name in NUMBERS:
-            result[:, place] += norm(own[name].mean(), own[name].std(ddof=0)).logpdf(frame[name])
+            result[:, index] += norm(own[name].mean(), own[name].std(ddof=0)).logpdf(frame[name])
     return result
 
 

@@ -35,10 +35,10 @@ def marginal_log_density(x, mean, covariance):
     unit = np.sqrt(np.diag(covariance))
     z, correlation = (x - mean) / unit, covariance / np.outer(unit, unit)
     result = np.zeros(len(x))
-    for place, seen in enumerate(~np.isnan(x)):
+    for index, seen in enumerate(~np.isnan(x)):
         if seen.any():
-            result[place] = (
-                multivariate_normal(np.zeros(seen.sum()), correlation[np.ix_(seen, seen)]).logpdf(z[place, seen])
+            result[index] = (
+                multivariate_normal(np.zeros(seen.sum()), correlation[np.ix_(seen, seen)]).logpdf(z[index, seen])
                 - np.log(unit[seen]).sum()
             )
     return result
@@ -187,13 +187,13 @@ def reference_em(parts, weights, shrinkage, steps=3_000):
     unit = np.sqrt(np.diag(target))
     for _ in range(steps):
         before, scatter = (np.array(means), covariance), np.zeros_like(covariance)
-        for place, (part, w) in enumerate(zip(parts, weights, strict=True)):
+        for index, (part, w) in enumerate(zip(parts, weights, strict=True)):
             filled, extra = (
                 np.array(found)
-                for found in zip(*(expected_row(row, means[place], covariance) for row in part), strict=True)
+                for found in zip(*(expected_row(row, means[index], covariance) for row in part), strict=True)
             )
-            means[place] = w @ filled / w.sum()
-            away = filled - means[place]
+            means[index] = w @ filled / w.sum()
+            away = filled - means[index]
             scatter += (away * w[:, None]).T @ away + np.einsum("r,rij->ij", w, extra)
         covariance = (1 - shrinkage) * scatter / n + shrinkage * target
         if (

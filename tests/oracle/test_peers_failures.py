@@ -344,7 +344,7 @@ def test_10_a_row_of_weight_zero_does_not_spoil_the_variance(classifier, centre,
 def test_12_log_ratios_beyond_800_are_no_nan(columns, sign):
     """Each column's ratio is 9 : 1, so that 1,000 columns have a log-ratio of ±2197."""
     table = {"pos": {"yes": 0.9, "no": 0.1}, "neg": {"yes": 0.1, "no": 0.9}}
-    names = [f"symptom {place}" for place in range(columns)]
+    names = [f"symptom {index}" for index in range(columns)]
     model = mr.NaiveBayesClassifier.from_tables({"neg": 0.5, "pos": 0.5}, dict.fromkeys(names, table))
     row = pd.DataFrame([["yes" if sign > 0 else "no"] * columns], columns=names)
     ratio = sign * columns * log(9)

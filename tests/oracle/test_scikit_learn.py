@@ -211,7 +211,7 @@ def test_categorical_naive_bayes_with_a_code_so_rare_that_a_sample_misses_it():
     X[0, 0] = 3
     levels = {1: [*range(901)]}  # CategoricalNB counts every code up to the largest as a level
     agree(mr.NaiveBayesClassifier(kinds="categorical", levels=levels).fit(X, y), CategoricalNB().fit(X, y), X)
-    seen = {code: place for place, code in enumerate(np.unique(X[:, 1]))}
+    seen = {code: index for index, code in enumerate(np.unique(X[:, 1]))}
     dense = np.column_stack([X[:, 0], [seen[code] for code in X[:, 1].tolist()]])
     agree_codes(mr.NaiveBayesClassifier(kinds="categorical").fit(X, y), CategoricalNB().fit(dense, y), X, dense)
 

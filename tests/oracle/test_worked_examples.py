@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import merula as mr
-from merula.priors import smoothed
+from merula.distributions.priors import smoothed
 
 EXACT = {"rel": 1e-12, "abs": 1e-15}
 
@@ -292,13 +292,13 @@ def test_w8_numeric_columns_have_a_full_covariance_with_one_over_n(melons):
     numeric, good = melons[["密度", "含糖率"]], melons["好瓜"]
     model = mr.BayesClassifier(shrinkage=0).fit(numeric, good)
     log_joint = model.predict_joint_log_proba(numeric)
-    for place, label in enumerate(model.classes_):
+    for index, label in enumerate(model.classes_):
         rows = numeric[good == label].to_numpy()
         away = numeric.to_numpy() - rows.mean(axis=0)
         covariance = np.cov(rows.T, bias=True)
         squares = np.einsum("ij,jk,ik->i", away, np.linalg.inv(covariance), away)
         expected = np.log(len(rows) / 17) - 0.5 * (squares + np.log(np.linalg.det(covariance)) + 2 * np.log(2 * np.pi))
-        np.testing.assert_allclose(log_joint[:, place], expected, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(log_joint[:, index], expected, rtol=1e-12, atol=1e-12)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import merula as mr
-from merula.findings import gather
 from merula.report import findings_html, write_html
+from merula.report.findings import gather
 
 PENGUINS = Path(__file__).parents[2] / "src/merula/data/penguins.csv"
 HOSTILE = "<script>window.ran = true</script>"

@@ -11,7 +11,7 @@ import pytest
 from sklearn.dummy import DummyClassifier
 
 import merula as mr
-from merula.evaluation.metrics import FIGURES
+from merula.answers.evaluation.metrics import FIGURES
 
 TABLES = ("penguins", "patients", "letters", "melons", "sensors", "hostile")
 
@@ -91,8 +91,8 @@ def test_every_chart_has_its_figures_as_a_table_and_a_name(read, table):
 @pytest.mark.parametrize("table", TABLES)
 def test_links_within_the_page_lead_somewhere(read, table):
     tags = read(table).tags
-    places = {named["id"] for _, named in tags if "id" in named}
-    assert {named["href"][1:] for tag, named in tags if tag == "a"} <= places
+    indices = {named["id"] for _, named in tags if "id" in named}
+    assert {named["href"][1:] for tag, named in tags if tag == "a"} <= indices
 
 
 def test_the_drawing_library_stands_once(reported):

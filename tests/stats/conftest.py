@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from merula.encode import encode, encode_target, infer_schema
-from merula.persist import read_state, write_state
-from merula.table import open_table
+from merula.core.archive import read_state, write_state
+from merula.data.encode import encode, encode_target, infer_schema
+from merula.data.table import open_table
 
 
 def rows_of(source, kinds=None):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from merula.encode import encode, encode_target, infer_schema
+from merula.data.encode import encode, encode_target, infer_schema
+from merula.data.table import open_table
 from merula.stats import ClassCounts, Collected, LevelCounts, Moments
-from merula.table import open_table
 
 RNG = np.random.default_rng(23)
 WINGS = RNG.normal(size=(60, 1))

@@ -7,12 +7,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from merula.encode import encode, encode_target, infer_schema
+from merula.data.encode import encode, encode_target, infer_schema
+from merula.data.table import open_table
 from merula.stats import ClassCounts, LevelCounts
-from merula.table import open_table
 
 RNG = np.random.default_rng(11)
 N = 400
@@ -223,10 +222,10 @@ def test_addition_is_associative(collected):
 def test_classes_move_to_their_places(collected):
     one, _ = halves(collected)
     wide = one.with_classes(np.array([4, 0, 2]), 5)
-    for label, place in enumerate((4, 0, 2)):
+    for label, index in enumerate((4, 0, 2)):
         for mine, theirs in zip(one.counts, wide.counts, strict=True):
-            assert theirs[place].tolist() == mine[label].tolist()
-        assert wide.missing[place].tolist() == one.missing[label].tolist()
+            assert theirs[index].tolist() == mine[label].tolist()
+        assert wide.missing[index].tolist() == one.missing[label].tolist()
     assert all(part[[1, 3]].sum() == 0 for part in wide.counts)
     moved = ClassCounts(np.array([5.0, 7.0])).with_classes(np.array([2, 0]), 3)
     assert moved.weight.tolist() == [7.0, 0.0, 5.0]

@@ -5,12 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from merula.encode import encode, encode_target, infer_schema
+from merula.data.encode import encode, encode_target, infer_schema
+from merula.data.table import open_table
 from merula.stats import FullMoments, Moments
-from merula.table import open_table
 
 RNG = np.random.default_rng(7)
 N, D = 300, 3

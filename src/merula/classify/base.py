@@ -16,28 +16,23 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from merula.advice import warn_of_target
-from merula.classify.choice import best_families, score_families
+from merula.classify.advice import warn_of_target
+from merula.classify.family_choice import best_families, score_families
 from merula.classify.plan import Plan, choose_blocks, same_option
+from merula.core.archive import write_state
+from merula.core.arrays import Array
+from merula.core.checks import as_float, one_of
+from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior, warn_zero_evidence
+from merula.core.notes import warn_user
+from merula.core.threads import thread_count
+from merula.data.encode import Encoded, Target, UnseenLevelWarning, encode_rows, encode_target, infer_schema
+from merula.data.schema import Schema
+from merula.data.table import Table, as_times, build_frame, open_table, plain_label
 from merula.distributions import Distribution, Setting
-from merula.encode import Encoded, Target, UnseenLevelWarning, encode_rows, encode_target, infer_schema
-from merula.engine import local
-from merula.logspace import (
-    as_float,
-    log_sum_exp,
-    safe_log,
-    to_log_posterior,
-    to_posterior,
-    warn_user,
-    warn_zero_evidence,
-)
-from merula.persist import write_state
-from merula.priors import checked_smoothing, class_probabilities
-from merula.schema import Schema, one_of
+from merula.distributions.priors import checked_smoothing, class_probabilities
+from merula.engines import memory
 from merula.stats import ClassCounts, Collected
-from merula.table import Table, as_times, build_frame, open_table, plain_label
 
-Array = NDArray[np.float64]
 NOT_AUTO = (
     "distributions='auto' chooses families from all rows at once, so {}; fit once, then name the families it chose"
 )
@@ -152,14 +147,14 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _look(self, table: Table, more_to_come: bool = False) -> Plan:
         """What a first look at a table decides: which columns there are, of which kind, and which blocks they form."""
-        schema = infer_schema(table, self.kinds, self.levels, more_to_come, local.thread_count(self.n_jobs))
+        schema = infer_schema(table, self.kinds, self.levels, more_to_come, thread_count(self.n_jobs))
         schema, blocks = choose_blocks(schema, self.distributions, self._default_families())
         return Plan(schema, blocks, table.named, table.library)
 
     def _choose(self, table: Table, y: Any, sample_weight: Any) -> Plan:
         """The plan with the family that suits each column best, and the scores it was chosen by."""
         candidates = self._candidates()
-        schema = infer_schema(table, self.kinds, self.levels, threads=local.thread_count(self.n_jobs))
+        schema = infer_schema(table, self.kinds, self.levels, threads=thread_count(self.n_jobs))
         rows = encode_rows(table, schema, table.named, type(self).__name__)
         target = encode_target(y, len(rows), sample_weight)
         smoothing = checked_smoothing(self.smoothing, schema.names)
@@ -180,13 +175,13 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         one_of(self.unseen, self._unseen, "unseen")
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
-        rows = encode_rows(X, plan.schema, plan.named, type(self).__name__, local.thread_count(self.n_jobs))
+        rows = encode_rows(X, plan.schema, plan.named, type(self).__name__, thread_count(self.n_jobs))
         target = encode_target(y, len(rows), sample_weight)
         if plan.named:  # the columns of an array are not left there by mistake
             warn_of_target(rows, target)
         count = len(target.classes)
         wanted = [ClassCounts.zero(count), *(block.family.wanted(block.columns, count) for block in plan.blocks)]
-        found = local.collect(rows, target, wanted, self.n_jobs)
+        found = memory.collect(rows, target, wanted, self.n_jobs)
         return Collected(target.classes, found[0], tuple(found[1:]))  # type: ignore[arg-type]
 
     def _become(self, plan: Plan, collected: Collected) -> Self:
@@ -368,7 +363,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _encoded(self, X: Any) -> Encoded:
         check_is_fitted(self, "classes_")
-        threads = local.thread_count(self.n_jobs)
+        threads = thread_count(self.n_jobs)
         return encode_rows(X, self.schema_, self._plan.named, type(self).__name__, threads)
 
     def _score(self, X: Any, finish: Callable[[Array, Array], int] | None) -> Array:
@@ -384,7 +379,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return finish(view, self.class_log_prior_) if finish else 0
 
         most = min(distribution.rows_at_once for distribution in self.distributions_)
-        impossible = sum(local.score(rows, tile, self.n_jobs, most))
+        impossible = sum(memory.score(rows, tile, self.n_jobs, most))
         self._report_unseen(rows)
         warn_zero_evidence(impossible, self._remedy)
         return out
@@ -434,14 +429,14 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The log likelihood, and the weight of the rows."""
         log_joint = self.predict_joint_log_proba(X)
         target = encode_target(y, len(log_joint), sample_weight)
-        own = log_joint[np.arange(len(log_joint)), self._places(target)[target.codes]]
+        own = log_joint[np.arange(len(log_joint)), self._indices(target)[target.codes]]
         self._refuse_without_density("the likelihood")
         weights = np.ones(len(own)) if target.weights is None else target.weights
         return float(own[weights > 0] @ weights[weights > 0]), float(weights.sum())
 
-    def _places(self, target: Target) -> NDArray[np.int64]:
+    def _indices(self, target: Target) -> NDArray[np.int64]:
         """Where each class of a target stands in `classes_`."""
-        where = {label: place for place, label in enumerate(self.classes_.tolist())}
+        where = {label: index for index, label in enumerate(self.classes_.tolist())}
         stray = [label for label in target.classes.tolist() if label not in where]
         if stray:
             raise ValueError(
@@ -491,7 +486,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file of plain data that `merula.load` reads; it keeps its statistics."""
-        from merula.classify.files import model_state
+        from merula.classify.model_files import model_state
 
         check_is_fitted(self, "classes_")
         write_state(path, model_state(self))

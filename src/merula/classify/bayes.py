@@ -9,14 +9,15 @@ import numpy as np
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.plan import stated_plan
+from merula.core.checks import one_of
+from merula.data.encode import encode_target
+from merula.data.schema import sort_labels
 from merula.distributions import JointCategorical, Multinomial, MultivariateGaussian, NegativeBinomial
-from merula.encode import encode_target
-from merula.factors import read_columns
-from merula.priors import checked_probabilities
-from merula.schema import one_of, sort_labels
+from merula.distributions.priors import checked_probabilities
+from merula.graphs.factors import read_columns
 
 if TYPE_CHECKING:
-    from merula.network import BayesianNetwork
+    from merula.graphs.network import BayesianNetwork
 
 
 class BayesClassifier(BayesianClassifier):

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, rel_entr
 
-from merula.classify.rows import interval_of, shown, table_of
+from merula.classify.single_row import interval_of, shown, table_of
+from merula.core.arrays import Array
+from merula.core.checks import one_of
+from merula.data.schema import Column, Label
+from merula.data.table import as_times, plain_label
 from merula.distributions import CountDistribution, Distribution, TokenDistribution
-from merula.schema import Column, Label, one_of
-from merula.table import as_times, plain_label
 
 if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier
 
-Array = NDArray[np.float64]
 CURVE = 101  # places along a number's range
 TAIL = 0.002  # of a class's mass left out on either side
 FLANK = np.array([1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 5e-4])  # shares where a narrow class's curve comes down to 0
@@ -92,7 +92,7 @@ def _log_given(model: BayesianClassifier, column: Column, values: Sequence[Any])
 
 
 def _given(model: BayesianClassifier, probabilities: Array) -> dict[Label, tuple[float, ...]]:
-    return {label: tuple(probabilities[:, place].tolist()) for place, label in enumerate(class_labels(model))}
+    return {label: tuple(probabilities[:, index].tolist()) for index, label in enumerate(class_labels(model))}
 
 
 def _levels(model: BayesianClassifier, column: Column, levels: Sequence[Any]) -> Conditional:
@@ -106,7 +106,7 @@ def _levels(model: BayesianClassifier, column: Column, levels: Sequence[Any]) ->
         column.name,
         "levels",
         family_names(model)[column.name],
-        tuple(called(column, levels[place]) for place in kept),
+        tuple(called(column, levels[index]) for index in kept),
         _given(model, probabilities[kept]),
         others=len(levels) - len(kept),
     )
@@ -140,7 +140,7 @@ def _numbers(model: BayesianClassifier, column: Column, part: Distribution, clos
     if not high > low:
         raise ValueError(f"column {column.name!r} never varied: it has no density")
     counted = isinstance(part, CountDistribution)
-    values = _whole(low, high) if counted else _places(part, column.name, classes, (low, high), closely)
+    values = _whole(low, high) if counted else _indices(part, column.name, classes, (low, high), closely)
     is_time = column.unit is not None and column.unit.startswith("datetime")
     return Conditional(
         column.name,
@@ -153,13 +153,13 @@ def _numbers(model: BayesianClassifier, column: Column, part: Distribution, clos
     )
 
 
-def _places(part: Distribution, name: str, classes: int, ends: tuple[float, float], closely: int) -> list[float]:
+def _indices(part: Distribution, name: str, classes: int, ends: tuple[float, float], closely: int) -> list[float]:
     """Places along a range, and where each class's own mass is; none of them a value that has a mass of its own."""
-    places = np.linspace(*ends, CURVE)
+    indices = np.linspace(*ends, CURVE)
     if closely:
         shares = np.concatenate([FLANK, np.linspace(TAIL, 1 - TAIL, closely), 1 - FLANK])
-        places = np.concatenate([places, part.quantiles(name, shares, classes).ravel()])
-    within = places[(places >= ends[0]) & (places <= ends[1])]
+        indices = np.concatenate([indices, part.quantiles(name, shares, classes).ravel()])
+    within = indices[(indices >= ends[0]) & (indices <= ends[1])]
     return np.setdiff1d(within, part.atoms(name, classes)).tolist()  # type: ignore[no-any-return]
 
 

@@ -10,6 +10,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.plan import Block, Plan
+from merula.core.arrays import Array
+from merula.core.checks import one_of
+from merula.core.logspace import safe_log
+from merula.data.encode import encode_target
+from merula.data.schema import Column, Schema
+from merula.data.table import plain_label
 from merula.distributions import (
     Categorical,
     CategoricalDistribution,
@@ -19,11 +25,7 @@ from merula.distributions import (
     JointTable,
     MultivariateGaussianDistribution,
 )
-from merula.encode import encode_target
-from merula.logspace import Array, safe_log
-from merula.network import BayesianNetwork, GaussianNode, LinearGaussian, Node, NoisyNode
-from merula.schema import Column, Schema, one_of
-from merula.table import plain_label
+from merula.graphs.network import BayesianNetwork, GaussianNode, LinearGaussian, Node, NoisyNode
 
 if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier

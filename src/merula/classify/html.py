@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from merula.classify.summary import ColumnLine, Items, ModelSummary, summarise_model
-from merula.markup import NAME, STYLE, html_block, html_text
-from merula.textwidth import display_width, shortened
+from merula.show.html import NAME, STYLE, html_block, html_text
+from merula.show.text import display_width, shortened
 
 if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier

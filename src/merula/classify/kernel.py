@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from merula.classify.base import BayesianClassifier
+from merula.core.checks import one_of
+from merula.data.schema import KINDS
 from merula.distributions import ProductKernel
-from merula.schema import KINDS, one_of
 
 
 class KernelBayesClassifier(BayesianClassifier):

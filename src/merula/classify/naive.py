@@ -9,6 +9,9 @@ import numpy as np
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.plan import stated_plan
+from merula.core.checks import one_of
+from merula.core.logspace import safe_log
+from merula.data.encode import encode_target
 from merula.distributions import (
     Categorical,
     CategoricalDistribution,
@@ -17,13 +20,10 @@ from merula.distributions import (
     Multinomial,
     NegativeBinomial,
 )
-from merula.encode import encode_target
-from merula.logspace import safe_log
-from merula.priors import checked_probabilities
-from merula.schema import one_of
+from merula.distributions.priors import checked_probabilities
 
 if TYPE_CHECKING:
-    from merula.network import BayesianNetwork
+    from merula.graphs.network import BayesianNetwork
 
 
 class NaiveBayesClassifier(BayesianClassifier):

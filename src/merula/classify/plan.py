@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from merula.core.checks import one_of
+from merula.data.schema import KINDS, Column, Schema
 from merula.distributions import FAMILIES
-from merula.priors import MEstimate
-from merula.schema import KINDS, Column, Schema, one_of
+from merula.distributions.priors import MEstimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +45,13 @@ class Plan:
 
     def blocks_of(self, other: Plan) -> list[tuple[int, tuple[str, ...]]]:
         """For each block, which of the other plan's blocks is the same, and the order its columns have here."""
-        places = {block.key: place for place, block in enumerate(other.blocks)}
+        indices = {block.key: index for index, block in enumerate(other.blocks)}
         for block in self.blocks:
-            if block.key not in places:
+            if block.key not in indices:
                 raise ValueError(
                     f"models cannot be merged: only one of them models {sorted(block.columns)} together, as {block.family!r}"
                 )
-        return [(places[block.key], block.columns) for block in self.blocks]
+        return [(indices[block.key], block.columns) for block in self.blocks]
 
 
 def stated_plan(levels: Mapping[str, tuple[Any, ...]], family: Any) -> Plan:

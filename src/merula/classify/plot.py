@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from merula.classify.conditionals import Conditional, class_labels, conditional
-from merula.classify.rows import duration_unit
-from merula.drawing import COLORS, fonts_for, legend_beside, literal, matplotlib, refont
-from merula.schema import Column, Label
-from merula.table import plain_label
-from merula.textwidth import display_width, shortened
+from merula.classify.single_row import duration_unit
+from merula.data.schema import Column, Label
+from merula.data.table import plain_label
+from merula.show.plots import COLORS, fonts_for, legend_beside, literal, matplotlib, refont
+from merula.show.text import display_width, shortened
 
 if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier
@@ -50,7 +50,7 @@ def _chosen(model: BayesianClassifier, classes: Sequence[Any] | None) -> tuple[d
     labels = class_labels(model)
     if classes is None:
         likely = np.sort(np.argsort(-model.class_log_prior_, kind="stable")[:MOST_CLASSES])
-        wanted = [labels[place] for place in likely]
+        wanted = [labels[position] for position in likely]
     else:
         wanted = [plain_label(label) for label in classes]
         stray = [label for label in wanted if label not in labels]
@@ -96,12 +96,12 @@ def _curves(
 
 def _bars(ax: Any, found: Conditional, colors: Mapping[Label, str], labels: Mapping[Label, str]) -> None:
     """A group of bars for each level, from top to bottom, one for each class."""
-    places, height = np.arange(len(found.values)), 0.8 / len(colors)
+    indices, height = np.arange(len(found.values)), 0.8 / len(colors)
     for k, (label, color) in enumerate(colors.items()):
         offset = (k - (len(colors) - 1) / 2) * height
-        ax.barh(places + offset, found.given[label], height=0.9 * height, color=color, label=labels[label])
-    ax.set_yticks(places, [literal(shortened(value, LONGEST)) for value in found.values])
-    ax.set_ylim(len(places) - 0.5, -0.5)
+        ax.barh(indices + offset, found.given[label], height=0.9 * height, color=color, label=labels[label])
+    ax.set_yticks(indices, [literal(shortened(value, LONGEST)) for value in found.values])
+    ax.set_ylim(len(indices) - 0.5, -0.5)
     rest = {"levels": "level", "words": "word"}[found.form]
     others = f" ({found.others} more {rest}{'s' if found.others > 1 else ''} not drawn)" if found.others else ""
     ax.set_xlabel(f"probability given class{others}")

@@ -8,21 +8,20 @@ from math import floor, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from merula.classify.conditionals import Conditional, class_labels, conditional, family_names, part_of
-from merula.classify.rows import duration_unit
+from merula.classify.single_row import duration_unit
+from merula.core.arrays import Array
+from merula.data.schema import Column, Label
+from merula.data.table import as_times
 from merula.distributions import CountDistribution, GaussianDistribution, MultivariateGaussianDistribution
-from merula.schema import Column, Label
+from merula.show.text import shortened
 from merula.stats import known_weight
-from merula.table import as_times
-from merula.textwidth import shortened
 
 if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier
 
-Array = NDArray[np.float64]
 Items = tuple[str, ...]  # short texts, each of which stays on one line
 NOTHING = "–"
 ONE_SIGMA = ndtr([-1.0, 0.0, 1.0])  # the shares below mean − deviation, mean, mean + deviation of a normal column
@@ -59,19 +58,19 @@ class ModelSummary:
 def summarise_model(model: BayesianClassifier, most_columns: int = 20, most_classes: int = 8) -> ModelSummary:
     """The first columns of a fitted model, and its most probable classes."""
     prior = np.exp(model.class_log_prior_)
-    places = np.sort(np.argsort(-prior, kind="stable")[:most_classes]).tolist()
+    indices = np.sort(np.argsort(-prior, kind="stable")[:most_classes]).tolist()
     labels, missing, families = class_labels(model), _missing_shares(model), family_names(model)
     lines = []
     for column in model.schema_.columns[:most_columns]:
         lost = missing.get(column.name)
         form, given = _given(model, column) if lost != 1 else _nothing(model)
         family = families.get(column.name, "").replace("_", " ")
-        lines.append(ColumnLine(column.name, column.kind, family, lost, form, tuple(given[place] for place in places)))
+        lines.append(ColumnLine(column.name, column.kind, family, lost, form, tuple(given[index] for index in indices)))
     return ModelSummary(
         None if model._collected is None else float(model._collected.class_counts.weight.sum()),
         len(model.schema_.columns),
         len(labels),
-        {labels[place]: float(prior[place]) for place in places},
+        {labels[index]: float(prior[index]) for index in indices},
         tuple(lines),
     )
 

@@ -81,7 +81,7 @@ def _code(error: Exception) -> int:
 
 
 def _say(text: str, code: int) -> int:
-    from merula.cli.voice import one_line
+    from merula.cli.console import one_line
 
     print(f"error: {one_line(text)}", file=sys.stderr)
     return code

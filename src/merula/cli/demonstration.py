@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from merula.cli import options as ask
-from merula.cli.voice import Voice
+from merula.cli.console import Voice
 
 
 def demo(

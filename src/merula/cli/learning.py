@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from merula.cli import options as ask
-from merula.cli.voice import Voice
+from merula.cli.console import Voice
 
 MODEL_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the model is written.")]
 MODELS = Annotated[

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from merula.cli import options as ask
-from merula.cli.voice import Voice
+from merula.cli.console import Voice
 
 app = typer.Typer(name="network", rich_markup_mode=None)
 

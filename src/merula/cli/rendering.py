@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from merula.cli.voice import aligned, command_name, shortened
+from merula.cli.console import aligned, command_name, shortened
 
 if TYPE_CHECKING:
     from merula.cli.jobs.models import SavedModel

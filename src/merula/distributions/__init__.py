@@ -2,15 +2,15 @@
 
 from merula.distributions.base import BaseFamily, Distribution, Family, Setting
 from merula.distributions.categorical import Bernoulli, Categorical, CategoricalDistribution
-from merula.distributions.counts import CountDistribution, NegativeBinomial, Poisson
 from merula.distributions.gaussian import Gaussian, GaussianDistribution
 from merula.distributions.histogram import Discretized, DiscretizedDistribution, Histogram, HistogramDistribution
-from merula.distributions.joint import JointCategorical, JointTable
+from merula.distributions.joint_table import JointCategorical, JointTable
 from merula.distributions.kernel import Kernel, KernelDistribution
 from merula.distributions.mixture import GaussianMixture, MixtureDistribution
 from merula.distributions.multinomial import Multinomial, TokenDistribution
 from merula.distributions.multivariate import MultivariateGaussian, MultivariateGaussianDistribution
 from merula.distributions.neighbors import NearestNeighbors, NeighborDistribution
+from merula.distributions.poisson import CountDistribution, NegativeBinomial, Poisson
 from merula.distributions.product_kernel import ProductKernel, ProductKernelDistribution
 from merula.distributions.zero_inflated import ZeroInflated, ZeroInflatedDistribution
 

@@ -18,9 +18,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.logspace import kernel
+from merula.core.arrays import Array
+from merula.core.compiled import kernel
 
-Array = NDArray[np.float64]
 F = TypeVar("F", bound=Callable[..., Any])
 
 COMPACT = {"box": (0.5, 0.0), "epanechnikov": (0.75, 1.0)}  # height and curvature: K(u) = height·(1 − curvature·u²)
@@ -314,12 +314,12 @@ def _gaussian_sums(
 ) -> None:
     """out = log Σ weight·exp(−½((q − point)/h)²) for each query."""
     for i in range(queries.size):
-        q, place, length = queries[i], 0, starts.size
+        q, index, length = queries[i], 0, starts.size
         while length > 1:  # the last start that is not beyond q
             half = length // 2
-            place += half * (starts[place + half] <= q)  # no branch to guess wrongly
+            index += half * (starts[index + half] <= q)  # no branch to guess wrongly
             length -= half
-        piece = pieces[place]
+        piece = pieces[index]
         if piece[PER_HALF] > 0:
             out[i] = _log_series(piece, bandwidth, q)
         else:
@@ -383,16 +383,16 @@ def _compact_sums(
     for i in range(queries.size):
         q = queries[i]
         first, last = _count(points, q, np.nextafter(-bandwidth, -np.inf)), _count(points, q, bandwidth)
-        total, mass, place = 0.0, 0.0, first
-        while place < last:
-            start, stop = cells[place]
-            sums = before[min(last, stop) - 1] if place == start else after[place]
+        total, mass, index = 0.0, 0.0, first
+        while index < last:
+            start, stop = cells[index]
+            sums = before[min(last, stop) - 1] if index == start else after[index]
             y = (q - points[start]) / bandwidth
             total += sums[0] - curvature * (sums[0] * y * y - 2 * sums[1] * y + sums[2])
-            mass, place = mass + sums[0], stop
+            mass, index = mass + sums[0], stop
         if total < FAINT * mass:  # all these points lie at the rim
             total = 0.0
-            for place in range(first, last):
-                away = abs(q - points[place]) / bandwidth
-                total += weights[place] * (1 - away) * (1 + away)
+            for index in range(first, last):
+                away = abs(q - points[index]) / bandwidth
+                total += weights[index] * (1 - away) * (1 + away)
         out[i] = np.log(total)

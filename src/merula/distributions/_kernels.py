@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core.arrays import Array
+from merula.core.compiled import kernel, prefetch
 from merula.distributions._vectors import PANEL, squared_norms
-from merula.logspace import kernel, prefetch
 
-Array = NDArray[np.float64]
 FAR = 1e190  # a sum of squares that some value beyond 1e100 standard deviations may have caused
 
 
@@ -20,7 +20,7 @@ def add_levels(
     shift: NDArray[np.int64],
     width: NDArray[np.int64],
     offsets: NDArray[np.int64],
-    places: NDArray[np.int64],
+    indices: NDArray[np.int64],
     starts: NDArray[np.int64],
     log_prob: Array,
     unseen: NDArray[np.int64],
@@ -36,11 +36,11 @@ def add_levels(
         for column in range(codes.shape[1]):
             # as unsigned numbers, codes below the range are as far out as those beyond it
             slot = min(np.uint64(codes[row, column] - shift[column]), np.uint64(width[column]))
-            place = np.uint64(starts[column] + places[np.uint64(offsets[column]) + slot])
-            if place + 1 == starts[column + 1]:
+            index = np.uint64(starts[column] + indices[np.uint64(offsets[column]) + slot])
+            if index + 1 == starts[column + 1]:
                 unseen[column] += 1
             for label in range(classes):
-                out[row, label] += log_prob[place, label]
+                out[row, label] += log_prob[index, label]
 
 
 @kernel
@@ -48,7 +48,7 @@ def add_tokens(
     starts: NDArray[Any],
     codes: NDArray[Any],
     amounts: NDArray[Any],
-    places: NDArray[np.int64],
+    indices: NDArray[np.int64],
     log_table: Array,
     binary: bool,
     absent: NDArray[np.bool_],
@@ -71,13 +71,13 @@ def add_tokens(
         for label in range(len(own)):
             own[label] += log_present[label]
         for k in range(starts[row], starts[row + 1]):
-            place = places[codes[k]] if len(places) else np.int64(codes[k])
+            index = indices[codes[k]] if len(indices) else np.int64(codes[k])
             fine &= 0 <= amounts[k] < np.inf
             amount = 1.0 if binary and amounts[k] > 0 else float(amounts[k])
-            if place < 0 or amount == 0.0:
+            if index < 0 or amount == 0.0:
                 continue
             for label in range(len(own)):
-                own[label] += amount * log_table[place, label]
+                own[label] += amount * log_table[index, label]
     return fine
 
 

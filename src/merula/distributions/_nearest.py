@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.logspace import kernel
+from merula.core.arrays import Array
+from merula.core.compiled import kernel
 
-Array = NDArray[np.float64]
 Rough = NDArray[np.float32]
 PANEL = 512  # rows whose distances are computed at once: their cells stay in the cache while all queries pass
 GLANCE = 64  # distances compared with the farthest that matters before any is looked at by itself
@@ -177,7 +177,7 @@ def _prune(store: Store, query: int, neighbors: float, margin: float, columns: i
 @kernel
 def _take(kept: Kept, first: int, total: Rough, own: int, store: Store, query: int) -> None:
     """Put the near ones of the rows from `first` on into a query's store, less one copy of row `own`: the query itself."""
-    farthest, place = store.farthest[query], store.found[query]
+    farthest, index = store.farthest[query], store.found[query]
     rows = min(PANEL, len(kept.labels) - first)
     for start in range(0, rows, GLANCE):
         near = NOUGHT
@@ -188,13 +188,13 @@ def _take(kept: Kept, first: int, total: Rough, own: int, store: Store, query: i
         for i in range(start, min(start + GLANCE, rows)):
             mass = kept.weight[first + i] - (1.0 if first + i == own else 0.0)
             if total[i] <= farthest and mass > 0.0:
-                store.row[query, place], store.distance[query, place], store.mass[query, place] = (
+                store.row[query, index], store.distance[query, index], store.mass[query, index] = (
                     first + i,
                     total[i],
                     mass,
                 )
-                place += 1
-    store.found[query] = place
+                index += 1
+    store.found[query] = index
 
 
 @kernel

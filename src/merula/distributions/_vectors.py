@@ -56,27 +56,27 @@ def _write_loops(builder: Any, size: Any, panel: Any, whitening: Any, offset: An
     def as_vector(pointer: Any) -> Any:
         return builder.bitcast(pointer, vector.as_pointer())
 
-    def add_product(a: Any, b: Any, place: Any) -> None:
+    def add_product(a: Any, b: Any, position: Any) -> None:
         product = builder.fmul(a, b, flags=CONTRACT)
-        builder.store(builder.fadd(product, builder.load(place), flags=CONTRACT), place)
+        builder.store(builder.fadd(product, builder.load(position), flags=CONTRACT), position)
 
     totals = [cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * LANES)) for _ in lanes]
     sums = [[cgutils.alloca_once(builder, vector) for _ in lanes] for _ in range(COLUMNS)]
     with cgutils.for_range_slice(builder, number(0), size, number(COLUMNS)) as (k, _):
         for column, own in enumerate(sums):
             start = spread(builder.fneg(builder.load(at(offset, k, column))))
-            for place in own:
-                builder.store(start, place)
+            for position in own:
+                builder.store(start, position)
         with cgutils.for_range(builder, builder.add(k, number(COLUMNS))) as loop:
             cells, row = builder.mul(loop.index, number(PANEL)), builder.add(builder.mul(loop.index, size), k)
             x = [builder.load(as_vector(at(panel, cells, lane * LANES)), align=8) for lane in lanes]
             for column, own in enumerate(sums):
                 w = spread(builder.load(at(whitening, row, column)))
-                for value, place in zip(x, own, strict=True):
-                    add_product(w, value, place)
+                for value, position in zip(x, own, strict=True):
+                    add_product(w, value, position)
         for own in sums:
-            for place, total in zip(own, totals, strict=True):
-                z = builder.load(place)
+            for position, total in zip(own, totals, strict=True):
+                z = builder.load(position)
                 add_product(z, z, total)
     for lane, total in enumerate(totals):
         builder.store(builder.load(total), as_vector(at(norm, number(0), lane * LANES)), align=8)

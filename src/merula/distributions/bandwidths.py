@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.fft import dct
 from scipy.optimize import brentq, minimize_scalar
 
+from merula.core.arrays import Array
 from merula.distributions._kernel_sums import NEGLIGIBLE, KernelSums, distinct, excess, ordered
 
-Array = NDArray[np.float64]
 GRID = 1_024  # points on which the improved Sheather–Jones rule bins the sample
 STAGES = 7  # the highest derivative it estimates: the five steps its authors recommend
 VANISHED = 1e-290  # a squared norm so small has lost its digits, or its inverse would overflow
@@ -85,9 +84,9 @@ def isj(points: Array, weights: Array | None = None) -> float:
     return float(np.sqrt(t) * 2 * spread) if t > 0 else silverman(points, weights)
 
 
-def _binned(places: Array, shares: Array) -> Array:
+def _binned(indices: Array, shares: Array) -> Array:
     """The shares of points at places in [0, 1], split between the grid points around each, on a grid from −½ to 1½."""
-    position = (places + 0.5) / 2 * (GRID - 1)
+    position = (indices + 0.5) / 2 * (GRID - 1)
     left = np.minimum(position.astype(np.int64), GRID - 2)
     right_share = shares * (position - left)
     bins = np.zeros(GRID)
@@ -148,27 +147,27 @@ def cv(points: Array, weights: Array | None = None) -> float:
     n, deviation = _size_and_deviation(points, weights)
     if deviation == 0:
         return 0.0
-    places = (points - points[0]) / deviation  # makes the search the same in every unit
-    return float(deviation * _best(places, weights, *_bracket(places, weights, n)))
+    indices = (points - points[0]) / deviation  # makes the search the same in every unit
+    return float(deviation * _best(indices, weights, *_bracket(indices, weights, n)))
 
 
-def _bracket(places: Array, weights: Array, n: float) -> tuple[float, float]:
+def _bracket(indices: Array, weights: Array, n: float) -> tuple[float, float]:
     """The smallest and largest bandwidth worth trying, for places of deviation 1: see `cv`."""
-    gaps = np.diff(places)
+    gaps = np.diff(indices)
     distances = np.minimum(np.append(gaps, np.inf), np.append(np.inf, gaps))
     nearest = np.where(weights > 1, 0.0, distances)
-    step = np.quantile(gaps[gaps > TIES * (places[-1] - places[0])], 0.1, method="lower")
+    step = np.quantile(gaps[gaps > TIES * (indices[-1] - indices[0])], 0.1, method="lower")
     left_out = min(1.0, weights.max())
     return max(float(step), float(np.sqrt(np.sum(weights * nearest**2) / n))), float(np.sqrt(2 * n / (n - left_out)))
 
 
-def _best(places: Array, weights: Array, smallest: float, largest: float) -> float:
+def _best(indices: Array, weights: Array, smallest: float, largest: float) -> float:
     """The bandwidth between these of the largest likelihood: the best of powers of 2, bettered by Brent's method."""
     if smallest >= largest:
         return smallest
 
     def loss(log_bandwidth: float) -> float:
-        return -leave_one_out(KernelSums(places, weights, float(np.exp(log_bandwidth))))
+        return -leave_one_out(KernelSums(indices, weights, float(np.exp(log_bandwidth))))
 
     tried = np.linspace(np.log(smallest), np.log(largest), 2 + int(np.log2(largest / smallest)))
     losses = [loss(log_bandwidth) for log_bandwidth in tried]
@@ -207,16 +206,16 @@ def _log_others(points: Array, weights: Array, bandwidth: float, log_total: floa
 
 
 @ordered
-def _log_sum_around(points: Array, weights: Array, bandwidth: float, log_total: float, place: int, own: float) -> float:
+def _log_sum_around(points: Array, weights: Array, bandwidth: float, log_total: float, index: int, own: float) -> float:
     """log Σ weight·exp(−½((q − point)/h)²) at the point of this place, which itself counts with weight `own`."""
-    q, near, total = points[place], place, own
+    q, near, total = points[index], index, own
     if own == 0:
-        after = place == 0 or (place + 1 < points.size and points[place + 1] - q < q - points[place - 1])
-        near = place + 1 if after else place - 1
+        after = index == 0 or (index + 1 < points.size and points[index + 1] - q < q - points[index - 1])
+        near = index + 1 if after else index - 1
         total = weights[near]
     slack = 2 * (NEGLIGIBLE + log_total - np.log(total))
     for step in (-1, 1):
-        i = place + step
+        i = index + step
         while 0 <= i < points.size and excess(points[i], points[near], q, bandwidth) <= slack:
             total += 0.0 if i == near else weights[i] * np.exp(-0.5 * excess(points[i], points[near], q, bandwidth))
             i += step

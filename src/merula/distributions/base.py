@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.encode import BLOCK, Encoded
-from merula.priors import Smoothing
-from merula.schema import Column, Label
+from merula.core.arrays import Array
+from merula.core.threads import BLOCK
+from merula.data.encode import Encoded
+from merula.data.schema import Column, Label
+from merula.distributions.priors import Smoothing
 from merula.stats.base import Statistic
 
-Array = NDArray[np.float64]
 SAMPLED = 10_000  # rows drawn to find where a column's mass is
 
 

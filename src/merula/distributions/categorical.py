@@ -10,16 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core.arrays import Array
+from merula.core.logspace import safe_log
+from merula.data.encode import Encoded
+from merula.data.schema import Column, Label
+from merula.data.table import label_array
 from merula.distributions._kernels import add_levels
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
-from merula.encode import Encoded
-from merula.logspace import safe_log
-from merula.priors import Smoothing, checked_smoothing, smoothed, unseen_probability
-from merula.schema import Column, Label
+from merula.distributions.priors import Smoothing, checked_smoothing, smoothed, unseen_probability
 from merula.stats import LevelCounts
-from merula.table import label_array
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +50,11 @@ class CategoricalDistribution(Distribution):
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         """See `Distribution.add_log_prob`."""
         tile = rows.codes(self.columns)
-        places = rows.level_table(self.columns, self.level_sets)
+        indices = rows.level_table(self.columns, self.level_sets)
         table, starts = self._stacked
         unseen = np.zeros(len(self.columns), dtype=np.int64)
         offsets = rows.remember(("offsets", self.columns), lambda: tile.offsets)
-        add_levels(tile.codes, tile.shift, tile.width, offsets, places, starts, table, unseen, out)
+        add_levels(tile.codes, tile.shift, tile.width, offsets, indices, starts, table, unseen, out)
         if unseen.any():
             rows.note_unseen(self.columns, unseen)
 
@@ -82,8 +81,8 @@ class CategoricalDistribution(Distribution):
 
     def probabilities(self, column: str) -> Array:
         """P(level given class) of one column, levels × classes."""
-        place = self.columns.index(column)
-        return np.exp(self.log_table[place][: len(self.level_sets[place])])
+        position = self.columns.index(column)
+        return np.exp(self.log_table[position][: len(self.level_sets[position])])
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """See `Distribution.sample`."""
@@ -94,8 +93,8 @@ class CategoricalDistribution(Distribution):
                 continue
             cumulative = np.cumsum(self.probabilities(name), axis=0).T
             cumulative /= cumulative[:, -1:]
-            places = (rng.random(len(classes))[:, None] >= cumulative[classes]).sum(axis=1)
-            drawn[name] = label_array(levels)[places]
+            indices = (rng.random(len(classes))[:, None] >= cumulative[classes]).sum(axis=1)
+            drawn[name] = label_array(levels)[indices]
         return drawn
 
 

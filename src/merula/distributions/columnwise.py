@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core.arrays import Array
+from merula.data.encode import Encoded
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
 from merula.distributions.gaussian import with_missing
-from merula.encode import Encoded
-from merula.priors import MEstimate, Smoothing, checked_smoothing
+from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
 from merula.stats import ValueCounts
 from merula.stats.moments import refuse_closeness, refuse_distant
 
-Array = NDArray[np.float64]
 CLOSEST = 1e-150  # smaller ranges are refused as this one is; their squares vanish altogether
 
 

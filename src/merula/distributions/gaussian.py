@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from merula.core.arrays import Array
+from merula.core.checks import one_of
+from merula.data.encode import Encoded
 from merula.distributions._kernels import add_gaussians
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
-from merula.encode import Encoded
-from merula.schema import one_of
 from merula.stats import Moments
 from merula.stats.moments import refuse_closeness
 
-Array = NDArray[np.float64]
 VARIANCE_FLOOR = 1e-9  # of that column's own overall variance
 FARTHEST = 1e100  # standard deviations; beyond this, squares would overflow
 LOG_TWO_PI = float(np.log(2 * np.pi))

@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from merula.discretize import assign, cuts_for, interval_labels, mdl_cuts
-from merula.discretize.intervals import Cuts
-from merula.discretize.methods import settled_bins
-from merula.discretize.unsupervised import checked_bins
+from merula.core.arrays import Array
+from merula.core.checks import one_of
+from merula.core.logspace import safe_log
+from merula.data.intervals import Cuts
+from merula.data.schema import Column
 from merula.distributions.base import Distribution, Setting, all_shaped
 from merula.distributions.columnwise import (
     ColumnwiseDistribution,
@@ -24,12 +25,12 @@ from merula.distributions.columnwise import (
     or_pooled,
     shared_fields,
 )
-from merula.logspace import safe_log
-from merula.priors import checked_smoothing, smoothed
-from merula.schema import Column, one_of
+from merula.distributions.discretize import assign, cuts_for, interval_labels, mdl_cuts
+from merula.distributions.discretize.methods import settled_bins
+from merula.distributions.discretize.unsupervised import checked_bins
+from merula.distributions.priors import checked_smoothing, smoothed
 from merula.stats import ValueCounts
 
-Array = NDArray[np.float64]
 TAIL = 3.0  # the mass beyond a distance d of the range is (1 + d/unit)^−TAIL of that side's
 FARTHEST = 1e308  # wider ranges, and distances from it, may overflow
 TIE = 1e-12  # of the range: what lies closer together is equal but for rounding
@@ -92,10 +93,10 @@ class HistogramDistribution(ColumnwiseDistribution):
     def column_quantiles(self, j: int, probabilities: Array) -> Array:
         """See `ColumnwiseDistribution.column_quantiles`."""
         mass = np.exp(self.log_mass[j])
-        parts = [self._places(j, probabilities, mass[:, label]) for label in range(mass.shape[1])]
+        parts = [self._indices(j, probabilities, mass[:, label]) for label in range(mass.shape[1])]
         return np.column_stack(parts)
 
-    def _places(self, j: int, probabilities: Array, mass: Array) -> Array:
+    def _indices(self, j: int, probabilities: Array, mass: Array) -> Array:
         """Where these shares of the mass lie below."""
         ends, unit = self.edges[j], self._units[j]
         reached = np.cumsum(mass[:-1])
@@ -175,8 +176,8 @@ class DiscretizedDistribution(ColumnwiseDistribution):
 
     def draw(self, j: int, classes: NDArray[np.int64], rng: np.random.Generator) -> Array:
         """See `ColumnwiseDistribution.draw`: as if values were spread evenly within intervals."""
-        ends, places = self._ends(j), _drawn_bins(np.exp(self.log_table[j]), classes, rng)
-        return _within(ends[places], ends[places + 1], rng.random(len(classes)))
+        ends, indices = self._ends(j), _drawn_bins(np.exp(self.log_table[j]), classes, rng)
+        return _within(ends[indices], ends[indices + 1], rng.random(len(classes)))
 
 
 def _drawn_bins(mass: Array, classes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
@@ -207,8 +208,8 @@ def inner_ends(ends: Array) -> Array:
 def bin_counts(values: Array, counts: Array, cuts: ArrayLike) -> Array:
     """The weight of each class in each interval, classes × intervals; of all classes for a class without values."""
     cuts = np.asarray(cuts)
-    places = assign(values, cuts)
-    return or_pooled(np.stack([np.bincount(places, weights, len(cuts) + 1) for weights in counts]))
+    indices = assign(values, cuts)
+    return or_pooled(np.stack([np.bincount(indices, weights, len(cuts) + 1) for weights in counts]))
 
 
 def settled_cuts(method: str, values: Array, counts: Array, bins: int | None) -> Cuts:
@@ -219,13 +220,13 @@ def settled_cuts(method: str, values: Array, counts: Array, bins: int | None) ->
     cuts = cuts_for(method, values, counts, bins)
     if method != "width" or not cuts:
         return cuts
-    places = np.array(cuts)
-    after = np.clip(np.searchsorted(values, places), 1, len(values) - 1)
+    indices = np.array(cuts)
+    after = np.clip(np.searchsorted(values, indices), 1, len(values) - 1)
     low, high = values[after - 1], values[after]
     with np.errstate(over="ignore"):
-        nearest = np.where(places - low < high - places, low, high)
-        away = np.abs(nearest - places)
-    return tuple(np.unique(np.where(away <= rounding(values[0], values[-1]), nearest, places)).tolist())
+        nearest = np.where(indices - low < high - indices, low, high)
+        away = np.abs(nearest - indices)
+    return tuple(np.unique(np.where(away <= rounding(values[0], values[-1]), nearest, indices)).tolist())
 
 
 def rounding(low: float, high: float) -> float:
@@ -260,12 +261,12 @@ def _rounded_up(number: float) -> int:
 def _quartiles(values: Array, weights: Array) -> tuple[float, float]:
     """The values a quarter and three quarters of the way from the first row to the last, interpolated as NumPy does."""
     reached = np.cumsum(weights)
-    place = max(reached[-1] - 1, 0.0) * np.array([0.25, 0.75])
-    first = np.floor(place)
+    index = max(reached[-1] - 1, 0.0) * np.array([0.25, 0.75])
+    first = np.floor(index)
     lower, upper = (
         values[np.minimum(np.searchsorted(reached, rows, side="right"), len(values) - 1)] for rows in (first, first + 1)
     )
-    low, high = (lower + (place - first) * (upper - lower)).tolist()
+    low, high = (lower + (index - first) * (upper - lower)).tolist()
     return low, high
 
 
@@ -415,12 +416,12 @@ class Discretized(ValueFamily):
 
 def checked_cuts(cuts: Any) -> Cuts:
     """Stated cuts as a tuple of numbers; a ValueError unless they ascend."""
-    places = np.asarray(cuts)
+    indices = np.asarray(cuts)
     if (
-        places.ndim != 1
-        or places.dtype.kind not in "iuf"
-        or not np.isfinite(places).all()
-        or (np.diff(places) <= 0).any()
+        indices.ndim != 1
+        or indices.dtype.kind not in "iuf"
+        or not np.isfinite(indices).all()
+        or (np.diff(indices) <= 0).any()
     ):
         raise ValueError(f"cuts is {cuts!r}, expected numbers that ascend, such as (18, 65)")
-    return tuple(places.astype(np.float64).tolist())
+    return tuple(indices.astype(np.float64).tolist())

@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.exceptions import ConvergenceWarning
 
-from merula.logspace import as_float, safe_log, warn_user
-from merula.stats.joint import MISSING, distinct_rows, sum_rows
+from merula.core.arrays import Array
+from merula.core.checks import as_float
+from merula.core.logspace import safe_log
+from merula.core.notes import warn_user
+from merula.stats.distinct_rows import MISSING, distinct_rows, sum_rows
 
-Array = NDArray[np.float64]
 WIDEST_REACH = 1_000_000  # cells listed for the sake of incomplete rows, at most
 MOST_STEPS = 1_000
 TOLERANCE = 1e-12
@@ -62,8 +64,8 @@ class CellTable:
         if not len(self._keys):
             return np.full(len(cells), -1, dtype=np.int64)
         near = np.minimum(np.searchsorted(self._keys, self._key(cells)), len(self._keys) - 1)
-        place = self._order[near]
-        return np.where((self.cells[place] == cells).all(axis=1), place, -1)
+        index = self._order[near]
+        return np.where((self.cells[index] == cells).all(axis=1), index, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,9 +147,9 @@ def _patterns(
     missing = partial == MISSING
     first, groups = distinct_rows(missing.astype(np.int8))
     found = []
-    for place, example in enumerate(first.tolist()):
+    for index, example in enumerate(first.tolist()):
         observed = ~missing[example]
-        chosen = groups == place
+        chosen = groups == index
         of_cell = CellTable(partial[chosen][:, observed]).find(cells[:, observed])
         of_cell = np.where(of_cell >= 0, of_cell, int(chosen.sum()))
         agreeing = np.bincount(of_cell, minlength=int(chosen.sum()) + 1)[:-1]

@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from merula.core.arrays import Array
+from merula.core.checks import one_of
 from merula.distributions._kernel_sums import KERNELS, KernelSums
 from merula.distributions.bandwidths import cv, isj, scott, silverman
 from merula.distributions.base import Distribution, Setting, all_shaped
 from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily, or_pooled, shared_fields
 from merula.distributions.gaussian import VARIANCE_FLOOR
-from merula.schema import one_of
 from merula.stats import ValueCounts
+from merula.stats.kept_rows import LARGEST
 from merula.stats.moments import refuse_closeness, refuse_overflow
-from merula.stats.rows import LARGEST
 
-Array = NDArray[np.float64]
 FARTHEST = 1e100  # ranges beyond the values met; beyond this, squares would overflow
 BANDWIDTHS = {"silverman": silverman, "scott": scott, "isj": isj, "cv": cv}
 

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from merula.core.arrays import Array
+from merula.core.compiled import kernel
+from merula.core.logspace import log_sum_exp, safe_log
 from merula.distributions.base import Distribution, Setting, all_shaped
 from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily, checked_range, shared_fields
 from merula.distributions.gaussian import LOG_TWO_PI, VARIANCE_FLOOR
-from merula.logspace import kernel, log_sum_exp, safe_log
 from merula.stats import ValueCounts
 
-Array = NDArray[np.float64]
 FARTHEST = 1e100  # ranges beyond the values met; beyond this, squares would overflow
 WIDEST = 1e150  # a range whose square does not overflow
 MOST_CELLS = 1_000  # distinct values of a class; more are put together, neighbours in one cell
@@ -420,16 +421,16 @@ class GaussianMixture(ValueFamily):
         """The mixture of each class, the column's range read as 0 to 1; none in a column that never varies."""
         if len(values) < 2:
             return []
-        places, total = (values - values[0]) / (values[-1] - values[0]), counts.sum(axis=0)
-        gaps = np.diff(places)
+        indices, total = (values - values[0]) / (values[-1] - values[0]), counts.sum(axis=0)
+        gaps = np.diff(indices)
         step = float(np.median(gaps[gaps > ROUNDING]))
-        floor = max(VARIANCE_FLOOR * Cells.of(places, total).moments()[1], step * step / (2 * np.pi))
-        within = _within(places, counts)
-        return [self._fit_class(places, weights if weights.any() else total, floor, within) for weights in counts]
+        floor = max(VARIANCE_FLOOR * Cells.of(indices, total).moments()[1], step * step / (2 * np.pi))
+        within = _within(indices, counts)
+        return [self._fit_class(indices, weights if weights.any() else total, floor, within) for weights in counts]
 
-    def _fit_class(self, places: Array, weights: Array, floor: float, within: float) -> Components:
+    def _fit_class(self, indices: Array, weights: Array, floor: float, within: float) -> Components:
         """The mixture of one class; a single value has the variance within all classes."""
-        cells = Cells.of(places, weights)
+        cells = Cells.of(indices, weights)
         if len(cells.mean) == 1 and cells.total <= 1:
             return Components(np.ones(1), cells.mean, np.array([max(within, floor)]), np.zeros(1))
         return choose_components(cells, self.components, int(self.max_components), floor)
@@ -439,9 +440,9 @@ def _is_number_of_components(number: Any) -> bool:
     return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= 1)
 
 
-def _within(places: Array, counts: Array) -> float:
+def _within(indices: Array, counts: Array) -> float:
     """The pooled variance within classes."""
-    cells = [Cells.of(places, weights) for weights in counts if weights.any()]
+    cells = [Cells.of(indices, weights) for weights in counts if weights.any()]
     return sum(part.total * part.moments()[1] for part in cells) / sum(part.total for part in cells)
 
 

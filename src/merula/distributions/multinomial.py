@@ -10,16 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core.arrays import Array
+from merula.core.checks import one_of
+from merula.core.logspace import safe_log
+from merula.data.encode import Encoded, Tokens
+from merula.data.encode.tokens import NO_COUNT
+from merula.data.schema import Label, sort_labels
 from merula.distributions._kernels import add_tokens
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
-from merula.encode import Encoded, Tokens
-from merula.encode.tokens import NO_COUNT
-from merula.logspace import safe_log
-from merula.priors import MEstimate, Smoothing, checked_smoothing
-from merula.schema import Label, one_of, sort_labels
+from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
 from merula.stats import TokenCounts
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +50,19 @@ class TokenDistribution(Distribution):
         return sum(len(known) for known in self.vocabularies)
 
     @cached_property
-    def _places(self) -> tuple[dict[Label, int], ...]:
-        return tuple({word: place for place, word in enumerate(known)} for known in self.vocabularies)
+    def _indices(self) -> tuple[dict[Label, int], ...]:
+        return tuple({word: index for index, word in enumerate(known)} for known in self.vocabularies)
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         """See `Distribution.add_log_prob`."""
         for j, name in enumerate(self.columns):
             tokens = rows.tokens(name)
-            places = rows.remember(("words", name, id(self)), partial(self._known, tokens, j))
+            indices = rows.remember(("words", name, id(self)), partial(self._known, tokens, j))
             fine = add_tokens(
                 tokens.starts,
                 tokens.codes,
                 tokens.counts,
-                places,
+                indices,
                 self.log_table[j],
                 self.binary,
                 tokens.absent,
@@ -82,7 +82,7 @@ class TokenDistribution(Distribution):
                     f"X has {len(tokens.labels)} features, but this model is expecting {len(known)} features as input"
                 )
             return np.zeros(0, dtype=np.int64)
-        where = self._places[j]
+        where = self._indices[j]
         return np.array([where.get(word, -1) for word in tokens.labels] or [-1], dtype=np.int64)
 
     def log_prob(self, rows: Encoded) -> Array:
@@ -174,7 +174,7 @@ def _ordered(labels: Sequence[Label], counts: Array) -> tuple[Sequence[Label], A
         return labels, counts
     total = counts.sum(axis=0).tolist()
     order = sort_labels([word for word, weight in zip(labels, total, strict=True) if weight])
-    where = {word: place for place, word in enumerate(labels)}
+    where = {word: index for index, word in enumerate(labels)}
     return order, counts[:, [where[word] for word in order]]
 
 

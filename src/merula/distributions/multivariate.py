@@ -11,6 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from merula.core.arrays import Array
+from merula.core.checks import one_of
+from merula.data.encode import Encoded
+from merula.data.schema import Label
 from merula.distributions._kernels import add_normals, complete
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
 from merula.distributions.gaussian import (
@@ -31,12 +35,9 @@ from merula.distributions.normal_em import (
     fit_normal,
     smallest_eigenvalue,
 )
-from merula.encode import Encoded
-from merula.schema import Label, one_of
 from merula.stats import Moments, PatternMoments
-from merula.stats.joint import distinct_rows
+from merula.stats.distinct_rows import distinct_rows
 
-Array = NDArray[np.float64]
 EPSILON = float(np.finfo(np.float64).eps)
 SETTLED = 1e-9  # EM has settled to within this; a smaller eigenvalue is on its way to 0
 
@@ -151,11 +152,11 @@ class MultivariateGaussianDistribution(Distribution):
     def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
         """See `Distribution.quantiles`."""
         j = self.columns.index(column)
-        place = np.flatnonzero(self.kept == j)
-        if not len(place):
+        position = np.flatnonzero(self.kept == j)
+        if not len(position):
             return np.full((len(probabilities), classes), self.centre[j])
-        scale = np.sqrt((np.linalg.inv(self.whitening)[:, :, place[0]] ** 2).sum(axis=1))
-        z = self.mean[:, place[0]] + ndtri(probabilities)[:, None] * scale
+        scale = np.sqrt((np.linalg.inv(self.whitening)[:, :, position[0]] ** 2).sum(axis=1))
+        z = self.mean[:, position[0]] + ndtri(probabilities)[:, None] * scale
         result: Array = self.centre[j] + self.unit[j] * z
         return result
 
@@ -238,7 +239,7 @@ class MultivariateGaussian(BaseFamily):
         standard = Start(
             ((start - spread.mean) / unit)[:, kept], (variances / unit**2)[:, kept], (spread.within / unit**2)[kept]
         )
-        names = tuple(statistic.columns[place] for place in kept)
+        names = tuple(statistic.columns[index] for index in kept)
         mean, whitening = self._fit(classes, standard, option, names, setting.classes)
         present, missing = missing_terms(moments.weight, setting.class_weight, setting)
         return MultivariateGaussianDistribution(
@@ -252,7 +253,7 @@ class MultivariateGaussian(BaseFamily):
         shared = self.covariance == "shared"
         groups = [list(range(len(classes)))] if shared else [[label] for label in range(len(classes))]
         mean, whitening = np.empty_like(start.mean), np.empty((len(groups), len(names), len(names)))
-        for place, members in enumerate(groups if names else []):
+        for index, members in enumerate(groups if names else []):
             parts = [classes[label] for label in members]
             diagonal = start.within if shared else start.variance[members[0]]
             fitted = fit_normal(parts, start.mean[members], diagonal, self._shrinkage(parts, start.mean[members]))
@@ -265,7 +266,7 @@ class MultivariateGaussian(BaseFamily):
             covariance = fitted.covariance * (n / freedom if freedom > 0 else 1.0)
             np.fill_diagonal(covariance, np.maximum(np.diagonal(covariance), VARIANCE_FLOOR))
             _refuse_singular(covariance, whose, names)
-            mean[members], whitening[place] = fitted.mean, np.linalg.inv(np.linalg.cholesky(covariance)).T
+            mean[members], whitening[index] = fitted.mean, np.linalg.inv(np.linalg.cholesky(covariance)).T
         return mean, whitening
 
     def _shrinkage(self, classes: list[ClassPatterns], mean: Array) -> float:
@@ -313,7 +314,7 @@ def _refuse_singular(
         bound = [names[int(np.argmin(variance))]]
     else:
         weight = np.abs(np.linalg.eigh(correlation(covariance))[1][:, 0])
-        bound = [names[place] for place in np.argsort(-weight)[:5] if weight[place] > 0.1 * weight.max()]
+        bound = [names[index] for index in np.argsort(-weight)[:5] if weight[index] > 0.1 * weight.max()]
     columns = ", ".join(map(repr, bound))
     raise ValueError(
         f"{whose} has a singular covariance in column(s) {columns}: too few rows, or columns that determine each other; "

@@ -6,13 +6,12 @@ score(K) = mean over rows of log((K_c + ½) / (K + C/2)), K_c the neighbours of 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from merula.core.arrays import Array
+from merula.core.threads import for_each_block
 from merula.distributions.base import Setting
 from merula.distributions.neighbor_table import AT_ONCE, NeighborTable
-from merula.engine import local
 
-Array = NDArray[np.float64]
 COUNTS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 MOST_ROWS = 4_096  # left out in turn: as many as tell numbers of neighbours apart
 
@@ -43,5 +42,5 @@ def leave_one_out(table: NeighborTable, counts: Array, inverse: bool, classes: i
         total: Array = kept.weight[own] @ told
         return total
 
-    scores: Array = np.sum(local.for_each_block(block, rows, n_jobs, AT_ONCE), axis=0) / kept.weight[:rows].sum()
+    scores: Array = np.sum(for_each_block(block, rows, n_jobs, AT_ONCE), axis=0) / kept.weight[:rows].sum()
     return scores

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core.arrays import Array
 from merula.distributions._nearest import PANEL, ROUNDING, Asked, Kept, Store, search, share_out
 
-Array = NDArray[np.float64]
 AT_ONCE = 256  # queries that a panel of rows is read for once
 FARTHEST = 1e15  # ranges; a rough distance from farther out says nothing
 

@@ -11,17 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from merula.core.arrays import Array
+from merula.core.checks import one_of
+from merula.core.logspace import safe_log
+from merula.data.encode import Encoded
+from merula.data.schema import Column, Label
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
-from merula.distributions.cells import read_cells
+from merula.distributions.mixed_cells import read_cells
 from merula.distributions.neighbor_count import best_count
 from merula.distributions.neighbor_table import AT_ONCE, NeighborTable
-from merula.encode import Encoded
-from merula.logspace import safe_log
-from merula.schema import Column, Label, one_of
 from merula.stats import Rows
 from merula.stats.moments import refuse_closeness
 
-Array = NDArray[np.float64]
 WEIGHTS, SCALES = ("uniform", "distance"), ("range", "none")
 SMALLEST = 1e-9  # of the table's diagonal: a ball's radius is not less, so that repeated rows have a density
 

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from merula.core.arrays import Array
+from merula.core.notes import warn_user
 from merula.distributions._kernels import complete
-from merula.logspace import warn_user
 from merula.stats import Moments, PatternMoments
 
-Array = NDArray[np.float64]
 MOST_STEPS = 2_000
 TOLERANCE = 1e-11
 SINGULAR = 1e-12  # an eigenvalue of a correlation matrix below this is none

@@ -16,19 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from merula.core.arrays import Array
+from merula.core.checks import one_of
+from merula.core.logspace import safe_log
+from merula.data.encode import Encoded
+from merula.data.schema import Column, Label
 from merula.distributions._product_sums import log_sums
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
-from merula.distributions.cells import read_cells
 from merula.distributions.gaussian import LOG_TWO_PI, VARIANCE_FLOOR
 from merula.distributions.kernel import is_positive, weighted_quantiles
-from merula.encode import Encoded
-from merula.logspace import safe_log
-from merula.priors import MEstimate, Smoothing, checked_smoothing
-from merula.schema import Column, Label, one_of
+from merula.distributions.mixed_cells import read_cells
+from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
 from merula.stats import Rows
 from merula.stats.moments import refuse_closeness
 
-Array = NDArray[np.float64]
 RULES = {"silverman": True, "scott": False}  # whether the factor (4 / (d + 2))^(1/(d + 4)) is applied
 FARTHEST = 1e100  # ranges of a column
 

@@ -8,6 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core.arrays import Array
+from merula.core.logspace import safe_log
+from merula.data.encode import Encoded
+from merula.data.schema import Column
 from merula.distributions.base import Distribution, Setting, all_shaped
 from merula.distributions.columnwise import (
     ColumnwiseDistribution,
@@ -16,16 +20,11 @@ from merula.distributions.columnwise import (
     or_pooled,
     shared_fields,
 )
-from merula.distributions.counts import CountDistribution
 from merula.distributions.gaussian import Gaussian, with_missing
-from merula.encode import Encoded
-from merula.logspace import safe_log
-from merula.priors import smoothed
-from merula.schema import Column
+from merula.distributions.poisson import CountDistribution
+from merula.distributions.priors import smoothed
 from merula.stats import Moments, ValueCounts
 from merula.stats.moments import TINY, exact_sum, refuse_distant
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from merula.drawing import COLORS
+from merula.show.plots import COLORS
 
 FOR, AGAINST, QUIET = "#0072b2", "#d55e00", "#8a8a8a"
 
@@ -57,7 +57,7 @@ def records(names: Sequence[str], lines: Iterable[Sequence[Any]]) -> list[dict[s
 
 def color_of(labels: Sequence[Any]) -> dict[str, str]:
     """A colour for each label, the same in every chart."""
-    return {str(label): COLORS[place % len(COLORS)] for place, label in enumerate(labels)}
+    return {str(label): COLORS[index % len(COLORS)] for index, label in enumerate(labels)}
 
 
 def colored(field: str, legend: Sequence[tuple[str, str]]) -> Any:

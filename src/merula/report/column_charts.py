@@ -8,10 +8,10 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from merula.classify.rows import shown
-from merula.explanation.scales import PROBABILITIES, Nomogram, Scale
-from merula.findings import Conditional, Contribution
+from merula.answers.explanation.nomograms import PROBABILITIES, Nomogram, Scale
+from merula.classify.single_row import shown
 from merula.report.chart import AGAINST, FOR, Chart, bars_height, color_of, colored, records, specification
+from merula.report.findings import Conditional, Contribution
 from merula.report.wording import name, percent, several, short, signed
 
 MOST_BARS, MOST_LINES, MOST_GROUPED = 25, 8, 5
@@ -65,7 +65,7 @@ def _block(columns: Sequence[str]) -> str:
 # --------------------------------------------------------------------------------------------------------- conditionals
 
 
-def conditional_chart(one: Conditional, balance: Mapping[Any, float], place: int) -> Chart:
+def conditional_chart(one: Conditional, balance: Mapping[Any, float], index: int) -> Chart:
     """What a column holds given each class."""
     colors = color_of(list(balance))
     commonest = sorted(one.given, key=lambda label: -balance.get(label, 0.0))[:MOST_LINES]
@@ -76,7 +76,7 @@ def conditional_chart(one: Conditional, balance: Mapping[Any, float], place: int
     hidden = len(one.given) - len(labels)
     caption += f" The {len(labels)} commonest classes are drawn." if hidden else ""
     return Chart(
-        f"given{place}",
+        f"given{index}",
         name(one.column),
         f"{caption} Modelled as {one.family.replace('_', ' ')}.",
         spec,
@@ -165,7 +165,7 @@ def nomogram_charts(picture: Nomogram, most: int = 12) -> list[Chart]:
     """A scale of points for each column, the widest first, then from the total to the probability."""
     widest = sorted(picture.scales, key=lambda scale: -_span(scale))
     drawn = [scale for scale in widest[:most] if len(scale.points)]
-    return [_scale_chart(scale, place) for place, scale in enumerate(drawn)] + [_total_chart(picture)]
+    return [_scale_chart(scale, index) for index, scale in enumerate(drawn)] + [_total_chart(picture)]
 
 
 def _span(scale: Scale) -> float:
@@ -173,13 +173,13 @@ def _span(scale: Scale) -> float:
     return float(np.ptp(np.append(points, scale.missing)))
 
 
-def _scale_chart(scale: Scale, place: int) -> Chart:
+def _scale_chart(scale: Scale, index: int) -> Chart:
     """Points of one column: read across from the value, then down to its points."""
     ticks = [(name(text), float(np.clip(points, -4.0, EDGE)), points) for text, points in scale.shown()]
     spec = _level_points(ticks) if scale.column.kind == "categorical" else _curve_points(scale)
     listed = [*scale.shown(), ("(unknown)", scale.missing)]
     return Chart(
-        f"points{place}",
+        f"points{index}",
         name(scale.column.name),
         "",
         spec,
@@ -202,7 +202,7 @@ def _y_axis(pattern: str = "") -> Any:
 
 
 def _level_points(ticks: Sequence[tuple[str, float, float]]) -> dict[str, Any]:
-    lines = [(text, place, _points(points)) for text, place, points in ticks]
+    lines = [(text, index, _points(points)) for text, index, points in ticks]
     data = alt.InlineData(values=records(("value", "points", "text"), lines))
     drawing = (
         alt.Chart(data)

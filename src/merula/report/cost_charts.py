@@ -7,9 +7,9 @@ from typing import Any
 
 import altair as alt
 
-from merula.evaluation import Evaluation
-from merula.findings import Actions, CostCurve
+from merula.answers.evaluation import Evaluation
 from merula.report.chart import FOR, QUIET, Chart, bars_height, color_of, records, specification
+from merula.report.findings import Actions, CostCurve
 from merula.report.wording import name, number, percent, short
 
 HEIGHT = 280
@@ -60,7 +60,7 @@ def expected_cost_chart(evaluation: Evaluation) -> Chart | None:
     costs = evaluation.costs
     if costs is None or len(costs.classes) != 2:
         return None
-    table = {str(action): costs.table[place].tolist() for place, action in enumerate(costs.actions)}
+    table = {str(action): costs.table[index].tolist() for index, action in enumerate(costs.actions)}
     if evaluation.reject_cost is not None:
         table["no decision"] = [evaluation.reject_cost] * 2
     colors = color_of(list(table))

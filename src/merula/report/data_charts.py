@@ -7,8 +7,8 @@ from typing import Any
 
 import altair as alt
 
-from merula.findings import DataSummary
 from merula.report.chart import FOR, QUIET, Chart, bars_height, color_of, records, specification
+from merula.report.findings import DataSummary
 from merula.report.wording import name, percent, several, weight
 
 MOST_BARS = 25

@@ -7,13 +7,13 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from merula.findings import Findings, findings_of
-from merula.whole_file import whole_file
+from merula.core.atomic_file import whole_file
+from merula.report.findings import Findings, findings_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from merula.evaluation import Evaluation
+    from merula.answers.evaluation import Evaluation
 
 NEEDED = "a report needs altair and vl-convert-python: pip install 'merula[report]'"
 

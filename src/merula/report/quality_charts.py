@@ -8,9 +8,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from merula.evaluation import Evaluation
-from merula.findings import RatingCurve
+from merula.answers.evaluation import Evaluation
 from merula.report.chart import FOR, Chart, bars_height, color_of, colored, records, specification
+from merula.report.findings import RatingCurve
 from merula.report.wording import name, number, percent, weight
 
 SQUARE = 300
@@ -58,7 +58,7 @@ def score_chart(evaluation: Evaluation) -> Chart:
 def calibration_chart(evaluation: Evaluation, shown: Sequence[int]) -> Chart:
     """How often rows are of a class, beside the probability they were given for it."""
     colors = color_of(evaluation.classes)
-    labels = [evaluation.classes[place] for place in shown]
+    labels = [evaluation.classes[index] for index in shown]
     curves = evaluation.models[0].reliability
     lines = [
         (name(label), predicted, observed, count, colors[str(label)])

@@ -5,17 +5,17 @@ from __future__ import annotations
 import altair as alt
 import numpy as np
 
-from merula.explanation.evidence import Explanation, Reason
-from merula.explanation.text import number
-from merula.findings import RowStory
+from merula.answers.explanation.reasons import Explanation, Reason
+from merula.answers.explanation.text import number
 from merula.report.chart import AGAINST, FOR, QUIET, Chart, bars_height, records, specification
+from merula.report.findings import RowStory
 from merula.report.wording import name, percent, signed
 
 MOST_BARS, LONGEST_VALUE = 10, 28
 MOST_CLASSES = 4
 
 
-def story_chart(story: RowStory, place: int) -> Chart:
+def story_chart(story: RowStory, index: int) -> Chart:
     """The weights of evidence of one row, the strongest first."""
     explanation = story.explanation
     steps = _steps(explanation)
@@ -37,14 +37,14 @@ def story_chart(story: RowStory, place: int) -> Chart:
         )
     )
     likely = int(explanation.posterior.argmax())
-    places = np.sort(np.argsort(-explanation.posterior, kind="stable")[:MOST_CLASSES]).tolist()
+    indices = np.sort(np.argsort(-explanation.posterior, kind="stable")[:MOST_CLASSES]).tolist()
     return Chart(
-        f"row{place}",
+        f"row{index}",
         f"Row {story.number:,}",
         _caption(story, likely),
         specification(drawing, bars_height(len(lines), 18)),
-        ("", *(name(explanation.classes[k]) for k in places), f"evidence for {name(explanation.label)}"),
-        _table(explanation, places),
+        ("", *(name(explanation.classes[k]) for k in indices), f"evidence for {name(explanation.label)}"),
+        _table(explanation, indices),
     )
 
 
@@ -79,13 +79,13 @@ def _label(reason: Reason) -> str:
     return f"{name(reason.columns[0])}{reason.relations[0]}{value}{more}"
 
 
-def _table(explanation: Explanation, places: list[int]) -> tuple[tuple[str, ...], ...]:
+def _table(explanation: Explanation, indices: list[int]) -> tuple[tuple[str, ...], ...]:
     """The terms of each class and the weight of evidence: the textbook's multiplication."""
     part = explanation.derivations[0]
-    lines = [(PRIOR, *(number(part.log_prior[k]) for k in places), signed(part.prior_log_odds))]
+    lines = [(PRIOR, *(number(part.log_prior[k]) for k in indices), signed(part.prior_log_odds))]
     for reason in part.reasons:
-        cells = [number(reason.log_terms[k]) if reason.known else "–" for k in places]
+        cells = [number(reason.log_terms[k]) if reason.known else "–" for k in indices]
         lines.append((name(reason.label), *cells, signed(reason.evidence) if reason.known else "–"))
-    lines.append(("joint", *(number(part.log_joint[k]) for k in places), ""))
-    lines.append(("posterior", *(f"{explanation.posterior[k]:.4g}" for k in places), signed(part.log_odds)))
+    lines.append(("joint", *(number(part.log_joint[k]) for k in indices), ""))
+    lines.append(("posterior", *(f"{explanation.posterior[k]:.4g}" for k in indices), signed(part.log_odds)))
     return tuple(lines)

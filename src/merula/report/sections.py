@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from merula.evaluation.metrics import FIGURES
-from merula.findings import Conditional, Findings
-from merula.findings.curves import shown_classes
+from merula.answers.evaluation.metrics import FIGURES
 from merula.report import column_charts, cost_charts, data_charts, quality_charts, row_charts
 from merula.report.chart import Chart
+from merula.report.findings import Conditional, Findings
+from merula.report.findings.curves import shown_classes
 from merula.report.wording import name, number, percent, several, short, weight
 
 MOST_COLUMNS = 200  # that are listed
@@ -215,8 +215,8 @@ def _costs_table(findings: Findings) -> Table:
     costs = findings.evaluation.costs
     assert costs is not None
     lines = tuple(
-        (Cell(name(action)), *(Cell(short(cost), cost) for cost in costs.table[place].tolist()))
-        for place, action in enumerate(costs.actions)
+        (Cell(name(action)), *(Cell(short(cost), cost) for cost in costs.table[index].tolist()))
+        for index, action in enumerate(costs.actions)
     )
     return Table("The costs that were given", ("action", *(f"if {name(label)}" for label in costs.classes)), lines)
 
@@ -265,7 +265,7 @@ def _columns(findings: Findings) -> Section | None:
 
 def _conditionals(conditionals: tuple[Conditional, ...], findings: Findings) -> Group:
     charts = tuple(
-        column_charts.conditional_chart(one, findings.balance, place) for place, one in enumerate(conditionals)
+        column_charts.conditional_chart(one, findings.balance, index) for index, one in enumerate(conditionals)
     )
     hidden = sum(len(one.columns) for one in findings.contributions) - len(charts)
     return Group(
@@ -297,7 +297,7 @@ def _nomogram(findings: Findings) -> Group:
 def _rows(findings: Findings) -> Section | None:
     if not findings.rows:
         return None
-    charts = tuple(row_charts.story_chart(story, place) for place, story in enumerate(findings.rows))
+    charts = tuple(row_charts.story_chart(story, index) for index, story in enumerate(findings.rows))
     said = "Why some rows are what the model says. Bars to the right speak for the class, bars to the left against it; rows are counted from 1, and the model was fitted on all of them."
     return Section("rows", "The least and most certain rows", (said,), groups=(Group("", "", charts),))
 

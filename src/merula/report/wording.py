@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isinf
 from typing import Any
 
-from merula.evaluation.figure import number_text
-from merula.textwidth import shortened
+from merula.answers.evaluation.figure import number_text
+from merula.show.text import shortened
 
 LONGEST = 60
 

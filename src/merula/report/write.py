@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from merula.findings import Findings, gather
+from merula.core.atomic_file import check_index
+from merula.report.findings import Findings, gather
 from merula.report.page import check_libraries, findings_html, write_html
-from merula.whole_file import check_place
 
 
 def write_report(
@@ -63,7 +63,7 @@ def write_report(
     (0.0, '<!DOCTYPE html>')
     """
     check_libraries()
-    check_place(path)
+    check_index(path)
     found = gather(
         model,
         X,

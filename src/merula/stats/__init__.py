@@ -3,13 +3,13 @@
 from merula.stats.base import Statistic
 from merula.stats.collected import Collected
 from merula.stats.counts import ClassCounts, LevelCounts
-from merula.stats.joint import JointCounts
+from merula.stats.distinct_rows import JointCounts
+from merula.stats.kept_rows import Rows
 from merula.stats.known import known_weight
 from merula.stats.moments import FullMoments, Moments
 from merula.stats.patterns import PatternMoments
-from merula.stats.rows import Rows
-from merula.stats.tokens import TokenCounts
-from merula.stats.values import ValueCounts
+from merula.stats.token_counts import TokenCounts
+from merula.stats.value_counts import ValueCounts
 
 __all__ = [
     "ClassCounts",

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.logspace import kernel, prefetch
-
-Array = NDArray[np.float64]
+from merula.core.arrays import Array
+from merula.core.compiled import kernel, prefetch
 
 
 @kernel
@@ -116,10 +115,10 @@ def count_tokens(
     for row in range(len(classes)):
         own = counts[classes[row]]
         weight = 1.0 if weights is None else weights[row]
-        for place in range(starts[row], starts[row + 1]):
-            fine &= 0 <= amounts[place] < np.inf
-            amount = 1.0 if binary and amounts[place] > 0 else float(amounts[place])
-            own[codes[place]] += weight * amount
+        for index in range(starts[row], starts[row + 1]):
+            fine &= 0 <= amounts[index] < np.inf
+            amount = 1.0 if binary and amounts[index] > 0 else float(amounts[index])
+            own[codes[index]] += weight * amount
     return fine
 
 

@@ -8,9 +8,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.encode import Encoded, Target
-
-Array = NDArray[np.float64]
+from merula.core.arrays import Array
+from merula.data.encode import Encoded, Target
 
 
 class Statistic(Protocol):
@@ -24,7 +23,7 @@ class Statistic(Protocol):
         """The statistic of both parts together."""
         ...
 
-    def with_classes(self, places: NDArray[np.int64], count: int) -> Self:
+    def with_classes(self, indices: NDArray[np.int64], count: int) -> Self:
         """The same statistic with class k moved to ``places[k]`` among `count` classes."""
         ...
 
@@ -50,8 +49,8 @@ def with_weight(x: NDArray[Any], target: Target) -> tuple[NDArray[Any], Target]:
     return x[kept], Target(target.codes[kept], target.classes, target.weights[kept])
 
 
-def moved(array: Array, places: NDArray[np.int64], count: int, fill: float = 0.0) -> Array:
+def moved(array: Array, indices: NDArray[np.int64], count: int, fill: float = 0.0) -> Array:
     """An array whose first axis is the class, with class k moved to ``places[k]`` among `count` classes."""
     result = np.full((count, *array.shape[1:]), fill, dtype=array.dtype)
-    result[places] = array
+    result[indices] = array
     return result

@@ -46,9 +46,9 @@ class Collected:
 
     def with_classes(self, classes: NDArray[Any]) -> Collected:
         """The same statistics among these classes, which include its own, in sorted order."""
-        places = np.searchsorted(classes, self.classes)
-        moved = tuple(block.with_classes(places, len(classes)) for block in self.blocks)
-        return Collected(classes, self.class_counts.with_classes(places, len(classes)), moved)
+        indices = np.searchsorted(classes, self.classes)
+        moved = tuple(block.with_classes(indices, len(classes)) for block in self.blocks)
+        return Collected(classes, self.class_counts.with_classes(indices, len(classes)), moved)
 
     def with_blocks(self, blocks: Sequence[tuple[int, Sequence[str]]]) -> Collected:
         """The same statistics with the blocks at these places, their columns in this order."""

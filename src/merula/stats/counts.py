@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.encode import WIDEST_RANGE, Encoded, Target
-from merula.schema import Label, settled_levels
+from merula.core.arrays import Array
+from merula.data.encode import WIDEST_RANGE, Encoded, Target
+from merula.data.schema import Label, settled_levels
+from merula.data.table import codes_of_numbers
 from merula.stats._kernels import class_weights, count_slots
-from merula.stats.base import Array, moved
-from merula.table import codes_of_numbers
+from merula.stats.base import moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +35,9 @@ class ClassCounts:
     def __add__(self, other: ClassCounts) -> ClassCounts:
         return ClassCounts(self.weight + other.weight)
 
-    def with_classes(self, places: NDArray[np.int64], count: int) -> ClassCounts:
+    def with_classes(self, indices: NDArray[np.int64], count: int) -> ClassCounts:
         """See `Statistic.with_classes`."""
-        return ClassCounts(moved(self.weight, places, count))
+        return ClassCounts(moved(self.weight, indices, count))
 
     def with_columns(self, columns: Sequence[str]) -> ClassCounts:
         """See `Statistic.with_columns`: it counts no column."""
@@ -92,8 +93,8 @@ class LevelCounts:
         low, high = int(codes.min()), int(codes.max())
         slots: Sequence[Label] = range(low, high + 1)
         if high - low >= WIDEST_RANGE:
-            places, slots = codes_of_numbers(codes[:, 0])
-            codes, low = places[:, None], 0
+            indices, slots = codes_of_numbers(codes[:, 0])
+            codes, low = indices[:, None], 0
         counts = np.zeros((len(self.missing), len(slots) + 1))
         one = np.array([len(slots)], dtype=np.int64)
         count_slots(codes, target.codes, target.weights, np.array([low]), one, np.zeros(1, dtype=np.int64), counts)
@@ -106,10 +107,10 @@ class LevelCounts:
         labels, counts = zip(*merged, strict=True)
         return LevelCounts(self.columns, labels, counts, self.missing + other.missing)
 
-    def with_classes(self, places: NDArray[np.int64], count: int) -> LevelCounts:
+    def with_classes(self, indices: NDArray[np.int64], count: int) -> LevelCounts:
         """See `Statistic.with_classes`."""
-        counts = tuple(moved(part, places, count) for part in self.counts)
-        return LevelCounts(self.columns, self.labels, counts, moved(self.missing, places, count))
+        counts = tuple(moved(part, indices, count) for part in self.counts)
+        return LevelCounts(self.columns, self.labels, counts, moved(self.missing, indices, count))
 
     def with_columns(self, columns: Sequence[str]) -> LevelCounts:
         """See `Statistic.with_columns`."""
@@ -123,7 +124,7 @@ class LevelCounts:
         for name, labels, part, fixed in zip(self.columns, self.labels, self.counts, declared, strict=True):
             met = [label for label, weight in zip(labels, part.sum(axis=0).tolist(), strict=True) if weight > 0]
             wanted = settled_levels(name, met, fixed)
-            where = {label: place for place, label in enumerate(labels)}
+            where = {label: index for index, label in enumerate(labels)}
             padded = np.concatenate([part, np.zeros((len(part), 1))], axis=1)
             counts.append(padded[:, [where.get(label, -1) for label in wanted]])
             levels.append(wanted)
@@ -158,11 +159,11 @@ def merged_counts(
     if not len(labels):
         return more, extra
     met = [label for label, weight in zip(more, extra.sum(axis=0).tolist(), strict=True) if weight > 0]
-    where = {label: place for place, label in enumerate(labels)}
+    where = {label: index for index, label in enumerate(labels)}
     united = [*labels, *(label for label in met if label not in where)]
-    places = {label: place for place, label in enumerate(united)}
+    indices = {label: index for index, label in enumerate(united)}
     result = np.zeros((len(counts), len(united)))
     result[:, : len(labels)] = counts
-    source = {label: place for place, label in enumerate(more)}
-    result[:, [places[label] for label in met]] += extra[:, [source[label] for label in met]]
+    source = {label: index for index, label in enumerate(more)}
+    result[:, [indices[label] for label in met]] += extra[:, [source[label] for label in met]]
     return tuple(united), result

@@ -6,17 +6,15 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from merula.core.arrays import Array
 from merula.stats.counts import LevelCounts
-from merula.stats.joint import JointCounts
+from merula.stats.distinct_rows import JointCounts
+from merula.stats.kept_rows import Rows
 from merula.stats.moments import Moments
 from merula.stats.patterns import PatternMoments
-from merula.stats.rows import Rows
-from merula.stats.tokens import TokenCounts
-from merula.stats.values import ValueCounts
-
-Array = NDArray[np.float64]
+from merula.stats.token_counts import TokenCounts
+from merula.stats.value_counts import ValueCounts
 
 
 @singledispatch

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.encode import Encoded, Target
+from merula.core.arrays import Array
+from merula.data.encode import Encoded, Target
 from merula.stats._kernels import class_sums, class_weights, first_values, present_class_sums
-from merula.stats.base import Array, moved, with_weight
+from merula.stats.base import moved, with_weight
 
 TINY = 1e-300  # what is kept of squares that vanish, so that a column that varies is not taken for a constant
 SMALLEST_VARIANCE = 1e-280  # below this, squares have lost their digits
@@ -80,9 +81,9 @@ class Moments:
         refuse_distant(np.isfinite(squares).all(axis=0), self.columns)
         return Moments(self.columns, weight, mean, squares, rest)
 
-    def with_classes(self, places: NDArray[np.int64], count: int) -> Moments:
+    def with_classes(self, indices: NDArray[np.int64], count: int) -> Moments:
         """See `Statistic.with_classes`."""
-        return Moments(self.columns, *(moved(part, places, count) for part in self._parts))
+        return Moments(self.columns, *(moved(part, indices, count) for part in self._parts))
 
     def with_columns(self, columns: Sequence[str]) -> Moments:
         """See `Statistic.with_columns`."""
@@ -202,9 +203,9 @@ class FullMoments:
         refuse_distant(np.isfinite(np.diagonal(scatter, axis1=1, axis2=2)).all(axis=0), self.columns)
         return FullMoments(self.columns, weight, mean, scatter, rest)
 
-    def with_classes(self, places: NDArray[np.int64], count: int) -> FullMoments:
+    def with_classes(self, indices: NDArray[np.int64], count: int) -> FullMoments:
         """See `Statistic.with_classes`."""
-        return FullMoments(self.columns, *(moved(part, places, count) for part in self._parts))
+        return FullMoments(self.columns, *(moved(part, indices, count) for part in self._parts))
 
     @property
     def _parts(self) -> tuple[Array, Array, Array, Array]:

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.encode import Encoded, Target
+from merula.core.arrays import Array
+from merula.data.encode import Encoded, Target
 from merula.stats._kernels import incomplete_rows
-from merula.stats.base import Array, with_weight
-from merula.stats.joint import distinct_rows
+from merula.stats.base import with_weight
+from merula.stats.distinct_rows import distinct_rows
 from merula.stats.moments import FullMoments, centred, exact_sum, refuse_overflow
 
 Mask = NDArray[np.bool_]
@@ -91,10 +92,10 @@ class PatternMoments:
     def __add__(self, other: PatternMoments) -> PatternMoments:
         return PatternMoments(self.complete + other.complete, merge(self.partial, other.partial.items()))
 
-    def with_classes(self, places: NDArray[np.int64], count: int) -> PatternMoments:
+    def with_classes(self, indices: NDArray[np.int64], count: int) -> PatternMoments:
         """See `Statistic.with_classes`."""
-        partial = {(int(places[label]), mask): part for (label, mask), part in self.partial.items()}
-        return PatternMoments(self.complete.with_classes(places, count), partial)
+        partial = {(int(indices[label]), mask): part for (label, mask), part in self.partial.items()}
+        return PatternMoments(self.complete.with_classes(indices, count), partial)
 
     def with_columns(self, columns: Sequence[str]) -> PatternMoments:
         """See `Statistic.with_columns`."""
@@ -102,8 +103,8 @@ class PatternMoments:
         partial = {}
         for (label, mask), part in self.partial.items():
             observed = np.frombuffer(mask, dtype=np.uint8)
-            place = np.cumsum(observed) - 1  # of each observed column within the part
-            inner = place[order[observed[order] > 0]]
+            position = np.cumsum(observed) - 1  # of each observed column within the part
+            inner = position[order[observed[order] > 0]]
             partial[label, observed[order].tobytes()] = Partial(
                 part.weight, part.mean[inner], part.root[:, inner], part.low[inner]
             )
@@ -159,11 +160,11 @@ def _partials(
     first, groups = distinct_rows(np.concatenate([classes[:, None].astype(np.int64), packed.astype(np.int64)], axis=1))
     order = np.argsort(groups, kind="stable")
     ends = np.cumsum(np.bincount(groups, minlength=len(first)))
-    for place, start, stop in zip(first, ends - np.diff(ends, prepend=0), ends, strict=True):
-        rows, mask = order[start:stop], observed[place]
+    for index, start, stop in zip(first, ends - np.diff(ends, prepend=0), ends, strict=True):
+        rows, mask = order[start:stop], observed[index]
         if mask.any():
             weight, mean, rest, root = centred(x[rows][:, mask], None if weights is None else weights[rows])
             with np.errstate(over="ignore"):
                 fine = np.isfinite((root * root).sum(axis=0))
             refuse_overflow(x[rows][:, mask], fine, [c for c, m in zip(columns, mask, strict=True) if m])
-            yield (int(classes[place]), mask.astype(np.uint8).tobytes()), Partial(weight, mean, compressed(root), rest)
+            yield (int(classes[index]), mask.astype(np.uint8).tobytes()), Partial(weight, mean, compressed(root), rest)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 import merula as mr
+from merula.answers.decision import conditional_risk
+from merula.cli.console import Voice
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, open_model
 from merula.cli.jobs.task import named_table
-from merula.cli.voice import Voice
-from merula.decision import conditional_risk
-from merula.table.written import STANDARD, write_table, writer_of
+from merula.data.table.write import STANDARD, write_table, writer_of
 
 JSON_LINES = ".jsonl"
 
@@ -50,8 +50,8 @@ def answered(saved: SavedModel, rows: Any, costs: str | None = None) -> Any:
 
     proba = saved.model.predict_proba(rows)
     labels = saved.classes
-    columns = {"class": pa.array([labels[place] for place in proba.argmax(axis=1).tolist()])}
-    columns |= {f"P({label})": pa.array(proba[:, place]) for place, label in enumerate(labels)}
+    columns = {"class": pa.array([labels[index] for index in proba.argmax(axis=1).tolist()])}
+    columns |= {f"P({label})": pa.array(proba[:, index]) for index, label in enumerate(labels)}
     read = costs_file(costs, labels) or saved.costs
     if read is not None:
         actions = mr.decide(proba, read, classes=saved.model.classes_)

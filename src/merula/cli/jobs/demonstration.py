@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 import merula as mr
+from merula.answers.decision import Costs
+from merula.cli.console import Voice, command_name
 from merula.cli.jobs.evaluating import evaluate_file
 from merula.cli.jobs.learning import fit_file
 from merula.cli.jobs.models import SavedModel, open_model
 from merula.cli.jobs.reporting import report_file
 from merula.cli.jobs.task import Asked, Task
-from merula.cli.voice import Voice, command_name
-from merula.decision import Costs
 
 FOLDS = 5
 PENGUINS = "penguins"
@@ -41,9 +41,9 @@ def demonstrate(table: str, target: str | None, folder: str, voice: Voice) -> It
     found, task = evaluate_file(asked, ["auto", "bayes"], voice, cv=FOLDS)
     yield f"{_title('How good it is, on rows it has not seen')}\n{_table(task)}\n{found}"
     saved, task = fit_file(asked, "auto", model, Voice(quiet=True))
-    place = _least_certain(saved, task)
-    row = task.features.slice(place, 1)
-    yield f"{_title(f'Why: row {place + 1}, one of the least certain')}\n{mr.explain(saved.model, row)}"
+    index = _least_certain(saved, task)
+    row = task.features.slice(index, 1)
+    yield f"{_title(f'Why: row {index + 1}, one of the least certain')}\n{mr.explain(saved.model, row)}"
     yield f"{_title('What to do')}\n{_decision(saved, row, table)}"
     report_file(asked, "auto", page, Voice(quiet=True), cv=FOLDS)
     yield f"{_title('Saved')}\n{_saved(saved, task)}\nreport: {page}"

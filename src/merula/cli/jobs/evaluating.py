@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.dummy import DummyClassifier
 
 import merula as mr
+from merula.answers.evaluation import Evaluation
+from merula.cli.console import Voice
 from merula.cli.jobs.models import costs_file, new_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task
-from merula.cli.voice import Voice
-from merula.encode import UnseenLevelWarning
-from merula.evaluation import Evaluation
-from merula.table import plain_label
+from merula.data.encode import UnseenLevelWarning
+from merula.data.table import plain_label
 
 GUESS = "prior alone"
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from sklearn.base import clone
 
+from merula.cli.console import Voice
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, new_model, open_model, write_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task
-from merula.cli.voice import Voice
-from merula.table import plain_label
+from merula.data.table import plain_label
 
 AUTO = "auto"  # the model where none is named
 

@@ -12,13 +12,13 @@ from zipfile import is_zipfile
 import numpy as np
 
 import merula as mr
-from merula.classify.files import model_state
+from merula.answers.decision import Costs, read_costs
+from merula.classify.model_files import model_state
 from merula.cli.jobs.task import named_table, names_network
-from merula.decision import Costs, read_costs
-from merula.persist import read_state, write_state
-from merula.schema import Label
-from merula.table import plain_label
-from merula.whole_file import check_place, nearest_file
+from merula.core.archive import read_state, write_state
+from merula.core.atomic_file import check_index, nearest_file
+from merula.data.schema import Label
+from merula.data.table import plain_label
 
 MODELS: dict[str, Any] = {
     "auto": lambda kinds: mr.NaiveBayesClassifier(kinds=kinds, distributions="auto"),
@@ -95,14 +95,14 @@ def open_model(path: str) -> SavedModel:
 
 def check_writable(path: str, what: str, table: str | None = None) -> None:
     """An error before any work is done, if a file cannot be written, or is the table that is to be read."""
-    place = Path(path)
-    if table is not None and place.exists() and Path(table).exists() and place.samefile(table):
+    index = Path(path)
+    if table is not None and index.exists() and Path(table).exists() and index.samefile(table):
         raise ValueError(f"{path} is the table itself, which would be lost; name another file for {what}")
     if path == "-":
         raise IsADirectoryError(f"{what} cannot be written to {path}; name a file")
-    check_place(place)
-    special = place.exists() and not place.is_file()  # such as /dev/null, which is not replaced
-    if not (special or os.access(place.parent, os.W_OK)) or (place.exists() and not os.access(place, os.W_OK)):
+    check_index(index)
+    special = index.exists() and not index.is_file()  # such as /dev/null, which is not replaced
+    if not (special or os.access(index.parent, os.W_OK)) or (index.exists() and not os.access(index, os.W_OK)):
         raise PermissionError(f"{path} may not be written: permission denied")
 
 

@@ -9,14 +9,15 @@ from typing import Any
 from zipfile import is_zipfile
 
 import merula as mr
-from merula.advice import advised_kinds, review
+from merula.classify.advice import advised_kinds, review
+from merula.cli.console import Voice, aligned, shortened
 from merula.cli.jobs.models import check_writable
 from merula.cli.jobs.task import check_column, named_table, note_remarks, stated_kinds
-from merula.cli.voice import Voice, aligned, shortened
-from merula.discretize import cuts_said
-from merula.formats import FORMATS
-from merula.schema import Label, one_of
-from merula.table import open_table
+from merula.core.checks import one_of
+from merula.data.schema import Label
+from merula.data.table import open_table
+from merula.distributions.discretize import cuts_said
+from merula.graphs.formats import FORMATS
 
 NOTHING_TOLD = ("text", "empty", "constant")
 NOT_HELD = ("text", "datetime")

@@ -6,12 +6,12 @@ from pathlib import Path
 from shlex import join
 
 import merula as mr
+from merula.cli.console import Voice
 from merula.cli.jobs.evaluating import usable_folds
 from merula.cli.jobs.models import check_writable, costs_file, new_model
 from merula.cli.jobs.task import SAID, Asked, read_task
-from merula.cli.voice import Voice
-from merula.encode import UnseenLevelWarning
-from merula.table import plain_label
+from merula.data.encode import UnseenLevelWarning
+from merula.data.table import plain_label
 
 
 def report_file(

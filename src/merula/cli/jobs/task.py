@@ -8,13 +8,14 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from merula.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
-from merula.cli.voice import Voice
-from merula.encode import Target, encode_target
-from merula.encode.disguise import meant_missing
-from merula.schema import KINDS, one_of
-from merula.table import FOR_MISSING, open_table
-from merula.table.files import read_table
+from merula.classify.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
+from merula.cli.console import Voice
+from merula.core.checks import one_of
+from merula.data.encode import Target, encode_target
+from merula.data.encode.lookalikes import meant_missing
+from merula.data.schema import KINDS
+from merula.data.table import FOR_MISSING, open_table
+from merula.data.table.read import read_table
 
 BUNDLED = ("penguins",)
 SAID = (TargetColumnWarning,)  # by a remark already: it is a leak
@@ -80,7 +81,7 @@ def named_table(
 
 def names_network(path: str) -> bool:
     """Whether a file is called as networks are."""
-    from merula.formats import FORMATS  # loaded where a name leaves it open: tables and models need none of it
+    from merula.graphs.formats import FORMATS  # loaded where a name leaves it open: tables and models need none of it
 
     return path.lower().removesuffix(".gz").endswith(tuple(FORMATS))
 

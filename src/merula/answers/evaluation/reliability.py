@@ -1,0 +1,204 @@
+"""Do rows given the probability p belong to the class p of the time? Reliability curves and calibration error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core.arrays import Array
+from merula.core.checks import one_of
+from merula.data.encode import encode_target
+from merula.data.table import plain_label
+
+SUM_TOLERANCE = 1e-5  # probabilities of other libraries may be single precision
+
+
+@dataclass(frozen=True)
+class ReliabilityCurve:
+    """Per bin that holds rows: the mean probability predicted, the share observed, and the weight of its rows.
+
+    Examples
+    --------
+    >>> from merula.answers.evaluation import ReliabilityCurve
+    >>> ReliabilityCurve(predicted=(0.2, 0.9), observed=(0.25, 1.0), count=(8.0, 2.0)).count
+    (8.0, 2.0)
+    """
+
+    predicted: tuple[float, ...]
+    observed: tuple[float, ...]
+    count: tuple[float, ...]
+
+    def plot(self, ax: Any = None, name: str | None = None, color: str | None = None) -> Any:
+        """The matplotlib axes with the share observed by probability predicted; new ones unless given.
+
+        On the dashed line a probability means what it says; below it, too much was promised. Larger points hold more rows.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Several curves may be drawn in the same.
+        name : str, optional
+            What the legend calls the curve; without one there is no legend.
+        color : str, optional
+
+        Examples
+        --------
+        >>> from merula.answers.evaluation import ReliabilityCurve
+        >>> ax = ReliabilityCurve(predicted=(0.2, 0.9), observed=(0.25, 1.0), count=(8.0, 2.0)).plot()
+        >>> ax.get_lines()[-1].get_ydata().tolist()
+        [0.25, 1.0]
+        """
+        from merula.answers.evaluation.plot import draw_curves
+
+        return draw_curves([(name, self, color)], ax)
+
+
+def reliability_curve(
+    y: Any,
+    proba: Any,
+    classes: Sequence[Any] | NDArray[Any],
+    positive: Any,
+    bins: int = 10,
+    strategy: str = "uniform",
+    sample_weight: Any = None,
+) -> ReliabilityCurve:
+    """How often rows are of class `positive`, beside the probability they were given for it.
+
+    observed_b = Σ_{rows of bin b} weight · [y = positive] / Σ_{rows of bin b} weight, as scikit-learn's `calibration_curve`
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        The true classes.
+    proba : array of shape (n_samples, n_classes)
+        P(class given row), a column for each of `classes`.
+    classes : sequence
+        What the columns of `proba` stand for, as a model's `classes_`.
+    positive : label
+        The class the curve is about.
+    bins : int
+        The number of bins; those without rows are left out.
+    strategy : "uniform" or "quantile"
+        Bins of equal width, or of equal weight.
+    sample_weight : array of shape (n_samples,), optional
+        Frequency weights.
+
+    Examples
+    --------
+    >>> from merula.answers.evaluation import reliability_curve
+    >>> proba = [[0.75, 0.25], [0.75, 0.25], [0.25, 0.75], [0.25, 0.75]]
+    >>> reliability_curve(["healthy", "healthy", "ill", "healthy"], proba, ["healthy", "ill"], "ill", bins=2)
+    ReliabilityCurve(predicted=(0.25, 0.75), observed=(0.0, 0.5), count=(2.0, 2.0))
+    """
+    truth, posterior, weights = read_answers(y, proba, classes, sample_weight)
+    known = [plain_label(label) for label in classes]
+    if plain_label(positive) not in known:
+        raise ValueError(f"positive is {positive!r}, expected one of the classes {known}")
+    position = known.index(plain_label(positive))
+    return curve_of(truth == position, posterior[:, position], weights, bins, strategy)
+
+
+def calibration_error(
+    y: Any,
+    proba: Any,
+    classes: Sequence[Any] | NDArray[Any],
+    bins: int = 15,
+    sample_weight: Any = None,
+) -> float:
+    """The expected calibration error of the most probable class: 0 if it is right as often as it says.
+
+    Σ_b weight_b / weight · |accuracy_b − confidence_b| over bins of equal width (Guo et al. 2017, equation 3)
+
+    Parameters are those of `reliability_curve`.
+
+    Examples
+    --------
+    >>> from merula.answers.evaluation import calibration_error
+    >>> proba = [[0.75, 0.25], [0.75, 0.25], [0.25, 0.75], [0.25, 0.75]]
+    >>> calibration_error(["healthy", "healthy", "ill", "ill"], proba, ["healthy", "ill"])
+    0.25
+    """
+    truth, posterior, weights = read_answers(y, proba, classes, sample_weight)
+    return error_of(truth, posterior, weights, bins)
+
+
+def error_of(truth: NDArray[np.int64], posterior: Array, weights: Array | None, bins: int = 15) -> float:
+    """`calibration_error` of classes given by their numbers."""
+    curve = confidence_curve(truth, posterior, weights, bins)
+    gap = np.abs(np.subtract(curve.observed, curve.predicted))
+    return float(np.average(gap, weights=curve.count))
+
+
+def confidence_curve(truth: NDArray[np.int64], posterior: Array, weights: Array | None, bins: int) -> ReliabilityCurve:
+    """How often the most probable class is the true one, beside its probability."""
+    return curve_of(posterior.argmax(axis=1) == truth, posterior.max(axis=1), weights, bins, "uniform")
+
+
+def curve_of(
+    hit: NDArray[np.bool_], probability: Array, weights: Array | None, bins: int, strategy: str
+) -> ReliabilityCurve:
+    """How often `hit` is true beside its probability, in bins that are closed on the right."""
+    if isinstance(bins, bool) or int(bins) != bins or bins < 1:
+        raise ValueError(f"bins is {bins!r}, expected a whole number from 1")
+    weights = np.ones(len(hit)) if weights is None else weights
+    edges = np.linspace(0, 1, int(bins) + 1)
+    if one_of(strategy, ("uniform", "quantile"), "strategy") == "quantile":
+        edges = _quantiles(probability, weights, edges * 100 / 100)  # rounded as percentiles are
+    index = np.searchsorted(edges[1:-1], probability)
+    count, hits, sums = (
+        np.bincount(index, part, minlength=int(bins)) for part in (weights, weights * hit, weights * probability)
+    )
+    used = count > 0
+    return ReliabilityCurve(
+        tuple((sums[used] / count[used]).tolist()),
+        tuple((hits[used] / count[used]).tolist()),
+        tuple(count[used].tolist()),
+    )
+
+
+def _quantiles(values: Array, weights: Array, shares: Array) -> Array:
+    """Quantiles of values that each stand `weight` times, linear between neighbours as `numpy.percentile` has them."""
+    order = np.argsort(values, kind="stable")
+    values, upto = values[order], np.cumsum(weights[order])
+    positions = np.maximum(upto[-1] - 1, 0) * shares
+    lower, upper = (
+        values[np.minimum(np.searchsorted(upto, np.floor(positions) + step, side="right"), len(values) - 1)]
+        for step in (0, 1)
+    )
+    part = positions - np.floor(positions)
+    between: Array = np.where(part < 0.5, lower + (upper - lower) * part, upper - (upper - lower) * (1 - part))
+    return between
+
+
+def read_answers(
+    y: Any, proba: Any, classes: Sequence[Any] | NDArray[Any], sample_weight: Any
+) -> tuple[NDArray[np.int64], Array, Array | None]:
+    """The number of each row's true class, the checked probabilities, the checked weights."""
+    posterior = checked_probabilities(proba, len(classes), "proba")
+    target = encode_target(y, len(posterior), sample_weight)
+    where = {plain_label(label): index for index, label in enumerate(classes)}
+    found = [plain_label(label) for label in target.classes.tolist()]
+    stray = [label for label in found if label not in where]
+    if stray:
+        raise ValueError(f"y holds class {stray[0]!r}, which is none of the classes {list(where)}")
+    return np.array([where[label] for label in found], dtype=np.int64)[target.codes], posterior, target.weights
+
+
+def checked_probabilities(proba: Any, classes: int, what: str) -> Array:
+    """Rows of probabilities, one column per class; a ValueError naming the first row that holds none."""
+    posterior = np.asarray(proba, dtype=np.float64)
+    if posterior.ndim != 2 or posterior.shape[1] != classes:
+        raise ValueError(f"{what} has shape {posterior.shape}, expected rows × {classes} classes")
+    total = posterior.sum(axis=1, keepdims=True)
+    fine = ((posterior >= 0) & (posterior <= 1 + SUM_TOLERANCE)).all(axis=1) & (abs(total[:, 0] - 1) <= SUM_TOLERANCE)
+    if not fine.all():
+        row = int((~fine).argmax())
+        raise ValueError(
+            f"row {row} of {what} is {posterior[row].tolist()}; probabilities are numbers from 0 to 1 that sum to 1"
+        )
+    # single precision sums to 1 only within 1e-7, and scikit-learn's metrics warn of that
+    return np.clip(np.where(abs(total - 1) > 1e-9, posterior / total, posterior), 0.0, 1.0)

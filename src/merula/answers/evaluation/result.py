@@ -1,0 +1,336 @@
+"""What an evaluation found, as plain data: figures, folds, answers; it prints itself and compares its models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import confusion_matrix
+
+from merula.answers.decision import Costs
+from merula.answers.evaluation.comparison import Comparison, fold_difference, row_difference
+from merula.answers.evaluation.figure import Figure, Fold, number_text, summarise
+from merula.answers.evaluation.metrics import FIGURES, Answers, pooled, row_values
+from merula.answers.evaluation.reliability import ReliabilityCurve, confidence_curve, curve_of
+from merula.core.arrays import Array
+from merula.core.checks import one_of
+from merula.data.schema import Label
+from merula.show.text import display_width, pad
+
+BINS = 10  # of reliability curves
+BETTER = "↓ lower is better, ↑ higher is better"
+NOT_PAIRED = "error_accepted"  # models accept different rows
+
+
+@dataclass(frozen=True, eq=False)
+class ModelEvaluation:
+    """What was found of one model.
+
+    Attributes
+    ----------
+    name : str
+    figures : {name: Figure}
+    probabilities : tuple of arrays
+        For each fold P(class given row) of its tested rows, a column for each class of the evaluation.
+    confusion : array of shape (n_classes, n_classes)
+        The weight of the rows of each true class (row) by most probable class (column), each tested row counted once:
+        summed over folds and divided by how often a row was tested.
+    reliability : {class: ReliabilityCurve}
+        Over all tested rows of all folds, in ten bins of equal width.
+    confidence : ReliabilityCurve
+        The same of each row's most probable class.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from merula.answers.evaluation import evaluate
+    >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+    >>> evaluate(GaussianNB(), heights, sexes, cv=3).models[0].confusion.tolist()
+    [[3.0, 0.0], [0.0, 3.0]]
+    """
+
+    name: str
+    figures: Mapping[str, Figure]
+    probabilities: tuple[Array, ...]
+    confusion: Array
+    reliability: Mapping[Label, ReliabilityCurve]
+    confidence: ReliabilityCurve
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """What was found of one model, or of several on the same folds.
+
+    Attributes
+    ----------
+    classes : tuple of labels
+        What the columns of probabilities, of the confusion and of the costs stand for.
+    truth : array of shape (n_samples,)
+        The place in `classes` of each row's true class.
+    weights : array of shape (n_samples,) or None
+        The rows' weights; None when all are 1.
+    folds : tuple of Fold
+    models : tuple of ModelEvaluation
+    costs : Costs or None
+    reject_cost : float or None
+
+    Notes
+    -----
+    The figures of a model, by name:
+
+    - ``log_loss``: mean of −log P(true class), as scikit-learn, which takes probabilities below 2.2e-16 for that.
+    - ``brier``: mean of Σ_class (P(class) − [class is true])², from 0 to 2; for two classes twice the binary score.
+    - ``error``: share of rows whose most probable class is not the true one, whatever `predict` answers.
+    - ``auc``: area under the ROC curve; with more than two classes the mean of each class against the rest. A fold
+      without some class is left out; if that is every fold, it is the area over all tested rows together.
+    - ``calibration_error``: Σ_bin share · |accuracy − confidence| of the most probable class in 15 bins of equal width
+      (Guo et al. 2017); it comes out larger where folds are small.
+    - ``impossible``: share of rows whose true class was given probability exactly 0, which `log_loss` hardly punishes.
+    - ``mean_cost``, ``mean_risk``: what the least-risk actions cost, and what the model expected them to cost.
+    - ``coverage``: share of rows not rejected; ``error_accepted``: share of these whose action is not the true class
+      (given only if all actions are classes).
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from merula.answers.evaluation import evaluate
+    >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+    >>> evaluation = evaluate(GaussianNB(), heights, sexes, cv=3)
+    >>> evaluation["error"].value, len(evaluation.folds)
+    (0.0, 9)
+    """
+
+    classes: tuple[Label, ...]
+    truth: NDArray[np.int64]
+    weights: Array | None
+    folds: tuple[Fold, ...]
+    models: tuple[ModelEvaluation, ...]
+    costs: Costs | None = None
+    reject_cost: float | None = None
+
+    @property
+    def figures(self) -> dict[str, dict[str, Figure]]:
+        """Every figure of every model: {model: {figure: Figure}}."""
+        return {model.name: dict(model.figures) for model in self.models}
+
+    def __getitem__(self, key: str) -> Any:
+        """A figure of the only model; of several models, the figures of the one so named."""
+        found: Mapping[str, Any] = self.models[0].figures if len(self.models) == 1 else self.figures
+        if key not in found:
+            what = "figure" if len(self.models) == 1 else "model"
+            raise KeyError(f"no {what} {key!r}; there are {', '.join(map(repr, found))}")
+        return found[key]
+
+    def compare(self, figure: str = "log_loss") -> list[Comparison]:
+        """The difference of every two models in a figure, with its standard error and the test that it is 0.
+
+        Over folds by the corrected resampled t-test (Nadeau and Bengio 2003); on a single split by the paired t-test on
+        rows, for figures that are means over rows. The p-values are not corrected for the number of pairs.
+
+        Examples
+        --------
+        >>> from sklearn.dummy import DummyClassifier
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from merula.answers.evaluation import evaluate
+        >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+        >>> models = {"normal": GaussianNB(), "prior": DummyClassifier()}
+        >>> print(evaluate(models, heights, sexes, cv=3).compare("error")[0])
+        error: normal − prior = -0.5000 ± 0.0000 (p = 0)
+        """
+        one_of(figure, self.models[0].figures, "figure")
+        if len(self.models) < 2:
+            raise ValueError(
+                "one model has nothing to be compared with; evaluate({name: model, …}, X, y) takes several"
+            )
+        return [self._compare(figure, *pair) for pair in combinations(self.models, 2)]
+
+    def _compare(self, figure: str, first: ModelEvaluation, second: ModelEvaluation) -> Comparison:
+        difference = fold_difference(first.figures[figure], second.figures[figure], self.folds)
+        if len(self.folds) == 1 and figure != NOT_PAIRED:
+            one, other = (row_values(_answers(self, model.probabilities)[0]) for model in (first, second))
+            if figure in one:
+                difference = row_difference(one[figure], other[figure])
+        return Comparison(figure, first.name, second.name, *difference)
+
+    def __repr__(self) -> str:
+        return f"Evaluation(models={[model.name for model in self.models]}, folds={len(self.folds)})"
+
+    def __str__(self) -> str:
+        """The figures of every model, with standard errors, as a table."""
+        names = list(self.models[0].figures)
+        titles = ["", *(FIGURES[name].title for name in names)]
+        marks = ["", *(FIGURES[name].better for name in names)]
+        columns = [_aligned(titles), _aligned(marks)]
+        columns += [_aligned([model.name, *_figure_texts(model, names)]) for model in self.models]
+        lines = ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
+        return "\n".join([title_of(self), *lines, BETTER])
+
+    def _repr_html_(self) -> str:
+        from merula.answers.evaluation.html import as_html
+
+        return as_html(self)
+
+    def plot(self, ax: Any = None, label: Any = None) -> Any:
+        """The matplotlib axes with each model's calibration: the share observed by probability predicted.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        label : optional
+            The class whose probabilities are looked at; by default each row's most probable one.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from merula.answers.evaluation import evaluate
+        >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+        >>> ax = evaluate(GaussianNB(), heights, sexes, cv=3).plot(label="m")
+        >>> ax.get_lines()[-1].get_ydata().tolist()
+        [0.0, 1.0]
+        """
+        from merula.answers.evaluation.plot import calibration_plot
+
+        return calibration_plot(self, ax, label)
+
+    def to_dict(self, rows: bool = False) -> dict[str, Any]:
+        """Plain data that JSON can hold; with ``rows=True`` also the tested rows and every answer.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from merula.answers.evaluation import evaluate
+        >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+        >>> found = evaluate(GaussianNB(), heights, sexes, cv=3, repeats=1).to_dict()
+        >>> found["classes"], found["models"][0]["figures"]["error"]
+        (['f', 'm'], {'value': 0.0, 'standard_error': 0.0, 'per_fold': [0.0, 0.0, 0.0]})
+        """
+        costs = self.costs and {"actions": list(self.costs.actions), "table": self.costs.table.tolist()}
+        return {
+            "classes": list(self.classes),
+            "folds": [_fold_state(fold, rows) for fold in self.folds],
+            "costs": costs,
+            "reject_cost": self.reject_cost,
+            "models": [_model_state(model, rows) for model in self.models],
+        }
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write the figures with charts of calibration, ROC, confusion and costs to one HTML file that needs no network.
+
+        `write_report` writes such a file that also says what the data hold and what each column contributes.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from merula.answers.evaluation import evaluate
+        >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "evaluation.html"
+        >>> evaluate(GaussianNB(), heights, sexes, cv=3).to_html(path)
+        >>> path.read_text()[:15]
+        '<!DOCTYPE html>'
+        """
+        from merula.report import evaluation_html, write_html
+
+        write_html(evaluation_html(self), path)
+
+
+def title_of(evaluation: Evaluation) -> str:
+    """What was evaluated: folds, rows, classes."""
+    folds = f"{len(evaluation.folds)} folds" if len(evaluation.folds) > 1 else "one split"
+    return f"{folds}, {len(_tested_rows(evaluation))} rows tested, {len(evaluation.classes)} classes"
+
+
+def add_model(evaluation: Evaluation, name: str, probabilities: Sequence[Array]) -> Evaluation:
+    """The evaluation with one more model, given what it answered in each fold."""
+    answers = _answers(evaluation, probabilities)
+    together = pooled(answers)
+    model = ModelEvaluation(
+        name,
+        summarise(answers, evaluation.folds),
+        tuple(probabilities),
+        _confusion(together, evaluation),
+        {label: _curve(together, index) for index, label in enumerate(evaluation.classes)},
+        confidence_curve(together.truth, together.proba, together.weights, BINS),
+    )
+    return replace(evaluation, models=(*evaluation.models, model))
+
+
+def _answers(evaluation: Evaluation, probabilities: Sequence[Array]) -> list[Answers]:
+    """A model's probabilities in each fold beside the truth."""
+    truth, weights = evaluation.truth, evaluation.weights
+    present = np.bincount(truth, minlength=len(evaluation.classes)) > 0
+    return [
+        Answers(
+            truth[fold.test],
+            proba,
+            None if weights is None else weights[fold.test],
+            present,
+            evaluation.costs,
+            evaluation.reject_cost,
+        )
+        for fold, proba in zip(evaluation.folds, probabilities, strict=True)
+    ]
+
+
+def _confusion(together: Answers, evaluation: Evaluation) -> Array:
+    """Truth by most probable class, each row that was tested counted once."""
+    among, guess = np.arange(len(evaluation.classes)), together.proba.argmax(axis=1)
+    summed = confusion_matrix(together.truth, guess, labels=among, sample_weight=together.weights)
+    tested = _tested_rows(evaluation)
+    once = len(tested) if evaluation.weights is None else float(evaluation.weights[tested].sum())
+    times = sum(fold.test_weight for fold in evaluation.folds) / once
+    confusion: Array = summed / times
+    return confusion
+
+
+def _tested_rows(evaluation: Evaluation) -> NDArray[np.int64]:
+    """The numbers of the rows that some fold was tested on, each once."""
+    return np.unique(np.concatenate([fold.test for fold in evaluation.folds]))
+
+
+def _curve(answers: Answers, index: int) -> ReliabilityCurve:
+    return curve_of(answers.truth == index, answers.proba[:, index], answers.weights, BINS, "uniform")
+
+
+def _figure_texts(model: ModelEvaluation, names: Sequence[str]) -> list[str]:
+    """Each figure with its standard error, the numbers under one another."""
+    values = [number_text(model.figures[name].value) for name in names]
+    width = max(map(display_width, values))
+    errors = [model.figures[name].standard_error for name in names]
+    return [
+        pad(value, width, right=True) + ("" if error is None else f" ± {number_text(error)}")
+        for value, error in zip(values, errors, strict=True)
+    ]
+
+
+def _aligned(cells: Sequence[str]) -> list[str]:
+    width = max(map(display_width, cells))
+    return [pad(cell, width) for cell in cells]
+
+
+def _fold_state(fold: Fold, rows: bool) -> dict[str, Any]:
+    state: dict[str, Any] = {"test_weight": fold.test_weight, "train_weight": fold.train_weight}
+    return {**state, "test": fold.test.tolist()} if rows else state
+
+
+def _model_state(model: ModelEvaluation, rows: bool) -> dict[str, Any]:
+    figures = {
+        name: {"value": figure.value, "standard_error": figure.standard_error, "per_fold": list(figure.per_fold)}
+        for name, figure in model.figures.items()
+    }
+    curves = [
+        {
+            "class": label,
+            "predicted": list(curve.predicted),
+            "observed": list(curve.observed),
+            "count": list(curve.count),
+        }
+        for label, curve in model.reliability.items()
+    ]
+    state = {"name": model.name, "figures": figures, "confusion": model.confusion.tolist(), "reliability": curves}
+    return {**state, "probabilities": [part.tolist() for part in model.probabilities]} if rows else state

@@ -1,0 +1,224 @@
+"""Honest figures: every model fitted and tested on the same folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from merula.answers.decision import checked_reject_cost, read_costs
+from merula.answers.evaluation.figure import Fold
+from merula.answers.evaluation.folds import Split, make_splits
+from merula.answers.evaluation.reliability import checked_probabilities
+from merula.answers.evaluation.result import Evaluation, add_model
+from merula.core.arrays import Array
+from merula.data.encode import encode_target
+from merula.data.schema import Label, sort_labels
+from merula.data.table import RowSource, open_rows, plain_label
+from merula.show.progress import progress_bar
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 10,
+    repeats: int | None = None,
+    groups: Any = None,
+    costs: Any = None,
+    reject_cost: float | None = None,
+    sample_weight: Any = None,
+    random_state: Any = 0,
+    progress: bool | None = None,
+) -> Evaluation:
+    """Figures of one or several models on rows they were not fitted on, with standard errors.
+
+    A figure is the mean of its values in the folds; its standard error allows for folds sharing training rows:
+    sqrt((1/J + n_test / n_train) · s²) over J folds (Nadeau and Bengio 2003). On a single split it is that of a mean
+    over rows, s / √n, and None for AUC and calibration error. What is undefined is None, and left out of means.
+
+    Parameters
+    ----------
+    model : classifier, {name: classifier} or list of classifiers
+        Any scikit-learn classifier with `predict_proba`. Models are cloned for each fold, never changed.
+    X : array, list of rows, pandas, polars or pyarrow table, or scipy sparse matrix
+        The columns; missing cells stay as they are.
+    y : array of shape (n_samples,)
+        The classes.
+    cv : int, splitter, (train, test) or iterable of such pairs
+        A number of folds: stratified, shuffled, and with `groups` never parting a group. Or any scikit-learn splitter,
+        or the numbers of the rows to learn from and to test on.
+    repeats : int, optional
+        How often to shuffle anew when `cv` is a number of folds; 3 if not given.
+    groups : array of shape (n_samples,), optional
+        Rows of one group (a patient, a day) are never on both sides of a fold.
+    costs : None, array, data frame or {action: {class: cost}}
+        Row = action, column = truth; gives `mean_cost` and `mean_risk`.
+    reject_cost : float, optional
+        What it costs to make no decision; gives also `coverage` and `error_accepted`. Without `costs`, the 0/1 loss.
+    sample_weight : array of shape (n_samples,), optional
+        Frequency weights, for `fit` and for every figure; a row of weight 0 is neither learned from nor tested.
+    random_state : int or RandomState
+        Shuffles the rows when `cv` is a number of folds.
+    progress : bool, optional
+        True shows a progress bar (needs rich), False does not; None does if standard error is a terminal.
+
+    Returns
+    -------
+    Evaluation
+        Which also says what each figure means.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from merula.answers.evaluation import evaluate
+    >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+    >>> evaluation = evaluate(GaussianNB(), heights, sexes, cv=3)
+    >>> evaluation["error"]
+    Figure(value=0.0, standard_error=0.0, per_fold=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    """
+    models = named_models(model)
+    data = _read_data(open_rows(X), y, sample_weight, models)
+    read = None if costs is None and reject_cost is None else read_costs(costs, list(data.classes))
+    reject = checked_reject_cost(reject_cost)
+    splits = make_splits(cv, repeats, random_state, X, data.labels, groups, data.weights)
+    folds = tuple(_fold(split, data.weights) for split in splits)
+    evaluation = Evaluation(data.classes, data.truth, data.weights, folds, (), read, reject)
+    with progress_bar(len(models) * len(splits), progress) as advance:
+        for name, one in models.items():
+            evaluation = add_model(evaluation, name, _answers(one, name, data, splits, advance))
+    return evaluation
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """The rows to split, their labels, weights, and the place of each label in `classes`."""
+
+    rows: RowSource
+    labels: NDArray[Any]
+    weights: Array | None
+    truth: NDArray[np.int64]
+    classes: tuple[Label, ...]
+
+
+def _fold(split: Split, weights: Array | None) -> Fold:
+    return Fold(split.test, _weight(split.test, weights), _weight(split.train, weights))
+
+
+def _weight(rows: NDArray[np.int64], weights: Array | None) -> float:
+    return float(len(rows) if weights is None else weights[rows].sum())
+
+
+# --------------------------------------------------------------------------------------------------------------- models
+
+
+def named_models(model: Any) -> dict[str, Any]:
+    """Every model by its name, which is that of its class where none is given."""
+    if isinstance(model, Mapping):
+        named = dict(model)
+    elif isinstance(model, list | tuple):
+        named = {}
+        for one in model:
+            title = type(one).__name__
+            count = sum(type(other).__name__ == title for other in named.values())
+            named[f"{title} {count + 1}" if count else title] = one
+    else:
+        named = {type(model).__name__: model}
+    if not named:
+        raise ValueError("no model is given; expected a classifier, {name: classifier} or a list of classifiers")
+    for name, one in named.items():
+        _check_model(name, one)
+    return named
+
+
+def _check_model(name: Any, model: Any) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"model name {name!r} is no word; expected {{name: classifier}}")
+    if isinstance(model, type):
+        raise TypeError(f"model {name!r} is a class; give an object of it, {model.__name__}()")
+    for method in ("fit", "get_params"):
+        if not hasattr(model, method):
+            raise TypeError(f"model {name!r} is {model!r}, which has no {method}; expected a scikit-learn classifier")
+    if not hasattr(type(model), "predict_proba") and not hasattr(model, "predict_proba"):
+        _refuse_without_probabilities(name, model)
+
+
+def _refuse_without_probabilities(name: str, model: Any) -> None:
+    raise TypeError(
+        f"model {name!r} is {model!r}, which has no predict_proba; wrap it in sklearn.calibration.CalibratedClassifierCV, or choose one that gives probabilities"
+    )
+
+
+def _answers(model: Any, name: str, data: Data, splits: Sequence[Split], advance: Callable[[str], None]) -> list[Array]:
+    """P(class given row) of the tested rows of every fold."""
+    answers = []
+    for number, split in enumerate(splits, 1):
+        answers.append(_answer(model, name, data, split, number))
+        advance(f"{name}, fold {number} of {len(splits)}")
+    return answers
+
+
+def _answer(model: Any, name: str, data: Data, split: Split, number: int) -> Array:
+    """P(class given row) of the tested rows by a fresh model fitted on the others, a column for each class."""
+    weights = None if data.weights is None else data.weights[split.train]
+    try:
+        fresh = clone(model)
+        fresh.fit(data.rows.take(split.train), data.labels[split.train], **_weight_argument(fresh, name, weights))
+        if not hasattr(fresh, "predict_proba"):
+            _refuse_without_probabilities(name, model)
+        proba = fresh.predict_proba(data.rows.take(split.test))
+    except Exception as error:
+        error.add_note(f"(in fold {number}, evaluating {name})")
+        raise
+    what = f"predict_proba of {name} in fold {number}"
+    return _in_place(checked_probabilities(proba, len(fresh.classes_), what), fresh.classes_, data.classes, name)
+
+
+def _weight_argument(model: Any, name: str, weights: Array | None) -> dict[str, Array]:
+    """The weights under the name `fit` takes them by; a pipeline passes them to its last step."""
+    if weights is None:
+        return {}
+    taker, argument = model, "sample_weight"
+    if hasattr(model, "steps"):
+        step, taker = model.steps[-1]
+        argument = f"{step}__sample_weight"
+    if not has_fit_parameter(taker, "sample_weight"):
+        raise ValueError(f"sample_weight is given, but {type(taker).__name__} (model {name!r}) takes no weights in fit")
+    return {argument: weights}
+
+
+def _in_place(proba: Array, known: NDArray[Any], classes: tuple[Label, ...], name: str) -> Array:
+    """The columns in the order of `classes`; a class the fold's training rows lack has probability 0."""
+    where = {label: index for index, label in enumerate(classes)}
+    labels = [plain_label(label) for label in np.asarray(known).tolist()]
+    stray = [label for label in labels if label not in where]
+    if stray:
+        raise ValueError(f"{name} answers with class {stray[0]!r}, which y does not hold (classes: {list(classes)})")
+    aligned = np.zeros((len(proba), len(classes)))
+    aligned[:, [where[label] for label in labels]] = proba
+    return aligned
+
+
+# ----------------------------------------------------------------------------------------------------------------- data
+
+
+def _read_data(rows: RowSource, y: Any, sample_weight: Any, models: Mapping[str, Any]) -> Data:
+    """The checked target and weights; the classes are those of y and of models that stay fitted when cloned."""
+    if rows.count == 0:
+        raise ValueError("X has no rows; there is nothing to evaluate")
+    target = encode_target(y, rows.count, sample_weight)
+    if len(target.classes) < 2:
+        raise ValueError(f"y holds one class only ({plain_label(target.classes[0])!r}); there is nothing to tell apart")
+    own = [plain_label(label) for label in target.classes.tolist()]
+    fitted = [getattr(clone(model), "classes_", ()) for model in models.values()]
+    classes = sort_labels({*own, *(plain_label(label) for known in fitted for label in np.asarray(known).tolist())})
+    indices = np.array([classes.index(label) for label in own], dtype=np.int64)
+    words = target.classes.dtype != object or isinstance(own[0], str)
+    labels = target.classes if words else np.array(target.classes.tolist())  # scikit-learn refuses numbers as objects
+    return Data(rows, labels[target.codes], target.weights, indices[target.codes], classes)

@@ -1,0 +1,241 @@
+"""A whole additive model on one page: points for each column's value, and what their total makes of the probability.
+
+log-odds(label against the other) = prior log-odds + Σ_column weight of evidence(value) = base + unit · Σ points
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from merula.answers.explanation.reasons import class_index, explainable, log_odds
+from merula.classify.base import BayesianClassifier
+from merula.classify.single_row import read_row, shown, table_of
+from merula.core.arrays import Array
+from merula.data.schema import Column, Label
+from merula.data.table import plain_label
+from merula.distributions import CountDistribution
+from merula.show.text import display_width, pad, shortened
+
+Values = tuple[Label, ...]
+Ticks = tuple[int, ...]
+MOST_POINTS = 100.0
+CURVE, TABLED = 201, 7  # places at which a numeric column is drawn, and listed
+LONGEST = 40  # of a name or a level
+TAIL = 0.001  # of a numeric column's mass left out on either side
+PROBABILITIES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """One column: the points of its levels, or of numbers along its range; `missing` are those of an unknown value.
+
+    `ticks` are the places in `values` that a person is shown. A level that is impossible under one of the two classes
+    has −inf or inf points.
+    """
+
+    column: Column
+    values: tuple[Label, ...]
+    ticks: tuple[int, ...]
+    points: Array
+    missing: float
+
+    def shown(self) -> list[tuple[str, float]]:
+        """The values a person is shown, with their points."""
+        return [(shown(self.column, self.values[k]), float(self.points[k])) for k in self.ticks]
+
+
+@dataclass(frozen=True, eq=False)
+class Nomogram:
+    """Points per column, and from their total to a probability: log-odds = base + unit · total points.
+
+    The probability is that of `label`, given that the row is of one of the two classes compared.
+    """
+
+    label: Label
+    against: Label
+    scales: tuple[Scale, ...]
+    base: float
+    unit: float
+    model: BayesianClassifier
+
+    def points(self, row: Any) -> dict[str, float]:
+        """The points of each column of one row, exactly as the model has them."""
+        values = read_row(self.model, row)
+        evidence = _evidence(self.model, {name: [value] for name, value in values.items()}, *self._indices())
+        lows = {scale.column.name: scale.missing for scale in self.scales}
+        return {name: lows[name] + float(weight[0]) / self.unit for name, weight in evidence.items()}
+
+    def probability(self, total_points: Any) -> Any:
+        """P(label given label or against) for a total of points."""
+        if np.isnan(total_points).any():
+            raise ValueError("the total of points is NaN: the row is impossible under both classes")
+        log_odds = np.minimum(700.0, np.maximum(-700.0, self.base + self.unit * np.asarray(total_points, dtype=float)))
+        return (1 / (1 + np.exp(-log_odds)))[()]
+
+    def total_points(self, probability: Any) -> Any:
+        """The total of points at which the probability is this."""
+        p = np.asarray(probability, dtype=np.float64)
+        return ((np.log(p / (1 - p)) - self.base) / self.unit)[()]
+
+    def _indices(self) -> tuple[int, int]:
+        classes = tuple(plain_label(name) for name in self.model.classes_.tolist())
+        return classes.index(self.label), classes.index(self.against)
+
+    def __str__(self) -> str:
+        return _as_text(self)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The nomogram drawn: a scale of points on top, one for each column, and the probability below; matplotlib axes."""
+        from merula.answers.explanation.nomogram_plot import draw
+
+        return draw(self, ax)
+
+
+def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
+    """The nomogram of a fitted model whose columns speak independently, for one class against another.
+
+    Parameters
+    ----------
+    model : a fitted merula classifier with one term for each column
+    label, against : optional
+        The two classes to compare; with two classes, the second against the first.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> tables = {"cough": {"well": {"no": 0.8, "yes": 0.2}, "ill": {"no": 0.2, "yes": 0.8}}}
+    >>> model = mr.NaiveBayesClassifier.from_tables({"well": 0.5, "ill": 0.5}, tables)
+    >>> print(mr.nomogram(model, "ill", "well"))
+    points for ill against well
+    cough
+      no           0
+      yes        100
+      (unknown)   50
+    total points → probability of ill
+         1 %   5 %  10 %  20 %  30 %  40 %  50 %  60 %  70 %  80 %  90 %  95 %  99 %
+        -116   -56   -29     0    19    35    50    65    81   100   129   156   216
+    """
+    model = explainable(model)
+    classes = tuple(plain_label(name) for name in model.classes_.tolist())
+    if len(classes) > 2 and (label is None or against is None):
+        raise ValueError(f"a nomogram compares two classes: give label= and against= (classes: {list(classes)})")
+    second = None if against is None else class_index(against, classes, "against")
+    first = (1 if second is None else 1 - second) if label is None else class_index(label, classes, "label")
+    second = 1 - first if second is None else second
+    if first == second:
+        raise ValueError(f"label and against are both {classes[first]!r}; compare two different classes")
+    if model.missing == "level":
+        raise ValueError("a nomogram needs a model that averages missing cells out (missing='marginalise')")
+    parts = _weights(model, first, second)
+    finite = {name: weights[np.isfinite(weights)] for name, (*_, weights) in parts.items()}
+    lows = {name: float(min([0.0, *weights])) if len(weights) else 0.0 for name, weights in finite.items()}
+    widest = max([float(max([0.0, *weights]) - lows[name]) for name, weights in finite.items()], default=0.0)
+    unit = (widest or 1.0) / MOST_POINTS
+    scales = tuple(
+        Scale(model.schema_[name], values, ticks, (weights - lows[name]) / unit, -lows[name] / unit)
+        for name, (values, ticks, weights) in parts.items()
+    )
+    prior = log_odds(model.class_log_prior_, first, [second])
+    return Nomogram(classes[first], classes[second], scales, prior + sum(lows.values()), unit, model)
+
+
+def _weights(model: BayesianClassifier, first: int, second: int) -> dict[str, tuple[Values, Ticks, Array]]:
+    """For each column: places along it, which of them to show, and the weight of evidence at each.
+
+    No column's term depends on another column, so that one table asks for all: its rows hold the first place along every column,
+    the second, and so on.
+    """
+    used = [column for column in model.schema_.columns if column.kind != "ignore"]
+    indices = {column.name: _indices(model, column, first, second) for column in used}
+    longest = max((len(values) for values, _ in indices.values()), default=0)
+    if not longest:
+        return {name: (*index, np.zeros(0)) for name, index in indices.items()}
+    columns: dict[str, list[Label]] = {name: [None] * longest for name in model.schema_.names}
+    columns |= {name: [*values, *[None] * (longest - len(values))] for name, (values, _) in indices.items()}
+    evidence = _evidence(model, columns, first, second)
+    nothing = np.zeros(longest)  # of a column without a term
+    return {name: (*index, evidence.get(name, nothing)[: len(index[0])]) for name, index in indices.items()}
+
+
+def _indices(model: BayesianClassifier, column: Column, first: int, second: int) -> tuple[Values, Ticks]:
+    """Places along one column, and which of them to show."""
+    if column.kind == "categorical":
+        values: tuple[Label, ...] = tuple(level for level in column.levels or () if level is not None)
+        ticks = tuple(range(len(values)))
+    else:
+        owner = next(part for part in model.distributions_ if column.name in part.columns)
+        reach = owner.quantiles(column.name, np.array([TAIL, 1 - TAIL]), len(model.classes_))[:, [first, second]]
+        values, ticks = _along(float(reach.min()), float(reach.max()))
+        if isinstance(owner, CountDistribution):
+            values, ticks = _whole(values, ticks)
+    return values, ticks
+
+
+def _along(low: float, high: float) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Places from low to high, close enough for a curve, with round numbers among them: those to show."""
+    if not high > low:
+        return (low,), (0,)
+    step = round_step((high - low) / TABLED)
+    rounded = [float(f"{k * step:.12g}") for k in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
+    values = sorted({*np.linspace(low, high, CURVE).tolist(), *rounded})
+    return tuple(values), tuple(values.index(value) for value in rounded)
+
+
+def _whole(values: tuple[float, ...], ticks: tuple[int, ...]) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """The whole numbers from 0 among which these places lie."""
+    numbers = sorted({max(0.0, float(round(value))) for value in values})
+    shown = sorted({numbers.index(max(0.0, float(round(values[k])))) for k in ticks})
+    return tuple(numbers), tuple(shown)
+
+
+def round_step(step: float) -> float:
+    """1, 2 or 5 times a power of ten, no smaller than the step."""
+    power = 10.0 ** np.floor(np.log10(max(step, 1e-300)))
+    return float(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= step * 0.999))
+
+
+def _evidence(
+    model: BayesianClassifier, columns: Mapping[str, list[Label]], first: int, second: int
+) -> dict[str, Array]:
+    """Each column's weight of evidence in each row; inf where only the second class is impossible, 0 where both are."""
+    components = model.components(table_of(model, columns))
+    if len(components) > 1:
+        raise ValueError(f"this model is a mixture of {len(components)}; a nomogram needs a single sum of terms")
+    component, result = components[0], {}
+    for names, terms in component.terms.items():
+        if len(names) > 1:
+            raise ValueError(
+                f"columns {', '.join(map(repr, names))} are modelled together, so that they have no points of their own; a nomogram needs a naive model"
+            )
+        weight, own, other = component.weights.get(names, 1.0), terms[:, first], terms[:, second]
+        both = np.isneginf(own) & np.isneginf(other)
+        result[names[0]] = weight * np.where(both, 0.0, own - np.where(both, 0.0, other))
+    return result
+
+
+def _points(value: float) -> str:
+    if np.isinf(value):
+        return "certain" if value > 0 else "impossible"
+    return f"{round(value) + 0:d}"
+
+
+def _as_text(picture: Nomogram) -> str:
+    label, against = (shortened(str(name), LONGEST) for name in (picture.label, picture.against))
+    lines = [f"points for {label} against {against}"]
+    rows = [[*scale.shown(), ("(unknown)", scale.missing)] for scale in picture.scales]
+    wide = max(display_width(shortened(text, LONGEST)) for row in rows for text, _ in row)
+    numbers = max(len(_points(points)) for row in rows for _, points in row)
+    for scale, row in zip(picture.scales, rows, strict=True):
+        lines.append(shortened(scale.column.name, LONGEST))
+        lines += [f"  {pad(shortened(text, LONGEST), wide)}  {_points(points):>{numbers}}" for text, points in row]
+    totals = [_points(picture.total_points(p)) for p in PROBABILITIES]
+    percent = [f"{100 * p:g} %" for p in PROBABILITIES]
+    width = max(map(len, [*totals, *percent])) + 2
+    lines.append(f"total points → probability of {label}")
+    lines.append("  " + "".join(f"{text:>{width}}" for text in percent))
+    lines.append("  " + "".join(f"{text:>{width}}" for text in totals))
+    return "\n".join(lines)

@@ -1,0 +1,308 @@
+"""Why a row is what the model says: the model's own terms, and how far each moves the log-odds.
+
+log-odds(class given row) = log-odds(class) + Σ_block weight of evidence
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from merula.answers.decision import underlying
+from merula.classify.base import BayesianClassifier, Component
+from merula.classify.single_row import interval_of, read_row, shown, table_of
+from merula.core.arrays import Array
+from merula.core.logspace import log_sum_exp
+from merula.data.schema import Column, Label
+from merula.data.table import plain_label
+
+
+@dataclass(frozen=True, eq=False)
+class Reason:
+    """What one block of columns contributes: ``log_terms[c]`` to the log joint of class c, `evidence` to the log-odds.
+
+    `weight` is the block's exponent in a weighted model; `log_terms` are already multiplied by it. `known` is False where
+    every cell is missing, so that the block contributes nothing. Columns in `intervals` are known by the interval they lie in alone.
+    """
+
+    columns: tuple[str, ...]
+    values: tuple[str, ...]
+    log_terms: Array
+    evidence: float
+    known: bool
+    is_density: bool
+    weight: float = 1.0
+    intervals: frozenset[str] = frozenset()
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """What stands between each column and its value: " = ", or what says that it lies in an interval."""
+        pairs = zip(self.columns, self.values, strict=True)
+        return tuple((" in " if value[0] == "(" else " ") if name in self.intervals else " = " for name, value in pairs)
+
+    @property
+    def label(self) -> str:
+        """``column = value``, or several of them for a block."""
+        return ", ".join(map("".join, zip(self.columns, self.relations, self.values, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Derivation:
+    """One sum of terms, from the prior to its log joint; a mixture has several, each with its share of the posterior."""
+
+    name: str
+    share: float
+    log_prior: Array
+    reasons: tuple[Reason, ...]
+    log_joint: Array
+    prior_log_odds: float
+    log_odds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """One row explained: prior, terms and posterior of every class, and weights of evidence for one of them.
+
+    Attributes
+    ----------
+    classes : tuple
+    label : the class whose log-odds are explained
+    against : the class it is compared with, or None for all others together
+    derivations : tuple of Derivation
+        One for a sum of terms; for a mixture one for each component.
+    log_joint, posterior : arrays of shape (n_classes,)
+    zero_evidence : bool
+        True where the row is impossible under every class, so that the posterior is the prior.
+    """
+
+    classes: tuple[Label, ...]
+    label: Label
+    against: Label | None
+    derivations: tuple[Derivation, ...]
+    log_joint: Array
+    posterior: Array
+    zero_evidence: bool
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The reasons of a sum; a mixture has its own for each of its `derivations`."""
+        if len(self.derivations) > 1:
+            raise ValueError(f"this model is a mixture of {len(self.derivations)}; see derivations[i].reasons")
+        return self.derivations[0].reasons
+
+    def __str__(self) -> str:
+        from merula.answers.explanation.text import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from merula.answers.explanation.html import as_html
+
+        return as_html(self)
+
+    def to_latex(self, document: bool = False) -> str:
+        """The derivation as a textbook writes it: an ``align*`` (amsmath), or a whole document to compile with XeLaTeX."""
+        from merula.answers.explanation.latex import as_latex
+
+        return as_latex(self, document)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data: numbers, words, lists; −inf and inf as they are."""
+        from merula.answers.explanation.text import as_dict
+
+        return as_dict(self)
+
+    def plot(self, ax: Any = None, top: int = 20) -> Any:
+        """A waterfall from prior to posterior log-odds, the `top` strongest columns one by one; matplotlib axes."""
+        from merula.answers.explanation.plot import waterfall
+
+        return waterfall(self, ax, top)
+
+
+def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Explanation:
+    """The reasons for one row's posterior, as the model's own terms.
+
+    Parameters
+    ----------
+    model : a fitted merula classifier, or a DecisionClassifier around one
+    row : mapping, sequence, pandas Series or table of one row
+        Columns that a mapping does not name are unknown.
+    label : optional
+        The class to explain; by default the most probable one.
+    against : optional
+        A class to compare it with; by default all others together.
+
+    Notes
+    -----
+    Between two classes, a block's weight of evidence is the difference of its log terms. Against all others, it is its
+    own log term less a weighted mean of the others' log terms, with one set of weights for all blocks: between the
+    others' shares before the row was seen and after, so that the sum is exactly the change of the log-odds.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> fruit = {"apple": {"red": 0.5, "green": 0.5}, "cherry": {"red": 1.0, "green": 0.0}}
+    >>> model = mr.NaiveBayesClassifier.from_tables({"apple": 0.5, "cherry": 0.5}, {"color": fruit})
+    >>> print(mr.explain(model, {"color": "red"}))
+    P(class given row)   apple  cherry  evidence for cherry
+    prior                  0.5     0.5               +0.000
+    color = red            0.5       1               +0.693
+    ───────────────────────────────────────────────────────
+    joint                 0.25     0.5
+    posterior           0.3333  0.6667               +0.693
+    """
+    model = explainable(model)
+    values = read_row(model, row)
+    components = model.components(table_of(model, {name: [value] for name, value in values.items()}))
+    classes = tuple(plain_label(name) for name in model.classes_.tolist())
+    log_joints = np.array([part.log_weight + part.log_joint()[0] for part in components]).reshape(-1, len(classes))
+    log_joint = log_sum_exp(log_joints.T)
+    zero = bool(np.isneginf(log_joint).all())
+    log_prior = log_sum_exp(np.array([part.log_weight + part.log_prior for part in components]).T)
+    posterior = _normalised(log_prior if zero else log_joint)
+    index = int(posterior.argmax()) if label is None else class_index(label, classes, "label")
+    rival = None if against is None else class_index(against, classes, "against")
+    if rival == index:
+        raise ValueError(f"label and against are both {classes[index]!r}; compare two different classes")
+    shares = _normalised(log_sum_exp(log_joints)) if not zero else _normalised(np.zeros(len(components)))
+    rivals = [k for k in range(len(classes)) if k != index] if rival is None else [rival]
+    derivations = tuple(
+        _derive(part, float(share), values, model, index, rivals, zero)
+        for part, share in zip(components, shares, strict=True)
+    )
+    return Explanation(
+        classes, classes[index], None if rival is None else classes[rival], derivations, log_joint, posterior, zero
+    )
+
+
+def explainable(model: Any) -> BayesianClassifier:
+    """The merula classifier itself, or the one a DecisionClassifier wraps; else a ValueError."""
+    inner = underlying(model)
+    if not isinstance(inner, BayesianClassifier):
+        raise ValueError(
+            f"{type(model).__name__} is no merula classifier: only a model that is made of terms can be explained by them"
+        )
+    check_is_fitted(inner, "classes_")
+    return inner
+
+
+def class_index(label: Any, classes: tuple[Label, ...], what: str) -> int:
+    """Where a class stands among the model's; a ValueError if it is none of them."""
+    if plain_label(label) in classes:
+        return classes.index(plain_label(label))
+    raise ValueError(f"{what} is {label!r}, which the model does not know (classes: {list(classes)})")
+
+
+def _normalised(log_weights: Array) -> Array:
+    weights = np.exp(log_weights - log_sum_exp(log_weights))
+    result: Array = weights / weights.sum()
+    return result
+
+
+def _derive(
+    part: Component,
+    share: float,
+    values: dict[str, Label],
+    model: BayesianClassifier,
+    position: int,
+    rivals: Sequence[int],
+    zero: bool,
+) -> Derivation:
+    """One component's terms for the first row, and their weights of evidence."""
+    keys = sorted(part.terms, key=lambda columns: model.schema_.names.index(columns[0]))
+    terms = np.array([part.weights.get(key, 1.0) * part.terms[key][0] for key in keys]).reshape(
+        len(keys), len(part.log_prior)
+    )
+    evidence = weights_of_evidence(part.log_prior, terms, position, rivals)
+    reasons = tuple(
+        _reason(key, values, term, float(weight), model, part.weights.get(key, 1.0))
+        for key, term, weight in zip(keys, terms, evidence, strict=True)
+    )
+    log_joint = part.log_joint()[0]
+    return Derivation(
+        part.name,
+        share,
+        part.log_prior,
+        reasons,
+        log_joint,
+        log_odds(part.log_prior, position, rivals),
+        log_odds(part.log_prior if zero else log_joint, position, rivals),
+    )
+
+
+def _reason(
+    columns: tuple[str, ...],
+    values: dict[str, Label],
+    term: Array,
+    evidence: float,
+    model: BayesianClassifier,
+    weight: float,
+) -> Reason:
+    schema = [model.schema_[name] for name in columns]
+    texts, intervals = [], set()
+    for column in schema:
+        value, text = values[column.name], shown(column, values[column.name])
+        if column.cuts and value is not None:
+            text = interval_of(column, float(value))
+            intervals.add(column.name)
+        unseen = column.kind == "categorical" and value is not None and value not in (column.levels or ())
+        texts.append(f"{text} (never seen)" if unseen else text)
+    known = model.missing == "level" or any(values[name] is not None for name in columns)
+    is_density = any(_has_density(model, column) for column in schema)
+    return Reason(columns, tuple(texts), term, evidence, known, is_density, weight, frozenset(intervals))
+
+
+def _has_density(model: BayesianClassifier, column: Column) -> bool:
+    """Whether a column's term is a density, not a probability."""
+    owner = next((part for part in model.distributions_ if column.name in part.columns), None)
+    return column.kind in ("numeric", "datetime") and not (owner is not None and owner.discrete)
+
+
+def log_odds(log_weights: Array, index: int, rivals: Sequence[int]) -> float:
+    """log of one class's weight over the rivals' together; inf or −inf where one side is impossible, 0 where both are."""
+    own, rest = float(log_weights[index]), float(log_sum_exp(log_weights[list(rivals)]))
+    return 0.0 if own == rest == -np.inf else own - rest
+
+
+def weights_of_evidence(log_prior: Array, terms: Array, index: int, rivals: Sequence[int]) -> Array:
+    """How far each row of `terms` (blocks × classes) moves the log-odds of a class against its rivals.
+
+    They add up to the log-odds after less those before. −inf: impossible under the class; inf: under every rival.
+    """
+    own = terms[:, index]
+    rest = _rivals_terms(log_prior[list(rivals)], terms[:, list(rivals)])
+    both = np.isneginf(own) & np.isneginf(rest)
+    return np.where(both, 0.0, own - np.where(both, 0.0, rest))
+
+
+def _rivals_terms(log_prior: Array, terms: Array) -> Array:
+    """The rivals' terms as one: they add up to log Σ exp(log_prior + Σ terms) − log Σ exp(log_prior).
+
+    Rivals that stay possible are averaged with weights between their shares before and after (by convexity some such
+    weights give the sum exactly). What is gained by rivals becoming impossible goes to the blocks that ruled them out.
+    """
+    possible_before = log_prior > -np.inf
+    if not possible_before.any():
+        return np.zeros(len(terms))
+    log_prior, terms = log_prior[possible_before], terms[:, possible_before]
+    ruled_out = np.isneginf(terms).any(axis=0)
+    share = _normalised(log_prior)
+    blame = np.zeros(len(terms))
+    if ruled_out.any():
+        guilty = np.isneginf(terms[:, ruled_out])
+        blame = (guilty / guilty.sum(axis=0)) @ share[ruled_out] / share[ruled_out].sum()
+    if ruled_out.all():
+        return np.where(blame > 0, -np.inf, np.where(np.isneginf(terms), 0.0, terms) @ share)
+    left_prior, left = log_prior[~ruled_out], terms[:, ~ruled_out]
+    total = left.sum(axis=0)
+    before, after = _normalised(left_prior), _normalised(left_prior + total)
+    change = float(log_sum_exp(left_prior + total) - log_sum_exp(left_prior))
+    low, high = float(before @ total), float(after @ total)
+    along = min(1.0, max(0.0, (change - low) / (high - low))) if high > low else 0.5
+    lost = float(log_sum_exp(left_prior) - log_sum_exp(log_prior))
+    result: Array = left @ (before + along * (after - before)) + lost * blame
+    return result

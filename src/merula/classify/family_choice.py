@@ -1,0 +1,165 @@
+"""Which distribution suits each column best: the one under which unseen rows are most probable.
+
+score(column, family) = Σ_row weight · log p(cell given class), every row scored by a distribution built without its fold
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.classify.plan import resolve_family
+from merula.core.arrays import Array
+from merula.core.threads import thread_count
+from merula.data.encode import Encoded, Target
+from merula.data.schema import Column, Schema
+from merula.distributions import Setting
+from merula.distributions.priors import Smoothing
+from merula.engines import memory
+from merula.stats import ClassCounts
+from merula.stats.kept_rows import mixed
+
+FOLDS = 5
+STEPS = (
+    0.7390851332151607 * 2**20
+)  # of half a range, at which numbers are told apart: no round number lies on a step's edge
+MOST_ROWS = 20_000  # scored: as many as tell families apart, chosen by their content
+
+
+def row_hashes(rows: Encoded, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """A number for each row that depends on what its cells hold, not on where rows or columns stand, what columns are called or count in.
+
+    Numbers are hashed by how far they lie from the middle of their column's range. A column that holds one value is left out, as are
+    rows that do not count.
+    """
+    total = np.zeros(len(rows), dtype=np.uint64)
+    for name in (*rows.numeric, *rows.coded, *rows.texts):
+        total += _cell_hashes(rows, name, counted)
+    return _mixed(total)
+
+
+def _cell_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """A number for each cell of a column; all 0 where the rows that count hold one value."""
+    if name in rows.numeric:
+        return _number_hashes(rows.values((name,))[:, 0].astype(np.float64), counted)
+    if name in rows.texts:
+        tokens = rows.texts[name]
+        words = np.array([crc32(str(word).encode()) for word in tokens.labels] or [0], dtype=np.uint64)
+        amounts = mixed(words[np.asarray(tokens.codes, dtype=np.int64)]) * np.asarray(tokens.counts).astype(np.uint64)
+        sums = np.concatenate(([np.uint64(0)], np.cumsum(amounts, dtype=np.uint64)))
+        return _mixed(sums[tokens.starts[1:]] - sums[tokens.starts[:-1]])
+    coded = rows.coded[name]
+    codes = np.asarray(coded.codes[rows.start : rows.stop]).astype(np.int64)
+    met, indices = np.unique(codes, return_inverse=True)
+    labels = [
+        coded.slots[code - coded.shift] if 0 <= code - coded.shift < len(coded.slots) else code for code in met.tolist()
+    ]
+    known = {label for label, n in zip(labels, np.bincount(indices[counted], minlength=len(met)), strict=True) if n}
+    if len(known - {None}) < 2:
+        return np.zeros(len(codes), dtype=np.uint64)
+    return _mixed(np.array([crc32(repr(label).encode()) for label in labels], dtype=np.uint64)[indices])
+
+
+def _number_hashes(values: Array, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Hashes that are the same for a column shifted, rescaled or turned round."""
+    known = counted & ~np.isnan(values)
+    low, high = (values[known].min(), values[known].max()) if known.any() else (0.0, 0.0)
+    if not low < high or not np.isfinite(0.5 * high - 0.5 * low):
+        return np.zeros(len(values), dtype=np.uint64)
+    away = np.abs((0.5 * values - 0.25 * low - 0.25 * high) / (0.5 * high - 0.5 * low))
+    indices = np.floor(np.where(known, away, 2.0) * STEPS)
+    return _mixed(indices.astype(np.uint64))
+
+
+def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    result: NDArray[np.uint64] = mixed(numbers)
+    return result
+
+
+def score_families(
+    rows: Encoded,
+    target: Target,
+    schema: Schema,
+    candidates: Mapping[str, Sequence[Any]],
+    smoothing: Smoothing,
+    variance: str,
+    n_jobs: int | None,
+) -> dict[str, dict[str, float]]:
+    """For each column with several candidates: the mean log density of unseen cells under each, by the candidate's name.
+
+    Folds and, in large tables, the rows that are scored depend on the rows' content alone.
+    """
+    weights = np.ones(len(rows)) if target.weights is None else target.weights
+    hashes = row_hashes(rows, weights > 0)
+    share = (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    kept = np.flatnonzero((share <= MOST_ROWS / len(rows)) & (weights > 0))
+    folds = [kept[hashes[kept] % np.uint64(FOLDS) == fold] for fold in range(FOLDS)]
+    parts = [(rows.take(fold), Target(target.codes[fold], target.classes, weights[fold])) for fold in folds]
+    pairs = [(column, family) for column in schema.columns for family in _rivals(candidates, column)]
+
+    def score(pair: tuple[Column, Any]) -> float:
+        return _score(parts, *pair, smoothing, variance)
+
+    scores: dict[str, dict[str, float]] = {}
+    with ThreadPoolExecutor(thread_count(n_jobs)) as pool:
+        for (column, family), value in zip(pairs, pool.map(score, pairs), strict=True):
+            scores.setdefault(column.name, {})[candidate_name(family)] = value
+    return scores
+
+
+def _rivals(candidates: Mapping[str, Sequence[Any]], column: Column) -> Sequence[Any]:
+    """The families a column may choose from; none where there is no choice."""
+    found = candidates.get(column.kind, ())
+    return found if len(found) > 1 else ()
+
+
+def candidate_name(family: Any) -> str:
+    """What a candidate is called in the table of scores: its word, with its parameters where they are not the usual ones."""
+    family = resolve_family(family)
+    usual = type(family)().get_params()
+    own = [f"{name}={value!r}" for name, value in family.get_params().items() if value != usual[name]]
+    return f"{family.name}({', '.join(own)})" if own else str(family.name)
+
+
+def _score(
+    parts: Sequence[tuple[Encoded, Target]],
+    column: Column,
+    candidate: Any,
+    smoothing: Smoothing,
+    variance: str,
+) -> float:
+    """The mean log density of one column's cells; −inf where the family cannot be built or calls a cell impossible."""
+    family, labels = resolve_family(candidate), tuple(parts[0][1].classes.tolist())
+    wanted = [ClassCounts.zero(len(labels)), family.wanted((column.name,), len(labels))]
+    total = scored = 0.0
+    try:
+        counted = [memory.collect(rows, target, wanted, 1) if len(rows) else wanted for rows, target in parts]
+        for left_out, (rows, target) in enumerate(parts):
+            if not len(rows):
+                continue
+            others = [found for index, found in enumerate(counted) if index != left_out]
+            classes, statistic = (memory.added([found[k] for found in others]) for k in (0, 1))
+            setting = Setting(labels, classes.weight, (column,), smoothing, variance)  # type: ignore[attr-defined]
+            log_prob = family.build(statistic, setting).log_prob(rows)[np.arange(len(rows)), target.codes]
+            weights = np.asarray(target.weights)
+            total, scored = total + float(np.sum(log_prob * weights)), scored + float(weights.sum())
+    except ValueError:  # no such distribution of such a column
+        return -np.inf
+    return total / scored
+
+
+def best_families(
+    scores: Mapping[str, Mapping[str, float]], schema: Schema, candidates: Mapping[str, Sequence[Any]]
+) -> dict[str, Any]:
+    """The family chosen for each scored column: the largest score to 12 digits, ties to the first candidate."""
+    chosen = {}
+    for name, table in scores.items():
+        families = candidates[schema[name].kind]
+        digits = [float(f"{value:.12g}") for value in table.values()]
+        chosen[name] = families[int(np.argmax(digits))]
+    return chosen

@@ -1,0 +1,117 @@
+"""What a command says: results on standard output, notes and progress on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from merula.show import text
+from merula.show.text import display_width, pad
+
+LONGEST_LABEL = 40
+IN_PYTHON = (  # how the library asks for an option, and how the command line does
+    (re.compile(r"(?:say |or )?kinds=\{'([^']*)': '(\w+)'\}"), r"say --kinds '\1=\2'"),
+    # a parameter of an object that is shown, as in Histogram(bins=10, method='width'), stays as it is
+    (
+        re.compile(r"(?<![(\w'])(?<!, )(encoding|kinds|numeric|method|score|target|cv)=(?:'([\w-]+|…)'|(\d+))?"),
+        r"--\1 \2\3",
+    ),
+    (re.compile(r"\bmax_parents=(\d*)"), r"--max-parents \1"),
+    (re.compile(r", or sklearn\.[\w.]+\(\)"), ""),
+    (re.compile(r"(--[\w-]+ [\w-]+) or '([\w-]+)'"), r"\1 or \2"),
+)
+
+
+@dataclass
+class Voice:
+    """How much is said, and in which form; notes are kept so that JSON can hold them."""
+
+    quiet: bool = False
+    as_json: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        """Say on standard error what the user should know, each thing once."""
+        line = one_line(text)
+        if line in self.notes:
+            return
+        self.notes.append(line)
+        if not self.quiet:
+            print(f"note: {line}", file=sys.stderr)
+
+    def result(self, text: str, data: Mapping[str, Any]) -> None:
+        """Print what was found: text for people, one JSON object with the notes for machines."""
+        if self.as_json:
+            ascii_only = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf").lower()
+            print(json.dumps(plain({**data, "notes": self.notes}), ensure_ascii=ascii_only, allow_nan=False))
+        elif text:
+            print(text)
+
+    def progress(self, steps: int) -> AbstractContextManager[Callable[[str], None]]:
+        """A bar of so many steps, where a terminal is watching."""
+        from merula.show.progress import progress_bar
+
+        return progress_bar(steps, self.shows_progress)
+
+    @property
+    def shows_progress(self) -> bool | None:
+        """As the library takes it: never, or where a terminal is watching."""
+        return False if self.quiet else None
+
+    @contextmanager
+    def heeding_warnings(self, but: tuple[type[Warning], ...] = ()) -> Iterator[None]:
+        """While the library works, its warnings become notes, `but` those of some kinds."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            try:
+                yield
+            finally:
+                for warning in caught:
+                    if issubclass(warning.category, UserWarning) and not issubclass(warning.category, but):
+                        self.note(str(warning.message))
+
+
+def command_name() -> str:
+    """What to type to run merula again: its name where the shell finds it, else the path it was run by."""
+    return "merula" if shutil.which("merula") or not sys.argv[0].endswith("merula") else sys.argv[0]
+
+
+def one_line(text: str) -> str:
+    """A message on one line, in the words of the command line."""
+    line = " ".join(text.split())
+    for said, typed in IN_PYTHON:
+        line = said.sub(typed, line)
+    return line.replace("  ", " ")
+
+
+def shortened(label: Any, longest: int = LONGEST_LABEL) -> str:
+    """A label as a table or a sentence can hold it: on one line, its end left out where it is long."""
+    return text.shortened(str(label), longest)
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON holds it: infinite numbers by their names, not-a-number as null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    return value
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as columns of equal width, the first row being their names."""
+    rows = [[" ".join(cell.split("\n")) for cell in row] for row in rows]
+    widths = [max(display_width(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )

@@ -1,0 +1,1 @@
+"""What everything else stands on: log space, compiled loops, threads, checks, notes, files. It knows no table."""

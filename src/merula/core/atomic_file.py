@@ -1,0 +1,68 @@
+"""Files that are written whole or not at all, and what a file may be called that is not there."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file to write to that takes the place of `path` when all is written; on an error `path` stays as it was.
+
+    What is no plain file (``/dev/null``, a pipe) is written to as it is.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "birds.txt"
+    >>> with whole_file(path) as file:
+    ...     _ = file.write(b"wren")
+    >>> path.read_text()
+    'wren'
+    """
+    check_index(path)
+    if Path(path).exists() and not Path(path).is_file():  # a device or a pipe is written to, never replaced
+        with open(path, "wb") as file:
+            yield file
+        return
+    target = Path(os.path.realpath(path))  # a link stays one
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def check_index(path: str | os.PathLike[str]) -> None:
+    """An error if there is no folder to write a file in, or if the path is a folder itself."""
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder; name a file in it")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} in; make it first")
+
+
+def nearest_file(path: Path, suffix: str = "") -> str:
+    """A hint at the file in the same folder, of this suffix, whose name is almost that of one that is not there; or nothing."""
+    others = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = get_close_matches(path.name, [name for name in others if name.endswith(suffix)], n=1, cutoff=0.8)
+    return f"; did you mean {path.with_name(near[0])}?" if near else ""
+
+
+def _umask() -> int:
+    """The permissions new files do not get; there is no way to read them but to set them."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,52 @@
+"""What users should know beside the answer, as data; the estimators turn it into warnings."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from merula.core.errors import Message, Option, phrase
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing to know: the warning it is in Python, the sentence, and the column it is about, if any.
+
+    Examples
+    --------
+    >>> print(Note(UserWarning, "column 'colour' holds level 'mauve', never seen at fit", column="colour"))
+    column 'colour' holds level 'mauve', never seen at fit
+    """
+
+    category: type[Warning]
+    message: Message
+    column: str | None = None
+
+    def phrased(self, write: Callable[[Option], str] = str) -> str:
+        """The sentence, with the options it names written by `write`."""
+        return phrase(self.message, write)
+
+    def __str__(self) -> str:
+        return self.phrased()
+
+
+def warn_of(notes: Iterable[Note]) -> None:
+    """One warning for each note, pointing at the line outside this package that asked; the warning carries its note."""
+    for note in notes:
+        warning = note.category(str(note))
+        warning.note = note  # type: ignore[attr-defined]
+        warnings.warn(warning, stacklevel=_level_outside())
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """A warning that points at the line outside this package that asked."""
+    warnings.warn(message, category, stacklevel=_level_outside())
+
+
+def _level_outside() -> int:
+    frame, level = sys._getframe(2), 3
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "merula":
+        frame, level = frame.f_back, level + 1
+    return level - 1

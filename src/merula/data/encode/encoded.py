@@ -1,0 +1,434 @@
+"""Table + schema → encoded columns: numbers with NaN, the source's own codes, class codes, weights.
+
+What *missing* and *unseen* mean is decided here and nowhere else. Nothing large is copied: a tile of rows is read
+from the source when a statistic or a distribution asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core.checks import nearest, one_of
+from merula.core.notes import warn_user
+from merula.core.threads import BLOCK
+from merula.data.encode.lookalikes import others_than_numbers, shown
+from merula.data.encode.tokens import Tokens, counted_matrix, tokenise
+from merula.data.schema import KINDS, Column, Label, Schema
+from merula.data.table import DENSE_NEEDED, FEW, SparseTable, Table, codes_of_numbers, open_table
+
+GATHERED_BYTES = 4 * 2**20  # gathered at once from separate columns: what stays in the cache
+FEWEST_ROWS = 1_024
+FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of words is text: see `_reads_like_text`
+FEWEST_NUMBERS = 10  # different ones, before words may be called numbers
+SPARSE = "counts"  # the unit of a text column that came as a sparse matrix
+WIDEST_RANGE = 65_536  # integers further apart than this are coded by sorting
+
+
+class GuessedKindWarning(UserWarning):
+    """A column's kind was guessed from what it holds; say it in `kinds=`.
+
+    Examples
+    --------
+    >>> import merula as mr, warnings
+    >>> texts = [[f"message number {i} says hello to you"] for i in range(40)]
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     model = mr.NaiveBayesClassifier().fit(texts, ["ham", "spam"] * 20)
+    >>> said[0].category is mr.GuessedKindWarning, model.schema_["x0"].kind
+    (True, 'text')
+    """
+
+
+class UnseenLevelWarning(UserWarning):
+    """A categorical cell holds a level that fit never saw; it is treated as the `unseen` option says.
+
+    Examples
+    --------
+    >>> import merula as mr, warnings
+    >>> model = mr.NaiveBayesClassifier().fit([["red"], ["blue"]], ["yes", "no"])
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     print(model.predict_proba([["green"]]), said[0].category is mr.UnseenLevelWarning)
+    [[0.5 0.5]] True
+    """
+
+
+def infer_schema(
+    table: Table, kinds: Any = None, levels: Any = None, more_to_come: bool = False, threads: int = 1
+) -> Schema:
+    """The schema of a table: kinds from dtypes, overridden by `kinds` and `levels`.
+
+    A column without any value says nothing, unless there is `more_to_come`: then its kind must be given.
+    """
+    if isinstance(table, SparseTable) and kinds == "text":
+        return Schema((Column(table.names[0], "text", unit=SPARSE),))
+    given = dict.fromkeys(table.names, kinds) if isinstance(kinds, str) else _by_column(table, kinds or {}, "kinds")
+    for name, kind in given.items():
+        one_of(kind, KINDS, f"kinds[{name!r}]" if not isinstance(kinds, str) else "kinds")
+    declared = {name: _declared(name, values) for name, values in _by_column(table, levels or {}, "levels").items()}
+    stated = {*given, *declared}
+    table.read_words([index for index, name in enumerate(table.names) if name not in stated], threads)
+    return Schema(
+        tuple(
+            _column(table, position, name, given.get(name), declared.get(name), more_to_come)
+            for position, name in enumerate(table.names)
+        )
+    )
+
+
+def _declared(name: str, values: Any) -> tuple[Label, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"levels[{name!r}] is {values!r}, expected a list of levels")
+    return tuple(values)
+
+
+def _by_column(table: Table, option: Any, what: str) -> dict[str, Any]:
+    """An option keyed by column, with positions turned into names; unknown columns are an error."""
+    if not isinstance(option, Mapping):
+        raise ValueError(f"{what} is {option!r}, expected a mapping from columns, such as {{{table.names[0]!r}: …}}")
+    named = {
+        table.names[key] if isinstance(key, int) and key < len(table.names) else key: value
+        for key, value in option.items()
+    }
+    for name in named:
+        one_of(name, table.names, f"a key of {what}=")
+    return named
+
+
+def _column(
+    table: Table, position: int, name: str, kind: str | None, levels: tuple[Label, ...] | None, more_to_come: bool
+) -> Column:
+    if levels is not None:
+        if kind not in (None, "categorical"):
+            raise ValueError(
+                f"levels= declares levels for column {name!r}, which kinds= calls {kind!r}; only a categorical column has levels"
+            )
+        if len(set(levels)) < len(levels) or not levels:
+            raise ValueError(f"levels[{name!r}] is {list(levels)}: it must name each level once")
+        return Column(name, "categorical", levels, declared=True)
+    if kind in ("categorical", "ignore", "text"):
+        return Column(name, kind)
+    found, unit = table.kind(position)
+    if kind is None and found == "categorical":
+        if _reads_like_text(table, position, name):
+            return Column(name, "text")
+        _warn_of_numbers(table, position, name)
+    if found == "empty":
+        if kind is None and more_to_come:
+            raise ValueError(
+                f"column {name!r} is empty in the first batch, so its kind is unknown; say kinds={{{name!r}: 'numeric'}} or 'categorical'"
+            )
+        found = "categorical"
+    if kind == "datetime" and unit is None:
+        raise ValueError(f"kinds= calls column {name!r} a datetime, but its values are not; convert the column first")
+    return Column(name, kind or found, unit=unit)
+
+
+def _reads_like_text(table: Table, position: int, name: str) -> bool:
+    """True when a column of words holds sentences: most cells differ (or very many do), and a cell has several words."""
+    codes, labels = table.codes(position)
+    if len(labels) <= FEWEST_TEXTS:
+        return False
+    cells = int(np.count_nonzero(np.asarray(codes) >= 0))
+    several = len(labels) > min(0.5 * cells, MANY_TEXTS) and all(type(label) is str for label in labels)
+    if not several or sum(len(label.split()) for label in labels) < WORDS_OF_A_TEXT * len(labels):
+        return False
+    warn_user(
+        f"column {name!r} looks like text ({len(labels):,} different values in {cells:,} cells, several words each) and is read word by word; say kinds={{{name!r}: 'text'}} if it is, or 'categorical' if it is not",
+        GuessedKindWarning,
+    )
+    return True
+
+
+def _warn_of_numbers(table: Table, position: int, name: str) -> None:
+    """A warning where a column of words holds numbers, unless its library was told that they are categories."""
+    if table.has_categories(position):
+        return
+    _, labels = table.codes(position)
+    if len(labels) < FEWEST_NUMBERS or not all(type(label) is str for label in labels):
+        return
+    others = others_than_numbers(labels)
+    if others is not None:
+        held = f"numbers and {shown(others)}" if others else f"numbers written as words ({shown(labels)})"
+        warn_user(
+            f"column {name!r} holds {held}, so it is read as categories; make it a column of numbers, or say kinds={{{name!r}: 'categorical'}} if it holds names",
+            GuessedKindWarning,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A categorical column as its source holds it: ``slots[code − shift]`` is the label, None for missing."""
+
+    codes: NDArray[Any]
+    slots: Sequence[Label]
+    shift: int
+
+
+@dataclass(frozen=True, eq=False)
+class CodedTile:
+    """Raw codes of several columns for a tile of rows, with the slots that name them."""
+
+    codes: NDArray[Any]
+    slots: tuple[Sequence[Label], ...]
+    shift: NDArray[np.int64]
+    width: NDArray[np.int64]
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each column's slots begin when all are laid end to end, each with one more for 'out of range'."""
+        return np.concatenate(([0], np.cumsum(self.width + 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Rows ready to be counted or scored; `tile` narrows it to some of them without copying."""
+
+    start: int
+    stop: int
+    numeric: Mapping[str, NDArray[Any]]
+    coded: Mapping[str, Coded]
+    matrix: NDArray[Any] | None = None
+    positions: Mapping[str, int] = field(default_factory=dict)
+    texts: Mapping[str, Tokens] = field(default_factory=dict)
+    unseen_hits: dict[str, int] = field(default_factory=dict)
+    _memo: dict[Any, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    @property
+    def tile_rows(self) -> int:
+        """How many rows to read at once."""
+        if self.matrix is not None and self.matrix.dtype.kind in "fiu":
+            return BLOCK
+        width = sum(part.itemsize for part in self.numeric.values()) + sum(
+            part.codes.itemsize for part in self.coded.values()
+        )
+        return max(FEWEST_ROWS, min(BLOCK, GATHERED_BYTES // width)) if width else BLOCK
+
+    def tile(self, start: int, stop: int) -> Encoded:
+        """The rows from start to stop, counted from this one's first row."""
+        return replace(self, start=self.start + start, stop=min(self.start + stop, self.stop))
+
+    def values(self, columns: Sequence[str]) -> NDArray[Any]:
+        """The numbers of these columns, rows × columns, float32 or float64, NaN for missing; a view where possible."""
+        rows = self._matrix_rows(columns)
+        if rows is None:
+            rows = _gather([self.numeric[name][self.start : self.stop] for name in columns])
+        return rows if rows.dtype.kind == "f" else rows.astype(np.float64)
+
+    def codes(self, columns: Sequence[str]) -> CodedTile:
+        """The raw codes of these columns, rows × columns, with their slots; a view where possible."""
+        rows = self._matrix_rows(columns)
+        if rows is None:
+            rows = _gather([self.coded[name].codes[self.start : self.stop] for name in columns])
+        slots, shift, width = self.remember(("slots", tuple(columns)), lambda: self._slots(columns))
+        return CodedTile(rows, slots, shift, width)
+
+    def _slots(self, columns: Sequence[str]) -> tuple[Any, ...]:
+        slots = tuple(self.coded[name].slots for name in columns)
+        shift = np.array([self.coded[name].shift for name in columns], dtype=np.int64)
+        return slots, shift, np.array([len(labels) for labels in slots], dtype=np.int64)
+
+    def _matrix_rows(self, columns: Sequence[str]) -> NDArray[Any] | None:
+        """A view of the source matrix if it holds these columns and nothing else, side by side."""
+        if self.matrix is None or len(columns) != self.matrix.shape[1]:
+            return None
+        ordered = self.remember(
+            ("ordered", tuple(columns)),
+            lambda: [self.positions.get(name) for name in columns] == list(range(len(columns))),
+        )
+        return self.matrix[self.start : self.stop] if ordered else None
+
+    def take(self, indices: NDArray[np.int64]) -> Encoded:
+        """Some rows in this order, copied; what was remembered of the table is not."""
+        numeric = {name: values[self.start : self.stop][indices] for name, values in self.numeric.items()}
+        coded = {
+            name: replace(part, codes=part.codes[self.start : self.stop][indices]) for name, part in self.coded.items()
+        }
+        texts = {name: self.tokens(name).take(indices) for name in self.texts}
+        return Encoded(0, len(indices), numeric, coded, None, self.positions, texts)
+
+    def tokens(self, name: str) -> Tokens:
+        """The counted words of one text column."""
+        return self.texts[name].tile(self.start, self.stop)
+
+    def cell(self, name: str) -> Label:
+        """The first row's value in one column: a number (NaN if missing), a label or a text (None if missing)."""
+        if name in self.texts:
+            source = self.texts[name].source
+            return None if source is None else source[self.start]
+        if name in self.numeric:
+            return float(self.values((name,))[0, 0])
+        coded = self.coded[name]
+        code = int(coded.codes[self.start])
+        return coded.slots[code - coded.shift] if 0 <= code - coded.shift < len(coded.slots) else code
+
+    def labels(self, name: str) -> tuple[Label, ...]:
+        """The labels of one coded column, in the order of its codes from 0: the same object for every tile."""
+        result: tuple[Label, ...] = self.remember(("labels", name), lambda: tuple(self.coded[name].slots[1:]))
+        return result
+
+    def remember(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made once for all tiles of this table."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        return self._memo[key]
+
+    def level_table(self, columns: Sequence[str], levels: Sequence[tuple[Label, ...]]) -> NDArray[np.int64]:
+        """For every slot of these columns laid end to end: the level's position, m for missing, m + 1 for unseen (m levels)."""
+
+        def make() -> NDArray[np.int64]:
+            parts = [
+                level_positions(self.coded[name].slots, known) for name, known in zip(columns, levels, strict=True)
+            ]
+            return np.concatenate(parts)
+
+        key = "levels", tuple(columns), id(levels)
+        _, result = self.remember(key, lambda: (levels, make()))  # kept with the levels, so that no other has their id
+        indices: NDArray[np.int64] = result
+        return indices
+
+    def note_unseen(self, columns: Sequence[str], hits: NDArray[Any]) -> None:
+        """Keep count of cells whose level fit never saw."""
+        for name, count in zip(columns, hits.tolist(), strict=True):
+            if count:
+                self.unseen_hits[name] = self.unseen_hits.get(name, 0) + int(count)
+
+    def unseen_labels(self, name: str, levels: tuple[Label, ...]) -> list[Label]:
+        """The labels of one column that are not among these levels."""
+        coded = self.coded[name]
+        raw = np.unique(np.asarray(coded.codes[self.start : self.stop])).tolist()
+        labels = [
+            coded.slots[code - coded.shift] if 0 <= code - coded.shift < len(coded.slots) else code for code in raw
+        ]
+        known = set(levels) | {None}
+        return [label for label in labels if label not in known]
+
+
+def level_positions(slots: Sequence[Label], levels: tuple[Label, ...]) -> NDArray[np.int64]:
+    """Where each slot's label stands among the levels; missing is m (or its own level), unseen is m + 1."""
+    m = len(levels)
+    known = {label: position for position, label in enumerate(levels)}
+    missing = known.get(None, m)
+    return np.array(
+        [missing if label is None else known.get(label, m + 1) for label in slots] + [m + 1], dtype=np.int64
+    )
+
+
+def _gather(columns: list[NDArray[Any]]) -> NDArray[Any]:
+    """Columns side by side in one small array, each copied in one sweep."""
+    rows, dtype = len(columns[0]), np.result_type(*columns)
+    # a little longer than needed: columns a power of 2 apart would all fall on the same few places of the cache
+    tile = np.empty((rows + 64 // dtype.itemsize, len(columns)), dtype=dtype, order="F")[:rows]
+    for position, column in enumerate(columns):
+        tile[:, position] = column
+    return tile
+
+
+def encode(table: Table, schema: Schema, positions: Sequence[int], threads: int = 1) -> Encoded:
+    """The schema's columns, found in the table at these positions."""
+    found = zip(schema.columns, positions, strict=True)
+    table.read_words([index for column, index in found if column.kind == "categorical"], threads)
+    numeric: dict[str, NDArray[Any]] = {}
+    coded: dict[str, Coded] = {}
+    where = {}
+    texts: dict[str, Tokens] = {}
+    for column, position in zip(schema.columns, positions, strict=True):
+        where[column.name] = position
+        if column.kind == "text":
+            texts[column.name] = _tokens(table, position)
+        elif column.kind == "categorical":
+            coded[column.name] = _coded(table, column, position)
+        elif column.kind != "ignore":
+            numeric[column.name] = _numbers(table, column, position)
+    matrix = table.whole
+    usable = matrix is not None and _serves_whole(matrix, schema, coded)
+    return Encoded(0, table.rows, numeric, coded, matrix if usable else None, where, texts)
+
+
+def _tokens(table: Table, position: int) -> Tokens:
+    if isinstance(table, SparseTable):
+        return counted_matrix(table.matrix)
+    return tokenise(table.texts(position))
+
+
+def _serves_whole(matrix: NDArray[Any], schema: Schema, coded: Mapping[str, Coded]) -> bool:
+    """True when the matrix itself serves as values (no times), or as codes (integers within a narrow range)."""
+    if coded:
+        return matrix.dtype.kind in "iu" and all(isinstance(column.slots, range) for column in coded.values())
+    return matrix.dtype.kind in "fiu" and not any(column.unit for column in schema.columns)
+
+
+def _numbers(table: Table, column: Column, position: int) -> NDArray[Any]:
+    try:
+        return table.numbers(position, column.unit)
+    except ValueError as error:
+        message = str(error)
+        raise ValueError(message if message.startswith("column") else f"column {column.name!r} {message}") from None
+
+
+def _coded(table: Table, column: Column, position: int) -> Coded:
+    integers = table.integers(position)
+    if integers is not None:
+        return _coded_integers(integers, column.levels)
+    codes, labels = table.codes(position)
+    return Coded(codes, [None, *labels], -1)
+
+
+def _coded_integers(values: NDArray[Any], levels: tuple[Label, ...] | None) -> Coded:
+    """Integers as their own codes, over the range of the known levels, or of a sample where there are none yet."""
+    known = [int(level) for level in levels or () if isinstance(level, int | float) and level == int(level)]
+    if not known:
+        sample = values[:: max(1, len(values) // 1024)]
+        known = [int(sample.min()), int(sample.max())]
+    low, high = min(known), max(known)
+    if high - low < min(WIDEST_RANGE, FEW + 4 * len(values)) and low > -(2**62) and high < 2**62:
+        return Coded(values, range(low, high + 1), low)
+    codes, labels = codes_of_numbers(values)
+    return Coded(codes, [None, *labels], -1)
+
+
+def find_columns(table: Table, schema: Schema, named: bool | None, model: str) -> list[int]:
+    """Where the schema's columns stand in a table: by name if both have names, else by position.
+
+    `named` says whether fit saw names; None, that the columns were stated and rows may come either way.
+    """
+    counted = any(column.unit == SPARSE for column in schema.columns)
+    if isinstance(table, SparseTable) and not counted:
+        raise TypeError(DENSE_NEEDED)
+    if counted and not isinstance(table, SparseTable):
+        raise TypeError(f"{model} was fitted on a sparse matrix of counted words; give it a sparse matrix")
+    if named is not False and table.named:
+        where = {name: position for position, name in enumerate(table.names)}
+        for column in schema.columns:
+            if column.name not in where and column.kind != "ignore":
+                stray = [name for name in table.names if name not in schema.names]
+                raise ValueError(
+                    f"column {column.name!r} is missing from the table; {model} was fitted with it (give it empty if it is unknown){nearest(column.name, stray)}"
+                )
+        return [where.get(name, -1) for name in schema.names]
+    if len(table.names) != len(schema.names):
+        raise ValueError(
+            f"X has {len(table.names)} features, but {model} is expecting {len(schema.names)} features as input"
+        )
+    if named is not None and named != table.named:
+        message = (
+            f"X does not have valid feature names, but {model} was fitted with feature names"
+            if named
+            else f"X has feature names, but {model} was fitted without feature names"
+        )
+        warn_user(message, UserWarning)
+    return list(range(len(schema.names)))
+
+
+def encode_rows(source: Any, schema: Schema, named: bool | None, model: str, threads: int = 1) -> Encoded:
+    """Open a source and encode it as the schema says, columns matched by name."""
+    table = open_table(source)
+    return encode(table, schema, find_columns(table, schema, named, model), threads)

@@ -1,0 +1,210 @@
+"""The target: class codes, the sorted classes, checked weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core.compiled import kernel
+from merula.core.notes import warn_user
+from merula.data.encode.encoded import WIDEST_RANGE
+from merula.data.table import codes_of_words, is_missing
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Class codes (positions in `classes`) and frequency weights of the rows; weights are None when all are 1."""
+
+    codes: NDArray[Any]
+    classes: NDArray[Any]
+    weights: NDArray[np.float64] | None = None
+
+    def tile(self, start: int, stop: int) -> Target:
+        """The rows from start to stop."""
+        return Target(self.codes[start:stop], self.classes, None if self.weights is None else self.weights[start:stop])
+
+
+@kernel
+def _range_of(values: NDArray[Any]) -> tuple[int, int]:
+    low = high = values[0]
+    for value in values:
+        low = min(low, value)
+        high = max(high, value)
+    return low, high
+
+
+@kernel
+def _count_from(values: NDArray[Any], low: int, codes: NDArray[Any], present: NDArray[np.bool_]) -> None:
+    """codes = values − low, and which of them occur."""
+    for row in range(len(values)):
+        code = np.int64(values[row]) - low
+        codes[row] = code
+        present[code] = True
+
+
+def encode_target(y: Any, rows: int, sample_weight: Any = None) -> Target:
+    """Class codes, the sorted classes and the checked weights."""
+    words = codes_of_words(y)
+    values = words[0] if words else _target_values(y)
+    if len(values) != rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {rows} rows, y has {len(values)}"
+        )
+    weights = checked_weights(sample_weight, rows)
+    if words:
+        codes, classes = _word_classes(*words)
+        classes = classes.astype(y.dtype) if isinstance(y, np.ndarray) else classes
+    else:
+        codes, classes = _integer_classes(values) if values.dtype.kind in "iub" else _sorted_classes(values)
+    if weights is not None and not weights.all():
+        codes, classes = _with_weight(codes, classes, weights)
+    return Target(codes, classes, weights)
+
+
+def _with_weight(
+    codes: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Codes and classes without those that only have rows of weight 0; such rows may carry any code."""
+    present = np.bincount(codes, weights, minlength=len(classes)) > 0
+    indices = np.where(present, np.cumsum(present) - 1, 0).astype(codes.dtype)
+    return indices[codes], classes[present]
+
+
+def _target_values(y: Any) -> NDArray[Any]:
+    """The target as one array without missing values."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    if isinstance(y, str):
+        raise ValueError(f"y is {y!r}, expected the class of each row: an array, or the column itself, X[{y!r}]")
+    if hasattr(y, "nnz"):
+        raise TypeError("y is sparse; a target is one dense value per row")
+    if np.ma.is_masked(y):
+        _refuse_missing(int(np.ma.getmaskarray(y).sum()), len(y))
+    values = np.asarray(y)
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
+    if values.dtype.kind in "US" and isinstance(y, list | tuple) and not all(isinstance(label, str) for label in y):
+        values = np.array(y, dtype=object)  # NumPy would make words of numbers and missing values
+    if values.ndim == 2 and values.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        message = "A column-vector y was passed when a 1d array was expected; it is read as y.ravel()"
+        warn_user(message, DataConversionWarning)
+        values = values.ravel()
+    if values.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {values.shape} instead")
+    if values.dtype.kind == "c":
+        raise ValueError("Complex data not supported: a target is a label, a word or a whole number")
+    if values.dtype.kind in "fOMm":
+        _check_labels(values)
+    return values
+
+
+def _check_labels(values: NDArray[Any]) -> None:
+    """No missing target, no continuous one."""
+    if values.dtype.kind == "f":
+        missing = int(np.isnan(values).sum())
+        if not missing and np.isinf(values).any():
+            raise ValueError("Input y contains infinity; a target is a label, a word or a whole number")
+    else:
+        missing = sum(map(is_missing, values.tolist())) if values.dtype.kind == "O" else int(np.isnat(values).sum())
+    if missing:
+        _refuse_missing(missing, len(values))
+    if values.dtype.kind == "f" and (values != np.floor(values)).any():
+        raise ValueError("Unknown label type: continuous. The target holds fractions; a classifier needs classes")
+
+
+def _refuse_missing(missing: int, rows: int) -> None:
+    raise ValueError(f"Input y contains NaN: {missing} of {rows} targets are missing; drop those rows before fit")
+
+
+def _word_classes(codes: NDArray[Any], labels: list[str]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Class codes of a column of words that its library has coded already; unused words are no classes."""
+    missing = int((codes < 0).sum())
+    if missing:
+        _refuse_missing(missing, len(codes))
+    used = np.flatnonzero(np.bincount(codes, minlength=len(labels)))
+    order = sorted(used.tolist(), key=lambda index: labels[index])
+    rank = np.zeros(len(labels), dtype=_unsigned(len(order)))
+    rank[order] = np.arange(len(order))
+    return rank[codes], np.array([labels[index] for index in order], dtype=object)
+
+
+def _integer_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Class codes of whole numbers or booleans, without sorting when they lie close together."""
+    plain = values.view(np.uint8) if values.dtype.kind == "b" else values
+    if not len(plain):
+        return _sorted_classes(values)
+    low, high = _range_of(plain)
+    if int(high) - int(low) >= WIDEST_RANGE or abs(int(low)) > 2**62:
+        return _sorted_classes(values)
+    width = int(high) - int(low) + 1
+    codes, present = np.empty(len(plain), dtype=_unsigned(width)), np.zeros(width, dtype=np.bool_)
+    _count_from(plain, int(low), codes, present)
+    classes = (np.flatnonzero(present) + int(low)).astype(values.dtype)
+    if not present.all():
+        codes = (np.cumsum(present) - 1).astype(_unsigned(len(classes)))[codes]
+    return codes, classes
+
+
+def _sorted_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Class codes of anything that can be sorted."""
+    if values.dtype.kind != "O":
+        classes, codes = np.unique(values, return_inverse=True)
+        return codes.astype(_unsigned(len(classes))), classes
+    met: dict[Any, int] = {}
+    try:
+        codes = np.array([met.setdefault(label, len(met)) for label in values.tolist()], dtype=np.int64)
+    except TypeError:
+        raise ValueError(f"y holds {values[0]!r}; a target is a label, a word or a whole number in every row") from None
+    try:
+        if bool in (types := set(map(type, met))) and len(types) > 1:
+            raise TypeError("True is not 1")
+        ordered = sorted(met)
+    except TypeError:
+        raise ValueError(
+            f"y mixes labels of different types ({list(met)[:3]} …); make them all words or all numbers"
+        ) from None
+    rank = np.empty(len(met), dtype=_unsigned(len(met)))
+    rank[[met[label] for label in ordered]] = np.arange(len(met))
+    classes = np.empty(len(met), dtype=object)
+    classes[:] = ordered
+    return rank[codes], classes
+
+
+def _unsigned(count: int) -> Any:
+    return np.uint8 if count <= 256 else np.uint16 if count <= 65_536 else np.uint32
+
+
+def checked_weights(sample_weight: Any, rows: int, what: str = "sample_weight") -> NDArray[np.float64] | None:
+    """Frequency weights: finite, not negative, not all 0."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, int | float):
+        sample_weight = np.full(rows, sample_weight)
+    try:
+        weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{what} holds something that is not a number ({error}); give every row a number from 0"
+        ) from None
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got an array of shape {weights.shape}")
+    if len(weights) != rows:
+        raise ValueError(f"{what}.shape == {weights.shape}, expected ({rows},): one weight per row")
+    if not np.isfinite(weights).all():
+        raise ValueError(f"{what} holds NaN or infinite values; give every row a finite weight, 0 to leave it out")
+    if (weights < 0).any():
+        raise ValueError(
+            f"{what} holds a negative value ({weights.min():g}, row {int(weights.argmin())}); weights count rows and start at 0"
+        )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError(f"{what} sums to more than a number can hold (largest {weights.max():g}); rescale the weights")
+    if not weights.any():
+        raise ValueError(f"every number in {what} is zero: no rows are left to learn from")
+    return weights

@@ -1,0 +1,137 @@
+"""What each column is: its kind, its levels, its cuts, its unit; schemas merge and survive JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+Label = Any
+KINDS = ("numeric", "categorical", "count", "text", "datetime", "ignore")
+
+
+def sort_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Labels in one fixed order, whatever order they came in: numbers, then words; missing (None) last."""
+
+    def key(label: Label) -> tuple[int, Any]:
+        if label is None:
+            return 2, ""
+        return (0, label) if isinstance(label, int | float) else (1, str(label))
+
+    return tuple(sorted(labels, key=key))
+
+
+def settled_levels(name: str, met: Iterable[Label], declared: tuple[Label, ...] | None) -> tuple[Label, ...]:
+    """The labels that were met, sorted; or the declared levels in their own order (any other label is an error)."""
+    if declared is None:
+        return sort_labels(met)
+    known = set(declared)
+    for label in met:
+        if label not in known:
+            raise ValueError(
+                f"column {name!r} holds {label!r}, which its levels {list(declared)} do not name; add it to levels= or correct the data"
+            )
+    return declared
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: ``kind`` says how it is read, ``levels`` what it may hold, ``unit`` what its numbers count.
+
+    ``declared`` levels were given by the user: they keep their order, and no other value is allowed at fit.
+
+    Examples
+    --------
+    >>> Column("size", "categorical", levels=("small", "large"))
+    Column(name='size', kind='categorical', levels=('small', 'large'), cuts=None, unit=None, declared=False)
+    """
+
+    name: str
+    kind: str
+    levels: tuple[Label, ...] | None = None
+    cuts: tuple[float, ...] | None = None
+    unit: str | None = None
+    declared: bool = False
+
+    def __add__(self, other: Column) -> Column:
+        """The column that holds what either holds; levels unite by label."""
+        for what in ("name", "kind", "cuts", "unit", "declared"):
+            mine, theirs = getattr(self, what), getattr(other, what)
+            if mine != theirs:
+                raise ValueError(
+                    f"column {self.name!r} cannot be merged: its {what} is {mine!r} in one model and {theirs!r} in the other"
+                )
+        if self.declared and self.levels != other.levels:
+            raise ValueError(
+                f"column {self.name!r} cannot be merged: levels= declares {self.levels} in one model and {other.levels} in the other"
+            )
+        if self.declared or self.levels is None or other.levels is None:
+            return self if self.levels is not None else replace(self, levels=other.levels)
+        return replace(self, levels=sort_labels(set(self.levels) | set(other.levels)))
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns a model knows, in the order it met them.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("age", "numeric"), Column("sex", "categorical", ("f", "m"))))
+    >>> schema.names
+    ('age', 'sex')
+    >>> Schema.from_state(schema.state()) == schema
+    True
+    """
+
+    columns: tuple[Column, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
+
+    def __getitem__(self, name: str) -> Column:
+        return self._by_name[name]
+
+    def of_kind(self, *kinds: str) -> tuple[Column, ...]:
+        """The columns of these kinds, in order."""
+        return tuple(column for column in self.columns if column.kind in kinds)
+
+    def with_levels(self, levels: Mapping[str, tuple[Label, ...]]) -> Schema:
+        """The same schema with these columns' levels filled in."""
+        return Schema(tuple(replace(c, levels=levels[c.name]) if c.name in levels else c for c in self.columns))
+
+    def with_cuts(self, cuts: Mapping[str, tuple[float, ...]]) -> Schema:
+        """The same schema with these columns' cuts filled in."""
+        return Schema(tuple(replace(c, cuts=cuts[c.name]) if c.name in cuts else c for c in self.columns))
+
+    def __add__(self, other: Schema) -> Schema:
+        """Columns matched by name, levels united; an error where the two cannot be one."""
+        if set(self.names) != set(other.names):
+            different = sorted(set(self.names) ^ set(other.names))
+            raise ValueError(f"cannot be merged: only one of the two models has column {different[0]!r}")
+        return Schema(tuple(column + other[column.name] for column in self.columns))
+
+    def state(self) -> dict[str, Any]:
+        """Plain data that JSON can hold."""
+        fields = ("name", "kind", "levels", "cuts", "unit", "declared")
+        rows = [{field: getattr(column, field) for field in fields} for column in self.columns]
+        return {
+            "columns": [
+                {key: list(value) if isinstance(value, tuple) else value for key, value in row.items()} for row in rows
+            ]
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Schema:
+        """The schema that `state` describes."""
+        rows: list[dict[str, Any]] = [
+            {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+            for row in state["columns"]
+        ]
+        return cls(tuple(Column(**row) for row in rows))

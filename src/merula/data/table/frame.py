@@ -1,0 +1,261 @@
+"""Data frames as tables: named columns, each read by its own library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.data.table.cell_values import (
+    Codes,
+    checked_shape,
+    codes_of_labels,
+    distinct_labels,
+    is_missing,
+    object_kind,
+    object_numbers,
+    plain_label,
+    time_numbers,
+    widened,
+)
+from merula.data.table.codes import arrow_codes, pandas_codes, polars_codes
+
+MANY_ROWS = 20_000  # from which on threads cost less than they save
+
+
+@dataclass(frozen=True, eq=False)
+class FrameTable:
+    """Columns of a pandas, polars or pyarrow table, each read by its own library."""
+
+    frame: Any
+    library: str
+    named: bool
+    names: tuple[str, ...]
+    _read: dict[int, Any] = field(default_factory=dict)
+    _seen: dict[int, Any] = field(default_factory=dict)
+    _coded: dict[int, Codes] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return int(self.frame.shape[0])
+
+    @cached_property
+    def whole(self) -> NDArray[Any] | None:
+        """All columns as one matrix, where the library holds them as one (pandas, one dtype, one block); else None."""
+        if self.library != "pandas":
+            return None
+        native = self.frame.to_native()
+        dtypes = set(native.dtypes)
+        if len(dtypes) > 1 or not isinstance(dtype := dtypes.pop(), np.dtype) or dtype.kind not in "fiu":
+            return None
+        first_rows = native.iloc[:1]
+        in_one_block = np.shares_memory(first_rows.to_numpy(), first_rows.iloc[:, 0].to_numpy())
+        return np.asarray(native.to_numpy()) if in_one_block and len(self.names) > 1 else None
+
+    def _native(self, position: int) -> Any:
+        """One column as its own library holds it, asked for once (rows asked for one by one must be cheap)."""
+        if position not in self._read:
+            self._read[position] = self._ask(position)
+        return self._read[position]
+
+    def _ask(self, position: int) -> Any:
+        native = self.frame.to_native()
+        if self.library == "pandas":
+            return native[native.columns[position]]
+        return native.column(position) if self.library == "pyarrow" else self.frame[:, position].to_native()
+
+    def _series(self, position: int) -> Any:
+        """One column as narwhals sees it; not asked of the frame, which would look through all its names."""
+        import narwhals as nw
+
+        if position not in self._seen:
+            self._seen[position] = nw.from_native(self._native(position), series_only=True)
+        return self._seen[position]
+
+    def kind(self, position: int) -> tuple[str, str | None]:
+        """Kind and unit of one column, from its dtype."""
+        if self.library == "pandas":  # the common dtypes by the shortest way
+            own = self._native(position).dtype
+            if isinstance(own, np.dtype) and own.kind in "fiuO":
+                return self._object_kind(position) if own.kind == "O" else ("numeric", None)
+            if hasattr(own, "categories"):
+                return "categorical", None
+        import narwhals as nw
+
+        series = self._series(position)
+        dtype = series.dtype
+        if dtype == nw.Object:
+            return self._object_kind(position)
+        if dtype.is_float() or dtype.is_integer() or dtype.is_decimal():
+            return "numeric", None
+        if dtype in (nw.Datetime, nw.Date):
+            return "datetime", f"datetime64[{_resolution(dtype)}]"
+        if dtype == nw.Duration:
+            return "datetime", f"timedelta64[{_resolution(dtype)}]"
+        if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean):
+            return "categorical", None
+        if dtype == nw.Unknown and series.null_count() == len(series):
+            return "empty", None
+        raise ValueError(
+            f"column {self.names[position]!r} holds {dtype}, which merula cannot read; convert it or say kinds={{{self.names[position]!r}: 'ignore'}}"
+        )
+
+    def _object_kind(self, position: int) -> tuple[str, str | None]:
+        """The kind of a column of Python objects, from all of them (a guess from the first would depend on row order)."""
+        if self.library == "pandas":
+            from pandas.api.types import infer_dtype
+
+            if infer_dtype(self._native(position), skipna=True) == "string":
+                return "categorical", None
+        return object_kind(self._series(position).to_list(), self.names[position])
+
+    def numbers(self, position: int, unit: str | None = None) -> NDArray[Any]:
+        """One column as numbers; a view of the source where that is possible."""
+        native = self._native(position)
+        if (
+            self.library == "pandas"
+            and isinstance(native.dtype, np.dtype)
+            and native.dtype.kind in "fiu"
+            and unit is None
+        ):
+            return widened(native.to_numpy())
+        import narwhals as nw
+
+        series = self._series(position)
+        dtype = series.dtype
+        if dtype in (nw.Datetime, nw.Date, nw.Duration):
+            name = "timedelta64" if dtype == nw.Duration else "datetime64"
+            return time_numbers(_times(series, f"{name}[{_resolution(dtype)}]"), unit)
+        if dtype in (nw.Object, nw.String, nw.Categorical, nw.Enum):
+            return object_numbers(series.to_list(), self.names[position], unit)
+        if unit is not None:
+            if dtype.is_float() and np.isnan(series.to_numpy()).all():
+                return np.full(len(series), np.nan)
+            raise ValueError(f"column {self.names[position]!r} holds {dtype} where the model was fitted on {unit}")
+        self.kind(position)  # an error if it is nothing that merula reads
+        if dtype.is_decimal() or dtype in (nw.Boolean, nw.Unknown, nw.Int128, nw.UInt128):
+            series = series.cast(nw.Float64())
+        values = series.to_numpy()
+        return widened(values) if values.dtype.kind in "fiu" else object_numbers(values, self.names[position], None)
+
+    def texts(self, position: int) -> list[str | None]:
+        """One column as texts, None for missing."""
+        return [None if is_missing(value) else str(plain_label(value)) for value in self._series(position).to_list()]
+
+    def integers(self, position: int) -> NDArray[Any] | None:
+        """One column of whole numbers, none of them missing, as it is; else None."""
+        native = self._native(position)
+        if self.library == "pandas" and not isinstance(native.dtype, np.dtype):
+            return None
+        if self.library != "pandas" and not self._series(position).dtype.is_integer():
+            return None
+        values = np.asarray(native)
+        return values if values.dtype.kind in "iu" and values.dtype != np.uint64 else None
+
+    def has_categories(self, position: int) -> bool:
+        """Whether the library holds the column as categories, so that its words are names whatever they look like."""
+        if self.library == "pandas":
+            return hasattr(self._native(position).dtype, "categories")
+        import narwhals as nw
+
+        return self._series(position).dtype in (nw.Categorical, nw.Enum)
+
+    def codes(self, position: int) -> Codes:
+        """One column's codes and their labels, as the source keeps them where it does; made at most once."""
+        if position not in self._coded:
+            self._coded[position] = self._make_codes(position)
+        return self._coded[position]
+
+    def read_words(self, positions: Sequence[int], threads: int) -> None:
+        """Make the codes of those of these columns that hold strings, several columns at a time: it takes most of the time of reading them."""
+        if threads > 1 and self.rows >= MANY_ROWS:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(self.codes, filter(self._holds_strings, positions)))
+
+    def _holds_strings(self, position: int) -> bool:
+        """Whether the library holds strings, not Python objects: then threads do not wait for one another."""
+        import narwhals as nw
+
+        objects = self.library == "pandas" and isinstance(self._native(position).dtype, np.dtype)
+        return not objects and self._series(position).dtype == nw.String
+
+    def _make_codes(self, position: int) -> Codes:
+        reader = {"pandas": pandas_codes, "polars": polars_codes, "pyarrow": arrow_codes}.get(self.library)
+        try:
+            codes, labels = (
+                reader(self._native(position)) if reader else codes_of_labels(self._series(position).to_list())
+            )
+        except TypeError:  # not even a label
+            object_kind(self._series(position).to_list(), self.names[position])
+            raise
+        return distinct_labels(codes, labels)
+
+
+def _resolution(dtype: Any) -> str:
+    """The unit a time column counts in; whole seconds and days are counted in milliseconds."""
+    unit = getattr(dtype, "time_unit", "ms")
+    return unit if unit in ("ns", "us") else "ms"
+
+
+def _times(series: Any, unit: str) -> NDArray[Any]:
+    """A time column as datetime64 or timedelta64 of `unit`, time zones in UTC."""
+    import narwhals as nw
+
+    resolution = unit.partition("[")[2][:2]
+    if unit.startswith("timedelta"):
+        counts = series.to_numpy()
+        return np.asarray(counts).astype(unit)
+    if series.dtype == nw.Date:
+        series = series.cast(nw.Datetime("ms"))
+    counts = np.asarray(series.dt.timestamp(resolution).to_numpy())
+    missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
+    whole = np.where(missing, np.iinfo(np.int64).min, np.where(missing, 0, counts).astype(np.int64))
+    return whole.view(unit)
+
+
+def open_frame(source: Any) -> FrameTable:
+    """The table behind a data frame; a TypeError if it is none that narwhals knows."""
+    import narwhals as nw
+
+    raw_names = list(source.column_names if hasattr(source, "column_names") else source.columns)
+    duplicates = (
+        {str(name) for name in raw_names if raw_names.count(name) > 1}
+        if len(set(raw_names)) < len(raw_names)
+        else set()
+    )
+    if duplicates:
+        raise ValueError(
+            f"column name {min(duplicates)!r} stands more than once; rename so that every column has its own name"
+        )
+    words = [isinstance(name, str) for name in raw_names]
+    if any(words) and not all(words):
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but some of these column names are not strings; rename them (X.columns = X.columns.astype(str))"
+        )
+    frame = nw.from_native(source, eager_only=True)
+    names = tuple(raw_names) if all(words) else tuple(f"x{position}" for position in range(len(raw_names)))
+    checked_shape(frame)
+    return FrameTable(frame, str(frame.implementation.name).lower(), bool(words) and all(words), names)
+
+
+def build_frame(columns: dict[str, NDArray[Any]], library: str) -> Any:
+    """A table of the user's own library from named arrays; an array of the columns side by side for NumPy."""
+    if library == "numpy":
+        kinds = {array.dtype.kind for array in columns.values()}
+        alike = kinds <= set("fiub") or kinds in ({"M"}, {"m"})
+        return np.column_stack([array if alike else _objects(array) for array in columns.values()])
+    import narwhals as nw
+
+    lists = {name: array.tolist() if array.dtype.kind == "O" else array for name, array in columns.items()}
+    return nw.from_dict(lists, backend=library).to_native()
+
+
+def _objects(array: NDArray[Any]) -> NDArray[Any]:
+    """An array of Python objects: times as datetime and timedelta."""
+    return (array.astype(f"{array.dtype.kind}8[us]") if array.dtype.kind in "Mm" else array).astype(object)

@@ -1,0 +1,122 @@
+"""Arrays as tables: rows of unnamed columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.data.table.cell_values import (
+    Codes,
+    checked_shape,
+    codes_of_labels,
+    codes_of_numbers,
+    is_missing,
+    object_kind,
+    object_numbers,
+    plain_label,
+    time_numbers,
+    widened,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixTable:
+    """An array of rows and unnamed columns, which are matched by position and called x0, x1, and so on."""
+
+    matrix: NDArray[Any]
+    library: str = "numpy"
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return int(self.matrix.shape[0])
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """x0, x1, and so on."""
+        return tuple(f"x{position}" for position in range(self.matrix.shape[1]))
+
+    named = False
+
+    @property
+    def whole(self) -> NDArray[Any]:
+        """All columns as one matrix."""
+        return self.matrix
+
+    def kind(self, position: int) -> tuple[str, str | None]:
+        """Kind and unit of one column, from its dtype (or its values, if they are Python objects)."""
+        dtype = self.matrix.dtype
+        if dtype.kind in "Mm":
+            return "datetime", dtype.name
+        if dtype.kind == "O":
+            return object_kind(self.matrix[:, position], self.names[position])
+        return ("numeric" if dtype.kind in "fiu" else "categorical"), None
+
+    def numbers(self, position: int, unit: str | None = None) -> NDArray[Any]:
+        """One column as numbers; a view of the matrix where that is possible."""
+        values = self.matrix[:, position]
+        if values.dtype.kind in "OUS":
+            return object_numbers(values, self.names[position], unit)
+        return values if unit is None and values.dtype.kind not in "Mm" else time_numbers(values, unit)
+
+    def texts(self, position: int) -> list[str | None]:
+        """One column as texts, None for missing."""
+        return [None if is_missing(value) else str(plain_label(value)) for value in self.matrix[:, position]]
+
+    def integers(self, position: int) -> NDArray[Any] | None:
+        """One column of whole numbers as it is, else None."""
+        return self.matrix[:, position] if self.matrix.dtype.kind in "iu" and self.matrix.dtype != np.uint64 else None
+
+    def read_words(self, positions: Sequence[int], threads: int) -> None:
+        """Nothing: see `FrameTable.read_words`."""
+
+    def has_categories(self, position: int) -> bool:
+        """An array holds words as words."""
+        return False
+
+    def codes(self, position: int) -> Codes:
+        """One column's codes and their labels."""
+        values = self.matrix[:, position]
+        if values.dtype.kind == "b":
+            return values.view(np.int8), [False, True]
+        if values.dtype.kind in "Mm":  # as text that does not depend on the unit
+            values = values.astype(f"{values.dtype.kind}8[us]")
+        return codes_of_labels(values) if values.dtype.kind in "OMmUS" else codes_of_numbers(values)
+
+
+def open_matrix(array: NDArray[Any]) -> MatrixTable:
+    """The table behind an array of rows and columns."""
+    if isinstance(array, np.ma.MaskedArray):
+        array = _unmasked(array)
+    if array.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {array.ndim}D array instead of rows and columns. Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
+        )
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: merula reads real numbers, words and times")
+    if array.dtype.kind not in "fiubOUSMm" or isinstance(array, np.matrix):
+        raise TypeError(
+            f"an array of {array.dtype} ({type(array).__name__}) cannot be read; pass a plain 2D array or a data frame"
+        )
+    array = widened(array)
+    if array.dtype == np.uint64 and array.max(initial=0) < 2**63:
+        array = array.view(np.int64)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return MatrixTable(checked_shape(array))
+
+
+def _unmasked(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """A masked array as a plain one: NaN, or None, where it is masked."""
+    if not np.ma.is_masked(array):
+        return np.asarray(array)
+    if array.dtype.kind in "fiu":
+        return np.ma.filled(array.astype(np.float64), np.nan)
+    plain = np.asarray(array).astype(object)
+    plain[np.ma.getmaskarray(array)] = None
+    return plain

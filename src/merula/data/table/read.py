@@ -1,0 +1,286 @@
+"""Tables in files: CSV, TSV, JSON lines, Parquet, Arrow, packed or not, read into one pyarrow table by what they hold.
+
+A file's first bytes say what it is; its name is not asked, so that standard input is read like any file.
+"""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import json
+import os
+import sys
+import zlib
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from merula.core.atomic_file import nearest_file
+from merula.data.table.delimited import NO_ROWS, in_utf8, is_marked, read_delimited
+
+PathLike = str | os.PathLike[str]
+STANDARD = "-"  # standard input or output
+PACKED = b"\x1f\x8b"
+NETWORK = b'"merula network"'  # in the first line of a network in JSON
+NEEDS_ARROW = "tables in files are read by pyarrow, which is not installed: pip install 'merula[cli]'"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader is told besides the bytes: which columns are words whatever they hold, what else is missing, the encoding."""
+
+    words: Collection[str] = ()
+    missing: Sequence[str] = ()
+    encoding: str | None = None
+
+
+def read_table(
+    path: PathLike, *, words: Collection[str] = (), missing: Sequence[str] = (), encoding: str | None = None
+) -> Any:
+    r"""The table in a file, or in several with the same columns, as a pyarrow table.
+
+    Parameters
+    ----------
+    path : path
+        CSV with any of the usual separators, JSON lines, Parquet, Arrow or Feather, each also packed by gzip; a
+        pattern such as ``"2024-*.csv"`` for several files, one below the other; ``"-"`` for standard input.
+    words : collection of str
+        Columns of a CSV file that hold words even where all of them look like numbers.
+    missing : sequence of str
+        What, besides an empty cell, means that a value is missing in a CSV file, such as ``["NA", "?"]``.
+    encoding : str, optional
+        The encoding of a CSV file; by default UTF-8, or what its byte-order mark says.
+
+    Returns
+    -------
+    pyarrow.Table
+        Types of CSV columns are those that suit every cell: whole numbers, true and false, dates (2024-12-31), times, numbers,
+        else words. In a column of numbers or dates, `NA`, `?` and the like are missing as well; a warning says so.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "birds.csv"
+    >>> _ = path.write_text("bird;wing in cm\nwren;4,9\nblackbird;\n")
+    >>> read_table(path).to_pydict()
+    {'bird': ['wren', 'blackbird'], 'wing in cm': [4.9, None]}
+    """
+    reading = Reading(words, tuple(missing), encoding)
+    paths = _paths(os.fspath(path))
+    tables = [_read_one(one, reading) for one in paths]
+    return tables[0] if len(tables) == 1 else _one_below_the_other(tables, paths)
+
+
+def _paths(path: str) -> list[str]:
+    """The files that a path or a pattern names."""
+    if path == STANDARD or Path(path).exists() or not any(sign in path for sign in "*?["):
+        return [path]
+    found = sorted(name for name in glob.glob(path, recursive=True) if Path(name).is_file())
+    if not found:
+        raise FileNotFoundError(f"no file matches the pattern {path}")
+    return found
+
+
+def _read_one(path: str, reading: Reading) -> Any:
+    """The table in one file; errors name the file."""
+    name = "standard input" if path == STANDARD else path
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise ImportError(NEEDS_ARROW) from None
+    content = _content(path)
+    try:
+        data = _unpacked(content)
+        data = in_utf8(data, None) if is_marked(data) and reading.encoding is None else data
+        return _checked(_reader(data)(data, reading))
+    except (pa.ArrowException, OSError) as error:  # some are ValueErrors too, but without the file's name
+        what = _one_line(error).removeprefix("Could not open Parquet input source '<Buffer>': ").rstrip(".")
+        raise ValueError(f"{name} cannot be read: it is cut short or damaged ({what}); fetch it again") from None
+    except ValueError as error:
+        raise ValueError(f"{name} {_one_line(error)}") from None
+
+
+def _content(path: str) -> bytes:
+    if path == STANDARD:
+        if sys.stdin is None:
+            raise ValueError("standard input is closed; name a file, or send the table through a pipe")
+        return sys.stdin.buffer.read()
+    index = Path(path)
+    if index.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name the files in it, such as '{index / '*.csv'}'")
+    if not index.exists():
+        raise FileNotFoundError(f"there is no file {path}{nearest_file(index)}")
+    try:
+        return index.read_bytes()
+    except PermissionError:
+        raise PermissionError(f"{path} may not be read: permission denied") from None
+
+
+def _unpacked(data: bytes) -> bytes:
+    if data[:2] != PACKED:
+        return data
+    try:
+        return gzip.decompress(data)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"is packed by gzip, but cut short or damaged ({error}); fetch it again") from None
+
+
+def _reader(data: bytes) -> Callable[[bytes, Reading], Any]:
+    """The reader for what these bytes are, by the signature each format begins with."""
+    if not data.strip():
+        raise ValueError("is empty")
+    for signature, reader in SIGNATURES.items():
+        if data.startswith(signature):
+            return reader
+    first = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    return {b"{": _read_json_lines, b"[": _read_bracket}.get(first, _read_csv)
+
+
+def _read_csv(data: bytes, reading: Reading) -> Any:
+    return read_delimited(data, reading.words, reading.missing, reading.encoding)
+
+
+def _read_parquet(data: bytes, _reading: Reading) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    return pq.read_table(pa.BufferReader(data))
+
+
+def _read_arrow_file(data: bytes, _reading: Reading) -> Any:
+    import pyarrow as pa
+
+    return pa.ipc.open_file(pa.BufferReader(data)).read_all()
+
+
+def _read_arrow_stream(data: bytes, _reading: Reading) -> Any:
+    import pyarrow as pa
+
+    return pa.ipc.open_stream(pa.BufferReader(data)).read_all()
+
+
+def _read_json_lines(data: bytes, _reading: Reading) -> Any:
+    import pyarrow as pa
+    import pyarrow.json
+
+    if NETWORK in data[:200]:
+        raise ValueError("is a network, expected a table")
+    # one block, so that types are those of all rows
+    options = pyarrow.json.ReadOptions(block_size=len(data) + 1)
+    try:
+        table = pyarrow.json.read_json(pa.BufferReader(data), read_options=options)
+    except pa.ArrowInvalid as error:
+        return _table_of_rows(_json_rows(data, error))
+    one_row = table.num_rows == 1 and all(map(pa.types.is_nested, table.schema.types))
+    return _table_of_columns(json.loads(data)) if one_row else table
+
+
+def _table_of_columns(columns: dict[str, Any]) -> Any:
+    """The table of JSON that holds a list for each column, or {number of the row: cell} as pandas writes it."""
+    import pyarrow as pa
+
+    cells = {name: list(held.values()) if isinstance(held, dict) else held for name, held in columns.items()}
+    if len({len(held) for held in cells.values()}) > 1:
+        raise ValueError("is JSON, but not a row in braces on each line, nor lists of equal length for the columns")
+    return pa.table({name: _cells(held) for name, held in cells.items()})
+
+
+def _json_rows(data: bytes, error: Exception) -> list[Any]:
+    """The rows of JSON lines that pyarrow does not take, such as a column of numbers and words; its error if they are none."""
+    lines = [line for line in data.decode("utf-8-sig", errors="replace").splitlines() if line.strip()]
+    rows = []
+    for number, line in enumerate(lines, 1):
+        try:
+            rows.append(json.loads(line))
+        except json.JSONDecodeError:
+            what = _one_line(error) if len(lines) == 1 else f"line {number} is no row in braces"
+            raise ValueError(f"cannot be read as JSON lines: {what}") from None
+    return rows
+
+
+def _read_bracket(data: bytes, reading: Reading) -> Any:
+    """JSON that is a list of rows; or CSV whose first name is in brackets."""
+    try:
+        rows = json.loads(data)
+    except ValueError as error:
+        if data.lstrip(b"\xef\xbb\xbf \t\r\n[")[:1] == b"{":
+            raise ValueError(f"cannot be read as JSON: {error}") from None
+        return _read_csv(data, reading)
+    return _table_of_rows(rows)
+
+
+def _table_of_rows(rows: list[Any]) -> Any:
+    """The table of rows of JSON: with every key that a row has, and a column of numbers and words as words."""
+    import pyarrow as pa
+
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise ValueError("is JSON, but not a row in braces on each line, nor a list of such rows")
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pa.table({name: _cells([row.get(name) for row in rows]) for name in names})
+
+
+def _cells(values: list[Any]) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # a word as it is, anything else as JSON writes it
+        return pa.array([v if v is None or isinstance(v, str) else json.dumps(v) for v in values])
+
+
+def _refuse_archive(data: bytes, _reading: Reading) -> Any:
+    if b"merula.json" in data[:100]:
+        raise ValueError("is a model, expected a table")
+    if b"xl/" in data:
+        raise ValueError("is an Excel workbook; save the sheet as CSV and read that")
+    raise ValueError("is a zip archive; unpack it and name the table in it")
+
+
+SIGNATURES: dict[bytes, Callable[[bytes, Reading], Any]] = {
+    b"PAR1": _read_parquet,
+    b"ARROW1": _read_arrow_file,
+    b"\xff\xff\xff\xff": _read_arrow_stream,
+    b"PK\x03\x04": _refuse_archive,
+}
+
+
+def _checked(table: Any) -> Any:
+    """The table, unless it has no rows or names a column twice; times of day as seconds since midnight."""
+    import pyarrow as pa
+
+    names = table.column_names
+    twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
+    if twice and not twice[0]:
+        raise ValueError(f"has {len(twice)} columns without a name; give every column its own, in the first line")
+    if twice:
+        raise ValueError(f"names the column {twice[0]!r} twice; give every column its own name")
+    if not names or not table.num_rows:
+        raise ValueError(NO_ROWS if names else "has no columns")
+    for index, kind in enumerate(table.schema.types):
+        if pa.types.is_time(kind):
+            seconds = table.column(index).cast(pa.time32("s"), safe=False).cast(pa.int32())
+            table = table.set_column(index, names[index], seconds)
+    return table
+
+
+def _one_below_the_other(tables: list[Any], paths: list[str]) -> Any:
+    """All rows in one table; columns are matched by name, and are words where the files do not agree on another type."""
+    import pyarrow as pa
+
+    names = tables[0].column_names
+    for path, table in zip(paths[1:], tables[1:], strict=True):
+        for different in set(names) ^ set(table.column_names):
+            lacking = path if different in names else paths[0]
+            raise ValueError(f"{lacking} has no column {different!r}, but other files of the pattern have it")
+    ordered = [table.select(names) for table in tables]
+    try:
+        return pa.concat_tables(ordered, promote_options="permissive")
+    except (pa.ArrowTypeError, pa.ArrowInvalid):
+        unlike = {name for name in names if len({table.schema.field(name).type for table in ordered}) > 1}
+        fields = [pa.field(name, pa.string()) if name in unlike else tables[0].schema.field(name) for name in names]
+        return pa.concat_tables([table.cast(pa.schema(fields)) for table in ordered], promote_options="permissive")
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

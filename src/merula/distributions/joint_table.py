@@ -1,0 +1,225 @@
+"""All categorical columns jointly given the class: a sparse table of cells with a pseudo-count in every cell.
+
+Cells that are not listed share one probability, so a table of 10³⁰ cells costs what was met. Missing cells at predict
+are summed out; rows with missing cells at fit are shared out by EM (`joint_em`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log, prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core.arrays import Array
+from merula.core.logspace import safe_log
+from merula.data.encode import Encoded
+from merula.data.schema import Label
+from merula.data.table import label_array
+from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
+from merula.distributions.joint_em import CellTable, share_out
+from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
+from merula.stats import JointCounts
+from merula.stats.distinct_rows import MISSING, distinct_rows
+
+Cells = NDArray[np.int32]
+UNKNOWN = -2
+KEPT_PATTERNS = 256
+
+
+def level_cells(rows: Encoded, columns: Sequence[str], level_sets: Sequence[tuple[Label, ...]]) -> Cells:
+    """Each cell's place among the levels of its column; −1 for missing, −2 for a level that is not known, which is noted."""
+    tile, indices = rows.codes(columns), rows.level_table(columns, level_sets)
+    cells = np.empty(tile.codes.shape, dtype=np.int32)
+    for j, levels in enumerate(level_sets):
+        slot = tile.codes[:, j].astype(np.int64) - tile.shift[j]
+        slot = np.where((slot < 0) | (slot >= tile.width[j]), tile.width[j], slot)
+        level = indices[tile.offsets[j] + slot]
+        cells[:, j] = np.where(level == len(levels), MISSING, np.where(level > len(levels), UNKNOWN, level))
+    unseen = (cells == UNKNOWN).sum(axis=0)
+    if unseen.any():
+        rows.note_unseen(columns, unseen)
+    return cells
+
+
+@dataclass(frozen=True, eq=False)
+class JointTable(Distribution):
+    """``log_cell[r, c]`` = log P(cells[r] given class c); ``log_rest[c]`` = log P of each cell that is not listed.
+
+    P(observed part given c) = Σ listed cells that agree + (number of other cells that agree) · P(rest).
+    """
+
+    columns: tuple[str, ...]
+    level_sets: tuple[tuple[Label, ...], ...]
+    cells: Cells
+    log_cell: Array
+    log_rest: Array
+    unseen: str = "missing"
+
+    @property
+    def levels(self) -> Mapping[str, tuple[Label, ...]]:
+        """See `Distribution.levels`."""
+        return dict(zip(self.columns, self.level_sets, strict=True))
+
+    def fits(self, classes: int) -> bool:
+        """See `Distribution.fits`."""
+        d, k = len(self.columns), len(self.cells)
+        if len(self.level_sets) != d or self.cells.shape != (k, d) or self.cells.dtype != np.int32:
+            return False
+        within = bool(((self.cells >= 0) & (self.cells < self._sizes)).all())
+        return within and all_shaped((k, classes), self.log_cell) and all_shaped((classes,), self.log_rest)
+
+    @cached_property
+    def _sizes(self) -> NDArray[np.int64]:
+        return np.array([max(1, len(levels)) for levels in self.level_sets], dtype=np.int64)
+
+    def log_prob(self, rows: Encoded) -> Array:
+        """See `Distribution.log_prob`."""
+        cells = self._cells_of(rows)
+        observed = cells != MISSING
+        first, groups = distinct_rows(observed.astype(np.int8))
+        out = np.empty((len(cells), len(self.log_rest)))
+        for index, pattern in enumerate(first.tolist()):
+            chosen = groups == index
+            out[chosen] = self._marginal(cells[chosen], observed[pattern])
+        return out
+
+    def _cells_of(self, rows: Encoded) -> Cells:
+        """Each row's levels as places in `level_sets`; −1 for missing, −2 for a level that is to match nothing."""
+        cells = level_cells(rows, self.columns, self.level_sets)
+        return cells if self.unseen == "smooth" else np.where(cells == UNKNOWN, np.int32(MISSING), cells)
+
+    def _marginal(self, cells: Cells, observed: NDArray[np.bool_]) -> Array:
+        """log P(observed columns given class) of rows that all miss the same columns."""
+        if not observed.any():
+            return np.zeros((len(cells), len(self.log_rest)))
+        parts, total, counts = self._index(observed)
+        index = parts.find(cells[:, observed])
+        listed = np.where((index >= 0)[:, None], total[index], -np.inf)
+        agreeing = np.where(index >= 0, counts[index], 0.0)
+        rest = _log_less(float(np.log(self._sizes[~observed]).sum()), agreeing)[:, None] + self.log_rest
+        return np.logaddexp(listed, np.where(np.isnan(rest), -np.inf, rest))
+
+    def _index(self, observed: NDArray[np.bool_]) -> tuple[CellTable, Array, Array]:
+        """The listed cells' observed parts, with their summed log probabilities and how many cells each holds."""
+        known = self._indexes.get(observed.tobytes())
+        if known is not None:
+            return known
+        part = self.cells[:, observed]
+        first, groups = distinct_rows(part)
+        counts = np.bincount(groups, minlength=len(first))
+        starts, order = np.cumsum(counts) - counts, np.argsort(groups, kind="stable")
+        total = np.logaddexp.reduceat(self.log_cell[order], starts, axis=0) if len(order) else self.log_cell
+        index = CellTable(part[first]), total, counts.astype(np.float64)
+        if len(self._indexes) < KEPT_PATTERNS:
+            self._indexes[observed.tobytes()] = index
+        return index
+
+    @cached_property
+    def _indexes(self) -> dict[bytes, tuple[CellTable, Array, Array]]:
+        return {}
+
+    @property
+    def parameters_count(self) -> int:
+        """Classes × (Π levels − 1)."""
+        cells: int = prod(self._sizes.tolist())
+        return len(self.log_rest) * (cells - 1)
+
+    def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """See `Distribution.sample`."""
+        cells = np.empty((len(classes), len(self.columns)), dtype=np.int64)
+        for label in np.unique(classes).tolist():
+            chosen = classes == label
+            cells[chosen] = self._draw(int(chosen.sum()), label, rng)
+        return {name: label_array(levels)[cells[:, j]] for j, (name, levels) in enumerate(self.levels.items())}
+
+    def _draw(self, count: int, label: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Cells of one class: listed ones by their probability, the rest evenly."""
+        listed = np.exp(self.log_cell[:, label])
+        share = np.append(listed, max(0.0, 1.0 - listed.sum()) if np.isfinite(self.log_rest[label]) else 0.0)
+        index = rng.choice(len(share), size=count, p=share / share.sum())
+        cells = (
+            np.concatenate([self.cells, self.cells[:1]]).astype(np.int64)[index]
+            if len(self.cells)
+            else np.zeros((count, len(self.columns)), dtype=np.int64)
+        )
+        outside = np.flatnonzero(index == len(listed))
+        known = CellTable(self.cells)
+        while len(outside):
+            cells[outside] = rng.integers(0, self._sizes, size=(len(outside), len(self._sizes)))
+            outside = outside[known.find(cells[outside]) >= 0]
+        return cells
+
+
+def _log_less(log_whole: float, part: Array) -> Array:
+    """log(exp(log_whole) − part) where part is a whole number no larger; −inf where nothing is left."""
+    if log_whole > 30:
+        return np.full(len(part), log_whole)
+    return safe_log(np.round(np.exp(log_whole)) - part)
+
+
+@dataclass(frozen=True)
+class JointCategorical(BaseFamily):
+    """The family of jointly distributed categorical columns: f(v given c) = (n_c(v) + α) / (n_c + α·Π_j m_j).
+
+    Parameters
+    ----------
+    smoothing : None, float or MEstimate
+        The pseudo-count α of every cell; None takes the classifier's. ``MEstimate(m)`` is α = m / Π_j m_j.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> rows = [["red", "circle"], ["red", "square"], ["blue", "circle"], ["blue", "square"]]
+    >>> model = mr.BayesClassifier(distributions={"categorical": mr.JointCategorical(smoothing=0.5)})
+    >>> model.fit(rows, ["yes", "no", "no", "yes"]).predict_proba([["red", "circle"]]).round(4).tolist()  # 0.5 to 1.5
+    [[0.25, 0.75]]
+    """
+
+    smoothing: Any = None
+    name: ClassVar[str] = "joint_categorical"
+    kinds: ClassVar[tuple[str, ...]] = ("categorical",)
+    distribution: ClassVar[type[Distribution]] = JointTable
+
+    def wanted(self, columns: Sequence[str], classes: int) -> JointCounts:
+        """See `Family.wanted`."""
+        return JointCounts.zero(columns, classes)
+
+    def build(self, statistic: JointCounts, setting: Setting) -> JointTable:
+        """See `Family.build`."""
+        declared = [column.levels if column.declared else None for column in setting.columns]
+        ordered = statistic.ordered(declared, missing_is_level=setting.missing == "level")
+        sizes = np.array([max(1, len(levels)) for levels in ordered.labels], dtype=np.int64)
+        size = prod(sizes.tolist())
+        log_pseudo = _log_pseudo_count(
+            setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns), size
+        )
+        shared = [share_out(ordered.cells, weight, sizes, float(np.exp(log_pseudo))) for weight in ordered.weight.T]
+        cells = np.concatenate([part.cells for part in shared])
+        first, _ = distinct_rows(cells) if len(cells) else (np.zeros(0, dtype=np.int64), None)
+        cells = cells[first]
+        log_cell = np.empty((len(cells), len(shared)))
+        log_rest = np.empty(len(shared))
+        for label, part in enumerate(shared):
+            log_cell[:, label], log_rest[label] = part.log_probabilities(cells, size, log_pseudo)
+        return JointTable(
+            statistic.columns,
+            tuple(tuple(levels) for levels in ordered.labels),
+            cells,
+            log_cell,
+            log_rest,
+            setting.unseen,
+        )
+
+
+def _log_pseudo_count(smoothing: Smoothing, size: int) -> float:
+    """log of what smoothing adds to every cell of a table with this many."""
+    if not isinstance(smoothing, MEstimate):
+        return float(safe_log(smoothing))
+    if smoothing.p is not None:
+        raise ValueError("a joint table takes MEstimate(m) without p: its prior belief is the same in every cell")
+    return float(safe_log(smoothing.m)) - log(size)

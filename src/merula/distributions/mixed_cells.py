@@ -1,0 +1,35 @@
+"""Rows of numbers and words as one array: what distributions over kept rows compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.data.encode import Encoded
+from merula.data.schema import Label
+from merula.distributions.joint_table import level_cells
+
+
+def read_cells(
+    rows: Encoded, columns: Sequence[str], level_sets: Sequence[tuple[Label, ...] | None]
+) -> NDArray[np.float64]:
+    """Numbers, places among a column's levels, and NaN for missing cells and unseen levels: rows × columns.
+
+    ``level_sets[j]`` is None for a column of numbers. Infinity is an error naming its column.
+    """
+    numbers = [j for j, known in enumerate(level_sets) if known is None]
+    words = [j for j, known in enumerate(level_sets) if known is not None]
+    cells = np.empty((len(rows), len(columns)))
+    if numbers:
+        cells[:, numbers] = rows.values([columns[j] for j in numbers])
+        for j in np.flatnonzero(np.isinf(cells[:, numbers]).any(axis=0)).tolist():
+            raise ValueError(
+                f"column {columns[numbers[j]]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
+            )
+    if words:
+        levels = rows.remember(("levels of", tuple(columns)), lambda: tuple(level_sets[j] or () for j in words))
+        indices = level_cells(rows, tuple(columns[j] for j in words), levels)
+        cells[:, words] = np.where(indices < 0, np.nan, indices)
+    return cells

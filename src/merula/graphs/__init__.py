@@ -1,0 +1,1 @@
+"""Which column depends on which: structures, probability tables, networks and their files."""

@@ -1,0 +1,254 @@
+"""Conditional distributions: a distribution of some variables for each combination of the levels of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core.arrays import Array
+from merula.data.schema import Label
+from merula.distributions.priors import SUM_TOLERANCE
+from merula.graphs.factors.errors import ImpossibleEvidenceError
+from merula.graphs.factors.events import joined
+from merula.graphs.factors.frames import build_table, cell_columns
+from merula.graphs.factors.functions import spread
+from merula.graphs.factors.joint_text import conditional_html, conditional_text
+from merula.graphs.factors.names import Levels, cell_text, chosen, key_of, rank_of, title
+from merula.graphs.factors.probability_tables import (
+    cell_columns as read_cells,
+    checked_size,
+    declared_levels,
+    placed,
+    read_array,
+    read_variables,
+)
+
+if TYPE_CHECKING:
+    from merula.graphs.factors.joint import JointDistribution
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False, slots=True)
+class ConditionalDistribution:
+    """P(variables given parents): one distribution for each combination of the parents' levels.
+
+    Parameters
+    ----------
+    variables, given : str, sequence of str, or mapping
+        The names of the variables and of their parents, or ``{name: levels}``.
+    probabilities : mapping or array
+        ``{levels of the parents: {levels of the variables: probability}}``, or an array with the parents' axes first. Every
+        row must sum to 1 within 1e-6. Rows that are not listed, or hold zeros alone, are undefined.
+
+    Attributes
+    ----------
+    variables, parents : tuple of str
+        The names.
+    levels : mapping
+        The levels of the parents and of the variables, in the order of the axes.
+    values : read-only array
+        The probabilities; an undefined row holds zeros.
+    defined : read-only array
+        True where a row is a distribution, one axis for each parent.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> mr.ConditionalDistribution("ball", "box", {"B1": {"white": 2 / 3, "black": 1 / 3}, "B2": {"white": 1 / 2, "black": 1 / 2}})
+    P(ball given box)
+    box     white     black
+    B1   0.666667  0.333333
+    B2        0.5       0.5
+    """
+
+    variables: tuple[str, ...]
+    parents: tuple[str, ...]
+    levels: Mapping[str, tuple[Label, ...]]
+    values: Array
+    defined: NDArray[np.bool_]
+
+    def __init__(self, variables: Any, given: Any, probabilities: Any) -> None:
+        targets, parents = (names or () for names in (read_variables(variables)[0], read_variables(given)[0]))
+        if not targets or not parents or set(targets) & set(parents):
+            raise ValueError(f"{title(targets, parents)} needs variables and, apart from these, what they are given; state a JointDistribution where nothing is given")  # fmt: skip
+        levels, values = _read(variables, given, probabilities)
+        self._become(targets, parents, levels, _checked_rows(levels, len(parents), values))
+
+    @classmethod
+    def _of(cls, variables: tuple[str, ...], parents: tuple[str, ...], levels: Levels, values: Array) -> Self:
+        """The conditional of an array whose rows are known to sum to 1, or to 0 where undefined."""
+        self = cls.__new__(cls)
+        self._become(variables, parents, levels, values)
+        return self
+
+    def _become(self, variables: tuple[str, ...], parents: tuple[str, ...], levels: Levels, values: Array) -> None:
+        defined = values.any(axis=tuple(range(len(parents), values.ndim)))
+        for array in (values := values.view(), defined):
+            array.flags.writeable = False
+        fields = {"variables": variables, "parents": parents, "levels": MappingProxyType(dict(levels))}
+        for name, value in {**fields, "values": values, "defined": defined}.items():
+            object.__setattr__(self, name, value)
+
+    def given(self, parents: Any = None, /, **levels: Any) -> JointDistribution:
+        """P(variables) where every parent is at one level; an undefined row raises `ImpossibleEvidenceError`.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> ball = mr.ConditionalDistribution("ball", "box", {"B1": {"white": 0.75, "black": 0.25}})
+        >>> ball.given(box="B1")["white"]
+        0.75
+        """
+        from merula.graphs.factors.joint import JointDistribution
+
+        wanted = joined(parents, levels)
+        if not isinstance(wanted, Mapping) or set(chosen(wanted, self.parents, "a parent")) != set(self.parents):
+            raise ValueError(f"got {wanted!r}, expected one level for each of {list(self.parents)}")
+        index = tuple(rank_of(wanted[name], name, self.levels[name]) for name in self.parents)
+        if not self.defined[index]:
+            raise ImpossibleEvidenceError(f"{self.title} is undefined where {cell_text(self._parent_levels(), index)}: that has probability 0 or was not stated")  # fmt: skip
+        return JointDistribution._of(self.variables, [self.levels[name] for name in self.variables], self.values[index])
+
+    def times(self, prior: JointDistribution) -> JointDistribution:
+        """P(prior's variables, variables) = P(variables given parents)·P(prior): the product rule.
+
+        Variables of the prior that are no parents are taken to tell nothing more, as in a Bayesian network.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> rain = mr.ConditionalDistribution("rain", "sky", {"grey": {"yes": 0.5, "no": 0.5}, "clear": {"no": 1.0}})
+        >>> round((rain * mr.JointDistribution("sky", {"grey": 0.4, "clear": 0.6})).probability(rain="no"), 12)
+        0.8
+        """
+        from merula.graphs.factors.joint import JointDistribution
+
+        if not isinstance(prior, JointDistribution):
+            raise TypeError(f"got {prior!r}, expected a JointDistribution of {list(self.parents)}")
+        missing = next((name for name in self.parents if name not in prior.levels), None)
+        shared = next((name for name in self.variables if name in prior.levels), None)
+        if missing is not None or shared is not None:
+            raise ValueError(f"{self.title} cannot be multiplied by {title(prior.variables)}: expected {list(self.parents)} in it and {list(self.variables)} not")  # fmt: skip
+        levels = {**prior.levels, **{name: self.levels[name] for name in self.variables}}
+        checked_size(levels)
+        rows = spread(self._rows_for(prior), self.parents + self.variables, tuple(levels))
+        return JointDistribution._of(tuple(levels), levels, prior.values.reshape(prior.values.shape + (1,) * len(self.variables)) * rows)  # fmt: skip
+
+    def _rows_for(self, prior: JointDistribution) -> Array:
+        """The probabilities in the order of the prior's levels; every row that the prior allows must be defined."""
+        values, defined = self.values, self.defined
+        for axis, name in enumerate(self.parents):
+            indices = [rank_of(level, name, self.levels[name]) for level in prior.levels[name]]
+            values, defined = values.take(indices, axis=axis), defined.take(indices, axis=axis)
+        weight = prior.marginal(self.parents)
+        lacking = (weight.values > 0) & ~defined
+        if lacking.any():
+            index = tuple(int(axis[0]) for axis in np.nonzero(lacking))
+            raise ValueError(f"{self.title} is undefined where {cell_text(weight.levels, index)}, which has probability {weight.values[index]:g}; state that row")  # fmt: skip
+        return values
+
+    def __mul__(self, other: Any) -> JointDistribution:
+        from merula.graphs.factors.joint import JointDistribution
+
+        return self.times(other) if isinstance(other, JointDistribution) else NotImplemented
+
+    @property
+    def title(self) -> str:
+        """``P(category given color, shape)``."""
+        return title(self.variables, self.parents)
+
+    def _parent_levels(self) -> dict[str, tuple[Label, ...]]:
+        return {name: self.levels[name] for name in self.parents}
+
+    def __iter__(self) -> Iterator[tuple[Any, JointDistribution | None]]:
+        """Each combination of the parents' levels with its distribution, None where it is undefined."""
+        from merula.graphs.factors.joint import JointDistribution
+
+        own = [self.levels[name] for name in self.variables]
+        for index, cell in zip(np.ndindex(self.defined.shape), product(*self._parent_levels().values()), strict=True):
+            row = JointDistribution._of(self.variables, own, self.values[index]) if self.defined[index] else None
+            yield key_of(cell), row
+
+    def to_dict(self) -> dict[Any, dict[Any, float] | None]:
+        """``{levels of the parents: {levels of the variables: probability}}``, None where a row is undefined.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> mr.ConditionalDistribution("ball", {"box": ["B1", "B2"]}, {"B1": {"white": 0.75, "black": 0.25}}).to_dict()
+        {'B1': {'white': 0.75, 'black': 0.25}, 'B2': None}
+        """
+        return {key: None if row is None else row.to_dict() for key, row in self}
+
+    def to_frame(self) -> Any:
+        """A table with one column for each parent and variable and a column "probability"; undefined rows are left out.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> mr.ConditionalDistribution("ball", "box", {"B1": {"white": 0.75, "black": 0.25}}).to_frame()
+          box   ball  probability
+        0  B1  white         0.75
+        1  B1  black         0.25
+        """
+        defined = np.broadcast_to(spread(self.defined, self.parents, tuple(self.levels)), self.values.shape)
+        cells = np.flatnonzero(defined)
+        return build_table({**cell_columns(self.levels, cells), "probability": self.values.reshape(-1)[cells]})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ConditionalDistribution._of, (self.variables, self.parents, dict(self.levels), np.array(self.values))
+
+    def __repr__(self) -> str:
+        return conditional_text(self)
+
+    def _repr_html_(self) -> str:
+        return conditional_html(self)
+
+
+def _read(variables: Any, given: Any, probabilities: Any) -> tuple[Levels, Array]:
+    """The levels of parents and variables, and the array of probabilities with the parents' axes first."""
+    (targets, stated), (parents, known) = read_variables(variables), read_variables(given)
+    assert targets is not None and parents is not None
+    declared = {**(known or {}), **(stated or {})}
+    if not isinstance(probabilities, Mapping):
+        complete = declared if len(declared) == len(parents + targets) else None
+        return read_array(parents + targets, complete, probabilities)
+    outer, rows = read_cells(parents, probabilities)
+    columns: dict[str, list[Label]] = {name: [] for name in parents + targets}
+    numbers: list[Any] = []
+    for index, (key, row) in enumerate(zip(probabilities, rows, strict=True)):
+        if not isinstance(row, Mapping):
+            raise ValueError(
+                f"the row of {title(targets, parents)} at {key!r} is {row!r}, expected {{levels: probability}}"
+            )
+        inner, found = read_cells(targets, row)
+        for name in parents:
+            columns[name] += [outer[name][index]] * len(found)
+        for name in targets:
+            columns[name] += inner[name]
+        numbers += found
+    levels = {name: declared_levels(name, values, declared.get(name)) for name, values in columns.items()}
+    return levels, placed(levels, columns, numbers)
+
+
+def _checked_rows(levels: Levels, parents: int, values: Array) -> Array:
+    """The array with every row normalised; rows of zeros stay, others must hold probabilities that sum to 1 within 1e-6."""
+    names = list(levels)
+    heading = title(names[parents:], names[:parents])
+    bad = ~((values >= 0) & (values < np.inf))
+    if bad.any():
+        index = tuple(int(axis[0]) for axis in np.nonzero(bad))
+        raise ValueError(f"{heading} holds {values[index]:g} at {cell_text(levels, index)}; probabilities are numbers from 0 to 1")  # fmt: skip
+    totals = values.sum(axis=tuple(range(parents, values.ndim)), keepdims=True)
+    wrong = (np.abs(totals - 1) > SUM_TOLERANCE) & (totals != 0)
+    if wrong.any():
+        index = tuple(int(axis[0]) for axis in np.nonzero(wrong))[:parents]
+        row = cell_text({name: levels[name] for name in names[:parents]}, index)
+        total = totals[index].reshape(-1)[0]
+        raise ValueError(f"{heading} sums to {total:.9g} where {row}, expected 1")
+    return values / np.where(totals == 0, 1.0, totals)

@@ -1,0 +1,61 @@
+"""The names and levels of a distribution's variables: looked up, written down, and what to say when they are unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from merula.core.checks import one_of
+from merula.data.schema import Label
+from merula.data.table import plain_label
+
+Levels = Mapping[str, tuple[Label, ...]]
+MOST_NAMED = 20  # levels that an error lists
+
+
+def title(variables: Iterable[str], given: Iterable[str] = ()) -> str:
+    """``P(color, shape)`` or ``P(category given color, shape)``."""
+    condition = ", ".join(given)
+    return f"P({', '.join(variables)}{' given ' + condition if condition else ''})"
+
+
+def cell_text(levels: Levels, index: Sequence[Any]) -> str:
+    """``color = 'red', shape = 'circle'`` for the cell at these places."""
+    return ", ".join(
+        f"{name} = {labels[int(rank)]!r}" for (name, labels), rank in zip(levels.items(), index, strict=True)
+    )
+
+
+def chosen(names: Any, variables: Iterable[str], what: str = "a variable") -> tuple[str, ...]:
+    """One name or several, every one among the variables and none twice."""
+    if not isinstance(names, Iterable):
+        raise ValueError(f"{what} is {names!r}, expected a name or several")
+    asked = (names,) if isinstance(names, str) else tuple(names)
+    found = tuple(one_of(name, variables, what) for name in asked)
+    twice = next((name for name in found if found.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{what} is named more than once: {twice!r} in {list(found)}")
+    return found
+
+
+def rank_of(level: Any, name: str, levels: Sequence[Label]) -> int:
+    """The place of a level among those of its variable, or a ValueError that suggests the nearest."""
+    try:
+        return levels.index(plain_label(level))
+    except (ValueError, TypeError):
+        words = {str(label): label for label in levels}
+        near = get_close_matches(str(level), words, n=1, cutoff=0.5)
+        hint = f"; did you mean {words[near[0]]!r}?" if near else ""
+        listed = ", ".join(map(repr, levels[:MOST_NAMED])) + (", …" if len(levels) > MOST_NAMED else "")
+        raise ValueError(f"{name!r} has no level {level!r}, expected one of {listed}{hint}") from None
+
+
+def key_of(levels: tuple[Label, ...]) -> Any:
+    """How a cell is named: by the tuple of its levels, by the level itself where there is one variable."""
+    return levels[0] if len(levels) == 1 else levels
+
+
+def levels_of(key: Any) -> tuple[Any, ...]:
+    """The levels that name a cell, whichever way `key_of` may have written them."""
+    return key if isinstance(key, tuple) else (key,)

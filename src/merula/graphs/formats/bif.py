@@ -1,0 +1,377 @@
+"""The Bayesian Interchange Format: ``variable``, ``probability`` and their braces.
+
+Read: rows in any order with the parents' states named; ``table`` of a node with parents (the node's own states slowest,
+the last parent fastest); ``default``; commas or blanks; comments; properties; names and labels quoted or not.
+
+Written: rows with named states, which pgmpy, pyAgrum and bnlearn read alike. Labels that one of them cannot read become
+safe identifiers; ``property merula_levels`` and ``merula_name`` keep the originals, percent-encoded, and `parse` restores them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+
+from merula.core.arrays import Array
+from merula.data.schema import Label
+from merula.graphs.formats.checks import (
+    declared,
+    filled,
+    finished,
+    nearest,
+    probability_node,
+    row_name,
+    table_shape,
+    writable,
+)
+from merula.graphs.formats.identifiers import decode_words, encode_words, level_texts, safe_identifiers, with_originals
+from merula.graphs.formats.reading import (
+    QUOTED,
+    QUOTED_OR_BARE,
+    Misread,
+    at_commas,
+    known_words,
+    label_list,
+    numbers,
+    statements,
+    unquoted,
+    without_comments,
+)
+from merula.graphs.network.node import AnyNode, Node
+
+COMMENT = re.compile(rf"{QUOTED}|//[^\n]*|/\*.*?\*/", re.DOTALL)
+BLOCK = re.compile(
+    rf"\s*+(?:(?P<kind>network|variable)\b\s*(?P<name>{QUOTED}|[^{{\"]*?)|(?P<probability>probability)\s*\((?P<header>.*?)\))\s*\{{",
+    re.DOTALL,
+)
+TYPE = re.compile(r"type\s+(?P<kind>[\w-]+)\s*(?:\[\s*(?P<count>\d+)\s*\])?\s*(?:\{(?P<labels>.*)\})?", re.DOTALL)
+KEPT = re.compile(r"property\s+merula_(?P<what>name|levels)\s*=\s*(?P<words>\S+)")
+WHOLE = re.compile(r"(?P<what>table|default)\b(?P<numbers>.*)", re.DOTALL)
+KEYWORDS = {"network", "variable", "probability", "property", "type", "discrete", "table", "default"}
+SAFE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+SAFE_LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\d+|\d+[A-DF-Za-df-z_][A-Za-z0-9_]*")
+
+
+@dataclass
+class Block:
+    """One pair of braces: what it is about, and its statements with their places in the text."""
+
+    kind: str
+    about: str
+    offset: int
+    statements: list[tuple[int, str]] = field(default_factory=list)
+
+
+@dataclass
+class Variables:
+    """What the variable blocks say: identifiers of variables and states, and the originals kept in properties."""
+
+    levels: dict[str, tuple[Label, ...]]
+    names: dict[str, str]
+    labels: dict[str, list[str]]
+
+
+def parse(text: str) -> list[Node]:
+    """The nodes of a network in BIF.
+
+    Parameters
+    ----------
+    text : str
+        What a ``.bif`` file holds.
+
+    Returns
+    -------
+    list of Node
+        One node per variable, in the order of the file; every label is a word.
+
+    Examples
+    --------
+    >>> nodes = parse('''
+    ... network example { }
+    ... variable smoke { type discrete [ 2 ] { yes, no }; }
+    ... variable lung { type discrete [ 2 ] { yes, no }; }
+    ... probability ( smoke ) { table 0.3, 0.7; }
+    ... probability ( lung | smoke ) { (no) 0.01 0.99; (yes) 0.1 0.9; }
+    ... ''')
+    >>> nodes[1].parents, nodes[1].table.tolist()
+    (('smoke',), [[0.1, 0.9], [0.01, 0.99]])
+    """
+    if "//" in text or "/*" in text:
+        text = without_comments(text, COMMENT)
+    try:
+        blocks = list(_blocks(text))
+        variables = _variables([block for block in blocks if block.kind == "variable"])
+        nodes = [_node(block, variables.levels) for block in blocks if block.kind == "probability"]
+    except Misread as error:
+        raise error.at_line(text) from None
+    return with_originals(finished(variables.levels, nodes), variables.names, variables.labels)
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    offset, end = 0, len(text.rstrip())
+    while offset < end:
+        found = BLOCK.match(text, offset)
+        if found is None:
+            met = text[offset:].split(None, 1)[0][:40]
+            raise Misread(
+                f"expected 'network', 'variable' or 'probability' and an opening brace, got {met!r}",
+                offset + len(text[offset:]) - len(text[offset:].lstrip()),
+            )
+        kind = found["kind"] or found["probability"]
+        block = Block(
+            kind,
+            found["header"] if found["probability"] else unquoted(found["name"]),
+            found.start(kind if kind == "probability" else "kind"),
+        )
+        offset = found.end()
+        for index, statement in statements(text, offset, f"{kind} {block.about.strip()!r}"):
+            offset = index
+            if statement:
+                block.statements.append((index, statement))
+        yield block
+
+
+def _variables(blocks: Sequence[Block]) -> Variables:
+    pairs: list[tuple[str, Sequence[Label]]] = []
+    names: dict[str, str] = {}
+    labels: dict[str, list[str]] = {}
+    for block in blocks:
+        pairs.append((block.about, _states(block)))
+        for _, statement in block.statements:
+            kept = KEPT.match(statement)
+            if kept and kept["what"] == "name":
+                names[block.about] = decode_words(kept["words"])[0]
+            elif kept:
+                labels[block.about] = decode_words(kept["words"])
+    return Variables(declared(pairs), names, labels)
+
+
+def _states(block: Block) -> list[str]:
+    """The states that a variable block declares."""
+    types = [(index, TYPE.fullmatch(text)) for index, text in block.statements if text.startswith("type")]
+    if len(types) != 1:
+        raise Misread(f"variable {block.about!r} has {len(types)} 'type' statements; expected one", block.offset)
+    index, found = types[0]
+    if found is None or found["kind"] != "discrete" or found["labels"] is None:
+        raise Misread(
+            f"variable {block.about!r} is not declared as 'type discrete [ n ] {{ … }}'; only discrete variables are read",
+            index,
+        )
+    count = None if found["count"] is None else int(found["count"])
+    labels = label_list(found["labels"], count)
+    if count is not None and len(labels) != count:
+        raise Misread(
+            f"variable {block.about!r} declares {count} levels and lists {len(labels)}: {', '.join(labels)}; correct the count, or put labels with commas or spaces in quotes",
+            index,
+        )
+    return labels
+
+
+def _node(block: Block, levels: Mapping[str, tuple[Label, ...]]) -> Node:
+    """The node of a probability block."""
+    try:
+        name, *parents = _header(block.about, levels)
+        table_shape(name, parents, levels)
+    except ValueError as error:
+        raise Misread(str(error), block.offset) from None
+    table = _table(block, name, parents, levels)
+    try:
+        return probability_node(name, parents, levels, table)
+    except ValueError as error:
+        raise Misread(str(error), block.offset) from None
+
+
+def _header(header: str, levels: Mapping[str, tuple[Label, ...]]) -> list[str]:
+    """The variable and its parents, from what stands in the parentheses after ``probability``."""
+    if unquoted(header) in levels:
+        return [unquoted(header)]
+    left, bar, right = header.partition("|")
+    words = [unquoted(word) for word in [left, *at_commas(right)]] if bar else [unquoted(left)]
+    if bar and not right.strip():
+        words = words[:1]
+    if all(word in levels for word in words):
+        return words
+    bare = [unquoted(word) for word in QUOTED_OR_BARE.findall(header)]
+    if bare and all(word in levels for word in bare):
+        return bare
+    folded = {name.casefold(): name for name in levels}
+    if len(folded) == len(levels) and all(word.casefold() in folded for word in words):
+        return [folded[word.casefold()] for word in words]
+    for name in sorted(levels, key=len, reverse=True):  # a bar, a comma or a parenthesis inside a name
+        rest = header.strip().removeprefix(name)
+        if rest != header.strip() and rest.lstrip().startswith("|"):
+            for count in range(1, rest.count(",") + 2):
+                parents = known_words(rest.lstrip()[1:], [levels] * count)
+                if parents:
+                    return [name, *parents]
+    unknown = next(word for word in words if word not in levels)
+    role = "gives probabilities for" if unknown == words[0] else f"gives {words[0]!r} the parent"
+    raise ValueError(
+        f"a probability block {role} {unknown!r}, which no variable block declares{nearest(unknown, levels)}"
+    )
+
+
+def _table(block: Block, name: str, parents: Sequence[str], levels: Mapping[str, tuple[Label, ...]]) -> Array:
+    """P(name given parents) from the rows, the ``table`` and the ``default`` of a block."""
+    size, shape = len(levels[name]), table_shape(name, parents, levels)
+    whole: Array | None = None
+    rows: list[tuple[int, str]] = []
+    for index, statement in block.statements:
+        if statement.startswith("("):
+            rows.append((index, statement))
+        elif found := WHOLE.match(statement):
+            whole = _whole(found, index, name, parents, levels)
+        elif not statement.startswith("property"):
+            raise Misread(f"expected a row, 'table', 'default' or 'property', got {statement[:40]!r}", index)
+    if whole is None and not rows:
+        raise Misread(f"the probability block of {name!r} holds no probabilities", block.offset)
+    table = np.full((int(np.prod(shape[:-1])), size), np.nan) if whole is None else whole.reshape(-1, size)
+    indices, values = _rows(rows, name, parents, levels)
+    table[indices] = values
+    if whole is None and len(indices) < len(table):
+        met = np.zeros(len(table), dtype=bool)
+        met[indices] = True
+        missing = np.unravel_index(int(np.argmin(met)), shape[:-1])
+        raise Misread(
+            f"{row_name(name, parents, levels, [int(code) for code in missing])} is missing; expected a row for every combination of parents' states, or a 'default'",
+            block.offset,
+        )
+    return table.reshape(shape)
+
+
+def _whole(
+    found: re.Match[str], index: int, name: str, parents: Sequence[str], levels: Mapping[str, tuple[Label, ...]]
+) -> Array:
+    """A table from ``table`` (own states slowest, last parent fastest) or ``default`` (one row for all)."""
+    shape = table_shape(name, parents, levels)
+    try:
+        values = numbers(found["numbers"].replace(",", " ").split())
+        if found["what"] == "default":
+            return np.broadcast_to(filled(name, (), levels, values), shape).copy()
+        filled(name, parents, levels, values)
+    except ValueError as error:
+        raise Misread(f"in the {found['what']} of {name!r}: {error}", index) from None
+    return np.ascontiguousarray(np.moveaxis(values.reshape(shape[-1:] + shape[:-1]), 0, -1))
+
+
+def _rows(
+    rows: Sequence[tuple[int, str]], name: str, parents: Sequence[str], levels: Mapping[str, tuple[Label, ...]]
+) -> tuple[list[int], Array]:
+    """Which row of the table each row of the file is, and the numbers of all of them at once."""
+    size, step = len(levels[name]), 1
+    steps: list[dict[str, int]] = []
+    for parent in reversed(parents):
+        steps.insert(0, {label: code * step for code, label in enumerate(levels[parent])})
+        step *= len(levels[parent])
+    indices: dict[int, int] = {}
+    words: list[str] = []
+    for offset, row in rows:
+        labels, _, tail = row.rpartition(")")
+        index = _index(labels[1:], steps, offset, name, parents)
+        if indices.setdefault(index, offset) != offset:
+            raise Misread(f"the row {labels}) of {name!r} is given twice", offset)
+        new = tail.replace(",", " ").split()
+        if len(new) != size:
+            raise Misread(
+                f"the row {labels}) of {name!r} has {len(new)} probabilities; expected {size}, then ';'", offset
+            )
+        words += new
+    try:
+        return list(indices), numbers(words).reshape(-1, size)
+    except ValueError as error:
+        raise Misread(f"in the rows of {name!r}: {error}; is a ';' missing?", rows[0][0]) from None
+
+
+def _index(text: str, steps: Sequence[dict[str, int]], offset: int, name: str, parents: Sequence[str]) -> int:
+    """The number of the row whose parents' states are named in a text."""
+    words = text.split(",")
+    try:
+        return sum([step[word.strip()] for step, word in zip(steps, words, strict=True)])
+    except (KeyError, ValueError):
+        pass
+    if not steps and not text.strip():
+        return 0
+    for reading in (label_list(text, len(steps)), known_words(text, steps)):
+        if reading and len(reading) == len(steps) and all(map(dict.__contains__, steps, reading)):
+            return sum(step[word] for step, word in zip(steps, reading, strict=True))
+    labels = label_list(text, len(steps))
+    if len(labels) != len(steps):
+        met = " ".join(text.split())
+        raise Misread(
+            f"a row of {name!r} names {len(labels)} states ({met:.60}); expected one for each of its parents {list(parents)}: is a ';' missing?",
+            offset,
+        )
+    label, parent, step = next(met for met in zip(labels, parents, steps, strict=True) if met[0] not in met[2])
+    raise Misread(
+        f"a row of {name!r} names the level {label!r} of {parent!r}, whose levels are {', '.join(step)}{nearest(label, step)}",
+        offset,
+    )
+
+
+def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
+    """A network in BIF, as pgmpy, pyAgrum and bnlearn read it.
+
+    Parameters
+    ----------
+    nodes : sequence of Node
+        One node per variable.
+    name : str
+        The network's name.
+
+    Returns
+    -------
+    str
+        The text of a ``.bif`` file. Numbers have all their digits, so that `parse` gives the same table bit for bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(dump([Node("income", ("<=50K", ">50K"), (), np.array([0.75, 0.25]))]))
+    network unknown {
+    }
+    variable income {
+      type discrete [ 2 ] { le_50K, gt_50K };
+      property merula_levels = %3C%3D50K,%3E50K;
+    }
+    probability ( income ) {
+      table 0.75, 0.25;
+    }
+    <BLANKLINE>
+    """
+    tables = writable(nodes)
+    names = safe_identifiers([node.name for node in tables], SAFE_NAME, KEYWORDS, case_matters=False)
+    identifier = dict(zip((node.name for node in tables), names, strict=True))
+    states = {node.name: safe_identifiers(level_texts(node), SAFE_LABEL, KEYWORDS, stem="state") for node in tables}
+    lines = [f"network {safe_identifiers([name], SAFE_NAME, KEYWORDS)[0]} {{", "}"]
+    for node in tables:
+        lines += _variable_lines(node, identifier[node.name], states[node.name])
+    for node in tables:
+        lines += _probability_lines(node, identifier, states)
+    return "\n".join(lines) + "\n"
+
+
+def _variable_lines(node: Node, identifier: str, states: Sequence[str]) -> list[str]:
+    lines = [f"variable {identifier} {{", f"  type discrete [ {len(states)} ] {{ {', '.join(states)} }};"]
+    if identifier != node.name:
+        lines.append(f"  property merula_name = {encode_words([node.name])};")
+    if list(states) != level_texts(node):
+        lines.append(f"  property merula_levels = {encode_words(level_texts(node))};")
+    return [*lines, "}"]
+
+
+def _probability_lines(node: Node, identifier: Mapping[str, str], states: Mapping[str, Sequence[str]]) -> list[str]:
+    if not node.parents:
+        return [f"probability ( {identifier[node.name]} ) {{", f"  table {_numbers(node.table.tolist())};", "}"]
+    header = f"{identifier[node.name]} | {', '.join(identifier[parent] for parent in node.parents)}"
+    given = product(*(states[parent] for parent in node.parents))
+    rows = node.table.reshape(-1, len(node.levels)).tolist()
+    lines = [f"  ({', '.join(labels)}) {_numbers(row)};" for labels, row in zip(given, rows, strict=True)]
+    return [f"probability ( {header} ) {{", *lines, "}"]
+
+
+def _numbers(row: Sequence[float]) -> str:
+    return ", ".join(map(repr, row))

@@ -1,0 +1,189 @@
+"""What every format asks of a network: known parents, whole tables, rows that sum to 1, no cycle."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from math import prod
+from typing import NoReturn, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core.arrays import Array
+from merula.data.schema import Label
+from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
+
+EXACT = 1e-12  # a row this near to 1 is kept bit for bit
+TOLERANCE = 1e-6  # a row this near to 1 is normalised
+SIXTH_DIGIT = 5e-7  # what rounding to six digits, as pyAgrum writes, may add per level
+LARGEST_TABLE = 10**8  # cells; 800 MB
+MOST_PARENTS = 63  # an array has at most 64 axes
+
+Levels = Mapping[str, tuple[Label, ...]]
+Kind = TypeVar("Kind", bound=Node | NoisyNode | GaussianNode)
+
+
+def declared(variables: Iterable[tuple[str, Sequence[Label]]]) -> dict[str, tuple[Label, ...]]:
+    """The levels of each variable, in the order of the file; an error for a name or a level met twice."""
+    levels: dict[str, tuple[Label, ...]] = {}
+    for name, labels in variables:
+        if name in levels:
+            raise ValueError(f"variable {name!r} is declared twice; give every variable a name of its own")
+        if not labels:
+            raise ValueError(f"variable {name!r} has no level; expected at least one")
+        twice = [label for label, count in Counter(labels).items() if count > 1]
+        if twice:
+            raise ValueError(f"variable {name!r} has the level {twice[0]!r} twice; levels must differ")
+        levels[name] = tuple(labels)
+    if not levels:
+        raise ValueError("no variable was found; expected at least one")
+    return levels
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint at the known word nearest to an unknown one, or nothing."""
+    close = get_close_matches(word, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def table_shape(name: str, parents: Sequence[str], levels: Levels) -> tuple[int, ...]:
+    """The shape of P(name given parents): one axis per parent, the variable's own levels last."""
+    if name not in levels:
+        raise ValueError(
+            f"probabilities are given for {name!r}, which is not a declared variable{nearest(name, levels)}"
+        )
+    for parent in parents:
+        if parent not in levels:
+            raise ValueError(f"variable {name!r} has the unknown parent {parent!r}{nearest(parent, levels)}")
+    if len({name, *parents}) <= len(parents):
+        raise ValueError(f"variable {name!r} has the parents {list(parents)}; expected each once, and not itself")
+    if len(parents) > MOST_PARENTS:
+        raise ValueError(f"variable {name!r} has {len(parents)} parents; at most {MOST_PARENTS} are possible")
+    shape = tuple(len(levels[variable]) for variable in (*parents, name))
+    if prod(shape) > LARGEST_TABLE:
+        raise ValueError(
+            f"the table of {name!r} given {len(parents)} parents would have {prod(shape):,} cells, at most {LARGEST_TABLE:,} fit into a file; give it fewer parents (.json and .xdsl hold a NoisyOr or NoisyMax by its few numbers)"
+        )
+    return shape
+
+
+def filled(name: str, parents: Sequence[str], levels: Levels, numbers: Array) -> Array:
+    """The numbers as P(name given parents), first parent slowest, the variable's own levels fastest."""
+    shape = table_shape(name, parents, levels)
+    if numbers.size != prod(shape):
+        raise ValueError(
+            f"variable {name!r} has {numbers.size} probabilities; expected {' × '.join(map(str, shape))} = {prod(shape)}"
+        )
+    return numbers.reshape(shape)
+
+
+def probability_node(name: str, parents: Sequence[str], levels: Levels, table: Array) -> Node:
+    """The node of a table whose rows sum to 1; rows off by less than 1e-6 are normalised.
+
+    Six printed digits may miss 1 by more where there are many levels, so the tolerance is max(1e-6, 5e-7 × levels).
+    """
+    wrong = ~(np.isfinite(table) & (table >= 0))
+    if wrong.any():
+        index = _first(wrong)
+        row = row_name(name, parents, levels, index[:-1], levels[name][index[-1]])
+        raise ValueError(f"{row} is {table[index]}; expected a number between 0 and 1")
+    totals = table.sum(axis=-1, keepdims=True)
+    off = np.abs(totals - 1)
+    allowed = max(TOLERANCE, SIXTH_DIGIT * table.shape[-1]) + EXACT
+    if (off > allowed).any():
+        index = _first(off[..., 0] > allowed)
+        row = row_name(name, parents, levels, index)
+        raise ValueError(f"{row} sums to {totals[index][0]:.9g}; expected 1, within {allowed:.2g}: correct its numbers")
+    return Node(name, levels[name], tuple(parents), np.where(off > EXACT, table / totals, table))
+
+
+def _first(wrong: NDArray[np.bool_]) -> tuple[int, ...]:
+    return tuple(int(code) for code in np.argwhere(wrong)[0])
+
+
+def row_name(
+    name: str, parents: Sequence[str], levels: Levels, index: Sequence[int], level: Label | None = None
+) -> str:
+    """A row of a table as people write it.
+
+    Examples
+    --------
+    >>> row_name("lung", ["smoke"], {"smoke": ("yes", "no"), "lung": ("yes", "no")}, [1])
+    'P(lung given smoke = no)'
+    """
+    given = ", ".join(f"{parent} = {levels[parent][code]}" for parent, code in zip(parents, index, strict=True))
+    what = name if level is None else f"{name} = {level}"
+    return f"P({what} given {given})" if given else f"P({what})"
+
+
+def finished(names: Iterable[str], nodes: Sequence[Kind]) -> list[Kind]:
+    """The nodes in the order their variables were declared, one each, without a cycle."""
+    names = list(names)
+    of = {node.name: node for node in nodes}
+    if len(of) < len(nodes):
+        name = next(name for name, count in Counter(node.name for node in nodes).items() if count > 1)
+        raise ValueError(f"variable {name!r} is given probabilities twice; expected them once")
+    for name in names:
+        if name not in of:
+            raise ValueError(f"variable {name!r} has no probabilities; expected a table for every variable")
+    refuse_cycle({node.name: node.parents for node in nodes})
+    return [of[name] for name in names]
+
+
+def refuse_cycle(parents: Mapping[str, Collection[str]]) -> None:
+    """Raise, with the cycle, where following parents leads back to the start."""
+    waiting = {name: len(set(known)) for name, known in parents.items()}
+    children: dict[str, list[str]] = {name: [] for name in parents}
+    for name, known in parents.items():
+        for parent in set(known):
+            children[parent].append(name)
+    ready = [name for name, count in waiting.items() if not count]
+    while ready:
+        for child in children[ready.pop()]:
+            waiting[child] -= 1
+            if not waiting[child]:
+                ready.append(child)
+    left = {name for name, count in waiting.items() if count}
+    if left:
+        _report_cycle(parents, left)
+
+
+def _report_cycle(parents: Mapping[str, Collection[str]], left: set[str]) -> NoReturn:
+    name, path = min(left), dict[str, None]()
+    while name not in path:  # among what is left, everybody has a parent that is left
+        path[name] = None
+        name = min(left.intersection(parents[name]))
+    cycle = [name, *reversed(list(path)[list(path).index(name) :])]
+    raise ValueError(f"the arcs form a cycle: {' → '.join(cycle)}; take one of them out")
+
+
+def writable(nodes: Sequence[AnyNode]) -> list[Node]:
+    """The nodes of a network about to be written, each with its full table; numbers and broken networks are refused."""
+    levels = discrete_levels(nodes)
+    return [full_table(node, levels) for node in nodes]
+
+
+def discrete_levels(nodes: Sequence[AnyNode]) -> dict[str, tuple[Label, ...]]:
+    """The levels of each variable of a network that must be discrete, with known parents and without a cycle."""
+    for node in nodes:
+        if isinstance(node, GaussianNode):
+            raise ValueError(
+                f"variable {node.name!r} is a number, and this format holds discrete variables alone; write merula's own .json, or discretise it"
+            )
+    levels = declared((node.name, node.levels) for node in nodes)
+    for node in nodes:
+        for parent in node.parents:
+            table_shape(node.name, [parent], levels)
+    refuse_cycle({node.name: node.parents for node in nodes})
+    return levels
+
+
+def full_table(node: AnyNode, levels: Levels) -> Node:
+    """The node with its table written out, which must have the right shape and rows that sum to 1."""
+    assert not isinstance(node, GaussianNode)
+    shape = table_shape(node.name, node.parents, levels)
+    if node.table.shape != shape:
+        raise ValueError(f"the table of {node.name!r} has the shape {node.table.shape}; expected {shape}")
+    return probability_node(node.name, node.parents, levels, node.table)

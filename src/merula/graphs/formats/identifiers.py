@@ -1,0 +1,134 @@
+"""Names and labels that every program reads: safe identifiers, and the originals kept beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+from unicodedata import normalize
+from urllib.parse import quote, unquote
+
+from merula.graphs.network.node import Node, NoisyNode
+
+WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+SPELLED = {
+    "<=": "le_",
+    ">=": "ge_",
+    "<": "lt_",
+    ">": "gt_",
+    "≤": "le_",
+    "≥": "ge_",
+    "+": "_plus",
+    "%": "_percent",
+    "ß": "ss",
+}
+SYMBOL = re.compile("|".join(map(re.escape, SPELLED)))
+Discrete = TypeVar("Discrete", bound=Node | NoisyNode)
+EMPTY = "%"  # a lone percent sign stands for the empty word
+
+
+def safe_identifiers(
+    words: Sequence[str],
+    safe: re.Pattern[str] = WORD,
+    reserved: Collection[str] = (),
+    stem: str = "x",
+    case_matters: bool = True,
+) -> list[str]:
+    """One identifier per word, all different: the word itself where it is safe, else one made from its letters.
+
+    Examples
+    --------
+    >>> safe_identifiers(["<=50K", ">50K", "n/a", "yes", "色泽", ""])
+    ['le_50K', 'gt_50K', 'n_a', 'yes', 'x', 'x_2']
+    """
+
+    def key(word: str) -> str:
+        return word if case_matters else word.casefold()
+
+    def is_safe(word: str) -> bool:
+        return safe.fullmatch(word) is not None and word.casefold() not in reserved
+
+    kept: dict[str, str] = {}
+    for word in words:
+        if is_safe(word):
+            kept.setdefault(key(word), word)
+    used = set(kept)
+    chosen = []
+    for word in words:
+        identifier = word if kept.get(key(word)) == word else _unused(_spelled(word, stem), used, key, reserved)
+        used.add(key(identifier))
+        chosen.append(identifier)
+    return chosen
+
+
+def _spelled(word: str, stem: str) -> str:
+    spelled = SYMBOL.sub(lambda found: SPELLED[found.group()], word)
+    letters = normalize("NFKD", spelled).encode("ascii", "ignore").decode()  # é → e
+    plain = re.sub(r"[^A-Za-z0-9_]+", "_", letters).strip("_")
+    return plain if plain[:1].isalpha() else f"{stem}_{plain}".rstrip("_")
+
+
+def _unused(word: str, used: Collection[str], key: Callable[[str], str], reserved: Collection[str]) -> str:
+    number, candidate = 1, word
+    while key(candidate) in used or candidate.casefold() in reserved:
+        number += 1
+        candidate = f"{word}_{number}"
+    return candidate
+
+
+def encode_words(words: Iterable[str]) -> str:
+    """Words as letters, digits, percent signs and commas alone, so that no format trips over them.
+
+    Examples
+    --------
+    >>> encode_words(["<=50K", "", "yes"])
+    '%3C%3D50K,%,yes'
+    """
+    return ",".join(quote(word, safe="", errors="surrogatepass") or EMPTY for word in words)
+
+
+def decode_words(text: str) -> list[str]:
+    """The words that `encode_words` wrote.
+
+    Examples
+    --------
+    >>> decode_words("%3C%3D50K,%,yes")
+    ['<=50K', '', 'yes']
+    """
+    return ["" if word == EMPTY else unquote(word, errors="surrogatepass") for word in text.strip().split(",")]
+
+
+def level_texts(node: Node | NoisyNode) -> list[str]:
+    """The levels as words, which is all that other programs' formats hold."""
+    texts = [str(level) for level in node.levels]
+    if len(set(texts)) < len(texts):
+        raise ValueError(
+            f"variable {node.name!r} has levels of different kinds that read the same ({', '.join(map(repr, node.levels))}); write merula's own .json, which keeps kinds"
+        )
+    return texts
+
+
+def with_originals(
+    nodes: Sequence[Discrete], names: Mapping[str, str], levels: Mapping[str, Sequence[str]]
+) -> list[Discrete]:
+    """The nodes under the original names and levels that a file of ours keeps beside its identifiers."""
+    if not names and not levels:
+        return list(nodes)
+    for node in nodes:
+        if len(levels.get(node.name, node.levels)) != len(node.levels):
+            raise ValueError(
+                f"variable {node.name!r} has {len(node.levels)} levels, its property merula_levels names {len(levels[node.name])}; correct or delete the property"
+            )
+    originals = [names.get(node.name, node.name) for node in nodes]
+    if len(set(originals)) < len(originals):
+        raise ValueError("the properties merula_name give one name to two variables; correct or delete them")
+    return [
+        replace(
+            node,
+            name=original,
+            levels=tuple(levels.get(node.name, node.levels)),
+            parents=tuple(names.get(parent, parent) for parent in node.parents),
+        )
+        for original, node in zip(originals, nodes, strict=True)
+    ]

@@ -1,0 +1,252 @@
+"""merula's own format: JSON with a version, every label with its kind, every number with all its digits.
+
+``{"format": "merula network", "version": 1, "nodes": [{"name", "kind", "levels", "parents", …}, …]}``. By ``kind``:
+
+- ``table``: ``probabilities`` nests one list per parent, in their order, the node's own levels innermost;
+- ``noisy-max``: ``effects``, one list of rows per parent, and ``leak``; levels from the lowest to the highest;
+- ``linear-gaussian``: ``levels`` is null; ``numeric_parents`` names which parents are numbers; ``intercept``, ``slopes`` and
+  ``variance`` nest one list per discrete parent, ``slopes`` one more, for the numeric ones.
+
+Further kinds bring their own keys. Unknown keys are left alone, unknown kinds are refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from merula.core.arrays import Array
+from merula.data.schema import Label
+from merula.graphs.formats.checks import TOLERANCE, declared, finished, probability_node, table_shape
+from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
+
+FORMAT = "merula network"
+VERSION = 1
+
+Levels = Mapping[str, tuple[Label, ...]]
+
+
+def parse(text: str) -> list[AnyNode]:
+    """The nodes of a network in merula's JSON, exactly as they were written.
+
+    Parameters
+    ----------
+    text : str
+        What a ``.json`` file holds.
+
+    Returns
+    -------
+    list of Node, NoisyNode or GaussianNode
+        One node per variable; labels keep their kinds (integer, number, boolean, word).
+
+    Examples
+    --------
+    >>> nodes = parse('''{"format": "merula network", "version": 1, "nodes": [
+    ...   {"name": "dice", "kind": "table", "levels": [1, 2], "parents": [], "probabilities": [0.5, 0.5]}]}''')
+    >>> nodes[0].levels, nodes[0].table.tolist()
+    ((1, 2), [0.5, 0.5])
+    """
+    return _nodes(_entries(_loaded(text)))
+
+
+def _nodes(entries: Sequence[Mapping[str, Any]]) -> list[AnyNode]:
+    """The nodes that plain data describe, which must be a whole network."""
+    numeric = {entry["name"]: (entry["name"],) for entry in entries if entry["kind"] == "linear-gaussian"}
+    everything = declared((entry["name"], numeric.get(entry["name"], entry["levels"])) for entry in entries)
+    levels = {name: known for name, known in everything.items() if name not in numeric}
+    nodes: list[AnyNode] = []
+    for entry in entries:
+        _check_parents(entry, numeric)
+        nodes.append(READERS[entry["kind"]](entry, levels))
+    return finished(everything, nodes)
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"line {error.lineno}: the JSON is cut short or malformed ({error.msg}); save the file again"
+        ) from None
+    except RecursionError:
+        raise ValueError("the JSON nests too deeply; no network does") from None
+
+
+def _entries(content: Any) -> list[dict[str, Any]]:
+    """The nodes as plain data, each with a name, a known kind, levels and parents."""
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f'expected JSON with "format": "{FORMAT}"; this file holds something else')
+    version = content.get("version")
+    if not isinstance(version, int) or not 1 <= version <= VERSION:
+        raise ValueError(
+            f"the file has format version {version!r}, this merula reads up to {VERSION}; update merula to open it"
+        )
+    entries = content.get("nodes")
+    if not isinstance(entries, list):
+        raise ValueError('expected a list under "nodes"; the file is not whole: save it again')
+    for index, entry in enumerate(entries):
+        _check_entry(index, entry)
+    return entries
+
+
+def _check_entry(index: int, entry: Any) -> None:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        raise ValueError(f'node {index} has no "name"; expected a word')
+    name, kind = entry["name"], entry.get("kind")
+    if not isinstance(kind, str) or kind not in READERS:
+        raise ValueError(
+            f"variable {name!r} is of the kind {kind!r}, this merula reads {', '.join(READERS)}; update merula to open it"
+        )
+    levels, parents = entry.get("levels"), entry.get("parents")
+    if kind != "linear-gaussian" and (
+        not isinstance(levels, list) or any(isinstance(level, list | dict) for level in levels)
+    ):
+        raise ValueError(f'variable {name!r} has "levels": {levels!r:.60}; expected a list of labels')
+    if not isinstance(parents, list) or not all(isinstance(parent, str) for parent in parents):
+        raise ValueError(f'variable {name!r} has "parents": {parents!r:.60}; expected a list of names')
+
+
+def _check_parents(entry: Mapping[str, Any], numeric: Mapping[str, Any]) -> None:
+    """Numbers may have parents of both kinds, and say which are numbers; discrete variables have discrete parents."""
+    name, parents = entry["name"], entry["parents"]
+    numbers = [parent for parent in parents if parent in numeric]
+    if entry["kind"] == "linear-gaussian":
+        if entry.get("numeric_parents") != numbers:
+            raise ValueError(
+                f'variable {name!r} has "numeric_parents": {entry.get("numeric_parents")!r:.60}; expected {numbers}'
+            )
+    elif numbers:
+        raise ValueError(
+            f"variable {name!r} has the numeric parent {numbers[0]!r}; a discrete variable has discrete parents alone"
+        )
+
+
+def _array(entry: Mapping[str, Any], value: Any, what: str, shape: tuple[int, ...]) -> Array:
+    """Nested lists of numbers as an array of the shape expected."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        array = np.asarray(None)
+    if array.size and array.dtype.kind not in "iuf":
+        raise ValueError(
+            f"variable {entry['name']!r}: {what} that are not numbers in lists of equal length; expected the shape {shape}"
+        )
+    if array.shape != shape:
+        raise ValueError(f"variable {entry['name']!r}: {what} of the shape {array.shape}; expected {shape}")
+    return array.astype(np.float64)
+
+
+def _table(entry: Mapping[str, Any], levels: Levels) -> Node:
+    name, parents = entry["name"], entry["parents"]
+    table = _array(entry, entry.get("probabilities"), "probabilities", table_shape(name, parents, levels))
+    return probability_node(name, parents, levels, table)
+
+
+def _noisy(entry: Mapping[str, Any], levels: Levels) -> NoisyNode:
+    name, parents, effects = entry["name"], entry["parents"], entry.get("effects")
+    if not isinstance(effects, list) or len(effects) != len(parents):
+        raise ValueError(
+            f'variable {name!r} has "effects": {effects!r:.60}; expected one list of rows for each of {parents}'
+        )
+    own = len(levels[name])
+    table_shape(name, parents[:0], levels)
+    rows = [
+        _array(entry, effect, f"effects of {parent!r}", (len(_known(name, parent, levels)), own))
+        for parent, effect in zip(parents, effects, strict=True)
+    ]
+    leak = _array(entry, entry.get("leak"), "leak", (own,))
+    for what, array in [*zip(parents, rows, strict=True), ("the leak", leak)]:
+        if not (
+            np.isfinite(array).all() and (array >= 0).all() and (np.abs(array.sum(axis=-1) - 1) <= TOLERANCE).all()
+        ):
+            raise ValueError(
+                f"a row of {what} in the noisy-MAX of {name!r} is no distribution; expected numbers that sum to 1"
+            )
+    return NoisyNode(name, levels[name], tuple(parents), tuple(rows), leak)
+
+
+def _known(name: str, parent: str, levels: Levels) -> tuple[Label, ...]:
+    table_shape(name, [parent], levels)  # raises for a parent that is unknown, or the variable itself
+    return levels[parent]
+
+
+def _gaussian(entry: Mapping[str, Any], levels: Levels) -> GaussianNode:
+    name, numeric = entry["name"], entry["numeric_parents"]
+    discrete = [parent for parent in entry["parents"] if parent not in numeric]
+    shape = table_shape(name, discrete, {**levels, name: (None,)})[:-1]
+    if name in numeric or len(set(numeric)) < len(numeric):
+        raise ValueError(f"variable {name!r} has the parents {entry['parents']}; expected each once, and not itself")
+    intercept = _array(entry, entry.get("intercept"), "intercept", shape)
+    slopes = _array(entry, entry.get("slopes"), "slopes", (*shape, len(numeric)))
+    variance = _array(entry, entry.get("variance"), "variance", shape)
+    for what, array in [("intercept", intercept), ("slope", slopes), ("variance", variance)]:
+        if not np.isfinite(array).all() or (what == "variance" and (array < 0).any()):
+            raise ValueError(f"a {what} of {name!r} is {array.min():g}; expected finite numbers, variances not below 0")
+    return GaussianNode(name, tuple(discrete), tuple(numeric), intercept, slopes, variance)
+
+
+READERS: dict[str, Callable[[Mapping[str, Any], Levels], AnyNode]] = {
+    "table": _table,
+    "noisy-max": _noisy,
+    "linear-gaussian": _gaussian,
+}
+
+
+def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
+    """A network in merula's JSON, which keeps everything exactly.
+
+    Parameters
+    ----------
+    nodes : sequence of Node, NoisyNode or GaussianNode
+        One node per variable; labels are words, numbers, booleans or None.
+    name : str
+        The network's name.
+
+    Returns
+    -------
+    str
+        The text of a ``.json`` file, one line per node.
+
+    Examples
+    --------
+    >>> print(dump([Node("dice", (1, 2), (), np.array([0.5, 0.5]))]))
+    {"format": "merula network", "version": 1, "name": "unknown", "nodes": [
+    {"name": "dice", "kind": "table", "levels": [1, 2], "parents": [], "probabilities": [0.5, 0.5]}
+    ]}
+    <BLANKLINE>
+    """
+    entries = [_entry(node) for node in nodes]
+    _nodes(entries)  # what could not be read is not written
+    lines = ",\n".join(json.dumps(entry, ensure_ascii=False, allow_nan=False) for entry in entries)
+    head = json.dumps({"format": FORMAT, "version": VERSION, "name": name}, ensure_ascii=False)
+    return f'{head[:-1]}, "nodes": [\n{lines}\n]}}\n'
+
+
+def _entry(node: AnyNode) -> dict[str, Any]:
+    """A node as plain data."""
+    if isinstance(node, GaussianNode):
+        parents = {"levels": None, "parents": list(node.parents), "numeric_parents": list(node.numeric)}
+        numbers = {"intercept": node.intercept, "slopes": node.slopes, "variance": node.variance}
+        plain = {what: array.tolist() for what, array in numbers.items()}
+        return {"name": node.name, "kind": "linear-gaussian", **parents, **plain}
+    levels = [_plain(level, node.name) for level in node.levels]
+    kind = "noisy-max" if isinstance(node, NoisyNode) else "table"
+    entry = {"name": node.name, "kind": kind, "levels": levels, "parents": list(node.parents)}
+    if isinstance(node, NoisyNode):
+        return {**entry, "effects": [effect.tolist() for effect in node.strengths], "leak": node.leak.tolist()}
+    return {**entry, "probabilities": node.table.tolist()}
+
+
+def _plain(level: Label, name: str) -> Any:
+    plain = level.item() if isinstance(level, np.generic) else level
+    if isinstance(plain, float) and not isfinite(plain):
+        raise ValueError(f"variable {name!r} has the level {plain}, which JSON cannot hold; use a word for it")
+    if plain is None or isinstance(plain, bool | int | float | str):
+        return plain
+    raise ValueError(
+        f"variable {name!r} has the level {plain!r} ({type(plain).__name__}); a file holds words, numbers and booleans: turn it into one of them"
+    )

@@ -1,0 +1,228 @@
+"""The Hugin NET language: ``node``, ``potential`` and their braces.
+
+The numbers of ``data`` are nested like an array of C: one level of parentheses per parent, in the order after the bar, the
+node's own states innermost. Labels stand in quotes; those that pgmpy cannot read (spaces, commas, parentheses, accents)
+become safe identifiers, and the attributes ``merula_levels`` and ``merula_name`` keep the originals, which `parse` restores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from merula.core.arrays import Array
+from merula.data.schema import Label
+from merula.graphs.formats.checks import declared, filled, finished, probability_node, writable
+from merula.graphs.formats.identifiers import decode_words, encode_words, level_texts, safe_identifiers, with_originals
+from merula.graphs.formats.reading import (
+    QUOTED,
+    QUOTED_OR_BARE,
+    Misread,
+    numbers,
+    statements,
+    unquoted,
+    without_comments,
+)
+from merula.graphs.network.node import AnyNode, Node
+
+COMMENT = re.compile(rf"{QUOTED}|%[^\n]*")
+BLOCK = re.compile(
+    rf"\s*+(?P<words>[A-Za-z_]\w*(?:\s+[A-Za-z_]\w*)??)?(?P<about>\s*\([^(){{}}]*\)|\s+(?:{QUOTED}|[^\s{{}}()]+))?\s*\{{"
+)
+ATTRIBUTE = re.compile(r"(?P<key>[\w.-]+)\s*=\s*(?P<value>.*)", re.DOTALL)
+REFUSED = {
+    "decision": "a decision",
+    "utility": "a utility",
+    "function": "a function node",
+    "class": "an object-oriented class",
+    "continuous": "a continuous variable",
+}
+KEYWORDS = {"net", "node", "potential", "states", "data", "label", "discrete", *REFUSED}
+SAFE_LABEL = re.compile(
+    r"(?!.*/[/*])[!#$&'*+./0-9:<=>?@A-Z\[\]^_`a-z|~-]+"
+)  # printable, without what breaks pgmpy's reader
+
+
+@dataclass
+class Block:
+    """One pair of braces: its first words, what it is about, its place, its attributes."""
+
+    kind: str
+    about: str
+    offset: int
+    attributes: dict[str, str]
+
+
+def parse(text: str) -> list[Node]:
+    """The nodes of a network in Hugin's NET language.
+
+    Parameters
+    ----------
+    text : str
+        What a ``.net`` file holds. Decisions, utilities, functions, continuous variables and classes are refused.
+
+    Returns
+    -------
+    list of Node
+        One node per variable, in the order of the file; every label is a word.
+
+    Examples
+    --------
+    >>> nodes = parse('''
+    ... net { }
+    ... node smoke { states = ("yes" "no"); }
+    ... node lung { label = "Lung cancer"; states = ("yes" "no"); }
+    ... potential ( smoke ) { data = ( 0.3 0.7 ); }
+    ... potential ( lung | smoke ) { data = (( 0.1 0.9 )    % smoke = yes
+    ...                                      ( 0.01 0.99 )); }
+    ... ''')
+    >>> nodes[1].parents, nodes[1].table.tolist()
+    (('smoke',), [[0.1, 0.9], [0.01, 0.99]])
+    """
+    text = without_comments(text, COMMENT)
+    try:
+        blocks = list(_blocks(text))
+        variables = [block for block in blocks if block.kind.split()[-1:] == ["node"]]
+        levels = declared((block.about, _states(block)) for block in variables)
+        nodes = [_node(block, levels) for block in blocks if block.kind == "potential"]
+    except Misread as error:
+        raise error.at_line(text) from None
+    kept = {block.about: block.attributes for block in variables}
+    names = {name: decode_words(unquoted(at["merula_name"]))[0] for name, at in kept.items() if "merula_name" in at}
+    labels = {name: decode_words(unquoted(at["merula_levels"])) for name, at in kept.items() if "merula_levels" in at}
+    return with_originals(finished(levels, nodes), names, labels)
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    offset, end = 0, len(text.rstrip())
+    while offset < end:
+        found = BLOCK.match(text, offset)
+        start = offset + len(text[offset:]) - len(text[offset:].lstrip())
+        if found is None:
+            raise Misread(
+                f"expected 'net', 'node' or 'potential' and an opening brace, got {text[start:].split()[0][:40]!r}",
+                start,
+            )
+        kind, about = " ".join((found["words"] or "").split()), (found["about"] or "").strip()
+        _refuse(kind, about, start)
+        block, offset = Block(kind, unquoted(about), start, {}), found.end()
+        for index, statement in statements(text, offset, f"{kind} {about}".strip()):
+            offset = index
+            attribute = ATTRIBUTE.fullmatch(statement)
+            if statement and attribute is None:
+                raise Misread(f"expected 'attribute = value;', got {statement[:40]!r}", index)
+            if attribute:
+                block.attributes[attribute["key"]] = attribute["value"]
+        yield block
+
+
+def _refuse(kind: str, about: str, offset: int) -> None:
+    for word in kind.split():
+        if word in REFUSED:
+            raise Misread(
+                f"{about or 'the network'} is {REFUSED[word]}; merula reads networks of discrete variables alone: take it out of the file",
+                offset,
+            )
+    if kind.split()[-1:] not in (["node"], ["potential"], ["net"]):
+        raise Misread(f"expected 'net', 'node' or 'potential', got {kind or about!r}", offset)
+
+
+def _states(block: Block) -> list[str]:
+    """The states of a node: its labels, its numbers, or false and true."""
+    subtype = block.attributes.get("subtype", "")
+    listed = block.attributes.get("states") or (block.attributes.get("state_values") if subtype == "number" else None)
+    if listed is None and subtype == "boolean":
+        return ["false", "true"]
+    if listed is None:
+        raise Misread(f"node {block.about!r} has no 'states'; expected a list of labels", block.offset)
+    inside = listed.strip().removeprefix("(").removesuffix(")")
+    return [unquoted(word) for word in QUOTED_OR_BARE.findall(inside)]
+
+
+def _node(block: Block, levels: Mapping[str, tuple[Label, ...]]) -> Node:
+    """The node of a potential."""
+    child, _, given = block.about.removeprefix("(").removesuffix(")").partition("|")
+    names = [unquoted(word) for word in QUOTED_OR_BARE.findall(child)]
+    parents = [unquoted(word) for word in QUOTED_OR_BARE.findall(given)]
+    if len(names) != 1:
+        raise Misread(
+            f"a potential is about {' and '.join(names) or 'nothing'}; expected one variable before the bar",
+            block.offset,
+        )
+    if "data" not in block.attributes:
+        raise Misread(
+            f"the potential of {names[0]!r} has no 'data'; tables given by expressions are not read: let Hugin save the table",
+            block.offset,
+        )
+    try:
+        table = filled(names[0], parents, levels, _data(block.attributes["data"]))
+        return probability_node(names[0], parents, levels, table)
+    except ValueError as error:
+        raise Misread(str(error), block.offset) from None
+
+
+def _data(text: str) -> Array:
+    return numbers(re.sub(r"[(),]", " ", text).split())
+
+
+def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
+    """A network in Hugin's NET language, as Hugin, GeNIe, pgmpy and pyAgrum read it.
+
+    Parameters
+    ----------
+    nodes : sequence of Node
+        One node per variable.
+    name : str
+        The network's name.
+
+    Returns
+    -------
+    str
+        The text of a ``.net`` file. Numbers have all their digits, so that `parse` gives the same table bit for bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(dump([Node("income", ("<=50K", "(50, 90]"), (), np.array([0.75, 0.25]))]))
+    net {
+      name = "unknown";
+    }
+    node income {
+      states = ("<=50K" "state_50_90");
+      merula_levels = "%3C%3D50K,%2850%2C%2090%5D";
+    }
+    potential ( income ) {
+      data = ( 0.75 0.25 );
+    }
+    <BLANKLINE>
+    """
+    tables = writable(nodes)
+    names = safe_identifiers([node.name for node in tables], reserved=KEYWORDS)
+    identifier = dict(zip((node.name for node in tables), names, strict=True))
+    lines = ["net {", f'  name = "{safe_identifiers([name])[0]}";', "}"]
+    for node in tables:
+        lines += _node_lines(node, identifier[node.name])
+    for node in tables:
+        bar = f" | {' '.join(identifier[parent] for parent in node.parents)}" if node.parents else ""
+        lines += [f"potential ( {identifier[node.name]}{bar} ) {{", f"  data = {_nested(node.table)};", "}"]
+    return "\n".join(lines) + "\n"
+
+
+def _node_lines(node: Node, identifier: str) -> list[str]:
+    states = safe_identifiers(level_texts(node), SAFE_LABEL, stem="state")
+    quoted = " ".join(f'"{state}"' for state in states)
+    lines = [f"node {identifier} {{", f"  states = ({quoted});"]
+    if identifier != node.name:
+        lines.append(f'  merula_name = "{encode_words([node.name])}";')
+    if states != level_texts(node):
+        lines.append(f'  merula_levels = "{encode_words(level_texts(node))}";')
+    return [*lines, "}"]
+
+
+def _nested(table: Array) -> str:
+    """The table in nested parentheses, as an array of C."""
+    parts = [f"( {' '.join(map(repr, row))} )" for row in table.reshape(-1, table.shape[-1]).tolist()]
+    for size in reversed(table.shape[:-1]):
+        parts = [f"({' '.join(parts[start : start + size])})" for start in range(0, len(parts), size)]
+    return parts[0]

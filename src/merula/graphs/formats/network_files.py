@@ -1,0 +1,171 @@
+"""Files by suffix: which format, compressed or not, in which encoding."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import os
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from merula.core.atomic_file import check_index, nearest_file, whole_file
+from merula.graphs.formats import bif, merula_json, net, uai, xdsl, xmlbif
+from merula.graphs.formats.checks import nearest
+from merula.graphs.network.node import AnyNode
+
+PathLike = str | os.PathLike[str]
+LARGEST_FILE = 2**31  # bytes, unpacked
+XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']""")
+MARKS = [(codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")]
+
+
+@dataclass(frozen=True)
+class Format:
+    """How one format is read and written."""
+
+    parse: Callable[[str], Sequence[AnyNode]]
+    dump: Callable[..., str]
+
+
+FORMATS = {
+    ".bif": Format(bif.parse, bif.dump),
+    ".xmlbif": Format(xmlbif.parse, xmlbif.dump),
+    ".bifxml": Format(xmlbif.parse, xmlbif.dump),
+    ".xml": Format(xmlbif.parse, xmlbif.dump),
+    ".net": Format(net.parse, net.dump),
+    ".xdsl": Format(xdsl.parse, xdsl.dump),
+    ".uai": Format(uai.parse, uai.dump),
+    ".json": Format(merula_json.parse, merula_json.dump),
+}
+
+
+def read_nodes(path: PathLike, encoding: str | None = None) -> list[AnyNode]:
+    """The nodes of the network in a file, by its suffix.
+
+    Parameters
+    ----------
+    path : path
+        A file ending in ``.bif``, ``.xmlbif``, ``.bifxml``, ``.xml``, ``.net``, ``.xdsl``, ``.uai`` or ``.json``, each
+        also with ``.gz``.
+    encoding : str, optional
+        The file's encoding. By default UTF-8, or what a byte-order mark or an XML declaration says.
+
+    Returns
+    -------
+    list of Node
+        One node per variable, in the order of the file; JSON and XDSL may also hold noisy-MAX nodes, JSON numbers. Rows of probabilities that miss 1 by at most 1e-6 are normalised.
+
+    Raises
+    ------
+    ValueError
+        With the file's name and one sentence on what is wrong in it.
+    FileNotFoundError, IsADirectoryError
+        Where there is no such file.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from merula.graphs.network.node import Node
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_nodes([Node("smoke", ("yes", "no"), (), np.array([0.3, 0.7]))], f"{folder}/smoke.bif.gz")
+    ...     read_nodes(f"{folder}/smoke.bif.gz")[0].table.tolist()
+    [0.3, 0.7]
+    """
+    known = _format(path)
+    try:
+        return list(known.parse(_decoded(_content(Path(path)), encoding)))
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(path)}: {_one_line(str(error))}") from None
+
+
+def write_nodes(nodes: Sequence[AnyNode], path: PathLike) -> None:
+    """Write a network to a file, by its suffix, whole or not at all.
+
+    Parameters
+    ----------
+    nodes : sequence of Node
+        One node per variable.
+    path : path
+        A file ending in ``.bif``, ``.xmlbif``, ``.bifxml``, ``.xml``, ``.net``, ``.xdsl``, ``.uai`` or ``.json``, each
+        also with ``.gz``. The network is named after it.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from merula.graphs.network.node import Node
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_nodes([Node("smoke", ("yes", "no"), (), np.array([0.3, 0.7]))], f"{folder}/smoke.net")
+    ...     print(Path(f"{folder}/smoke.net").read_text().splitlines()[1])
+      name = "smoke";
+    """
+    known, target = _format(path), Path(path)
+    check_index(target)
+    try:
+        data = known.dump(nodes, name=target.name.partition(".")[0] or "unknown").encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{target}: the sign {error.object[error.start]!r} cannot be written; rename what holds it"
+        ) from None
+    packed = gzip.compress(data, mtime=0) if target.suffix.lower() == ".gz" else data
+    with whole_file(target) as file:
+        file.write(packed)
+
+
+def _one_line(message: str, longest: int = 500) -> str:
+    """The message without line breaks, and without the middle of what a damaged file made endless."""
+    short = message if len(message) <= longest else f"{message[: longest // 2]} … {message[-longest // 2 :]}"
+    return " ".join(short.split())
+
+
+def _format(path: PathLike) -> Format:
+    """The format that a file's suffix names."""
+    name = Path(path).name.lower()
+    suffix = Path(name.removesuffix(".gz")).suffix
+    if suffix not in FORMATS:
+        hint = nearest(suffix, FORMATS) if suffix else ""
+        raise ValueError(
+            f"{os.fspath(path)}: {f'no network format has the suffix {suffix!r}' if suffix else 'the name has no suffix to tell the format'}; expected {', '.join(FORMATS)}, each also with .gz{hint}"
+        )
+    return FORMATS[suffix]
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a file, unpacked if it is packed, whatever its suffix."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file in it")
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}{nearest_file(path)}")
+    data = path.read_bytes()
+    if data[:2] != b"\x1f\x8b":
+        return data
+    try:
+        with gzip.open(path) as file:
+            data = file.read(LARGEST_FILE + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"the compressed file is cut short or damaged ({error}); fetch it again") from None
+    if len(data) > LARGEST_FILE:
+        raise ValueError(
+            f"the file unpacks to more than {LARGEST_FILE:,} bytes; unpack it and read it without .gz if you trust it"
+        )
+    return data
+
+
+def _decoded(data: bytes, encoding: str | None) -> str:
+    """The text in the bytes, in the encoding stated, marked or declared, else UTF-8; lines end in a line feed."""
+    chosen = encoding or next((name for mark, name in MARKS if data.startswith(mark)), None)
+    if chosen is None:
+        found = XML_ENCODING.match(data[:200])
+        chosen = found[1].decode() if found else "utf-8"
+    try:
+        text = data.decode(chosen)
+    except LookupError:
+        raise ValueError(f"the encoding {chosen!r} is not known; try encoding='utf-8' or encoding='latin-1'") from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"line {line} holds the byte 0x{data[error.start]:02x}, which is not {chosen.upper()}; say encoding='latin-1', or whatever the file is in"
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

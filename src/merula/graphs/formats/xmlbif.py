@@ -1,0 +1,169 @@
+"""XMLBIF 0.3: ``<VARIABLE>``, ``<DEFINITION>`` and ``<TABLE>``.
+
+In a table the first ``<GIVEN>`` is slowest and the variable itself fastest. Labels are written as they are where XML and
+pyAgrum allow; others become safe identifiers, and a ``<PROPERTY>`` keeps the originals, which `parse` restores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from xml.etree.ElementTree import Element
+
+from merula.data.schema import Label
+from merula.graphs.formats.checks import declared, filled, finished, probability_node, writable
+from merula.graphs.formats.identifiers import decode_words, encode_words, level_texts, safe_identifiers, with_originals
+from merula.graphs.formats.reading import numbers
+from merula.graphs.formats.safe_xml import escaped, text_of, tree
+from merula.graphs.network.node import AnyNode, Node
+
+KEPT = re.compile(r"merula_(?P<what>name|levels)\s*=\s*(?P<words>\S+)")
+SAFE_LABEL = re.compile(
+    r"(?!\s|.*\s\s)[ !-~\u00a1-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+(?<!\s)"
+)  # no blank is lost
+SAFE_NAME = SAFE_LABEL
+
+
+def parse(text: str) -> list[Node]:
+    """The nodes of a network in XMLBIF.
+
+    Parameters
+    ----------
+    text : str
+        What a ``.xmlbif`` or ``.xml`` file holds. Decisions and utilities are refused.
+
+    Returns
+    -------
+    list of Node
+        One node per variable, in the order of the file; every label is a word.
+
+    Examples
+    --------
+    >>> nodes = parse('''<BIF VERSION="0.3"><NETWORK><NAME>example</NAME>
+    ... <VARIABLE TYPE="nature"><NAME>smoke</NAME><OUTCOME>yes</OUTCOME><OUTCOME>no</OUTCOME></VARIABLE>
+    ... <VARIABLE TYPE="nature"><NAME>lung</NAME><OUTCOME>yes</OUTCOME><OUTCOME>no</OUTCOME></VARIABLE>
+    ... <DEFINITION><FOR>smoke</FOR><TABLE>0.3 0.7</TABLE></DEFINITION>
+    ... <DEFINITION><FOR>lung</FOR><GIVEN>smoke</GIVEN><TABLE>0.1 0.9 <!-- no: --> 0.01 0.99</TABLE></DEFINITION>
+    ... </NETWORK></BIF>''')
+    >>> nodes[1].parents, nodes[1].table.tolist()
+    (('smoke',), [[0.1, 0.9], [0.01, 0.99]])
+    """
+    root = tree(text)
+    network = root if _is(root, "NETWORK") else next(_children(root, "NETWORK"), None)
+    if network is None:
+        raise ValueError(f"expected XMLBIF with a <NETWORK>, got XML that begins with <{root.tag}>")
+    variables = list(_children(network, "VARIABLE"))
+    levels = declared((_name(variable), _outcomes(variable)) for variable in variables)
+    definitions = _children(network, "DEFINITION", "PROBABILITY")
+    nodes = finished(levels, [_node(definition, levels) for definition in definitions])
+    names, labels = _originals(variables)
+    return with_originals(nodes, names, labels)
+
+
+def _is(element: Element, *tags: str) -> bool:
+    return element.tag.upper() in tags
+
+
+def _children(element: Element, *tags: str) -> Iterator[Element]:
+    return (child for child in element if _is(child, *tags))
+
+
+def _name(variable: Element) -> str:
+    return text_of(next(_children(variable, "NAME"), None))
+
+
+def _outcomes(variable: Element) -> list[str]:
+    kind = variable.get("TYPE", "nature")
+    if kind != "nature":
+        raise ValueError(
+            f"variable {_name(variable)!r} has the type {kind!r}; merula reads networks of chance variables (nature) alone: take it out of the file"
+        )
+    return [text_of(outcome) for outcome in _children(variable, "OUTCOME", "VALUE")]
+
+
+def _node(definition: Element, levels: Mapping[str, tuple[Label, ...]]) -> Node:
+    """The node of a definition."""
+    name = text_of(next(_children(definition, "FOR"), None))
+    parents = [text_of(given) for given in _children(definition, "GIVEN")]
+    try:
+        values = numbers(text_of(next(_children(definition, "TABLE"), None)).replace(",", " ").split())
+    except ValueError as error:
+        raise ValueError(f"in the table of {name!r}: {error}") from None
+    return probability_node(name, parents, levels, filled(name, parents, levels, values))
+
+
+def _originals(variables: Sequence[Element]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    names: dict[str, str] = {}
+    labels: dict[str, list[str]] = {}
+    for variable in variables:
+        for kept in map(KEPT.fullmatch, map(text_of, _children(variable, "PROPERTY"))):
+            if kept and kept["what"] == "name":
+                names[_name(variable)] = decode_words(kept["words"])[0]
+            elif kept:
+                labels[_name(variable)] = decode_words(kept["words"])
+    return names, labels
+
+
+def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
+    """A network in XMLBIF, as Weka, pgmpy and pyAgrum read it.
+
+    Parameters
+    ----------
+    nodes : sequence of Node
+        One node per variable.
+    name : str
+        The network's name.
+
+    Returns
+    -------
+    str
+        The text of an ``.xmlbif`` file. Numbers have all their digits, so that `parse` gives the same table bit for bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(dump([Node("income", ("<=50K", ">50K"), (), np.array([0.75, 0.25]))]))
+    <?xml version="1.0" encoding="UTF-8"?>
+    <BIF VERSION="0.3">
+    <NETWORK>
+    <NAME>unknown</NAME>
+    <VARIABLE TYPE="nature">
+      <NAME>income</NAME>
+      <OUTCOME>&lt;=50K</OUTCOME>
+      <OUTCOME>&gt;50K</OUTCOME>
+    </VARIABLE>
+    <DEFINITION>
+      <FOR>income</FOR>
+      <TABLE>0.75 0.25</TABLE>
+    </DEFINITION>
+    </NETWORK>
+    </BIF>
+    <BLANKLINE>
+    """
+    tables = writable(nodes)
+    names = safe_identifiers([node.name for node in tables], SAFE_NAME)
+    identifier = dict(zip((node.name for node in tables), names, strict=True))
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>"]
+    lines.append(_element("NAME", safe_identifiers([name], SAFE_NAME)[0]).strip())
+    for node in tables:
+        lines += _variable_lines(node, identifier[node.name])
+    for node in tables:
+        lines += ["<DEFINITION>", _element("FOR", identifier[node.name])]
+        lines += [_element("GIVEN", identifier[parent]) for parent in node.parents]
+        lines += [_element("TABLE", " ".join(map(repr, node.table.ravel().tolist()))), "</DEFINITION>"]
+    return "\n".join([*lines, "</NETWORK>", "</BIF>"]) + "\n"
+
+
+def _variable_lines(node: Node, identifier: str) -> list[str]:
+    states = safe_identifiers(level_texts(node), SAFE_LABEL, stem="state")
+    lines = ['<VARIABLE TYPE="nature">', _element("NAME", identifier)]
+    lines += [_element("OUTCOME", state) for state in states]
+    if identifier != node.name:
+        lines.append(_element("PROPERTY", f"merula_name = {encode_words([node.name])}"))
+    if states != level_texts(node):
+        lines.append(_element("PROPERTY", f"merula_levels = {encode_words(level_texts(node))}"))
+    return [*lines, "</VARIABLE>"]
+
+
+def _element(tag: str, text: str) -> str:
+    return f"  <{tag}>{escaped(text)}</{tag}>"

@@ -1,0 +1,151 @@
+"""Many rows asked at once: all through one junction tree, missing cells summed out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core.arrays import Array
+from merula.core.checks import nearest
+from merula.core.logspace import ZeroEvidenceWarning, safe_log
+from merula.core.notes import warn_user
+from merula.core.threads import for_each_block
+from merula.data.table import open_table
+from merula.graphs.factors.errors import TooWideError
+from merula.graphs.network.evidence import Evidence
+from merula.graphs.network.inference import Inference
+from merula.graphs.network.node import AnyNode, GaussianNode, NoisyNode
+from merula.graphs.network.noisy import noisy_rows
+from merula.graphs.network.numeric_rows import NumericRows, numeric_rows, patterns
+from merula.graphs.structure.network_rows import NetworkRows, read_rows
+
+NOTHING = Evidence({}, {}, {}, {})
+BLOCK = 16_384  # rows whose densities are computed at once
+
+
+def read_known(
+    nodes: Mapping[str, AnyNode], source: Any, cuts: Mapping[str, Any], target: str | None = None
+) -> NetworkRows:
+    """The columns of a table that a network knows, as codes and numbers; unknown levels count as missing, with a warning.
+
+    The target's own column is not looked at. Numbers of a variable that has cuts are read as its intervals.
+    """
+    table = open_table(source)
+    names = [name for name in table.names if name in nodes]
+    if not names:
+        raise ValueError(f"no column of the rows is a variable of the network, which has {', '.join(map(repr, list(nodes)[:8]))}{' …' if len(nodes) > 8 else ''}; the rows have {', '.join(map(repr, table.names[:8]))}")  # fmt: skip
+    _warn_of_typing(table.names, [name for name in nodes if name != target])
+    names = [name for name in names if name != target]
+    levels = {name: None if isinstance(nodes[name], GaussianNode) else nodes[name].levels for name in names}
+    return read_rows(table, names, levels, unseen="missing", cuts=cuts)
+
+
+def _warn_of_typing(columns: Sequence[str], variables: Sequence[str]) -> None:
+    """A warning where a column is almost called like a variable that has none: it would be passed over without a word."""
+    stray = [name for name in columns if name not in variables]
+    for name in variables if stray else ():
+        hint = nearest(name, stray, 0.8) if name not in columns else ""
+        if hint:
+            warn_user(f"no column is called {name!r}, which counts as not observed{hint}", UserWarning)
+
+
+def posteriors(
+    nodes: Mapping[str, AnyNode],
+    inference: Inference,
+    source: Any,
+    target: str,
+    cuts: Mapping[str, Any],
+    limit: float,
+    n_jobs: int | None,
+) -> Array:
+    """P(target given what a row knows), for every row."""
+    if isinstance(nodes[target], GaussianNode):
+        raise ValueError(f"the target {target!r} is numeric, rows are answered with probabilities of levels; ask query({target!r}, given=row) for each row")  # fmt: skip
+
+    def ask(rows: NetworkRows) -> tuple[Array, ...]:
+        numbers = numeric_rows(nodes, rows, limit, target)
+        tree, tables, variables = inference.rows(rows.names, target, limit, numbers.scopes)
+        codes, position = _codes(rows, inference, variables), variables.index(inference.index[target])
+        return tree.posteriors_of_rows(tables, codes, position, n_jobs, numbers.factors())
+
+    logs, answers = _asked(read_known(nodes, source, cuts, target), ask)
+    impossible = ~(logs > -np.inf)
+    if impossible.any():
+        answers[impossible] = inference.joint((target,), NOTHING, limit)[1]
+        count = int(impossible.sum())
+        warn_user(
+            f"{count} row{'s have' if count > 1 else ' has'} probability 0 in this network (the first is row {int(np.argmax(impossible))}); the answer there is P({target}) without the row",
+            ZeroEvidenceWarning,
+        )
+    return answers
+
+
+def log_probabilities(
+    nodes: Mapping[str, AnyNode],
+    inference: Inference,
+    source: Any,
+    cuts: Mapping[str, Any],
+    limit: float,
+    n_jobs: int | None,
+) -> Array:
+    """log P(row) for every row."""
+
+    def ask(rows: NetworkRows) -> tuple[Array, ...]:
+        numbers = numeric_rows(nodes, rows, limit)
+        discrete = [name for name in rows.names if name in inference.index]
+        if len(discrete) == len(inference.names) and not any(rows.missing(name).any() for name in discrete):
+            return (_complete(nodes, rows) + _densities(numbers, n_jobs),)
+        tree, tables, variables = inference.rows(discrete, None, limit, numbers.scopes)
+        return (tree.log_evidence_of_rows(tables, _codes(rows, inference, variables), n_jobs, numbers.factors()),)
+
+    return _asked(read_known(nodes, source, cuts), ask)[0]
+
+
+def _asked(rows: NetworkRows, ask: Callable[[NetworkRows], tuple[Array, ...]]) -> tuple[Array, ...]:
+    """The answers for rows, all at once; if that is too wide, for those that know the same numbers, group by group."""
+    try:
+        return ask(rows)
+    except TooWideError:
+        groups = patterns(rows)
+        if len(groups) < 2:
+            raise
+    parts = [ask(rows.take(indices)) for indices in groups]
+    order = np.argsort(np.concatenate(groups))
+    return tuple(np.concatenate(found)[order] for found in zip(*parts, strict=True))
+
+
+def _densities(numbers: NumericRows, n_jobs: int | None) -> Array:
+    """log p(numbers given levels) of rows that know all levels: one configuration of each scope agrees with them."""
+    blocks = for_each_block(
+        lambda start: numbers.logs(slice(start, start + BLOCK))[1], numbers.rows.count, n_jobs, BLOCK
+    )
+    return np.concatenate([np.zeros(0), *blocks])
+
+
+def _complete(nodes: Mapping[str, AnyNode], rows: NetworkRows) -> Array:
+    """log P(row) of complete rows: one entry of each table."""
+    logs = np.zeros(rows.count)
+    for node in nodes.values():
+        if isinstance(node, GaussianNode):
+            continue
+        codes = [rows.codes[rows.positions[name]] for name in (*node.parents, node.name)]
+        if isinstance(node, NoisyNode):
+            found = noisy_rows(node.strengths, node.leak, codes[:-1], rows.count)
+            logs += safe_log(np.take_along_axis(found, codes[-1][:, np.newaxis], axis=1)[:, 0])
+        else:
+            logs += safe_log(node.table[tuple(codes)])
+    return logs
+
+
+def _codes(rows: NetworkRows, inference: Inference, variables: list[int]) -> NDArray[np.int32]:
+    """One row of codes for each row, in the order of a tree's variables; −1 for what no column says."""
+    codes = np.full((len(variables), rows.count), -1, dtype=np.int32)
+    position = {v: column for column, v in enumerate(variables)}
+    for name in rows.names:
+        v = inference.index.get(name)
+        if v in position:
+            codes[position[v]] = rows.codes[rows.positions[name]]
+    return codes.T

@@ -1,0 +1,162 @@
+"""Tables from few numbers: noisy-OR and noisy-MAX, where every cause acts by itself and the strongest effect shows.
+
+P(Y ≤ y given x) = Π_i P(Z_i ≤ y given x_i) · P(leak ≤ y), Z_i being what parent i alone would bring about.
+
+References
+----------
+M. Henrion (1989). Some practical issues in constructing belief networks. Uncertainty in Artificial Intelligence 3, 161–173.
+F. J. Díez (1993). Parameter adjustment in Bayes networks: the generalized noisy OR-gate. Proc. UAI-93, 99–105.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from merula.core.arrays import Array
+from merula.core.logspace import safe_log
+
+LARGEST_TABLE = 10**8  # cells; 800 MB
+MOST_PARENTS = 63  # an array has at most 64 axes
+TOLERANCE = 1e-6
+
+
+def noisy_or(causes: Sequence[float], leak: float = 0.0) -> Array:
+    """P(effect given causes), each cause by itself producing the effect with its own probability.
+
+    P(effect given x) = 1 − (1 − leak) · Π_{i: x_i present} (1 − causes_i)
+
+    Parameters
+    ----------
+    causes : sequence of float
+        For each parent, the probability that it alone, present, produces the effect.
+    leak : float
+        The probability of the effect when every parent is absent: all that is not in the model.
+
+    Returns
+    -------
+    array
+        One axis per parent, the effect last; on each axis *absent* comes before *present*.
+
+    Examples
+    --------
+    Flu causes a fever in 9 cases of 10, a cold in 4 of 10:
+
+    >>> noisy_or([0.9, 0.4])[..., 1].round(2).tolist()
+    [[0.0, 0.4], [0.9, 0.94]]
+    >>> noisy_or([0.9, 0.4], leak=0.5)[0, 0].tolist()
+    [0.5, 0.5]
+    """
+    for what, probability in [("leak", leak), *((f"cause {index}", value) for index, value in enumerate(causes))]:
+        if not 0 <= probability <= 1:
+            raise ValueError(f"the probability of {what} is {probability}; expected a number between 0 and 1")
+    effects = [np.array([[1.0, 0.0], [1 - cause, cause]]) for cause in causes]
+    return noisy_max(effects, np.array([1 - leak, leak]))
+
+
+def noisy_max(effects: Sequence[ArrayLike], leak: ArrayLike | None = None) -> Array:
+    """P(Y given parents), Y being the highest of the levels that the parents, each by itself, bring about.
+
+    P(Y ≤ y given x) = Π_i P(Z_i ≤ y given x_i) · P(leak ≤ y)
+
+    Parameters
+    ----------
+    effects : sequence of array
+        For each parent, one row per level of the parent: a distribution over the levels of Y, lowest level first. The
+        level of a parent that does nothing has the row (1, 0, …).
+    leak : array, optional
+        The distribution of what is not in the model; by default it does nothing.
+
+    Returns
+    -------
+    array
+        One axis per parent, in their order, the levels of Y last, lowest first.
+
+    Examples
+    --------
+    >>> season = [[1, 0, 0], [0.5, 0.3, 0.2]]            # rows: winter, summer; levels: none, mild, severe
+    >>> contact = [[1, 0, 0], [0.8, 0.2, 0], [0.4, 0.4, 0.2]]
+    >>> noisy_max([season, contact])[1].round(2).tolist()
+    [[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [0.2, 0.44, 0.36]]
+    """
+    if not effects and leak is None:
+        raise ValueError("a noisy-MAX needs at least one parent or a leak; got neither")
+    width = np.size(leak) if leak is not None else _width(effects[0])
+    rows = [_distributions(f"parent {index}", effect, width) for index, effect in enumerate(effects)]
+    base = _distributions("the leak", [np.eye(width)[0] if leak is None else leak], width)[0]
+    _refuse_size([len(row) for row in rows], width)
+    reached = _log_at_most(base)
+    for index, row in enumerate(rows):
+        reached = reached + _log_at_most(row).reshape(
+            [-1 if axis == index else 1 for axis in range(len(rows))] + [width]
+        )
+    return _differences(reached)
+
+
+def noisy_rows(effects: Sequence[Array], leak: Array, levels: Sequence[NDArray[Any]], count: int) -> Array:
+    """P(Y given parents) for each of `count` rows, ``levels[i]`` being the codes of parent i: the table is never made.
+
+    Examples
+    --------
+    >>> noisy_rows([np.array([[1, 0], [0.1, 0.9]])], np.array([0.5, 0.5]), [np.array([0, 1])], 2).round(2).tolist()
+    [[0.5, 0.5], [0.05, 0.95]]
+    """
+    reached = np.tile(_log_at_most(np.asarray(leak, dtype=np.float64)), (count, 1))
+    for effect, codes in zip(effects, levels, strict=True):
+        reached += _log_at_most(np.asarray(effect, dtype=np.float64))[codes]
+    return _differences(reached)
+
+
+def _width(effect: ArrayLike) -> int:
+    table: Array = np.asarray(effect, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"parent 0 has an array of {table.ndim} axes; expected one row per level of the parent")
+    return int(table.shape[1])
+
+
+def _distributions(what: str, rows: Any, width: int) -> Array:
+    """Rows that are distributions over the levels of the effect."""
+    table: Array = np.asarray(rows, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] != width or not table.size:
+        raise ValueError(
+            f"{what} has an array of shape {table.shape}; expected one row per level of the parent and {width} columns, one per level of the effect"
+        )
+    if not (np.isfinite(table).all() and (table >= 0).all()):
+        raise ValueError(f"{what} has a negative or missing probability; expected numbers between 0 and 1")
+    totals = table.sum(axis=1, keepdims=True)
+    if (np.abs(totals - 1) > TOLERANCE).any():
+        row = int(np.argmax(np.abs(totals - 1)))
+        raise ValueError(f"row {row} of {what} sums to {totals[row, 0]:.9g}; expected 1, within {TOLERANCE:.0e}")
+    distributions: Array = table / totals
+    return distributions
+
+
+def _refuse_size(sizes: Sequence[int], width: int) -> None:
+    cells = prod(sizes) * width
+    if len(sizes) > MOST_PARENTS or cells > LARGEST_TABLE:
+        raise ValueError(
+            f"the full table of {len(sizes)} parents would have {cells:,} cells, at most {LARGEST_TABLE:,} are made; use fewer parents, or join some of them in a node between"
+        )
+
+
+def _log_at_most(rows: Array) -> Array:
+    """log P(Z ≤ z), from whichever of P(Z ≤ z) and P(Z > z) is the smaller: neither loses digits."""
+    below = np.cumsum(rows, axis=-1)
+    above = np.zeros_like(rows)
+    above[..., :-1] = np.cumsum(rows[..., :0:-1], axis=-1)[..., ::-1]
+    logs: Array = np.where(above < 0.5, np.log1p(-np.minimum(above, 0.5)), safe_log(below))
+    logs[..., -1] = 0.0
+    return logs
+
+
+def _differences(reached: Array) -> Array:
+    """P(Y = y) = P(Y ≤ y) · (1 − P(Y ≤ y − 1) / P(Y ≤ y)), from logs."""
+    below = np.concatenate([np.full_like(reached[..., :1], -np.inf), reached[..., :-1]], axis=-1)
+    step = np.where(np.isneginf(reached), 0.0, below - np.where(np.isneginf(reached), 0.0, reached))
+    steps: Array = np.exp(reached) * (0.0 - np.expm1(np.minimum(step, 0.0)))
+    table: Array = steps / steps.sum(axis=-1, keepdims=True)
+    return table

@@ -1,0 +1,173 @@
+"""What is believed of a family before any row: pseudo-counts for each cell, applied to counts and never stored in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from merula.core.arrays import Array
+from merula.core.checks import one_of
+from merula.data.schema import Label
+from merula.graphs.factors.names import Levels, title
+from merula.graphs.structure.score import DEFAULT_SAMPLE_SIZE
+
+if TYPE_CHECKING:
+    from merula.graphs.network.network import BayesianNetwork
+
+LAPLACE = 1.0  # the pseudo-count of every cell unless another is asked for: that of every classifier
+
+
+class Prior(Protocol):
+    """Pseudo-counts for the cells of each discrete variable's family."""
+
+    def of(self, name: str, levels: tuple[Label, ...], parents: Levels) -> Array:
+        """What to add to the counts of a family: an axis for each parent, the variable's levels last."""
+
+
+@dataclass(frozen=True)
+class SamePseudoCount:
+    """The same number of imaginary rows in every cell: 0 is maximum likelihood, 1 is Laplace's rule."""
+
+    count: float
+
+    def of(self, name: str, levels: tuple[Label, ...], parents: Levels) -> Array:
+        """See `Prior`."""
+        return np.full(_shape(levels, parents), self.count)
+
+
+@dataclass(frozen=True)
+class BDeu:
+    """equivalent_sample_size / (configurations · levels) in every cell: every joint configuration equally likely."""
+
+    size: float
+
+    def of(self, name: str, levels: tuple[Label, ...], parents: Levels) -> Array:
+        """See `Prior`."""
+        shape = _shape(levels, parents)
+        return np.full(shape, self.size / np.prod(shape, dtype=np.float64))
+
+
+@dataclass(frozen=True, eq=False)
+class PerVariable:
+    """A number for all cells of a variable's family or one for each cell; variables not named have none."""
+
+    stated: Mapping[str, Array]
+
+    def of(self, name: str, levels: tuple[Label, ...], parents: Levels) -> Array:
+        """See `Prior`."""
+        shape, stated = _shape(levels, parents), self.stated.get(name, np.zeros(()))
+        try:
+            return np.broadcast_to(stated, shape).copy()
+        except ValueError:
+            raise ValueError(
+                f"pseudo_counts of {name!r} has the shape {stated.shape}, expected {shape}: an axis for each parent in the order {list(parents)}, then the levels {list(levels)}; or one number, or one for each level"
+            ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Expert:
+    """equivalent_sample_size · P_expert(parents, variable): as if the expert's network had shown that many rows."""
+
+    network: BayesianNetwork
+    size: float
+
+    def of(self, name: str, levels: tuple[Label, ...], parents: Levels) -> Array:
+        """See `Prior`."""
+        known = {**parents, name: levels}
+        believed = self.network.query(tuple(known))
+        for variable, own in known.items():
+            _check_levels(variable, own, believed.levels[variable])
+        indices = [[believed.levels[variable].index(level) for level in own] for variable, own in known.items()]
+        return self.size * np.asarray(believed.values)[np.ix_(*indices)]
+
+
+def read_prior(pseudo_counts: Any, equivalent_sample_size: Any, expert: Any) -> Prior:
+    """The prior that the options of `fit` ask for; contradictory ones are an error.
+
+    Examples
+    --------
+    >>> read_prior(None, None, None)
+    SamePseudoCount(count=1.0)
+    >>> read_prior("bdeu", 10, None).of("wet", ("no", "yes"), {"rain": ("no", "yes")}).tolist()
+    [[2.5, 2.5], [2.5, 2.5]]
+    """
+    if expert is not None:
+        return _read_expert(pseudo_counts, equivalent_sample_size, expert)
+    if isinstance(pseudo_counts, str):
+        one_of(pseudo_counts, ("bdeu",), "pseudo_counts")
+        return BDeu(DEFAULT_SAMPLE_SIZE if equivalent_sample_size is None else _size(equivalent_sample_size))
+    if equivalent_sample_size is not None:
+        raise ValueError(
+            f"equivalent_sample_size= does nothing with pseudo_counts={pseudo_counts!r}; it belongs to pseudo_counts='bdeu' and to expert="
+        )
+    if isinstance(pseudo_counts, Mapping):
+        return PerVariable({name: _checked(f"pseudo_counts of {name!r}", stated) for name, stated in pseudo_counts.items()})  # fmt: skip
+    stated = _checked("pseudo_counts", LAPLACE if pseudo_counts is None else pseudo_counts)
+    if stated.ndim:
+        raise ValueError(
+            f"pseudo_counts has the shape {stated.shape}, expected one number, 'bdeu', or {{variable: number or array}}"
+        )
+    return SamePseudoCount(float(stated))
+
+
+def _read_expert(pseudo_counts: Any, size: Any, expert: Any) -> Expert:
+    if pseudo_counts is not None:
+        raise ValueError(f"expert= and pseudo_counts={pseudo_counts!r} are two priors; give one of them")
+    if not (hasattr(expert, "query") and hasattr(expert, "graph")):
+        raise ValueError(f"expert is {expert!r}, expected a BayesianNetwork over the same variables")
+    if size is None:
+        raise ValueError("expert= needs equivalent_sample_size=: how many rows the expert's word is worth")
+    return Expert(expert._of(expert._stated().values(), expert.limit), _size(size))
+
+
+def _size(size: Any) -> float:
+    if isinstance(size, bool) or not isinstance(size, int | float | np.number) or not 0 < size < np.inf:
+        raise ValueError(f"equivalent_sample_size is {size!r}, expected a number above 0")
+    return float(size)
+
+
+def _checked(what: str, stated: Any) -> Array:
+    """Pseudo-counts as an array of finite numbers from 0."""
+    try:
+        found = np.array(stated, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.array(np.nan)
+    if isinstance(stated, bool) or not ((found >= 0) & (found < np.inf)).all():
+        raise ValueError(
+            f"{what} is {stated!r}, expected numbers from 0 (0 for maximum likelihood, 1 for Laplace's rule), 'bdeu', or {{variable: number or array}}"
+        )
+    return found
+
+
+def check_known(prior: Prior, discrete: tuple[str, ...]) -> None:
+    """An error when the prior speaks of a variable that has no levels, or when it has nothing to say at all."""
+    if isinstance(prior, PerVariable):
+        for name in prior.stated:
+            one_of(name, discrete, "a discrete variable of pseudo_counts")
+    if isinstance(prior, Expert):
+        for name in discrete:
+            one_of(name, prior.network.variables, f"expert= has to know every discrete variable; {name!r}")
+            if not prior.network.levels[name]:
+                raise ValueError(f"{name!r} has levels, but is numeric in expert=; state it there by levels")
+    if isinstance(prior, Expert | BDeu) and not discrete:
+        raise ValueError("every variable is numeric: pseudo_counts and expert= have nothing to smooth; leave them out")
+
+
+def _check_levels(name: str, own: tuple[Label, ...], believed: tuple[Label, ...]) -> None:
+    if set(own) != set(believed):
+        raise ValueError(f"the levels of {name!r} are {list(believed)} in expert=, but {list(own)} here: they must be the same, in any order")  # fmt: skip
+
+
+def _shape(levels: tuple[Label, ...], parents: Levels) -> tuple[int, ...]:
+    return (*(len(known) for known in parents.values()), len(levels))
+
+
+def same_prior(first: Array, second: Array, name: str, parents: tuple[str, ...]) -> None:
+    """An error when two networks hold different beliefs of a family."""
+    if not np.array_equal(first, second):
+        raise ValueError(
+            f"the networks cannot be added: their pseudo-counts of {title([name], parents)} differ; fit both with the same prior"
+        )

@@ -1,0 +1,302 @@
+"""A table as a network reads it: one row of codes per categorical column, floats for the numeric ones, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core.arrays import Array
+from merula.core.checks import nearest, one_of
+from merula.core.notes import warn_user
+from merula.core.threads import thread_count
+from merula.data.encode import Coded, UnseenLevelWarning, checked_weights, encode, infer_schema, level_positions
+from merula.data.intervals import assign, interval_labels
+from merula.data.schema import Column, Label, Schema, sort_labels
+from merula.data.table import Table, codes_of_numbers, open_table
+
+Levels = tuple[Label, ...]
+NUMBERS = ("numeric", "count")
+LARGEST = 1e150  # a number whose square still is one
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkRows:
+    """Columns as codes and numbers; ``codes[position]`` lies in one piece, −1 for missing.
+
+    ``levels[position]`` names the codes; it is None for a numeric column, whose numbers stand in ``values`` under its
+    name (NaN for missing) and whose row of codes is all −1. ``weights`` count rows; None when each counts once.
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[Levels | None, ...]
+    codes: NDArray[np.int32]
+    values: Mapping[str, Array] = field(default_factory=dict)
+    weights: Array | None = None
+
+    @property
+    def count(self) -> int:
+        """The number of rows, each once."""
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.count if self.weights is None else self.weights.sum())
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """Where each column stands."""
+        return {name: position for position, name in enumerate(self.names)}
+
+    @cached_property
+    def cardinalities(self) -> NDArray[np.int64]:
+        """The number of levels of each column, 0 for a numeric one."""
+        return np.array([0 if known is None else len(known) for known in self.levels], dtype=np.int64)
+
+    @cached_property
+    def incomplete(self) -> NDArray[np.bool_]:
+        """For each column, whether any cell is missing."""
+        return np.array([bool(np.any(self.missing(name))) for name in self.names], dtype=np.bool_)
+
+    def is_numeric(self, name: str) -> bool:
+        """True when the column holds numbers, not levels."""
+        return self.levels[self.positions[name]] is None
+
+    def missing(self, name: str) -> NDArray[np.bool_]:
+        """Which rows lack a value in this column."""
+        numeric = self.is_numeric(name)
+        lacking: NDArray[np.bool_] = np.isnan(self.values[name]) if numeric else self.codes[self.positions[name]] < 0
+        return lacking
+
+    def take(self, indices: NDArray[Any]) -> NetworkRows:
+        """Some rows in this order (or those that a mask keeps), copied."""
+        return replace(
+            self,
+            codes=np.ascontiguousarray(self.codes[:, indices]),
+            values={name: values[indices] for name, values in self.values.items()},
+            weights=None if self.weights is None else self.weights[indices],
+        )
+
+    def select(self, names: Sequence[str]) -> NetworkRows:
+        """Some columns in this order."""
+        indices = [self.positions[name] for name in names]
+        return NetworkRows(
+            tuple(names),
+            tuple(self.levels[index] for index in indices),
+            np.ascontiguousarray(self.codes[indices]),
+            {name: self.values[name] for name in names if name in self.values},
+            self.weights,
+        )
+
+
+def read_rows(
+    data: Any,
+    names: Sequence[str] | None = None,
+    levels: Mapping[str, Sequence[Label] | None] | None = None,
+    kinds: Mapping[str, str] | str | None = None,
+    weights: Any = None,
+    unseen: str = "error",
+    absent: str = "error",
+    cuts: Mapping[str, Sequence[float]] | None = None,
+) -> NetworkRows:
+    """The rows of a pandas, polars or pyarrow table or an array, coded column by column.
+
+    Columns of words, booleans and categories are categorical; **integers and floats are numeric**, as for the classifiers,
+    unless `levels` names their levels or `kinds` calls them "categorical"; dates are seconds since 1970, durations seconds.
+
+    Parameters
+    ----------
+    names
+        The columns wanted, in this order; others are ignored. An array without names has them in this order. Default: all.
+    levels
+        ``{"size": ["small", "large"]}`` fixes levels and their order; ``{"length": None}`` says numeric. Levels not given
+        are those the column holds with a weight above 0, sorted. None among the levels makes missing a level of its own.
+    kinds
+        "numeric" or "categorical" per column, or one word for all; "count" and "datetime" are read as numbers.
+    weights
+        One frequency weight per row: finite, from 0, not all 0.
+    unseen
+        What a label that the levels do not name is: "error", or "missing" (with one `UnseenLevelWarning` per column).
+    absent
+        What a column of `names` that the table lacks is: "error", or "missing" in every row.
+    cuts
+        ``{"age": (40, 60)}``: numbers of this column are read as the intervals between its cuts, whose labels are its levels.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = read_rows(pd.DataFrame({"sky": ["grey", "blue", None], "rain": [True, False, False]}))
+    >>> rows.levels
+    (('blue', 'grey'), (False, True))
+    >>> rows.codes.tolist()
+    [[1, 0, -1], [1, 0, 0]]
+    """
+    one_of(unseen, ("error", "missing"), "unseen")
+    one_of(absent, ("error", "missing"), "absent")
+    table = open_table(data)
+    wanted = table.names if names is None else tuple(names)
+    where = _find(table, wanted, absent)
+    mass = checked_weights(weights, table.rows, "weights")
+    cut = {name: cuts[name] for name, slot in zip(wanted, where, strict=True) if cuts and name in cuts and slot >= 0 and _holds_numbers(table, slot, name, kinds)}  # fmt: skip
+    schema = _schema(table, wanted, where, {**(levels or {}), **dict.fromkeys(cut)}, kinds)
+    codes = np.full((len(wanted), table.rows), -1, dtype=np.int32)
+    settled: list[Levels | None] = [column.levels or () for column in schema.columns]
+    values: dict[str, Array] = {}
+    present = [slot for slot, position in enumerate(where) if position >= 0]
+    encoded = encode(
+        table,
+        Schema(tuple(schema.columns[slot] for slot in present)),
+        [where[slot] for slot in present],
+        thread_count(None),
+    )
+    for slot, column in enumerate(schema.columns):
+        if column.kind != "categorical":
+            settled[slot] = None
+            values[column.name] = _checked_numbers(column.name, encoded.numeric.get(column.name), table.rows)
+        elif where[slot] >= 0:
+            settled[slot] = _fill_codes(codes[slot], encoded.coded[column.name], column, mass, unseen)
+    for name, slots in cut.items():
+        codes[wanted.index(name)] = assign(values.pop(name), slots)
+        settled[wanted.index(name)] = interval_labels(slots)
+    return NetworkRows(wanted, tuple(settled), codes, values, mass)
+
+
+def _holds_numbers(table: Table, index: int, name: str, kinds: Mapping[str, str] | str | None) -> bool:
+    stated = kinds if isinstance(kinds, str) else (kinds or {}).get(name)
+    return (stated if stated in NUMBERS else table.kind(index)[0]) in NUMBERS
+
+
+def _find(table: Table, wanted: Sequence[str], absent: str) -> list[int]:
+    """Where the wanted columns stand in the table, −1 for those it lacks; by position in an array without names."""
+    for name in wanted:
+        if list(wanted).count(name) > 1:
+            raise ValueError(f"names asks for column {name!r} more than once; name each column once")
+    if not table.named and len(table.names) == len(wanted):
+        return list(range(len(wanted)))
+    known = {name: position for position, name in enumerate(table.names)}
+    lacking = [name for name in wanted if name not in known]
+    if lacking and absent == "error":
+        raise ValueError(
+            f"column {lacking[0]!r} is missing from the table, which has {', '.join(map(repr, table.names[:8]))}{', …' if len(table.names) > 8 else ''}; add it, or leave it out{nearest(lacking[0], table.names)}"
+        )
+    return [known.get(name, -1) for name in wanted]
+
+
+def _schema(
+    table: Table,
+    wanted: Sequence[str],
+    where: Sequence[int],
+    levels: Mapping[str, Sequence[Label] | None],
+    kinds: Mapping[str, str] | str | None,
+) -> Schema:
+    """What each wanted column is, whether the table has it or not; text is refused."""
+    stated = dict.fromkeys(wanted, kinds) if isinstance(kinds, str) else dict(kinds or {})
+    for what, option in (("kinds", stated), ("levels", levels)):
+        for name in option:
+            one_of(name, wanted, f"a key of {what}=")
+    stated |= {name: "numeric" for name, known in levels.items() if known is None}
+    own = dict(zip(where, wanted, strict=True))
+    asked = {
+        table.names[position]: stated[own[position]] if own.get(position) in stated else None
+        for position in range(len(table.names))
+    }
+    given = {name: kind for name, kind in asked.items() if kind is not None}
+    given |= {name: "ignore" for position, name in enumerate(table.names) if position not in own}
+    declared = {
+        table.names[position]: levels[name]
+        for position, name in own.items()
+        if position >= 0 and levels.get(name) is not None
+    }
+    found = infer_schema(table, given, declared, threads=thread_count(None))
+    return Schema(
+        tuple(
+            _settled_column(replace(found.columns[position], name=name))
+            if position >= 0
+            else _absent_column(name, stated.get(name), levels.get(name))
+            for name, position in zip(wanted, where, strict=True)
+        )
+    )
+
+
+def _settled_column(column: Column) -> Column:
+    if column.kind in ("text", "ignore"):
+        raise ValueError(
+            f"column {column.name!r} is {'to be ignored' if column.kind == 'ignore' else 'text'}, which a network cannot hold; leave it out of names=, or say kinds={{{column.name!r}: 'categorical'}}"
+        )
+    if column.unit is not None:  # the same number whatever unit a table counts its times in
+        return replace(column, unit=f"{column.unit.partition('[')[0]}[s]")
+    return column
+
+
+def _absent_column(name: str, kind: str | None, levels: Sequence[Label] | None) -> Column:
+    if kind in (None, "categorical"):
+        return Column(name, "categorical", None if levels is None else tuple(levels), declared=levels is not None)
+    return Column(name, "numeric")
+
+
+def _checked_numbers(name: str, found: NDArray[Any] | None, rows: int) -> Array:
+    """One numeric column as float64 in one piece; an error where a number is infinite or its square would be."""
+    if found is None:
+        return np.full(rows, np.nan)
+    numbers = np.ascontiguousarray(found, dtype=np.float64)
+    largest = np.nanmax(np.abs(numbers)) if not np.isnan(numbers).all() else 0.0
+    if largest > LARGEST:
+        raise ValueError(
+            f"column {name!r} holds {largest:g}, whose square is no number; rescale the column or drop the row"
+        )
+    return numbers
+
+
+def _fill_codes(codes: NDArray[np.int32], coded: Coded, column: Column, mass: Array | None, unseen: str) -> Levels:
+    """Write one column's codes; its levels: those declared, or those that rows of some weight hold, sorted."""
+    raw, slots = _slot_of_each_row(coded)
+    if column.declared and column.levels is not None:
+        levels = column.levels
+    else:
+        held = np.bincount(raw, mass, minlength=len(slots)) > 0
+        levels = sort_labels(slots[slot] for slot in np.flatnonzero(held).tolist() if slots[slot] is not None)
+    indices = level_positions(slots, levels)
+    m = len(levels)
+    if column.declared and (indices[:-1] > m).any():
+        _meet_unseen(column.name, raw, slots, indices, levels, unseen)
+    np.take(np.where(indices >= m, -1, indices).astype(np.int32), raw, out=codes, mode="clip")
+    return levels
+
+
+def _slot_of_each_row(coded: Coded) -> tuple[NDArray[Any], Sequence[Label]]:
+    """For every row the slot its label stands in; whole numbers outside the range of their slots are coded anew."""
+    raw = coded.codes.astype(np.int64) - coded.shift
+    if isinstance(coded.slots, range) and len(raw) and (raw.min() < 0 or raw.max() >= len(coded.slots)):
+        codes, labels = codes_of_numbers(coded.codes)
+        return codes.astype(np.int64), list(labels)
+    return raw, coded.slots
+
+
+def _meet_unseen(
+    name: str,
+    raw: NDArray[Any],
+    slots: Sequence[Label],
+    indices: NDArray[np.int64],
+    levels: Levels,
+    unseen: str,
+) -> None:
+    """An error or a warning when a row holds a label that the levels do not name."""
+    held = np.bincount(raw, minlength=len(slots))
+    strange = [slot for slot in np.flatnonzero(held).tolist() if indices[slot] > len(levels)]
+    if not strange:
+        return
+    labels = sort_labels(slots[slot] for slot in strange)
+    if unseen == "error":
+        raise ValueError(
+            f"column {name!r} holds {labels[0]!r}, which its levels {list(levels)} do not name; correct the data, or name the level too"
+        )
+    cells = int(held[strange].sum())
+    warn_user(
+        f"column {name!r} holds {', '.join(map(repr, labels[:3]))}{' …' if len(labels) > 3 else ''} in {cells} row{'s' if cells > 1 else ''}, which its levels do not name; treated as missing",
+        UnseenLevelWarning,
+    )

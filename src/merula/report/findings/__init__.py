@@ -1,0 +1,33 @@
+"""Everything a report says of a table and its model, as plain data: gathered in one place, from public functions."""
+
+from merula.classify.conditionals import Conditional
+from merula.report.findings.gather import PRIOR_ALONE, findings_of, gather
+from merula.report.findings.result import (
+    Action,
+    Actions,
+    ColumnSummary,
+    Contribution,
+    CostCurve,
+    DataSummary,
+    Findings,
+    Origin,
+    RatingCurve,
+    RowStory,
+)
+
+__all__ = [
+    "PRIOR_ALONE",
+    "Action",
+    "Actions",
+    "ColumnSummary",
+    "Conditional",
+    "Contribution",
+    "CostCurve",
+    "DataSummary",
+    "Findings",
+    "Origin",
+    "RatingCurve",
+    "RowStory",
+    "findings_of",
+    "gather",
+]

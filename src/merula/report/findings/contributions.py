@@ -1,0 +1,115 @@
+"""How far each column moves the log-odds of the true class, in the mean over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.answers.explanation.reasons import log_odds, weights_of_evidence
+from merula.classify.base import BayesianClassifier
+from merula.classify.single_row import read_row, table_of
+from merula.core.arrays import Array
+from merula.data.schema import Label
+from merula.data.table import RowSource, plain_label
+from merula.report.findings.result import Contribution
+
+MOST_ROWS, FEW_ROWS = 1_000, 300  # that are weighed: enough for a mean
+
+
+def contributions_of(
+    model: BayesianClassifier, rows: RowSource, truth: NDArray[np.int64], weights: Array | None
+) -> tuple[Contribution, ...]:
+    """The mean weight of evidence of each block of columns for the rows' true classes, the most helpful first.
+
+    truth : the place in the model's classes of each row's class. Weights of evidence are those of `explain`: against all
+    other classes together.
+    """
+    chosen = _some_rows(rows.count, weights, MOST_ROWS)
+    (component,) = model.components(rows.take(chosen))
+    blocks = list(component.terms)
+    terms = np.stack([component.weights.get(key, 1.0) * component.terms[key] for key in blocks], axis=1)
+    own = truth[chosen]
+    classes = range(len(component.log_prior))
+    rivals = {index: [other for other in classes if other != index] for index in classes}
+    evidence = np.array(
+        [
+            weights_of_evidence(component.log_prior, row, index, rivals[index])
+            for row, index in zip(terms, own.tolist(), strict=True)
+        ]
+    )
+    return _ranked(model, {key: evidence[:, j] for j, key in enumerate(blocks)}, own, _mass(chosen, weights))
+
+
+def given_others(
+    model: BayesianClassifier, rows: RowSource, truth: NDArray[np.int64], weights: Array | None
+) -> tuple[Contribution, ...]:
+    """How far each column of a block moves the log-odds of the true class once all other columns are known.
+
+    log-odds(class given row) − log-odds(class given the row without the column). Empty where every column has its own
+    term, which says the same, and where a missing cell speaks for itself.
+    """
+    columns = [
+        name for part in model.distributions_ for one in part.factors() if len(one.columns) > 1 for name in one.columns
+    ]
+    if not columns or model.missing == "level":
+        return ()
+    chosen = _some_rows(rows.count, weights, FEW_ROWS)
+    read = [read_row(model, rows.take(np.array([row]))) for row in chosen.tolist()]
+    cells = {name: [row[name] for row in read] for name in model.schema_.names}
+    own = truth[chosen]
+    whole = _log_odds(model, cells, own)
+    moves: dict[tuple[str, ...], Array] = {
+        (name,): _move(_log_odds(model, cells | {name: [None] * len(read)}, own), whole) for name in columns
+    }
+    return _ranked(model, moves, own, _mass(chosen, weights))
+
+
+def _move(before: Array, after: Array) -> Array:
+    """How far log-odds moved; what was certain and stays so did not."""
+    with np.errstate(invalid="ignore"):
+        result: Array = np.where(before == after, 0.0, after - before)
+    return result
+
+
+def _log_odds(model: BayesianClassifier, cells: Mapping[str, Sequence[Label]], truth: NDArray[np.int64]) -> Array:
+    """The log-odds of each row's true class against all others."""
+    log_joint = model.components(table_of(model, cells))[0].log_joint()
+    classes = range(log_joint.shape[1])
+    found = [
+        log_odds(row, index, [k for k in classes if k != index]) for row, index in zip(log_joint, truth, strict=True)
+    ]
+    return np.array(found)
+
+
+def _some_rows(count: int, weights: Array | None, most: int) -> NDArray[np.int64]:
+    """At most so many rows that count, evenly spread."""
+    chosen = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
+    return chosen if weights is None else chosen[weights[chosen] > 0]
+
+
+def _mass(chosen: NDArray[np.int64], weights: Array | None) -> Array:
+    return np.ones(len(chosen)) if weights is None else weights[chosen]
+
+
+def _ranked(
+    model: BayesianClassifier, evidence: Mapping[tuple[str, ...], Array], truth: NDArray[np.int64], mass: Array
+) -> tuple[Contribution, ...]:
+    """The contributions, the most helpful first."""
+    labels = [plain_label(label) for label in model.classes_.tolist()]
+    found = [_contribution(key, weights, truth, mass, labels) for key, weights in evidence.items()]
+    return tuple(sorted(found, key=lambda one: (-round(one.evidence, 12), one.columns)))
+
+
+def _contribution(
+    columns: tuple[str, ...], evidence: Array, truth: NDArray[np.int64], mass: Array, labels: list[Label]
+) -> Contribution:
+    finite = np.isfinite(evidence)
+
+    def mean(values: Array, among: NDArray[np.bool_]) -> float:
+        return float(np.average(values[among], weights=mass[among])) if mass[among].sum() else 0.0
+
+    by_class = {label: mean(evidence, finite & (truth == index)) for index, label in enumerate(labels)}
+    decides = float(mass[~finite].sum() / mass.sum())
+    return Contribution(columns, mean(evidence, finite), mean(np.abs(evidence), finite), by_class, decides)

@@ -1,0 +1,216 @@
+"""Everything there is to say of a table and its model, gathered: evaluated, fitted once more on all rows, and asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+
+from merula.answers.decision import underlying
+from merula.answers.evaluation import Evaluation, evaluate
+from merula.answers.evaluation.run import named_models
+from merula.answers.explanation import nomogram
+from merula.answers.explanation.nomograms import Nomogram
+from merula.classify.base import BayesianClassifier
+from merula.classify.conditionals import Conditional, conditional
+from merula.data.encode import encode_target
+from merula.data.schema import Label
+from merula.data.table import open_rows, plain_label
+from merula.report.findings.actions import summarise_actions
+from merula.report.findings.contributions import contributions_of, given_others
+from merula.report.findings.curves import cost_curves, rating_curves
+from merula.report.findings.data import summarise_data
+from merula.report.findings.origin import origin_of
+from merula.report.findings.result import Findings, Origin
+from merula.report.findings.row_stories import row_stories
+
+PRIOR_ALONE = "prior alone"  # the baseline: guessing by the classes' frequencies
+TITLE = "Report"
+MOST_PLOTS = 12  # columns whose distributions are drawn
+
+
+def gather(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 10,
+    repeats: int | None = None,
+    groups: Any = None,
+    costs: Any = None,
+    reject_cost: float | None = None,
+    sample_weight: Any = None,
+    random_state: Any = 0,
+    target: str | None = None,
+    title: str | None = None,
+    command: str | None = None,
+    remarks: Mapping[str, str] | None = None,
+    progress: bool | None = None,
+) -> Findings:
+    """Everything a report says of a table and of one or several models; the first is fitted on all rows and explained.
+
+    Parameters
+    ----------
+    model, X, y, cv, repeats, groups, costs, reject_cost, sample_weight, random_state, progress
+        As for `evaluate`; guessing by the classes' frequencies alone is evaluated beside the models.
+    target : str, optional
+        What the class is called.
+    title : str, optional
+        What stands above the report.
+    command : str, optional
+        The command line that asked for it.
+    remarks : {column: words}, optional
+        What was already pointed out of columns, such as why one is left out.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> from merula.report.findings import gather
+    >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+    >>> found = gather(mr.NaiveBayesClassifier(), heights, sexes, cv=3, progress=False)
+    >>> [model.name for model in found.evaluation.models], found.data.rows
+    (['NaiveBayesClassifier', 'prior alone'], 6)
+    """
+    models = named_models(model)
+    first = next(iter(models.values()))
+    evaluation = evaluate(
+        {**models, PRIOR_ALONE: DummyClassifier(strategy="prior")},
+        X,
+        y,
+        cv=cv,
+        repeats=repeats,
+        groups=groups,
+        costs=costs,
+        reject_cost=reject_cost,
+        sample_weight=sample_weight,
+        random_state=random_state,
+        progress=progress,
+    )
+    weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
+    fitted = clone(first).fit(X, y, **weighed)
+    rows = open_rows(X)
+    own = underlying(fitted)
+    schema = own.schema_ if isinstance(own, BayesianClassifier) else None
+    return Findings(
+        title=title or (f"{TITLE}: {target}" if target else TITLE),
+        target=target,
+        data=summarise_data(X, encode_target(y, rows.count), schema, remarks),
+        origin=origin_of(
+            evaluation, first, cv, random_state, _asked(evaluation, repeats, groups, sample_weight), command
+        ),
+        **_measured(evaluation),
+        **_explained(own, X, evaluation),
+    )
+
+
+def findings_of(evaluation: Evaluation, title: str | None = None) -> Findings:
+    """What an evaluation alone tells: how good the models are, nothing of columns and rows.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> from merula.report.findings import findings_of
+    >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+    >>> findings_of(mr.evaluate(mr.NaiveBayesClassifier(), heights, sexes, cv=3)).balance
+    {'f': 3.0, 'm': 3.0}
+    """
+    origin: Origin = origin_of(evaluation)
+    return Findings(title=title or "Evaluation", target=None, origin=origin, **_measured(evaluation))
+
+
+def _asked(evaluation: Evaluation, repeats: int | None, groups: Any, sample_weight: Any) -> dict[str, str]:
+    """What else `write_report` was asked, as it is written in Python; long arrays by their names."""
+    stated = evaluation.costs
+    costs = stated and {
+        action: dict(zip(stated.classes, row, strict=True))
+        for action, row in zip(stated.actions, stated.table.tolist(), strict=True)
+    }
+    given = {"repeats": repeats, "costs": costs, "reject_cost": evaluation.reject_cost}
+    named = {"groups": groups, "sample_weight": sample_weight}
+    written = {name: repr(value) for name, value in given.items() if value is not None}
+    return written | {name: name for name, value in named.items() if value is not None}
+
+
+def _measured(evaluation: Evaluation) -> dict[str, Any]:
+    """What follows from the evaluation."""
+    counts = np.bincount(evaluation.truth, evaluation.weights, minlength=len(evaluation.classes))
+    return {
+        "evaluation": evaluation,
+        "balance": dict(zip(evaluation.classes, counts.astype(np.float64).tolist(), strict=True)),
+        "ratings": rating_curves(evaluation),
+        "cost_curves": cost_curves(evaluation),
+        "actions": summarise_actions(evaluation),
+    }
+
+
+def _explained(model: Any, X: Any, evaluation: Evaluation) -> dict[str, Any]:
+    """What only a model made of terms can be asked, and why, where it cannot."""
+    if not isinstance(model, BayesianClassifier):
+        return {
+            "notes": {"columns": f"{type(model).__name__} is not made of terms for each column: it is not explained."}
+        }
+    if hasattr(X, "tocsr"):
+        return {"notes": {"columns": "The columns of a sparse matrix are words without names: they are not explained."}}
+    if len(_components(model, X)) > 1:
+        return {"notes": {"columns": "This model is a mixture: its columns have no terms of their own."}}
+    rows, truth = open_rows(X), _indices(model, evaluation)
+    found = contributions_of(model, rows, truth, evaluation.weights)
+    apart = given_others(model, rows, truth, evaluation.weights)
+    points, reason = _nomogram(model, evaluation)
+    return {
+        "contributions": found,
+        "given_others": apart,
+        "conditionals": _conditionals(
+            model, list(dict.fromkeys(name for one in (*apart, *found) for name in one.columns))
+        ),
+        "nomogram": points,
+        "rows": row_stories(model, rows, X, truth),
+        "notes": {"nomogram": reason} if reason else {},
+    }
+
+
+def _conditionals(model: BayesianClassifier, columns: Sequence[str]) -> tuple[Conditional, ...]:
+    """p(column given class) of the first columns that have one, in this order."""
+    found: list[Conditional] = []
+    for name in columns:
+        with suppress(ValueError):  # it has none
+            found.append(conditional(model, name))
+        if len(found) == MOST_PLOTS:
+            break
+    return tuple(found)
+
+
+def _components(model: BayesianClassifier, X: Any) -> list[Any]:
+    return model.components(open_rows(X).take(np.zeros(1, dtype=np.int64)))
+
+
+def _indices(model: BayesianClassifier, evaluation: Evaluation) -> NDArray[np.int64]:
+    """The place of each row's class among the model's."""
+    where = {plain_label(label): index for index, label in enumerate(model.classes_.tolist())}
+    return np.array([where.get(label, 0) for label in evaluation.classes], dtype=np.int64)[evaluation.truth]
+
+
+def _nomogram(model: BayesianClassifier, evaluation: Evaluation) -> tuple[Nomogram | None, str]:
+    """The nomogram of the two classes that are most often taken for each other; or why there is none."""
+    label, against = confused_pair(evaluation)
+    if any(column.kind == "text" for column in model.schema_.columns):
+        return None, "A nomogram has a scale for each column; a text has one for each word."
+    try:
+        return nomogram(model, label, against), ""
+    except ValueError as error:
+        return None, f"No nomogram: {error}."
+
+
+def confused_pair(evaluation: Evaluation) -> tuple[Label, Label]:
+    """The two classes most often taken for each other, the rarer one first; of two classes, the second and the first."""
+    classes, confusion = evaluation.classes, evaluation.models[0].confusion
+    if len(classes) == 2:
+        return classes[1], classes[0]
+    both = np.triu(confusion + confusion.T, 1)
+    one, other = np.unravel_index(int(both.argmax()), both.shape)
+    return classes[max(one, other)], classes[min(one, other)]

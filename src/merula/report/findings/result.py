@@ -1,0 +1,160 @@
+"""What there is to say of a table and its model, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from merula.answers.evaluation import Evaluation
+    from merula.answers.explanation.nomograms import Nomogram
+    from merula.answers.explanation.reasons import Explanation
+    from merula.classify.conditionals import Conditional
+    from merula.data.schema import Label
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """One column: how it is read, how many cells are missing, and what the others hold.
+
+    ``reach`` is the lowest, the middle and the highest of numbers or times, as a person reads them; ``commonest`` the
+    most frequent levels with the number of their rows. What was pointed out of the column is its ``remark``.
+    """
+
+    name: str
+    kind: str
+    missing: int
+    distinct: int | None = None
+    reach: tuple[str, str, str] | None = None
+    commonest: tuple[tuple[str, int], ...] = ()
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """The table: its rows, its columns, and a fingerprint that another copy of the same data has too."""
+
+    rows: int
+    columns: tuple[ColumnSummary, ...]
+    fingerprint: str
+
+    @property
+    def missing(self) -> int:
+        """The number of missing cells in columns that are not ignored."""
+        return sum(column.missing for column in self.columns if column.kind != "ignore")
+
+
+@dataclass(frozen=True)
+class RatingCurve:
+    """How well a model ranks rows by the probability of one class, over all tested rows of all folds.
+
+    ``roc`` are points (share of others taken in error, share of the class found), ``precision_recall`` are points
+    (share of the class found, share of rows taken that are of the class).
+    """
+
+    model: str
+    label: Label
+    roc: tuple[tuple[float, float], ...]
+    precision_recall: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class CostCurve:
+    """What acting on a model costs, by the probability from which on one acts.
+
+    With ``stated`` costs it is the mean cost, by threshold. Without, a false alarm costs c and a miss 1 − c, and the
+    threshold is the best one for them, c.
+    """
+
+    model: str
+    label: Label
+    points: tuple[tuple[float, float], ...]
+    stated: bool
+
+
+@dataclass(frozen=True)
+class Action:
+    """One action: how often it is the best, what always taking it would cost, and where it is the best of two classes' actions."""
+
+    name: Label
+    share: float
+    always: float
+    taken: tuple[float, ...]
+    from_to: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Actions:
+    """What to do under the costs: each action, what the models' choices cost, and what knowing the truth would cost."""
+
+    each: tuple[Action, ...]
+    costs: Mapping[str, float]
+    knowing: float
+    threshold: float | None = None
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """How far a column (or columns modelled together) moves the log-odds of the true class, in the mean over rows.
+
+    ``strength`` is the mean size of the move, whatever its direction; rows in which it alone decides are counted in
+    ``decides`` and left out of the means.
+    """
+
+    columns: tuple[str, ...]
+    evidence: float
+    strength: float
+    by_class: Mapping[Label, float]
+    decides: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class RowStory:
+    """One row explained, and why it was chosen: "least certain", "most certain" or "most surprising"; rows count from 1.
+
+    ``words`` are the most telling words of its texts, with their weights of evidence for the explained class against the
+    ``rival``, the most probable of the others.
+    """
+
+    number: int
+    why: str
+    truth: Label
+    explanation: Explanation
+    words: tuple[tuple[str, float], ...] = ()
+    rival: Label = None
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How to get the same report again."""
+
+    versions: Mapping[str, str]
+    model: str
+    parameters: Mapping[str, str]
+    folds: str
+    random_state: str
+    python: tuple[str, ...] = ()
+    command: str | None = None
+    written: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """Everything a report says. The first model of the evaluation is the one that is explained; parts that cannot be had are empty."""
+
+    title: str
+    target: str | None
+    evaluation: Evaluation
+    balance: Mapping[Label, float]
+    ratings: tuple[RatingCurve, ...]
+    cost_curves: tuple[CostCurve, ...]
+    origin: Origin
+    actions: Actions | None = None
+    data: DataSummary | None = None
+    contributions: tuple[Contribution, ...] = ()
+    given_others: tuple[Contribution, ...] = ()
+    conditionals: tuple[Conditional, ...] = ()
+    nomogram: Nomogram | None = None
+    rows: tuple[RowStory, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,83 @@
+"""Rows worth a look, explained: those the model is least and most certain of, and those whose class surprises it most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.answers.explanation import explain
+from merula.answers.explanation.reasons import Explanation
+from merula.classify.base import BayesianClassifier
+from merula.core.arrays import Array
+from merula.data.encode.tokens import words
+from merula.data.schema import Label
+from merula.data.table import RowSource, plain_label
+from merula.distributions.multinomial import TokenDistribution
+from merula.report.findings.result import RowStory
+
+MOST_WORDS = 10  # of a text, that are named
+CHOSEN = {"least certain": 3, "most surprising": 2, "most certain": 2}
+
+
+def row_stories(model: BayesianClassifier, rows: RowSource, X: Any, truth: NDArray[np.int64]) -> tuple[RowStory, ...]:
+    """The chosen rows with their explanations, by a model that has seen them."""
+    proba = model.predict_proba(X)
+    labels = [plain_label(label) for label in model.classes_.tolist()]
+    return tuple(
+        _story(model, row, why, labels[truth[row]], explain(model, rows.take(np.array([row]))))
+        for why, row in chosen_rows(proba, truth)
+    )
+
+
+def _story(model: BayesianClassifier, row: int, why: str, truth: Label, explanation: Explanation) -> RowStory:
+    position = explanation.classes.index(explanation.label)
+    others = [k for k in np.argsort(-explanation.posterior, kind="stable").tolist() if k != position]
+    telling = _telling_words(model, explanation, position, others[0])
+    return RowStory(row + 1, why, truth, explanation, telling, explanation.classes[others[0]])
+
+
+def _telling_words(
+    model: BayesianClassifier, explanation: Explanation, position: int, rival: int
+) -> tuple[tuple[str, float], ...]:
+    """The words of a row's texts that tell most between two classes; between two, words' weights add up to the text's."""
+    weights: dict[str, float] = {}
+    for reason in explanation.reasons:
+        owner = next((part for part in model.distributions_ if reason.columns[0] in part.columns), None)
+        if not isinstance(owner, TokenDistribution) or not reason.known:
+            continue
+        column = owner.columns.index(reason.columns[0])
+        known = {word: k for k, word in enumerate(owner.vocabularies[column])}
+        for word, count in Counter(words(reason.values[0])).items():
+            if word in known:
+                term = owner.log_table[column][known[word]]
+                weight = float(term[position] - term[rival]) * (1 if owner.binary else count)
+                weights[word] = weights.get(word, 0.0) + weight
+    return tuple(sorted(weights.items(), key=lambda pair: (-abs(pair[1]), pair[0]))[:MOST_WORDS])
+
+
+def chosen_rows(proba: Array, truth: NDArray[np.int64]) -> list[tuple[str, int]]:
+    """Which rows to explain, and why; a row is chosen once, ties go to the earlier one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> proba = np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]])
+    >>> chosen_rows(proba, np.array([1, 0, 1]))
+    [('least certain', 1), ('most surprising', 0), ('most certain', 2)]
+    """
+    certainty, own = proba.max(axis=1), proba[np.arange(len(proba)), truth]
+    wrong = np.flatnonzero(proba.argmax(axis=1) != truth)
+    candidates = {
+        "least certain": np.argsort(certainty, kind="stable"),
+        "most surprising": wrong[np.argsort(own[wrong], kind="stable")],
+        "most certain": np.argsort(-certainty, kind="stable"),
+    }
+    limits = {why: max(1, min(most, len(proba) // 3)) for why, most in CHOSEN.items()}
+    chosen: list[tuple[str, int]] = []
+    for why, order in candidates.items():
+        taken = {row for _, row in chosen}
+        chosen += [(why, row) for row in order.tolist() if row not in taken][: limits[why]]
+    return chosen

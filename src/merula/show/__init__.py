@@ -1,0 +1,1 @@
+"""How numbers, tables and pictures are shown: one vocabulary for every floor above."""

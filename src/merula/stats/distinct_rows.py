@@ -1,0 +1,146 @@
+"""Counts of whole rows over several categorical columns, missing cells included: only what was met is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core.arrays import Array
+from merula.data.encode import Encoded, Target
+from merula.data.schema import Label, settled_levels
+from merula.data.table import codes_of_numbers
+from merula.stats.base import moved
+
+Cells = NDArray[np.int32]
+MISSING = -1
+
+
+def distinct_rows(cells: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first place of every distinct row, in sorted order, and for each row which of them it is."""
+    key = np.zeros(len(cells), dtype=np.int64)
+    size = 1
+    for column in cells.T:
+        low = int(column.min()) if len(column) else 0
+        radix = int(column.max()) - low + 1 if len(column) else 1
+        if size * radix >= 2**62:
+            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+            size = int(key.max()) + 1
+        key = key * radix + (column.astype(np.int64) - low)
+        size *= radix
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    return first, inverse
+
+
+def sum_rows(values: Array, groups: NDArray[np.int64], count: int) -> Array:
+    """Rows of `values` added up by group."""
+    return (
+        np.stack([np.bincount(groups, column, minlength=count) for column in values.T], axis=1)
+        if values.size
+        else np.zeros((count, values.shape[1]))
+    )
+
+
+def labelled_codes(rows: Encoded, columns: Sequence[str]) -> tuple[tuple[Sequence[Label], ...], Cells]:
+    """The labels of each categorical column, and each cell as a place among them; −1 for missing."""
+    tile = rows.codes(columns)
+    labels: list[Sequence[Label]] = []
+    cells = np.empty(tile.codes.shape, dtype=np.int32)
+    for j, slots in enumerate(tile.slots):
+        if isinstance(slots, range):
+            cells[:, j], met = codes_of_numbers(tile.codes[:, j])
+        else:
+            cells[:, j], met = tile.codes[:, j], rows.labels(columns[j])
+        labels.append(met)
+    return tuple(labels), cells
+
+
+@dataclass(frozen=True, eq=False)
+class JointCounts:
+    """Distinct rows with the weight of each class: ``cells[r, j]`` is a place in ``labels[j]``, −1 for missing."""
+
+    columns: tuple[str, ...]
+    labels: tuple[Sequence[Label], ...]
+    cells: Cells
+    weight: Array
+
+    @classmethod
+    def zero(cls, columns: Sequence[str], classes: int) -> JointCounts:
+        """Nothing counted yet."""
+        d = len(columns)
+        return cls(tuple(columns), ((),) * d, np.zeros((0, d), dtype=np.int32), np.zeros((0, classes)))
+
+    def update(self, rows: Encoded, target: Target) -> JointCounts:
+        """See `Statistic.update`."""
+        labels, cells = labelled_codes(rows, self.columns)
+        weights = np.ones(len(cells)) if target.weights is None else target.weights
+        kept = weights > 0
+        per_class = np.zeros((len(cells), self.weight.shape[1]))
+        per_class[np.arange(len(cells)), target.codes] = weights
+        return self + JointCounts(self.columns, labels, cells[kept], per_class[kept])
+
+    def __add__(self, other: JointCounts) -> JointCounts:
+        pairs = [unite_labels(mine, theirs) for mine, theirs in zip(self.labels, other.labels, strict=True)]
+        moved_cells = other.cells.copy()
+        for j, (_, indices) in enumerate(pairs):
+            moved_cells[:, j] = indices[other.cells[:, j]]
+        cells = np.concatenate([self.cells, moved_cells])
+        weight = np.concatenate([self.weight, other.weight])
+        first, groups = distinct_rows(cells)
+        return JointCounts(
+            self.columns, tuple(united for united, _ in pairs), cells[first], sum_rows(weight, groups, len(first))
+        )
+
+    def with_classes(self, indices: NDArray[np.int64], count: int) -> JointCounts:
+        """See `Statistic.with_classes`."""
+        return JointCounts(self.columns, self.labels, self.cells, moved(self.weight.T, indices, count).T.copy())
+
+    def with_columns(self, columns: Sequence[str]) -> JointCounts:
+        """See `Statistic.with_columns`."""
+        order = [self.columns.index(name) for name in columns]
+        return JointCounts(tuple(columns), tuple(self.labels[j] for j in order), self.cells[:, order], self.weight)
+
+    def ordered(self, declared: Sequence[tuple[Label, ...] | None], missing_is_level: bool = False) -> JointCounts:
+        """Levels that were met, sorted (or as declared), rows sorted; with missing as a level of its own if wanted."""
+        cells, levels = np.empty_like(self.cells), []
+        for j, (name, labels, fixed) in enumerate(zip(self.columns, self.labels, declared, strict=True)):
+            codes = self.cells[:, j]
+            used = [labels[index] for index in np.unique(codes[codes >= 0]).tolist()]
+            empty = missing_is_level and bool((codes < 0).any())
+            wanted = (*settled_levels(name, used, fixed), *((None,) if empty else ()))
+            where = {label: index for index, label in enumerate(wanted)}
+            cells[:, j] = np.array(
+                [*(where.get(label, MISSING) for label in labels), where.get(None, MISSING)], dtype=np.int32
+            )[codes]
+            levels.append(wanted)
+        first, _ = distinct_rows(cells)
+        return JointCounts(self.columns, tuple(levels), cells[first], self.weight[first])
+
+    def state(self) -> dict[str, Any]:
+        """See `Statistic.state`."""
+        return {
+            "columns": list(self.columns),
+            "labels": [list(labels) for labels in self.labels],
+            "cells": self.cells,
+            "weight": self.weight,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> JointCounts:
+        """See `Statistic.from_state`."""
+        return cls(
+            tuple(state["columns"]), tuple(tuple(labels) for labels in state["labels"]), state["cells"], state["weight"]
+        )
+
+
+def unite_labels(labels: Sequence[Label], more: Sequence[Label]) -> tuple[Sequence[Label], NDArray[np.int32]]:
+    """Both lists of labels as one, and where each of `more` stands in it (missing, last, stays −1)."""
+    if labels is more or labels == more:
+        return labels, np.array([*range(len(more)), MISSING], dtype=np.int32)
+    where = {label: index for index, label in enumerate(labels)}
+    for label in more:
+        where.setdefault(label, len(where))
+    return tuple(where), np.array([*(where[label] for label in more), MISSING], dtype=np.int32)

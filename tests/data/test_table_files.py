@@ -1,0 +1,276 @@
+"""Tables in files: every format, every dialect, and back."""
+
+import gzip
+import io
+import json
+from datetime import date, datetime
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+import merula as mr
+from merula.data.table.write import write_table
+
+BIRDS = {"bird": ["wren", "robin", None], "größe": [9, None, 12], "wing": [4.9, 7.25, 9.0]}
+CSV = "bird,größe,wing\nwren,9,4.9\nrobin,,7.25\n,12,9.0\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def put(content, name="table"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return put
+
+
+def as_file(writer):
+    buffer = io.BytesIO()
+    writer(pa.table(BIRDS), buffer)
+    return buffer.getvalue()
+
+
+def stream(table, file):
+    with pa.ipc.new_stream(file, table.schema) as out:
+        out.write_table(table)
+
+
+CONTENT = {
+    "csv": CSV.encode(),
+    "semicolons": CSV.replace(",", ";").encode(),
+    "tabs": CSV.replace(",", "\t").encode(),
+    "bars": CSV.replace(",", "|").encode(),
+    "decimal commas": CSV.replace(",", ";").replace(".", ",").encode(),
+    "carriage returns": CSV.replace("\n", "\r\n").encode(),
+    "byte-order mark": CSV.encode("utf-8-sig"),
+    "utf-16": CSV.encode("utf-16"),
+    "quotes": b'"bird","gr\xc3\xb6\xc3\x9fe","wing"\n"wren","9","4.9"\n"robin","","7.25"\n"","12","9.0"\n',
+    "gzip": gzip.compress(CSV.encode()),
+    "json lines": "\n".join(json.dumps(row) for row in pa.table(BIRDS).to_pylist()).encode(),
+    "json list": json.dumps(pa.table(BIRDS).to_pylist()).encode(),
+    "parquet": as_file(pq.write_table),
+    "feather": as_file(pyarrow.feather.write_feather),
+    "arrow stream": as_file(stream),
+}
+
+
+@pytest.mark.parametrize("what", CONTENT)
+def test_every_format_is_read_by_what_it_holds(write, what):
+    assert mr.read_table(write(CONTENT[what])).to_pydict() == BIRDS
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(CSV.encode())))
+    assert mr.read_table("-").to_pydict() == BIRDS
+
+
+def test_types_suit_every_cell_of_a_long_file(write):
+    rows = "".join(f"{i},{i % 2}\n" for i in range(300_000))  # the odd one comes last
+    table = mr.read_table(write("ring,seen\n" + rows + "R-17,0.5\n"))
+    assert table.schema.field("ring").type == pa.string()
+    assert table["seen"][-1].as_py() == 0.5
+
+
+def test_dates_truth_and_times(write):
+    table = mr.read_table(write("day,seen,time\n2024-12-31,true,06:30\n2025-01-01,false,18:00\n"))
+    assert table.to_pydict() == {
+        "day": [date(2024, 12, 31), date(2025, 1, 1)],
+        "seen": [True, False],
+        "time": [23400, 64800],
+    }
+
+
+def test_cells_may_hold_separators_quotes_and_lines(write):
+    cells = ['a "quoted" word', "one; two, three", "two\nlines"]
+    path = write(pd.DataFrame({"note": cells, "n": [1, 2, 3]}).to_csv(index=False))
+    assert mr.read_table(path)["note"].to_pylist() == cells
+
+
+def test_among_words_only_an_empty_cell_is_missing_unless_said(write):
+    path = write("bird,weight\nNA,1\nnull,?\n,3\n")
+    with pytest.warns(UserWarning, match=r"^column 'weight' holds numbers and '\?', read as missing$"):
+        assert mr.read_table(path).to_pydict() == {"bird": ["NA", "null", None], "weight": [1, None, 3]}
+    assert mr.read_table(path, words=["weight"])["weight"].to_pylist() == ["1", "?", "3"]
+    table = mr.read_table(path, missing=["?", "NA"])
+    assert table.to_pydict() == {"bird": [None, "null", None], "weight": [1, None, 3]}
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected", "said"),
+    [
+        (["4,9", "NA", "-1"], [4.9, None, -1.0], "numbers and 'NA'"),
+        (["7", "-", "n/a", ""], [7, None, None, None], "numbers and '-', 'n/a'"),
+        (["2024-12-31", "?", "2023-01-01"], [date(2024, 12, 31), None, date(2023, 1, 1)], "dates and '?'"),
+        (
+            ["2024-12-31 10:30:00", "NULL", "2023-01-01 00:00:00"],
+            [datetime(2024, 12, 31, 10, 30), None, datetime(2023, 1, 1)],
+            "times and 'NULL'",
+        ),
+    ],
+)
+def test_words_for_missing_among_numbers_and_dates(write, cells, expected, said):
+    path = write("bird;wing;weight\n" + "".join(f"wren;{cell};{cell}\n" for cell in cells))
+    with pytest.warns(UserWarning, match=f"^columns 'wing', 'weight' hold {said}".replace("?", r"\?")):
+        table = mr.read_table(path)
+    assert table["wing"].to_pylist() == table["weight"].to_pylist() == expected
+
+
+def test_other_words_leave_a_column_words(write):
+    path = write("code,mark\n12,NA\nNA,?\nnone,NA\n")
+    assert mr.read_table(path).to_pydict() == {"code": ["12", "NA", "none"], "mark": ["NA", "?", "NA"]}
+
+
+def test_words_stay_words(write):
+    path = write("ring,n\n007,1\n011,2\n")
+    assert mr.read_table(path)["ring"].to_pylist() == [7, 11]
+    assert mr.read_table(path, words=["ring", "absent"])["ring"].to_pylist() == ["007", "011"]
+
+
+def test_encoding_is_asked_for_not_guessed(write):
+    path = write("größe\nklein\n".encode("latin-1"))
+    with pytest.raises(ValueError, match="line 1 holds the byte 0xf6; say its encoding"):
+        mr.read_table(path)
+    assert mr.read_table(path, encoding="latin-1").column_names == ["größe"]
+    with pytest.raises(ValueError, match="encoding 'latin-15' is not known"):
+        mr.read_table(path, encoding="latin-15")
+
+
+def test_one_column(write):
+    assert mr.read_table(write("bird\nwren\nrobin\n")).to_pydict() == {"bird": ["wren", "robin"]}
+
+
+def test_patterns_put_files_one_below_the_other(write, tmp_path):
+    write("bird,ring\nwren,1\n", "part-1.csv")
+    write("ring,bird\nR-2,robin\n", "part-2.csv")
+    assert mr.read_table(tmp_path / "part-*.csv").to_pydict() == {"bird": ["wren", "robin"], "ring": ["1", "R-2"]}
+    write("bird,weight\nwren,1.5\n", "part-1.csv")
+    with pytest.raises(ValueError, match="has no column"):
+        mr.read_table(tmp_path / "part-*.csv")
+    write("bird,ring\nwren,1.5\n", "part-1.csv")
+    write("bird,ring\nwren,2\n", "part-2.csv")
+    assert mr.read_table(tmp_path / "part-?.csv")["ring"].to_pylist() == [1.5, 2.0]
+
+
+def test_a_name_with_brackets_is_a_file_first(write):
+    assert mr.read_table(write(CSV, "birds[1].csv")).to_pydict() == BIRDS
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather"])
+def test_written_and_read_again(tmp_path, suffix):
+    path = tmp_path / f"birds{suffix}"
+    write_table(pa.table(BIRDS), path)
+    assert mr.read_table(path).to_pydict() == BIRDS
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]  # nothing temporary is left
+
+
+def test_csv_quotes_only_what_needs_it(tmp_path):
+    path = tmp_path / "birds.csv"
+    write_table(pa.table({"bird": ["wren", None], "P(wren)": [0.25, 1e-20]}), path)
+    assert path.read_text() == "bird,P(wren)\nwren,0.25\n,1e-20\n"
+    write_table(pa.table({"a, b": ['say "hi"', "x,y"]}), path)
+    assert path.read_text() == '"a, b"\n"say ""hi"""\n"x,y"\n'
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "birds.parquet"
+    path.write_text("old")
+    monkeypatch.setattr(pq, "write_table", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_table(pa.table(BIRDS), path)
+    assert [file.name for file in tmp_path.iterdir()] == ["birds.parquet"]
+    assert path.read_text() == "old"
+
+
+def test_unknown_suffix_suggests_the_nearest(tmp_path):
+    with pytest.raises(ValueError, match=r"did you mean \.parquet\?"):
+        write_table(pa.table(BIRDS), tmp_path / "birds.parquett")
+
+
+# ------------------------------------------------------------------------------------------------------- odd but readable
+
+
+def test_json_rows_with_a_late_key_keep_it(write):
+    rows = [{"bird": "wren"}, {"bird": "robin", "ring": 7}]
+    expected = {"bird": ["wren", "robin"], "ring": [None, 7]}
+    assert mr.read_table(write(json.dumps(rows))).to_pydict() == expected
+    assert mr.read_table(write("\n".join(map(json.dumps, rows)))).to_pydict() == expected
+
+
+def test_json_lines_of_numbers_and_words_are_words(write):
+    lines = '{"eggs": 3}\n{"eggs": "many"}\n{"eggs": null}\n'
+    assert mr.read_table(write(lines)).to_pydict() == {"eggs": ["3", "many", None]}
+
+
+def test_a_name_in_brackets_begins_a_csv_file(write):
+    assert mr.read_table(write("[ring],bird\n7,wren\n")).to_pydict() == {"[ring]": [7], "bird": ["wren"]}
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
+def test_marked_encodings(write, encoding):
+    assert mr.read_table(write(CSV.encode(encoding))).to_pydict() == BIRDS
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (CSV.encode("utf-16-le"), "say encoding='utf-16-le'"),
+        (CSV.encode("utf-16-be"), "say encoding='utf-16-be'"),
+        (
+            b"# made by hand\nbird,wing\nwren,4.9\nrobin,7\n",
+            "2 cells in every row from the second on, but 1 in its first",
+        ),
+        (b"Birds of 2024,,\nbird,wing,eggs\nwren,4.9,3\n", "2 columns without a name"),
+        (b"bird,wing", "has a header but no rows"),
+        (b"bird,wing\nwren,4.9\nrobin\ntit,1,2\n", "row 3 has 1 cell .* and 1 more row is uneven"),
+        (b'[{"bird": "wren"', "cannot be read as JSON"),
+        (b'{"format": "merula network", "version": 1}', "is a network, expected a table"),
+    ],
+)
+def test_messages(write, content, words):
+    with pytest.raises(ValueError, match=words):
+        mr.read_table(write(content))
+
+
+def test_parquet_damaged_in_the_middle(write):
+    file = io.BytesIO()
+    pq.write_table(pa.table({"wing": list(range(5_000))}), file)
+    data = bytearray(file.getvalue())
+    data[100:3_000] = bytes(2_900)
+    with pytest.raises(ValueError, match="table cannot be read: it is cut short or damaged"):
+        mr.read_table(write(bytes(data)))
+
+
+def test_nested_columns_in_csv(tmp_path):
+    table = pa.table({"eggs": [[1, 2], None], "nest": [{"x": 1}, {"x": 2}], "ring": [b"a", b"b"]})
+    write_table(table, tmp_path / "nests.csv")
+    read = mr.read_table(tmp_path / "nests.csv")
+    assert read.to_pydict() == {"eggs": ["[1, 2]", None], "nest": ['{"x": 1}', '{"x": 2}'], "ring": ["a", "b"]}
+
+
+def test_what_excel_writes_before_the_header(write):
+    assert mr.read_table(write("sep=;\r\nbird;wing\r\nwren;4,9\r\n")).to_pydict() == {"bird": ["wren"], "wing": [4.9]}
+
+
+@pytest.mark.parametrize(
+    "content",
+    ['{"bird": ["wren", "tit"], "eggs": [5, 9]}', pd.DataFrame({"bird": ["wren", "tit"], "eggs": [5, 9]}).to_json()],
+)
+def test_json_by_columns(write, content):
+    assert mr.read_table(write(content)).to_pydict() == {"bird": ["wren", "tit"], "eggs": [5, 9]}
+    with pytest.raises(ValueError, match="lists of equal length"):
+        mr.read_table(write('{"bird": ["wren"], "eggs": [5, 9]}'))
+
+
+def test_json_lines_in_utf_16(write):
+    assert mr.read_table(write('{"vogel": "Zaunkönig"}\n'.encode("utf-16"))).to_pydict() == {"vogel": ["Zaunkönig"]}
+
+
+def test_quotation_marks_inside_cells_lose_no_rows(write):
+    with pytest.raises(ValueError, match=r"quotation mark inside a cell, at line 3 .*so that rows run together"):
+        mr.read_table(write('wing,bird\n4.9,"wren\n7,"tit\n5,"wren\n8,"tit\n'))
+    lines = 'wing,note\n4.9,"two\nlines"\n\n7,plain\n'
+    assert mr.read_table(write(lines)).to_pydict() == {"wing": [4.9, 7.0], "note": ["two\nlines", "plain"]}

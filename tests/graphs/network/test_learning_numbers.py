@@ -1,0 +1,164 @@
+"""Numeric variables learned: weighted least squares in every configuration, merged, streamed, with few rows or none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import merula as mr
+from merula.graphs.structure.network_rows import read_rows
+from merula.graphs.structure.score import score_graph
+
+HYBRID = {"sex": (), "dose": ("sex",), "weight": (), "effect": ("dose", "sex", "weight")}
+
+
+def table(network, name):
+    return np.asarray(network.distribution(name).values)
+
+
+def same(first, second, rtol):
+    assert first.levels == second.levels and first.variables == second.variables
+    for name in first.variables:
+        mine, theirs = first._nodes[name], second._nodes[name]
+        for part in ("table",) if hasattr(mine, "table") else ("intercept", "slopes", "variance"):
+            np.testing.assert_allclose(getattr(mine, part), getattr(theirs, part), rtol=rtol)
+
+
+def drawn_numbers(rows, seed=0):
+    rng = np.random.default_rng(seed)
+    sex = rng.integers(2, size=rows)
+    dose, weight = 1e3 * (sex + rng.normal(size=rows)), 1e-3 * rng.normal(size=rows) + 5
+    effect = np.where(sex, 3 + 0.01 * dose, -1 - 0.02 * dose) + 200 * weight + rng.normal(size=rows) * (1 + sex)
+    return pd.DataFrame({"sex": np.array(["f", "m"])[sex], "dose": dose, "weight": weight, "effect": effect})
+
+
+def test_regressions_are_weighted_least_squares():
+    frame = drawn_numbers(400)
+    weights = np.random.default_rng(1).random(400) + 0.1
+    network = mr.BayesianNetwork(HYBRID).fit(frame, weights=weights)
+    assert network.parents("effect") == ("sex", "dose", "weight")
+    node = network.distribution("effect")
+    for index, sex in enumerate(["f", "m"]):
+        part, mass = frame[frame.sex == sex], weights[frame.sex == sex]
+        design = np.column_stack([np.ones(len(part)), part.dose, part.weight - 5])
+        found = np.linalg.lstsq(design * np.sqrt(mass)[:, None], part.effect * np.sqrt(mass), rcond=None)[0]
+        np.testing.assert_allclose(node.slopes[index], found[1:], rtol=1e-7)
+        assert node.intercept[index] == pytest.approx(found[0] - 5 * found[2], rel=1e-7)
+        left = part.effect - design @ found
+        assert node.variance[index] == pytest.approx(np.average(left**2, weights=mass), rel=1e-7)
+
+
+def density(network, frame):
+    """The log likelihood of complete rows, family by family, as the definition says."""
+    total = 0.0
+    for row in frame.to_dict("records"):
+        for name in network.variables:
+            node = network.distribution(name) if network.levels[name] == () else None
+            if node is None:
+                total += np.log(table(network, name)[network.levels[name].index(row[name])])
+                continue
+            position = tuple(network.levels[one].index(row[one]) for one in node.discrete)
+            mean = node.intercept[position] + sum(s * row[one] for s, one in zip(node.slopes[position], node.numeric, strict=True))  # fmt: skip
+            total -= 0.5 * (
+                np.log(2 * np.pi * node.variance[position]) + (row[name] - mean) ** 2 / node.variance[position]
+            )
+    return total
+
+
+def test_the_fitted_numbers_have_the_likelihood_that_structures_are_scored_by():
+    frame = drawn_numbers(60)
+    network = mr.BayesianNetwork(HYBRID).fit(frame, pseudo_counts=0)
+    assert density(network, frame) == pytest.approx(score_graph(read_rows(frame), HYBRID, "log-likelihood"), rel=1e-9)
+
+
+def test_the_likelihood_of_rows_is_the_sum_of_their_densities():
+    frame = drawn_numbers(60)
+    network = mr.BayesianNetwork(HYBRID).fit(frame)
+    assert network.log_likelihood(frame) == pytest.approx(density(network, frame), rel=1e-9)
+    parameters = 1 + 2 * 2 + 2 + 2 * 4  # sex, dose given sex, weight, effect given sex, dose and weight
+    assert network.bic(frame) == pytest.approx(density(network, frame) - 0.5 * parameters * np.log(60), rel=1e-9)
+
+
+def test_missing_levels_beside_numbers_are_learned_by_em_over_the_levels():
+    frame = drawn_numbers(300).assign(ill=lambda t: np.where(t.dose > 500, "yes", "no"))
+    frame = frame.assign(sex=frame.sex.mask(frame.index % 3 == 0), ill=frame.ill.mask(frame.index % 5 == 0))
+    network = mr.BayesianNetwork({**HYBRID, "ill": ("sex",)}).fit(frame)
+    alone = mr.BayesianNetwork({"sex": (), "ill": ("sex",)}).fit(frame[["sex", "ill"]])
+    for name in ("sex", "ill"):
+        np.testing.assert_array_equal(table(network, name), table(alone, name))
+    known = frame.dropna(subset="sex")
+    assert network.distribution("dose").intercept.tolist() == pytest.approx(known.groupby("sex").dose.mean().tolist())
+
+
+def test_few_rows_take_slopes_and_variance_of_all():
+    frame = pd.concat(
+        [drawn_numbers(50), pd.DataFrame({"sex": ["x"], "dose": [0.0], "weight": [5.0], "effect": [9.0]})]
+    )
+    network = mr.BayesianNetwork(HYBRID).fit(frame, pseudo_counts=0)
+    node = network.distribution("effect")
+    assert node.intercept[2] + node.slopes[2] @ [0.0, 5.0] == pytest.approx(9.0, rel=1e-9)  # its own mean
+    assert density(network, frame) == pytest.approx(score_graph(read_rows(frame), HYBRID, "log-likelihood"), rel=1e-9)
+
+
+def test_numbers_merge_and_stream():
+    frame = drawn_numbers(300)
+    whole = mr.BayesianNetwork(HYBRID).fit(frame)
+    first, second = frame.iloc[:120], frame.iloc[120:]
+    same(mr.BayesianNetwork(HYBRID).fit(first).update(second), whole, rtol=1e-9)
+    turned = {"effect": ("weight", "sex", "dose"), "weight": (), "dose": ("sex",), "sex": ()}
+    merged = mr.BayesianNetwork(HYBRID).fit(first) + mr.BayesianNetwork(turned).fit(second)
+    same(merged, whole, rtol=1e-9)
+
+
+def test_a_shift_of_1e9_loses_nothing():
+    frame = drawn_numbers(300)
+    far = mr.BayesianNetwork({"effect": ()}).fit(frame.assign(effect=frame.effect + 1e9)).distribution("effect")
+    assert float(far.variance) == pytest.approx(float(np.var(frame.effect)), rel=1e-6)
+
+
+def test_constant_numbers_and_copies_of_a_column():
+    frame = drawn_numbers(50).assign(copy=lambda t: 3 * t.dose, constant=7.0)
+    network = mr.BayesianNetwork({"effect": ("dose", "copy"), "constant": ()}).fit(frame)
+    alone = mr.BayesianNetwork({"effect": ("dose",)}).fit(frame)
+    assert network.distribution("effect").variance == pytest.approx(alone.distribution("effect").variance, rel=1e-9)
+    assert float(network.distribution("constant").intercept) == 7.0 and network.distribution("constant").variance > 0
+
+
+def test_missing_numbers_are_left_out_family_by_family():
+    frame = drawn_numbers(200)
+    holes = frame.assign(dose=frame.dose.mask(frame.index % 4 == 0), effect=frame.effect.mask(frame.index % 5 == 0))
+    network = mr.BayesianNetwork(HYBRID).fit(holes)
+    known = mr.BayesianNetwork(HYBRID).fit(holes.dropna())
+    np.testing.assert_allclose(network.distribution("effect").slopes, known.distribution("effect").slopes, rtol=1e-6)
+    assert network.distribution("weight").intercept == pytest.approx(frame.weight.mean(), rel=1e-12)
+
+
+def test_configurations_without_numbers_are_said():
+    frame = drawn_numbers(40)
+    with pytest.warns(mr.UnobservedParentsWarning, match=r"1 of P\(dose given sex\)"):
+        network = mr.BayesianNetwork({"sex": (), "dose": ("sex",)}).fit(frame, levels={"sex": ["f", "m", "x"]})
+    within = np.concatenate([part.dose - part.dose.mean() for _, part in frame.groupby("sex")])
+    node = network.distribution("dose")
+    assert node.intercept[2] == pytest.approx(frame.dose.mean(), rel=1e-9)
+    assert node.variance[2] == pytest.approx((within**2).sum() / (40 - 2), rel=1e-9)
+
+
+def test_kinds_say_what_integers_are():
+    frame = pd.DataFrame({"grade": [1, 2, 2, 3], "passed": ["no", "yes", "yes", "yes"]})
+    network = mr.BayesianNetwork([("grade", "passed")]).fit(frame, kinds={"grade": "categorical"})
+    assert network.levels["grade"] == (1, 2, 3)
+    assert mr.BayesianNetwork({"grade": ()}).fit(frame).levels["grade"] == ()
+
+
+def test_times_count_seconds_whatever_unit_a_table_has():
+    days = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-03", "2020-06-01", "2020-06-03"] * 5))
+    table = pd.DataFrame({"season": ["winter", "winter", "summer", "summer"] * 5, "day": days})
+    network = mr.BayesianNetwork([("season", "day")]).fit(table)
+    assert network.query("day", given={"season": "winter"}).mean == pytest.approx(
+        pd.Timestamp("2020-01-02").timestamp()
+    )
+    answers = [network.predict_table(table.assign(day=days.dt.as_unit(unit)), "season") for unit in ("s", "ms", "ns")]
+    assert (answers[0].argmax(axis=1) == [1, 1, 0, 0] * 5).all()
+    assert (answers[0] == answers[1]).all() and (answers[0] == answers[2]).all()
+    later = mr.BayesianNetwork([("season", "day")]).fit(table[:8])
+    later.update(table[8:].assign(day=days[8:].dt.as_unit("ns")))
+    np.testing.assert_allclose(later.distribution("day").variance, network.distribution("day").variance, rtol=1e-9)

@@ -1,0 +1,210 @@
+"""What is gathered of a table and its model, beside what the public functions say one by one."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+from scipy.integrate import trapezoid
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import merula as mr
+from merula.report.findings import gather
+from merula.report.findings.row_stories import chosen_rows
+
+
+def gathered(model, table, labels, **options):
+    return gather(model, table, labels, cv=3, repeats=1, progress=False, **options)
+
+
+@pytest.fixture(scope="module")
+def found(patients):
+    return gathered(mr.NaiveBayesClassifier(kinds={"visits": "count"}), *patients)
+
+
+def test_columns_are_summed_up(found, patients):
+    table, _ = patients
+    pressure, visits, size, day = found.data.columns
+    known = table["blood pressure"].dropna()
+    assert (found.data.rows, found.data.missing) == (150, table.isna().sum().sum())
+    assert [column.kind for column in found.data.columns] == ["numeric", "count", "categorical", "datetime"]
+    assert float(pressure.reach[0]) == pytest.approx(known.min(), rel=1e-5)
+    assert float(pressure.reach[2]) == pytest.approx(known.max(), rel=1e-5)
+    assert pressure.missing == len(table) - len(known)
+    assert visits.distinct == table["visits"].nunique()
+    assert dict(size.commonest) == table["größe"].value_counts().to_dict()
+    assert day.reach[0].startswith(str(table["seen on"].min().date()))
+
+
+def test_balance_counts_weights(patients):
+    table, labels = patients
+    weights = np.where(labels == "ill", 2.0, 1.0)
+    found = gathered(mr.NaiveBayesClassifier(), table, labels, sample_weight=weights)
+    assert found.balance == {"healthy": (labels == "healthy").sum(), "ill": 2 * (labels == "ill").sum()}
+
+
+def test_contributions_are_means_of_what_explain_says(found, patients):
+    table, labels = patients
+    model = mr.NaiveBayesClassifier(kinds={"visits": "count"}).fit(table, labels)
+    told = [mr.explain(model, table.iloc[[row]], labels[row]) for row in range(len(table))]
+    for one in found.contributions:
+        weights = [r.evidence for row in told for r in row.reasons if r.columns == one.columns]
+        assert one.evidence == pytest.approx(np.mean(weights), abs=1e-9)
+        assert one.strength == pytest.approx(np.mean(np.abs(weights)), abs=1e-9)
+    assert {one.columns[0] for one in found.contributions} == set(table.columns)
+
+
+def test_densities_given_a_class_have_mass_one(found):
+    forms = {one.column: one for one in found.conditionals}
+    for given in forms["blood pressure"].given.values():
+        assert trapezoid(given, forms["blood pressure"].values) == pytest.approx(1.0, abs=0.01)
+    for name in ("visits", "größe"):
+        for given in forms[name].given.values():
+            assert sum(given) == pytest.approx(1.0, abs=0.01)
+    assert forms["seen on"].is_time
+    assert forms["seen on"].values[0].startswith("202")
+
+
+def test_a_joint_model_shows_each_columns_own_distribution(patients):
+    table, labels = patients
+    found = gathered(
+        mr.BayesClassifier(kinds={"seen on": "ignore"}), table[["blood pressure", "visits", "seen on"]], labels
+    )
+    (block,) = found.contributions
+    assert set(block.columns) == {"blood pressure", "visits"}
+    pressure = next(one for one in found.conditionals if one.column == "blood pressure")
+    for label, given in pressure.given.items():
+        mean = table["blood pressure"][labels == label].mean()
+        assert pressure.values[int(np.argmax(given))] == pytest.approx(mean, abs=2.0)
+    assert found.nomogram is None
+    assert "modelled together" in found.notes["nomogram"]
+
+
+def test_what_a_column_adds_is_the_change_of_the_log_odds_when_it_becomes_known(patients):
+    table, labels = patients[0][["blood pressure", "visits"]], patients[1]
+    found = gathered(mr.BayesClassifier(), table, labels)
+    model = mr.BayesClassifier().fit(table, labels)
+
+    def log_odds(rows):
+        log_proba = model.predict_log_proba(rows)
+        own = log_proba[np.arange(len(labels)), (labels == "ill").astype(int)]
+        other = log_proba[np.arange(len(labels)), (labels != "ill").astype(int)]
+        return own - other
+
+    for one in found.given_others:
+        (name,) = one.columns
+        moved = log_odds(table) - log_odds(table.assign(**{name: np.nan}))
+        assert one.evidence == pytest.approx(moved.mean(), abs=1e-9)
+    assert {one.columns for one in found.given_others} == {("blood pressure",), ("visits",)}
+
+
+def test_columns_with_terms_of_their_own_are_not_told_apart_again(found):
+    assert found.given_others == ()
+
+
+def test_words_that_tell_most_come_first():
+    texts = ["win cash", "cash prize", "cash cash", "see you", "you there", "lunch you"] * 3
+    labels = ["spam", "spam", "spam", "ham", "ham", "ham"] * 3
+    found = gathered(mr.NaiveBayesClassifier(kinds="text"), pd.DataFrame({"letter": texts}), labels)
+    (words,) = found.conditionals
+    assert set(words.values[:2]) == {"cash", "you"}
+    # 12 of spam's 18 words are cash; one more of each of the 7 words
+    assert words.given["spam"][words.values.index("cash")] == pytest.approx((12 + 1) / (18 + 7))
+
+
+def test_the_words_of_a_row_add_up_to_its_texts_evidence():
+    texts = ["win cash", "cash prize", "cash cash", "see you", "you there", "lunch you", "cash you"] * 2
+    labels = ["spam", "spam", "spam", "ham", "ham", "ham", "ham"] * 2
+    found = gathered(mr.NaiveBayesClassifier(kinds="text"), pd.DataFrame({"letter": texts}), labels)
+    for story in found.rows:
+        (text,) = story.explanation.reasons
+        assert sum(weight for _, weight in story.words) == pytest.approx(text.evidence)
+        assert {word for word, _ in story.words} == set(texts[story.number - 1].split())
+
+
+def test_rows_are_explained_as_explain_does(found, patients):
+    table, labels = patients
+    model = mr.NaiveBayesClassifier(kinds={"visits": "count"}).fit(table, labels)
+    certainty = model.predict_proba(table).max(axis=1)
+    least = next(story for story in found.rows if story.why == "least certain")
+    assert certainty[least.number - 1] == certainty.min()
+    assert least.truth == labels[least.number - 1]
+    assert least.explanation.posterior == pytest.approx(model.predict_proba(table.iloc[[least.number - 1]])[0])
+
+
+def test_surprising_rows_are_wrong_ones_and_no_row_is_told_twice():
+    rng = np.random.default_rng(2)
+    proba = rng.dirichlet([1, 1, 1], 60)
+    truth = rng.integers(0, 3, 60)
+    chosen = chosen_rows(proba, truth)
+    rows = [row for _, row in chosen]
+    assert len(set(rows)) == len(rows) == 7
+    for why, row in chosen:
+        if why == "most surprising":
+            assert proba[row].argmax() != truth[row]
+
+
+def test_the_fingerprint_is_the_same_in_every_library(patients):
+    table, labels = patients
+    model = mr.NaiveBayesClassifier()
+    plain = pa.Table.from_pandas(table, preserve_index=False)
+    prints = {gathered(model, one, labels).data.fingerprint for one in (table, pl.from_arrow(plain), plain)}
+    assert len(prints) == 1
+    changed = table.copy()
+    changed.loc[3, "visits"] += 1
+    assert gathered(model, changed, labels).data.fingerprint not in prints
+
+
+def test_what_was_pointed_out_is_kept(patients):
+    table, labels = patients
+    told = gathered(
+        mr.NaiveBayesClassifier(), table.assign(planet="Earth"), labels, remarks={"visits": "was typed by hand"}
+    )
+    remarks = {column.name: column.remark for column in told.data.columns if column.remark}
+    assert remarks["visits"] == "was typed by hand"
+    assert "Earth" in remarks["planet"]
+
+
+def test_a_peer_is_measured_without_being_explained(patients):
+    table, labels = patients
+    peer = make_pipeline(StandardScaler(), LogisticRegression())
+    found = gathered({"regression": peer, "naive": mr.NaiveBayesClassifier()}, table[["visits"]], labels)
+    assert [model.name for model in found.evaluation.models] == ["regression", "naive", "prior alone"]
+    assert found.contributions == ()
+    assert "Pipeline" in found.notes["columns"]
+
+
+def test_missing_cells_that_speak_are_no_nomogram(patients):
+    found = gathered(mr.NaiveBayesClassifier(missing="level"), *patients)
+    assert found.nomogram is None
+    assert "marginalise" in found.notes["nomogram"]
+    assert found.conditionals
+
+
+def test_neighbours_have_no_densities(patients):
+    table, labels = patients
+    found = gathered(mr.NearestNeighborsClassifier(), table[["blood pressure", "visits"]], labels)
+    assert found.conditionals == ()
+    assert found.rows
+
+
+def test_arrays_lists_and_sparse_counts_are_reported():
+    rng = np.random.default_rng(4)
+    counts, labels = rng.poisson(1.0, (40, 6)), np.array(["ham", "spam"] * 20)
+    assert gathered(mr.NaiveBayesClassifier(), counts.tolist(), labels).data.rows == 40
+    found = gathered(mr.NaiveBayesClassifier(kinds="text"), sparse.csr_matrix(counts), labels)
+    assert found.data is None
+    assert "sparse" in found.notes["columns"]
+
+
+def test_the_lines_to_repeat_it_hold_every_option(patients):
+    table, labels = patients
+    costs = {"treat": {"healthy": 1, "ill": 0}, "wait": {"healthy": 0, "ill": 5}}
+    found = gathered(mr.NaiveBayesClassifier(), table, labels, costs=costs, groups=np.arange(150) // 3)
+    line = found.origin.python[-1]
+    assert "cv=3, repeats=1, costs={'treat': {'healthy': 1.0, 'ill': 0.0}" in line
+    assert "groups=groups" in line
+    assert found.origin.versions["numpy"] == np.__version__
