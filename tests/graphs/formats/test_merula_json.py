@@ -200,7 +200,7 @@ BROKEN_KINDS = {
 }
 
 
-@pytest.mark.parametrize("place, change, message", BROKEN_KINDS.values(), ids=BROKEN_KINDS.keys())
+@pytest.mark.parametrize("index, change, message", BROKEN_KINDS.values(), ids=BROKEN_KINDS.keys())
 def test_what_is_said_about_other_kinds(index, change, message):
     data = json.loads(dump(hybrid()))
     data["nodes"][index] |= change

@@ -78,16 +78,6 @@ class Variables:
 def parse(text: str) -> list[Node]:
     """The nodes of a network in BIF.
 
-    Parameters
-    ----------
-    text : str
-        What a ``.bif`` file holds.
-
-    Returns
-    -------
-    list of Node
-        One node per variable, in the order of the file; every label is a word.
-
     Examples
     --------
     >>> nodes = parse('''
@@ -314,18 +304,6 @@ def _index(text: str, steps: Sequence[dict[str, int]], offset: int, name: str, p
 
 def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     """A network in BIF, as pgmpy, pyAgrum and bnlearn read it.
-
-    Parameters
-    ----------
-    nodes : sequence of Node
-        One node per variable.
-    name : str
-        The network's name.
-
-    Returns
-    -------
-    str
-        The text of a ``.bif`` file. Numbers have all their digits, so that `parse` gives the same table bit for bit.
 
     Examples
     --------

@@ -57,15 +57,7 @@ class Block:
 def parse(text: str) -> list[Node]:
     """The nodes of a network in Hugin's NET language.
 
-    Parameters
-    ----------
-    text : str
-        What a ``.net`` file holds. Decisions, utilities, functions, continuous variables and classes are refused.
-
-    Returns
-    -------
-    list of Node
-        One node per variable, in the order of the file; every label is a word.
+    Decisions, utilities, functions, continuous variables and classes are refused.
 
     Examples
     --------
@@ -168,18 +160,6 @@ def _data(text: str) -> Array:
 
 def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     """A network in Hugin's NET language, as Hugin, GeNIe, pgmpy and pyAgrum read it.
-
-    Parameters
-    ----------
-    nodes : sequence of Node
-        One node per variable.
-    name : str
-        The network's name.
-
-    Returns
-    -------
-    str
-        The text of a ``.net`` file. Numbers have all their digits, so that `parse` gives the same table bit for bit.
 
     Examples
     --------

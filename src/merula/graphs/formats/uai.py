@@ -68,15 +68,8 @@ class Words:
 def parse(text: str) -> list[Node]:
     """The nodes of a network in the UAI format.
 
-    Parameters
-    ----------
-    text : str
-        What a ``.uai`` file holds; ``MARKOV`` networks are refused.
-
-    Returns
-    -------
-    list of Node
-        One node per variable: ``x0``, ``x1``, … with levels 0, 1, …, or the names that merula or pyAgrum left in comments.
+    ``MARKOV`` networks are refused. Variables are ``x0``, ``x1``, … with levels 0, 1, …, or have the names that merula or pyAgrum left in
+    comments.
 
     Examples
     --------
@@ -184,18 +177,7 @@ def _sums_to_one(table: Array) -> bool:
 def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     """A network in the UAI format: parents, then the child; the last variable of each scope fastest.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-        One node per variable.
-    name : str
-        The network's name, for a comment.
-
-    Returns
-    -------
-    str
-        The text of a ``.uai`` file. Names and levels stand in comments after the last table; programs that do not know
-        them see numbers.
+    Names and levels stand in comments after the last table; programs that do not know them see numbers.
 
     Examples
     --------

@@ -43,15 +43,7 @@ Levels = Mapping[str, tuple[Label, ...]]
 def parse(text: str) -> list[Node | NoisyNode]:
     """The nodes of a network in GeNIe's XDSL.
 
-    Parameters
-    ----------
-    text : str
-        What an ``.xdsl`` file holds. Decisions, utilities and equations are refused.
-
-    Returns
-    -------
-    list of Node or NoisyNode
-        One node per variable, in the order of the file; every label is a word.
+    Decisions, utilities and equations are refused.
 
     Examples
     --------
@@ -170,18 +162,8 @@ def _strengths(element: Element, sizes: Sequence[int]) -> list[list[int]]:
 def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     """A network in XDSL, as GeNIe, SMILE and pgmpy read it: the first parent is the most significant.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-        One node per variable.
-    name : str
-        The network's name.
-
-    Returns
-    -------
-    str
-        The text of an ``.xdsl`` file, parents before children. Identifiers are what GeNIe allows (a letter, then letters,
-        digits and underscores); properties keep the original names and levels, and `parse` restores them.
+    Parents stand before children. Identifiers are what GeNIe allows (a letter, then letters, digits and underscores);
+    properties keep the original names and levels, and `parse` restores them.
 
     Examples
     --------

@@ -27,15 +27,7 @@ SAFE_NAME = SAFE_LABEL
 def parse(text: str) -> list[Node]:
     """The nodes of a network in XMLBIF.
 
-    Parameters
-    ----------
-    text : str
-        What a ``.xmlbif`` or ``.xml`` file holds. Decisions and utilities are refused.
-
-    Returns
-    -------
-    list of Node
-        One node per variable, in the order of the file; every label is a word.
+    Decisions and utilities are refused.
 
     Examples
     --------
@@ -106,18 +98,6 @@ def _originals(variables: Sequence[Element]) -> tuple[dict[str, str], dict[str, 
 
 def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     """A network in XMLBIF, as Weka, pgmpy and pyAgrum read it.
-
-    Parameters
-    ----------
-    nodes : sequence of Node
-        One node per variable.
-    name : str
-        The network's name.
-
-    Returns
-    -------
-    str
-        The text of an ``.xmlbif`` file. Numbers have all their digits, so that `parse` gives the same table bit for bit.
 
     Examples
     --------
