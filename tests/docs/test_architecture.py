@@ -12,7 +12,7 @@ LAYERS = PAGE.partition("## The layers")[2].partition("\n## ")[0]
 def floors():
     """The contract's floors from the lowest to the highest, each as the set of its rooms."""
     setting = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    (contract,) = setting["tool"]["importlinter"]["contracts"]
+    contract = setting["tool"]["importlinter"]["contracts"][0]
     return [set(floor.split(" : ")) for floor in reversed(contract["layers"])]
 
 
