@@ -1,7 +1,6 @@
 """Class moments of numeric columns: weight, mean, and the sum of squares (or products) about the mean.
 
-Counted from a value of the block itself and merged by Chan's formula, never as E[x²] − mean²
-(Chan, Golub, LeVeque 1983, eq. 1.4).
+Counted from a value of the block itself and merged by Chan's formula, never as E[x²] − mean².
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from merula.core.arrays import Array
 from merula.data.encode import Encoded, Target
 from merula.stats._kernels import class_sums, class_weights, first_values, present_class_sums
 from merula.stats.base import moved, with_weight
+from merula.stats.merging import exact_sum, merge_moments
 
 TINY = 1e-300  # what is kept of squares that vanish, so that a column that varies is not taken for a constant
 SMALLEST_VARIANCE = 1e-280  # below this, squares have lost their digits
@@ -70,16 +70,9 @@ class Moments:
         return Moments(self.columns, weight, mean, np.maximum(squares - sums * drift, 0.0), rest)
 
     def __add__(self, other: Moments) -> Moments:
-        weight = self.weight + other.weight
-        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            apart = (other.mean - self.mean) + (other.rest - self.rest)
-            delta = np.where((self.weight > 0) & (other.weight > 0), apart, 0.0)
-            mean, rest = exact_sum(self.mean, delta * share + self.rest)
-            mean, rest = np.where(self.weight > 0, mean, other.mean), np.where(self.weight > 0, rest, other.rest)
-            squares = self.squares + other.squares + delta * delta * self.weight * share
-        refuse_distant(np.isfinite(squares).all(axis=0), self.columns)
-        return Moments(self.columns, weight, mean, squares, rest)
+        total = Moments(self.columns, *merge_moments(self._parts, other._parts))
+        refuse_distant(np.isfinite(total.squares).all(axis=0), self.columns)
+        return total
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> Moments:
         """See `Statistic.with_classes`."""
@@ -189,19 +182,9 @@ class FullMoments:
         return self + FullMoments(self.columns, weight, mean, scatter, rest)
 
     def __add__(self, other: FullMoments) -> FullMoments:
-        weight = self.weight + other.weight
-        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
-        both = (self.weight > 0) & (other.weight > 0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            apart = (other.mean - self.mean) + (other.rest - self.rest)
-            delta = np.where(both[:, None], apart, 0.0)
-            mean, rest = exact_sum(self.mean, delta * share[:, None] + self.rest)
-            kept = (self.weight > 0)[:, None]
-            mean, rest = np.where(kept, mean, other.mean), np.where(kept, rest, other.rest)
-            products = delta[:, :, None] * delta[:, None, :] * (self.weight * share)[:, None, None]
-            scatter = self.scatter + other.scatter + products
-        refuse_distant(np.isfinite(np.diagonal(scatter, axis1=1, axis2=2)).all(axis=0), self.columns)
-        return FullMoments(self.columns, weight, mean, scatter, rest)
+        total = FullMoments(self.columns, *merge_moments(self._parts, other._parts))
+        refuse_distant(np.isfinite(np.diagonal(total.scatter, axis1=1, axis2=2)).all(axis=0), self.columns)
+        return total
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> FullMoments:
         """See `Statistic.with_classes`."""
@@ -227,12 +210,6 @@ class FullMoments:
     def from_state(cls, state: dict[str, Any]) -> FullMoments:
         """See `Statistic.from_state`."""
         return cls(tuple(state["columns"]), state["weight"], state["mean"], state["scatter"], state["rest"])
-
-
-def exact_sum(larger: Array, smaller: Array) -> tuple[Array, Array]:
-    """The rounded sum, and what rounding cut off it (Dekker 1971; exact where |larger| ≥ |smaller|)."""
-    total = larger + smaller
-    return total, smaller - (total - larger)
 
 
 def centred(x: NDArray[Any], weights: Array | None) -> tuple[float, Array, Array, Array]:

@@ -18,7 +18,8 @@ from merula.data.encode import Encoded, Target
 from merula.stats._kernels import incomplete_rows
 from merula.stats.base import with_weight
 from merula.stats.distinct_rows import distinct_rows
-from merula.stats.moments import FullMoments, centred, exact_sum, refuse_overflow
+from merula.stats.merging import Means, merge_means
+from merula.stats.moments import FullMoments, centred, refuse_overflow
 
 Mask = NDArray[np.bool_]
 Key = tuple[int, bytes]  # class, observed columns
@@ -42,12 +43,13 @@ class Partial:
         return np.broadcast_to(self.rest, self.mean.shape)
 
     def __add__(self, other: Partial) -> Partial:
-        weight = self.weight + other.weight
-        delta = (other.mean - self.mean) + (other.rest - self.rest)
-        between = delta * np.sqrt(self.weight / weight * other.weight)
-        root = np.concatenate([self.root, other.root, between[None, :]])
-        mean, rest = exact_sum(self.mean, delta * (other.weight / weight) + self.rest)
-        return Partial(weight, mean, compressed(root), rest)
+        (weight, mean, rest), apart, count = merge_means(self._means, other._means)
+        root = np.concatenate([self.root, other.root, (apart * np.sqrt(count))[None, :]])
+        return Partial(float(weight), mean, compressed(root), rest)
+
+    @property
+    def _means(self) -> Means:
+        return np.asarray(self.weight), self.mean, self.low
 
 
 def compressed(root: Array) -> Array:

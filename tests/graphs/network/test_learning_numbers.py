@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import merula as mr
-from merula.graphs.structure.network_rows import read_rows
+from merula.data.encode.columns import code_columns
 from merula.graphs.structure.score import score_graph
 
 HYBRID = {"sex": (), "dose": ("sex",), "weight": (), "effect": ("dose", "sex", "weight")}
@@ -67,7 +67,9 @@ def density(network, frame):
 def test_the_fitted_numbers_have_the_likelihood_that_structures_are_scored_by():
     frame = drawn_numbers(60)
     network = mr.BayesianNetwork(HYBRID).fit(frame, pseudo_counts=0)
-    assert density(network, frame) == pytest.approx(score_graph(read_rows(frame), HYBRID, "log-likelihood"), rel=1e-9)
+    assert density(network, frame) == pytest.approx(
+        score_graph(code_columns(frame), HYBRID, "log-likelihood"), rel=1e-9
+    )
 
 
 def test_the_likelihood_of_rows_is_the_sum_of_their_densities():
@@ -96,7 +98,9 @@ def test_few_rows_take_slopes_and_variance_of_all():
     network = mr.BayesianNetwork(HYBRID).fit(frame, pseudo_counts=0)
     node = network.distribution("effect")
     assert node.intercept[2] + node.slopes[2] @ [0.0, 5.0] == pytest.approx(9.0, rel=1e-9)  # its own mean
-    assert density(network, frame) == pytest.approx(score_graph(read_rows(frame), HYBRID, "log-likelihood"), rel=1e-9)
+    assert density(network, frame) == pytest.approx(
+        score_graph(code_columns(frame), HYBRID, "log-likelihood"), rel=1e-9
+    )
 
 
 def test_numbers_merge_and_stream():

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.arrays import Array
+from merula.data.encode.columns import CodedColumns
 from merula.data.schema import Label, sort_labels
 from merula.graphs.network.moments import GroupMoments, group_moments, spread, weighed
 from merula.graphs.network.tables import LARGEST
 from merula.graphs.structure.graph import Graph
-from merula.graphs.structure.network_rows import NetworkRows
 from merula.stats.distinct_rows import distinct_rows
 
 Levels = tuple[Label, ...]
@@ -177,15 +177,15 @@ class FamilyStatistic:
         return replace(self, graph=first.graph, counts=counts, rows=rows, moments=moments)
 
 
-def count_families(graph: Graph, rows: NetworkRows, declared: Collection[str]) -> FamilyStatistic:
+def count_families(graph: Graph, rows: CodedColumns, declared: Collection[str]) -> FamilyStatistic:
     """The statistic of a table; rows of weight 0 do not exist.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from merula.graphs.structure.network_rows import read_rows
+    >>> from merula.data.encode.columns import code_columns
     >>> table = pd.DataFrame({"rain": ["no", "yes", "yes"], "wet": ["no", "yes", None]})
-    >>> found = count_families({"rain": (), "wet": ("rain",)}, read_rows(table), ())
+    >>> found = count_families({"rain": (), "wet": ("rain",)}, code_columns(table), ())
     >>> found.counts["wet"].tolist(), found.rows.tolist(), found.weights.tolist()
     ([[1.0, 0.0], [0.0, 1.0]], [[1, -1]], [1.0])
     """
@@ -211,7 +211,7 @@ def count_families(graph: Graph, rows: NetworkRows, declared: Collection[str]) -
 
 
 def _moments(
-    graph: Graph, rows: NetworkRows, levels: Mapping[str, Levels | None], weights: Array
+    graph: Graph, rows: CodedColumns, levels: Mapping[str, Levels | None], weights: Array
 ) -> tuple[dict[str, GroupMoments], dict[str, GroupMoments]]:
     """The moments of every numeric variable within its family, and alone."""
     moments, columns = {}, {}

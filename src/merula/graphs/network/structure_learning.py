@@ -7,13 +7,13 @@ from copy import copy
 from typing import Any
 
 from merula.core.checks import one_of
-from merula.data.encode import infer_schema
+from merula.data.encode import code_columns, infer_schema
 from merula.data.intervals import interval_labels
 from merula.data.schema import Label
 from merula.data.table import FrameTable, open_table
 from merula.distributions.discretize import Discretizer
 from merula.graphs.network.network import BayesianNetwork
-from merula.graphs.structure import Arc, learn, read_rows
+from merula.graphs.structure import Arc, learn
 
 CUT = ("mdl", "quantile", "width")
 
@@ -96,7 +96,7 @@ def learn_structure(
     cutter = _cutter(data, numeric, target, numbers, weights)
     if cutter is not None:
         stated |= {name: interval_labels(cuts) for name, cuts in cutter.cuts_.items()}
-    rows = read_rows(data, variables, stated, kinds, weights, cuts=cutter and cutter.cuts_)
+    rows = code_columns(data, variables, stated, kinds, weights, cuts=cutter and cutter.cuts_)
     graph = learn(
         rows,
         method,
@@ -155,5 +155,5 @@ def _numeric_columns(
     wanted = table.names if variables is None else variables
     stated = kinds if isinstance(kinds, str) else dict(kinds or {})
     known = {name: labels for name, labels in levels.items() if name in table.names}
-    columns = infer_schema(table, stated, known).of_kind("numeric", "count")
+    columns = infer_schema(table, stated, known)[0].of_kind("numeric", "count")
     return [column.name for column in columns if column.name in wanted]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from merula.core.arrays import Array
 from merula.core.compiled import kernel
-from merula.graphs.structure.network_rows import NetworkRows
+from merula.data.encode.columns import CodedColumns
 
 Index = NDArray[np.int32]
 FEWEST_CELLS, CELLS_PER_ROW = 4_096, 4  # a table may have this many cells, or this many for each row
@@ -43,7 +43,7 @@ def most_cells(rows: int) -> int:
     return max(FEWEST_CELLS, CELLS_PER_ROW * rows)
 
 
-def configurations(rows: NetworkRows, indices: Sequence[int]) -> Configurations:
+def configurations(rows: CodedColumns, indices: Sequence[int]) -> Configurations:
     """The configurations of the columns at these places, numbered by mixed radix (the last column runs fastest)."""
     found = Configurations(np.zeros(rows.count, dtype=np.int32), 1)
     for index in indices:
@@ -120,7 +120,7 @@ def count_cells(known: Configurations, codes: Index, cardinality: int, weights: 
     return Cells(distinct // cardinality, distinct % cardinality, counts)
 
 
-def count_family(rows: NetworkRows, child: int, parents: Sequence[int], beside: int | None = None) -> FamilyCounts:
+def count_family(rows: CodedColumns, child: int, parents: Sequence[int], beside: int | None = None) -> FamilyCounts:
     """The counts of one child and its parents, by the table where it fits and by sorting where it does not.
 
     With `beside`, only the rows that have a value in that column are counted.

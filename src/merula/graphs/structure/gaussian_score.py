@@ -9,6 +9,7 @@ import numpy as np
 
 from merula.core.arrays import Array
 from merula.core.compiled import kernel
+from merula.data.encode.columns import CodedColumns
 from merula.graphs.structure.configurations import (
     NO_WEIGHTS,
     Configurations,
@@ -17,7 +18,6 @@ from merula.graphs.structure.configurations import (
     most_cells,
     renumbered,
 )
-from merula.graphs.structure.network_rows import NetworkRows
 
 FLOOR = 1e-9  # the smallest variance, and the smallest share of a parent's own variance, in units of the whole column's
 ROWS_PER_PARAMETER = 2  # a configuration with fewer rows borrows slopes and variance from all together
@@ -48,7 +48,7 @@ def standardised(values: Array, weights: Array | None) -> Standardised:
 
 
 def gaussian_log_likelihood(
-    rows: NetworkRows,
+    rows: CodedColumns,
     columns: dict[str, Standardised],
     child: int,
     parents: Sequence[int],

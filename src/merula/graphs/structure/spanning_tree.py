@@ -11,17 +11,17 @@ from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.core.compiled import kernel
 from merula.core.threads import for_each_block
+from merula.data.encode.columns import CodedColumns
 from merula.graphs.structure.candidate_parents import fill_table
 from merula.graphs.structure.configurations import NO_WEIGHTS, Cells, Index, configurations, count_cells, most_cells
 from merula.graphs.structure.graph import Graph
-from merula.graphs.structure.network_rows import NetworkRows
 from merula.show.progress import progress_bar
 
 DIGITS = 12  # information is compared rounded to this many decimals
 
 
 def chow_liu(
-    rows: NetworkRows,
+    rows: CodedColumns,
     root: str | None = None,
     given: str | None = None,
     progress: bool | None = None,
@@ -37,8 +37,8 @@ def chow_liu(
     Examples
     --------
     >>> import pandas as pd
-    >>> from merula.graphs.structure import read_rows
-    >>> rows = read_rows(pd.DataFrame({"fire": [True, True, False, False], "smoke": [True, True, False, False]}))
+    >>> from merula.data.encode import code_columns
+    >>> rows = code_columns(pd.DataFrame({"fire": [True, True, False, False], "smoke": [True, True, False, False]}))
     >>> chow_liu(rows, root="smoke")
     {'fire': ('smoke',), 'smoke': ()}
     """
@@ -51,7 +51,7 @@ def chow_liu(
     return {name: directed[name] for name in names}
 
 
-def _spanning_tree(rows: NetworkRows, names: list[str], information: Array) -> dict[str, list[str]]:
+def _spanning_tree(rows: CodedColumns, names: list[str], information: Array) -> dict[str, list[str]]:
     """The neighbours of each column in the largest spanning tree (Kruskal, 1956)."""
     indices = np.array([rows.positions[name] for name in names], dtype=np.int64)
     one, other = np.triu_indices(len(names), 1)
@@ -92,7 +92,7 @@ def _directed(near: Mapping[str, list[str]], roots: list[str]) -> Graph:
 
 
 def pair_information(
-    rows: NetworkRows, given: str | None = None, progress: bool | None = None, n_jobs: int | None = None
+    rows: CodedColumns, given: str | None = None, progress: bool | None = None, n_jobs: int | None = None
 ) -> Array:
     """I(one; other), or I(one; other | given), in nats, for every pair of columns; 0 on the diagonal and for `given`.
 
@@ -101,8 +101,8 @@ def pair_information(
     Examples
     --------
     >>> import pandas as pd
-    >>> from merula.graphs.structure import read_rows
-    >>> rows = read_rows(pd.DataFrame({"fire": [True, True, False, False], "smoke": [True, True, False, False]}))
+    >>> from merula.data.encode import code_columns
+    >>> rows = code_columns(pd.DataFrame({"fire": [True, True, False, False], "smoke": [True, True, False, False]}))
     >>> pair_information(rows).round(6).tolist()
     [[0.0, 0.693147], [0.693147, 0.0]]
     """
@@ -126,7 +126,7 @@ def pair_information(
     return total
 
 
-def _check_discrete(rows: NetworkRows) -> None:
+def _check_discrete(rows: CodedColumns) -> None:
     for name in rows.names:
         if rows.is_numeric(name):
             raise ValueError(
@@ -134,7 +134,7 @@ def _check_discrete(rows: NetworkRows) -> None:
             )
 
 
-def _information_with(rows: NetworkRows, classes: list[int], one: int, others: list[int]) -> Array:
+def _information_with(rows: CodedColumns, classes: list[int], one: int, others: list[int]) -> Array:
     """The information between one column and each of the others."""
     base = configurations(rows, [*classes, one])
     sizes = rows.cardinalities
@@ -155,7 +155,7 @@ def _information_with(rows: NetworkRows, classes: list[int], one: int, others: l
     return found
 
 
-def _sparse_information(rows: NetworkRows, classes: list[int], one: int, other: int) -> float:
+def _sparse_information(rows: CodedColumns, classes: list[int], one: int, other: int) -> float:
     """The same from the cells that occur, where a table of all would outgrow the rows."""
     # one column's levels renumbered within each class, so that its number tells the class too
     left = configurations(rows, [*classes, one])
