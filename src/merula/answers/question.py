@@ -5,7 +5,7 @@ reduction(column) = risk(known) − Σ_value P(value given known) · risk(known,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from merula.core.checks import one_of
 from merula.core.logspace import log_sum_exp, to_posterior
 from merula.core.notes import warn_of
 from merula.data.encode import Encoded
-from merula.data.encode.cells import with_cells
+from merula.data.encode.cells import Cells, with_cells
 from merula.data.schema import Column
 from merula.show.text import display_width, pad, shortened
 
@@ -197,7 +197,7 @@ class _View:
         """What the costs are measured by, so that their unit does not matter."""
         return float(np.abs(self.costs).max()) or 1.0
 
-    def with_values(self, column: Column, values: Sequence[Any]) -> Array:
+    def with_values(self, column: Column, values: Cells) -> Array:
         """log P(class, known, column = value) for each of these values, values × classes."""
         return self.model.fitted_.score(with_cells(self.known, column, values), None, self.model.n_jobs)[0]
 

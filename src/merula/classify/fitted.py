@@ -241,7 +241,7 @@ class FittedModel:
         everywhere = np.ones(len(rows), dtype=np.bool_)
         met = [one.condition.holds(rows) if one.condition else everywhere & ~one.fallback for one in self.components]
         admitted = np.column_stack(met)
-        admitted[:, [one.fallback for one in self.components]] = ~admitted.any(axis=1)[:, None]
+        admitted[:, [one.fallback for one in self.components]] = ~admitted.any(axis=1, keepdims=True)
         logs = np.where(admitted, stated, -np.inf)
         return logs - log_sum_exp(logs)[:, None]
 

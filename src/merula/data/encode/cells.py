@@ -14,8 +14,10 @@ from merula.data.encode.tokens import tokenise
 from merula.data.schema import Column, Schema
 from merula.data.table import codes_of_labels, is_missing, object_numbers, plain_label
 
+Cells = Sequence[Any] | NDArray[Any]
 
-def encode_cells(schema: Schema, cells: Mapping[str, Sequence[Any]], count: int) -> Encoded:
+
+def encode_cells(schema: Schema, cells: Mapping[str, Cells], count: int) -> Encoded:
     """`count` rows, from the values of each column; columns not named are missing.
 
     Examples
@@ -33,14 +35,15 @@ def encode_cells(schema: Schema, cells: Mapping[str, Sequence[Any]], count: int)
     return Encoded(0, count, found["numeric"], found["coded"], texts=found["texts"])
 
 
-def with_cells(rows: Encoded, column: Column, values: Sequence[Any]) -> Encoded:
+def with_cells(rows: Encoded, column: Column, values: Cells) -> Encoded:
     """The same rows with these values in one column; one row is repeated as often as there are values."""
     rows = rows.take(np.arange(len(values)) if len(rows) > 1 else np.zeros(len(values), dtype=np.int64))
     sort, encoded = _encoded(column, values)
-    return replace(rows, **{sort: {**getattr(rows, sort), column.name: encoded}})
+    changed: dict[str, Any] = {sort: {**getattr(rows, sort), column.name: encoded}}
+    return replace(rows, **changed)
 
 
-def _encoded(column: Column, values: Sequence[Any]) -> tuple[str, Any]:
+def _encoded(column: Column, values: Cells) -> tuple[str, Any]:
     """Among which of an encoded table's columns it stands, and the column itself."""
     if column.kind == "text":
         return "texts", tokenise(None if is_missing(value) else str(plain_label(value)) for value in values)
@@ -50,7 +53,7 @@ def _encoded(column: Column, values: Sequence[Any]) -> tuple[str, Any]:
     return "numeric", _numbers(column, values)
 
 
-def _numbers(column: Column, values: Sequence[Any]) -> NDArray[np.float64]:
+def _numbers(column: Column, values: Cells) -> NDArray[np.float64]:
     """Numbers, NaN for missing; in a column of times they count in its unit, and words name times."""
     unit = column.unit
     if isinstance(values, np.ndarray) and values.dtype == np.float64:
