@@ -66,6 +66,6 @@ def test_a_nomogram_shows_whole_counts(visits):
     model = mr.NaiveBayesClassifier(kinds={"visits": "count"}).fit(frame, y)
     picture = mr.nomogram(model)
     row = frame.iloc[5]
-    total = sum(picture.points(row).values())
+    total = sum(picture.points(model, row).values())
     assert picture.probability(total) == pytest.approx(model.predict_proba(frame.iloc[[5]])[0, 1], rel=1e-9)
     assert all(value == round(value) for value in picture.scales[0].values)

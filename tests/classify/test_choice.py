@@ -59,7 +59,7 @@ def test_every_column_with_a_choice_keeps_its_scores_and_takes_the_best(model):
         "histogram",
         "histogram(bins='mdl')",
     }
-    blocks = {name: block.family for block in model._plan.blocks for name in block.columns}
+    blocks = {name: block.family for block in model.fitted_.plan.blocks for name in block.columns}
     for name, scores in model.distribution_scores_.items():
         best = max(scores, key=scores.get)
         assert best.partition("(")[0] == blocks[name].name

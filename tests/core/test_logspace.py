@@ -1,6 +1,5 @@
 """Probabilities as logarithms, against SciPy and the definitions written out."""
 
-import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +9,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.special import log_softmax, logsumexp, softmax
 
 import merula as mr
-from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior, warn_zero_evidence
+from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior, zero_evidence_notes
 
 LOG_PRIOR = np.log([0.5, 0.3, 0.2])
 TURNS = {"posterior": to_posterior, "log posterior": to_log_posterior}
@@ -109,17 +108,14 @@ def test_log_posterior_keeps_what_the_posterior_rounds_to_zero():
 
 
 @pytest.mark.parametrize(("rows", "words"), [(1, "1 row has probability 0"), (7, "7 rows have probability 0")])
-def test_zero_evidence_is_one_warning_that_counts_the_rows(rows, words):
-    with pytest.warns(mr.ZeroEvidenceWarning, match=words) as caught:
-        warn_zero_evidence(rows)
-    assert len(caught) == 1
+def test_zero_evidence_is_one_note_that_counts_the_rows(rows, words):
+    (note,) = zero_evidence_notes(rows)
+    assert note.category is mr.ZeroEvidenceWarning
+    assert str(note).startswith(words)
 
 
-def test_no_row_without_evidence_no_warning():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warn_zero_evidence(0)
-    assert caught == []
+def test_no_row_without_evidence_no_note():
+    assert zero_evidence_notes(0) == ()
 
 
 def test_the_posterior_is_written_in_place_into_a_view():

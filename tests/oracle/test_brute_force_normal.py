@@ -300,7 +300,7 @@ def penalised_log_likelihood(part, mean, covariance, target, shrinkage):
 def test_every_step_of_em_raises_the_penalised_log_likelihood(seed, shrinkage):
     x, y, _ = wards(seed, rows=50, missing=0.3)
     x = (x - np.nanmean(x, axis=0)) / np.nanstd(x, axis=0)
-    statistic = mr.BayesClassifier().fit(framed(x), y)._collected.blocks[0]
+    statistic = mr.BayesClassifier().fit(framed(x), y).fitted_.collected.blocks[0]
     for label in (0, 1):
         own = x[y == label]
         target = available_variances([own], [np.ones(len(own))])
@@ -320,7 +320,7 @@ def test_every_step_of_em_raises_the_penalised_log_likelihood(seed, shrinkage):
 def test_every_step_of_em_with_a_shared_covariance_raises_the_penalised_log_likelihood(shrinkage):
     x, y, _ = wards(14, rows=50, missing=0.3)
     x = (x - np.nanmean(x, axis=0)) / np.nanstd(x, axis=0)
-    statistic = mr.BayesClassifier().fit(framed(x), y)._collected.blocks[0]
+    statistic = mr.BayesClassifier().fit(framed(x), y).fitted_.collected.blocks[0]
     parts = [class_patterns(statistic, label, np.arange(3), np.zeros(3), np.ones(3)) for label in (0, 1)]
     target = available_variances([x[y == 0], x[y == 1]], [np.ones(sum(y == 0)), np.ones(sum(y == 1))])
     fitted = fit_normal(parts, np.zeros((2, 3)), target, shrinkage)

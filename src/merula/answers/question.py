@@ -10,15 +10,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
 from merula.answers.decision import DecisionClassifier, checked_reject_cost, least_risk, read_costs, underlying
 from merula.classify.base import BayesianClassifier
-from merula.classify.single_row import read_row, table_of
+from merula.classify.conditionals import atoms, quantiles
+from merula.classify.single_row import cells_of, encode_row
 from merula.core.arrays import Array
 from merula.core.checks import one_of
-from merula.core.logspace import log_sum_exp
-from merula.data.schema import Column, Label
+from merula.core.logspace import log_sum_exp, to_posterior
+from merula.core.notes import warn_of
+from merula.data.encode import Encoded
+from merula.data.encode.cells import Cells, with_cells
+from merula.data.schema import Column
 from merula.show.text import display_width, pad, shortened
 
 Integrand = Callable[[Array], Array]
@@ -120,22 +125,18 @@ def next_question(
         costs = model.costs if costs is None else costs
         reject_cost = model.reject_cost if reject_cost is None else reject_cost
     model = _askable(model)
-    values = read_row(model, row)
-    view = _View(
-        model,
-        values,
-        read_costs(costs, model.classes_).table,
-        checked_reject_cost(reject_cost),
-        _evidence(model, values),
-    )
-    unknown = [
-        column
+    known = encode_row(model, row)
+    log_joint = model.fitted_.log_joint(known)
+    warn_of(model._notes(known))
+    table = read_costs(costs, model.classes_).table
+    view = _View(model, known, table, checked_reject_cost(reject_cost), _evidence(log_joint))
+    cells, paid = cells_of(model, known), _prices(prices, model.schema_.names)
+    risk, entropy, _ = view.outcome(log_joint)[0]
+    found = [
+        _question(view, column, paid.get(column.name, 0.0), risk, entropy)
         for column in model.schema_.columns
-        if column.kind not in ("ignore", "text") and values[column.name] is None
+        if column.kind not in ("ignore", "text") and cells[column.name] is None
     ]
-    paid = _prices(prices, model.schema_.names)
-    risk, entropy, _ = view.outcome(model.predict_joint_log_proba(table_of(model, _row(values))))[0]
-    found = [_question(view, column, paid.get(column.name, 0.0), risk, entropy) for column in unknown]
     found.sort(key=lambda q: (-round(q.gain / view.scale, 12), -round(q.information, 12), q.column))
     return Questions(float(risk), tuple(found))
 
@@ -150,6 +151,10 @@ def _askable(model: Any) -> BayesianClassifier:
     if inner.missing != "marginalise":
         raise ValueError(
             "this model takes a missing cell for a level of its own (missing='level'), so it cannot tell what is not yet known; fit it with missing='marginalise'"
+        )
+    if reason := inner.fitted_.no_joint or ("its weights depend on the row" if inner.fitted_.weights_vary else ""):
+        raise ValueError(
+            f"next_question needs P(row), known and unknown cells alike, which this model does not give: {reason}"
         )
     return inner
 
@@ -169,13 +174,9 @@ def _prices(prices: Any, names: tuple[str, ...]) -> dict[str, float]:
     return {name: float(price) for name, price in paid.items()}
 
 
-def _row(values: Mapping[str, Label]) -> dict[str, list[Label]]:
-    return {name: [value] for name, value in values.items()}
-
-
-def _evidence(model: BayesianClassifier, values: Mapping[str, Label]) -> float:
+def _evidence(log_joint: Array) -> float:
     """log P(what is known)."""
-    log_evidence = float(model.log_evidence(table_of(model, _row(values)))[0])
+    log_evidence = float(log_sum_exp(log_joint)[0])
     if log_evidence == -np.inf:
         raise ValueError("what is known of this row is impossible under every class; smoothing > 0 avoids this")
     return log_evidence
@@ -186,7 +187,7 @@ class _View:
     """What is known of a row, and what a decision costs: enough to say what a further value would change."""
 
     model: BayesianClassifier
-    values: Mapping[str, Label]
+    known: Encoded
     costs: Array
     reject_cost: float | None
     log_evidence: float
@@ -196,30 +197,26 @@ class _View:
         """What the costs are measured by, so that their unit does not matter."""
         return float(np.abs(self.costs).max()) or 1.0
 
-    def with_values(self, column: str, values: Any) -> Array:
+    def with_values(self, column: Column, values: Cells) -> Array:
         """log P(class, known, column = value) for each of these values, values × classes."""
-        columns = {name: [value] * len(values) for name, value in self.values.items()} | {column: list(values)}
-        return self.model.predict_joint_log_proba(table_of(self.model, columns))
+        return self.model.fitted_.score(with_cells(self.known, column, values), None, self.model.n_jobs)[0]
 
     def outcome(self, log_joint: Array) -> Array:
         """Risk, entropy of the class and 1, each times P(row given known): rows × 3."""
-        log_mass = log_sum_exp(log_joint)
-        possible = log_mass > -np.inf
-        log_posterior = log_joint - np.where(possible, log_mass, 0.0)[:, None]
-        posterior = np.where(possible[:, None], np.exp(log_posterior), 1 / log_joint.shape[1])
-        entropy = -(posterior * np.where(np.isneginf(log_posterior), 0.0, log_posterior)).sum(axis=1)
-        _, risk = least_risk(np.ascontiguousarray(posterior), self.costs, self.reject_cost)
-        mass = np.exp(log_mass - self.log_evidence)
-        return np.column_stack([mass * risk, mass * entropy, mass])
+        posterior = log_joint.copy()
+        to_posterior(posterior, self.model.class_log_prior_)
+        _, risk = least_risk(posterior, self.costs, self.reject_cost)
+        mass = np.exp(log_sum_exp(log_joint) - self.log_evidence)
+        return np.column_stack([mass * risk, mass * entr(posterior).sum(axis=1), mass])
 
 
 def _question(view: _View, column: Column, price: float, risk: float, entropy: float) -> Question:
     if column.kind == "categorical":
         levels = column.levels or ()
-        outcomes = view.outcome(view.with_values(column.name, levels)) if levels else np.array([[risk, entropy, 1.0]])
+        outcomes = view.outcome(view.with_values(column, levels)) if levels else np.array([[risk, entropy, 1.0]])
         expected, error = outcomes.sum(axis=0), 0.0
     else:
-        expected, error = _over_numbers(view, column.name)
+        expected, error = _over_numbers(view, column)
         if not expected[2]:  # it never varies
             return Question(column.name, -price, 0.0, price, 0.0, 0.0)
     lowered = float(risk - expected[0])
@@ -229,21 +226,20 @@ def _question(view: _View, column: Column, price: float, risk: float, entropy: f
     )
 
 
-def _over_numbers(view: _View, column: str) -> tuple[Array, float]:
+def _over_numbers(view: _View, column: Column) -> tuple[Array, float]:
     """Expected risk, entropy and mass over a numeric column: its atoms summed, its density integrated; a bound on the error."""
-    owner = next(part for part in view.model.distributions_ if column in part.columns)
     unit = np.array([view.scale, 1.0, 1.0])
 
     def outcome(x: Array) -> Array:
         values: Array = view.outcome(view.with_values(column, x)) / unit
         return values
 
-    edges = _landmarks(view.model, column)
+    edges = _landmarks(view.model, column.name)
     if len(edges) < 2:
         return np.zeros(3), 0.0
-    atoms = owner.atoms(column, len(view.model.classes_))
-    total, gap = (outcome(atoms).sum(axis=0) if len(atoms) else np.zeros(3)), 0.0
-    if not owner.discrete:
+    masses = atoms(view.model, column.name)
+    total, gap = (outcome(masses).sum(axis=0) if len(masses) else np.zeros(3)), 0.0
+    if not all(part.discrete for part in view.model.fitted_.factors_of(column.name)):
         smooth, gap = integrate(outcome, edges)
         if abs(total[2] + smooth[2] - 1) > MISSED:  # what is known leaves so little room that all nodes fell beside it
             smooth, gap = integrate(outcome, np.union1d(edges, _peaks(view, column, edges)))
@@ -253,13 +249,12 @@ def _over_numbers(view: _View, column: str) -> tuple[Array, float]:
 
 def _landmarks(model: BayesianClassifier, column: str) -> Array:
     """Places between which a numeric column's densities change smoothly, from one far tail to the other."""
-    owner = next(part for part in model.distributions_ if column in part.columns)
-    indices = np.unique(owner.quantiles(column, LANDMARKS, len(model.classes_)))
-    finite: Array = indices[np.isfinite(indices)]
+    places = np.unique(quantiles(model, column, LANDMARKS))
+    finite: Array = places[np.isfinite(places)]
     return finite
 
 
-def _peaks(view: _View, column: str, edges: Array) -> Array:
+def _peaks(view: _View, column: Column, edges: Array) -> Array:
     """Places around each class's most probable value, given what is known: found by zooming in on the log density."""
     classes = len(view.model.classes_)
     left, right = np.full(classes, edges[0]), np.full(classes, edges[-1])

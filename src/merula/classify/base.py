@@ -1,13 +1,9 @@
-"""Everything classifiers share, derived once from their terms: posterior, prediction, likelihood, merging, sampling.
-
-log P(class, row) = log P(class) + Σ_block log p(block given class)
-"""
+"""Everything classifiers share: parameters, learning and scikit-learn's manners around the one fitted model that answers."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,19 +14,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.advice import target_notes
 from merula.classify.family_choice import best_families, score_families
+from merula.classify.fitted import CONDITIONAL, Answer, ComponentTerms, FittedModel
 from merula.classify.plan import Plan, choose_blocks, same_option
 from merula.core.archive import write_state
 from merula.core.arrays import Array
 from merula.core.checks import as_float, one_of
-from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior, warn_zero_evidence
-from merula.core.notes import warn_of, warn_user
+from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior
+from merula.core.notes import Note, warn_of
 from merula.core.threads import thread_count
-from merula.data.encode import Encoded, Target, UnseenLevelWarning, encode_rows, encode_target
+from merula.data.encode import Encoded, Target, encode_rows, encode_target
 from merula.data.schema import Schema
 from merula.data.table import Table, as_times, build_frame, open_table, plain_label
 from merula.distributions import Distribution, Setting
 from merula.distributions.priors import checked_smoothing, class_probabilities
-from merula.engines import Source, collect, describe, memory
+from merula.engines import Source, collect, describe
 from merula.stats import Collected
 
 NOT_AUTO = (
@@ -48,21 +45,6 @@ def _takes_batches(model: Any) -> bool:
     return True
 
 
-@dataclass(frozen=True, eq=False)
-class Component:
-    """log joint = log_prior + Σ_block weight · term; a model of several is log Σ_m exp(log_weight_m + log joint_m)."""
-
-    log_prior: Array
-    terms: dict[tuple[str, ...], Array]
-    weights: dict[tuple[str, ...], float] = field(default_factory=dict)  # of a weighted sum; 1 where none is named
-    log_weight: Array | float = 0.0
-    name: str = ""
-
-    def log_joint(self) -> Array:
-        """log P(class, row) of this component alone."""
-        return sum((self.weights.get(key, 1.0) * term for key, term in self.terms.items()), self.log_prior)
-
-
 class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The shared part of every classifier; a subclass names its parameters and the families it uses for each kind."""
 
@@ -75,17 +57,16 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     missing: Any
     unseen: Any
     n_jobs: Any
-    _settled: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # by the first batch
+    _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # options that the first batch fixes
     _unseen: ClassVar[tuple[str, ...]] = ("missing", "smooth", "error")
     _remedy: ClassVar[str] = "smoothing > 0 avoids this"  # for rows that are impossible under every class
 
+    fitted_: FittedModel
     classes_: NDArray[Any]
     schema_: Schema
     class_log_prior_: Array
     distributions_: tuple[Distribution, ...]
-    _plan: Plan
-    _asked: dict[str, Any]
-    _collected: Collected | None
+    _fit_options: dict[str, Any]
 
     def _default_families(self) -> Mapping[str, Any]:
         raise TypeError(f"{type(self).__name__} must name a family for each kind of column")
@@ -111,7 +92,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"y holds one class only ({plain_label(collected.classes[0])!r}); a classifier needs at least two classes"
             )
-        return self._become(plan, collected)
+        return self._hold(self._build(plan, collected))
 
     @available_if(_takes_batches)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -131,19 +112,19 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         plan = self._look(table, more_to_come=True) if before is None else self._agreed_plan()
         collected = self._count(plan, table, y, sample_weight)
         if classes is not None:
-            collected = collected.among(np.unique(np.asarray(classes)))
+            collected = collected.within(np.unique(np.asarray(classes)))
         if isinstance(self.class_prior, Mapping):  # it may name classes to come
             collected = collected.with_classes(np.unique([*collected.classes.tolist(), *self.class_prior]))
-        return self._become(plan, collected if before is None else before + collected)
+        return self._hold(self._build(plan, collected if before is None else before + collected))
 
     def _agreed_plan(self) -> Plan:
         """The plan of the first batch; an error if an option that shaped it was changed since."""
-        for name, value in self._asked.items():
+        for name, value in self._fit_options.items():
             if not same_option(value, getattr(self, name)):
                 raise ValueError(
                     f"{name} was {value!r} at the first batch and is now {getattr(self, name)!r}; fit anew to change it"
                 )
-        return self._plan
+        return self.fitted_.plan
 
     def _look(self, table: Table, more_to_come: bool = False) -> Plan:
         """What a first look at a table decides: which columns there are, of which kind, and which blocks they form."""
@@ -185,8 +166,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warn_of(target_notes(collected))
         return collected
 
-    def _become(self, plan: Plan, collected: Collected) -> Self:
-        """Parameters are a view of the statistics: build them, and only then change the model."""
+    def _build(self, plan: Plan, collected: Collected) -> FittedModel:
+        """The model that these statistics make: parameters are a view of them."""
         weight = collected.class_counts.weight
         prior = class_probabilities(self.class_prior, collected.classes, weight)
         labels = tuple(plain_label(label) for label in collected.classes.tolist())
@@ -205,45 +186,32 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 self.n_jobs,
             )
             built.append(block.family.build(statistic, setting))
-        return self._set_model(plan, collected.classes, safe_log(prior), tuple(built), collected)
+        return FittedModel.plain_sum(plan, collected.classes, safe_log(prior), tuple(built), collected)
 
-    def _set_model(
-        self,
-        plan: Plan,
-        classes: NDArray[Any],
-        log_prior: Array,
-        distributions: tuple[Distribution, ...],
-        collected: Collected | None = None,
-    ) -> Self:
-        """Take these as the model; without statistics, its probabilities are stated ones."""
-        self._plan = plan
-        self._asked = {name: getattr(self, name) for name in self._settled}
-        self._collected = collected
-        self.classes_ = classes
-        self.class_log_prior_ = log_prior
-        self.distributions_ = distributions
-        levels = {name: met for part in distributions for name, met in part.levels.items()}
-        cuts = {name: found for part in distributions for name, found in part.cuts.items()}
-        self.schema_ = plan.schema.with_levels(levels).with_cuts(cuts)
-        self.__dict__.pop("distribution_scores_", None)
-        if plan.scores:
-            self.distribution_scores_ = plan.scores
-        self.n_features_in_ = (
-            sum(part.width for part in distributions) if plan.library == "sparse" else len(plan.schema.columns)
-        )
-        self.__dict__.pop("feature_names_in_", None)
-        if plan.named is not False:
+    def _hold(self, fitted: FittedModel) -> Self:
+        """Answer with this model from now on."""
+        self.fitted_ = fitted
+        self._fit_options = {name: getattr(self, name) for name in self._shaping}
+        self.classes_, self.class_log_prior_ = fitted.classes, fitted.log_prior
+        self.distributions_, self.schema_ = fitted.distributions, fitted.schema
+        words = fitted.plan.library == "sparse"
+        self.n_features_in_ = sum(part.width for part in fitted.distributions) if words else len(self.schema_.columns)
+        for name in ("distribution_scores_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        if fitted.plan.scores:
+            self.distribution_scores_ = fitted.plan.scores
+        if fitted.plan.named is not False:
             self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
         return self
 
     def _counted(self) -> Collected:
         """The raw statistics the model was built from."""
         check_is_fitted(self, "classes_")
-        if self._collected is None:
+        if self.fitted_.collected is None:
             raise ValueError(
                 "this model's probabilities were stated, not counted: there is nothing to add rows to, or to merge"
             )
-        return self._collected
+        return self.fitted_.collected
 
     def __add__(self, other: Any) -> Self:
         """The model as if fitted on the rows of both."""
@@ -252,13 +220,16 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if _is_auto(self.distributions):
             raise ValueError(NOT_AUTO.format("models cannot be merged"))
         mine, theirs = self._counted(), other._counted()
+        if self.fitted_.is_conditional:
+            raise ValueError(f"models cannot be merged: {CONDITIONAL}; fit one on the rows of both")
         for name, value in self.get_params(deep=False).items():
             if name != "n_jobs" and not same_option(value, getattr(other, name)):
                 raise ValueError(
                     f"models cannot be merged: {name} is {value!r} in one and {getattr(other, name)!r} in the other"
                 )
-        theirs = theirs.with_blocks(self._plan.blocks_of(other._plan))
-        return clone(self)._become(self._plan + other._plan, mine + theirs)  # type: ignore[no-any-return]
+        plan, their_plan = self.fitted_.plan, other.fitted_.plan
+        model: Self = clone(self)
+        return model._hold(model._build(plan + their_plan, mine + theirs.with_blocks(plan.blocks_of(their_plan))))
 
     def with_class_prior(self, class_prior: Any) -> Self:
         """The same model where classes are as frequent as `class_prior` says, without refitting.
@@ -274,16 +245,17 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         array([[0.1, 0.9]])
         """
         check_is_fitted(self, "classes_")
-        counts = None if self._collected is None else self._collected.class_counts.weight
+        collected = self.fitted_.collected
+        counts = None if collected is None else collected.class_counts.weight
         if counts is None and isinstance(class_prior, str) and class_prior != "uniform":
             raise ValueError(
                 f"class_prior={class_prior!r} needs counts, but this model's probabilities were stated; give 'uniform' or {{class: p}}"
             )
         prior = class_probabilities(class_prior, self.classes_, np.empty(0) if counts is None else counts)
         model: Self = clone(self).set_params(class_prior=class_prior)
-        return model._set_model(self._plan, self.classes_, safe_log(prior), self.distributions_, self._collected)
+        return model._hold(self.fitted_.with_log_prior(safe_log(prior)))
 
-    def settled(self) -> Self:
+    def with_choices_fixed(self) -> Self:
         """The same model with every choice that was left to the data named: kinds, and what ``distributions="auto"`` chose.
 
         Such a model goes on learning, and merges with others of the same choices.
@@ -292,20 +264,21 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         --------
         >>> import merula as mr
         >>> rows, birds = [[4.9], [5.1], [5.0], [9.8], [9.5], [9.6]], ["wren"] * 3 + ["tit"] * 3
-        >>> model = mr.NaiveBayesClassifier(distributions="auto").fit(rows, birds).settled()
+        >>> model = mr.NaiveBayesClassifier(distributions="auto").fit(rows, birds).with_choices_fixed()
         >>> model.kinds, (model + model).bic(rows, birds) > model.bic(rows, birds)
         ({'x0': 'numeric'}, True)
         """
         check_is_fitted(self, "classes_")
-        model: Self = clone(self).set_params(kinds={column.name: column.kind for column in self._plan.schema.columns})
+        plan = self.fitted_.plan
+        model: Self = clone(self).set_params(kinds={column.name: column.kind for column in plan.schema.columns})
         if _is_auto(self.distributions):
-            model.distributions = {name: block.family for block in self._plan.blocks for name in block.columns}
-        return model._set_model(self._plan, self.classes_, self.class_log_prior_, self.distributions_, self._collected)
+            model.distributions = {name: block.family for block in plan.blocks for name in block.columns}
+        return model._hold(self.fitted_)
 
     # ------------------------------------------------------------------------------------------------ answering
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """log P(class, row): array of shape (n_samples, n_classes).
+        """log P(class, row): array of shape (n_samples, n_classes); up to a constant of the row where a model gives no P(row).
 
         Examples
         --------
@@ -336,12 +309,35 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row; ties go to the first in `classes_`."""
-        best = self._score(X, to_log_posterior).argmax(axis=1)
+        rows = self._encoded(X)
+        best, impossible = self.fitted_.choose(rows, self.n_jobs)
+        warn_of(self._notes(rows, impossible))
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
-    def terms(self, X: Any) -> dict[str | tuple[str, ...], Array]:
-        """The addends of `predict_joint_log_proba` besides the log prior, by column (or tuple of columns).
+    def answer(self, X: Any) -> Answer:
+        """The posterior of each row together with what to know beside it, as data: nothing is warned of.
+
+        For services, and threads: notes (levels never seen, rows that are impossible) come with the answer they belong to.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> model = mr.NaiveBayesClassifier().fit([["red"], ["red"], ["blue"]], ["ripe", "ripe", "unripe"])
+        >>> answer = model.answer([["red"], ["mauve"]])
+        >>> answer.posterior.round(4).tolist()
+        [[0.8182, 0.1818], [0.6667, 0.3333]]
+        >>> [(note.column, note.category.__name__) for note in answer.notes]
+        [('x0', 'UnseenLevelWarning')]
+        """
+        rows = self._encoded(X)
+        posterior, impossible = self.fitted_.score(rows, to_posterior, self.n_jobs)
+        return Answer(posterior, self._notes(rows, impossible))
+
+    def terms(self, X: Any) -> dict[Any, Array]:
+        """The addends of `predict_joint_log_proba` besides the log prior, by column or tuple of columns.
+
+        A term that depends on other columns too stands under (columns, those others).
 
         Examples
         --------
@@ -351,53 +347,35 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> {column: np.exp(term).round(6).tolist() for column, term in model.terms([["red"]]).items()}
         {'color': [[0.5, 1.0]]}
         """
-        (component,) = self.components(X)
-        return {(key[0] if len(key) == 1 else key): values for key, values in component.terms.items()}
+        first, *others = self.components(X)
+        if others:
+            raise ValueError(
+                f"this model is a mixture of {1 + len(others)}, each with terms of its own; ask components(X)"
+            )
+        return {term.key: term.values for term in first.terms}
 
-    def components(self, X: Any) -> list[Component]:
+    def components(self, X: Any) -> list[ComponentTerms]:
         """The sums the model is made of, with their terms not added up: one for a sum, several for a mixture."""
         rows = self._encoded(X)
-        parts = [factor for part in self.distributions_ for factor in part.factors()]
-        terms = {part.columns: part.log_prob(rows) for part in parts}
-        self._report_unseen(rows)
-        return [Component(self.class_log_prior_, terms)]
+        found = self.fitted_.unsummed(rows)
+        warn_of(self._notes(rows))
+        return found
 
     def _encoded(self, X: Any) -> Encoded:
         check_is_fitted(self, "classes_")
         threads = thread_count(self.n_jobs)
-        return encode_rows(X, self.schema_, self._plan.named, type(self).__name__, threads)
+        return encode_rows(X, self.schema_, self.fitted_.plan.named, type(self).__name__, threads)
 
     def _score(self, X: Any, finish: Callable[[Array, Array], int] | None) -> Array:
         """The log joint of every row, turned in place into what `finish` makes of it."""
         rows = self._encoded(X)
-        out = np.empty((len(rows), len(self.classes_)))
+        found, impossible = self.fitted_.score(rows, finish, self.n_jobs)
+        warn_of(self._notes(rows, impossible))
+        return found
 
-        def tile(part: Encoded, start: int, stop: int) -> int:
-            view = out[start:stop]
-            view[:] = self.class_log_prior_
-            for distribution in self.distributions_:
-                distribution.add_log_prob(part, view)
-            return finish(view, self.class_log_prior_) if finish else 0
-
-        most = min(distribution.rows_at_once for distribution in self.distributions_)
-        impossible = sum(memory.score(rows, tile, self.n_jobs, most))
-        self._report_unseen(rows)
-        warn_zero_evidence(impossible, self._remedy)
-        return out
-
-    def _report_unseen(self, rows: Encoded) -> None:
-        """One warning (or error) naming the first column that holds levels fit never saw."""
-        if not rows.unseen_hits:
-            return
-        name = next(column for column in self.schema_.names if column in rows.unseen_hits)
-        labels = rows.unseen_labels(name, self.schema_[name].levels or ())
-        more = f" (and {len(rows.unseen_hits) - 1} other columns)" if len(rows.unseen_hits) > 1 else ""
-        what = f"column {name!r} holds level {', '.join(map(repr, labels[:3]))}{' …' if len(labels) > 3 else ''}, never seen at fit{more}"
-        if self.unseen == "error":
-            others = " or ".join(repr(word) for word in self._unseen if word != "error")
-            raise ValueError(f"{what}; add it to levels=, or set unseen={others}")
-        how = "treated as missing" if self.unseen == "missing" else "given the smoothed probability of a new level"
-        warn_user(f"{what}; {how}", UnseenLevelWarning)
+    def _notes(self, rows: Encoded, impossible: int = 0) -> tuple[Note, ...]:
+        """What to know beside the answers for rows just scored."""
+        return self.fitted_.notes(rows, impossible, self.unseen, self._remedy)
 
     # ------------------------------------------------------------------------------------------------ measuring
 
@@ -417,10 +395,9 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return log_sum_exp(self.predict_joint_log_proba(X))
 
     def _refuse_without_density(self, what: str) -> None:
-        """A ValueError where a term is known only up to what all classes have in common: its sum over classes says nothing."""
-        for part in self.distributions_:
-            if part.no_density:
-                raise ValueError(f"{what} needs P(row), which this model does not give: {part.no_density}")
+        """A ValueError where terms are known only up to what all classes have in common: their sum over classes says nothing."""
+        if self.fitted_.no_joint:
+            raise ValueError(f"{what} needs P(row), which this model does not give: {self.fitted_.no_joint}")
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Σ weight · log P(class, row) over the rows."""
@@ -473,15 +450,13 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         (3, (3,))
         """
         check_is_fitted(self, "classes_")
-        rng = np.random.default_rng(random_state)
-        classes = rng.choice(len(self.classes_), size=n, p=np.exp(self.class_log_prior_))
-        drawn = {name: values for part in self.distributions_ for name, values in part.sample(classes, rng).items()}
+        drawn, classes = self.fitted_.sample(n, np.random.default_rng(random_state))
         nothing = np.full(n, np.nan)  # what columns that are ignored hold
         values = {}
         for column in self.schema_.columns:
             found = drawn.get(column.name, nothing)
             values[column.name] = found if column.unit is None else as_times(found, column.unit)
-        return build_frame(values, self._plan.library), self.classes_[classes]
+        return build_frame(values, self.fitted_.plan.library), self.classes_[classes]
 
     # ------------------------------------------------------------------------------------------------ files, scikit-learn
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -118,9 +119,8 @@ class BayesClassifier(BayesianClassifier):
         plan = stated_plan(levels, JointCategorical(smoothing=0))
         model = cls(smoothing=0, unseen=one_of(unseen, ("missing", "error"), "unseen"), n_jobs=n_jobs)
         classes = encode_target(truth, len(truth)).classes
-        model._become(plan, model._count(plan, rows, truth, probabilities).among(classes))
-        model._collected = None
-        return model
+        counted = model._count(plan, rows, truth, probabilities).within(classes)
+        return model._hold(replace(model._build(plan, counted), collected=None))
 
     def to_network(self, target: str = "class") -> BayesianNetwork:
         """The same model as a Bayesian network: within a block, each column depends on the class and the columns before it.

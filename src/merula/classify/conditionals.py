@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit, rel_entr
 
-from merula.classify.single_row import interval_of, shown, table_of
+from merula.classify.fitted import CONDITIONAL
+from merula.classify.single_row import interval_of, shown
 from merula.core.arrays import Array
 from merula.core.checks import one_of
+from merula.core.logspace import log_sum_exp
+from merula.data.encode.cells import encode_cells
 from merula.data.schema import Column, Label
 from merula.data.table import as_times, plain_label
 from merula.distributions import CountDistribution, Distribution, TokenDistribution
@@ -50,15 +53,27 @@ def class_labels(model: BayesianClassifier) -> list[Label]:
 
 def family_names(model: BayesianClassifier) -> dict[str, str]:
     """What each column that is modelled is modelled as."""
-    return {name: block.family.name for block in model._plan.blocks for name in block.columns}
+    return {name: block.family.name for block in model.fitted_.plan.blocks for name in block.columns}
 
 
-def part_of(model: BayesianClassifier, column: Column) -> Distribution:
-    """The finest part of the model that knows the column; a ValueError if there is none."""
-    part = next((part for part in model.distributions_ if column.name in part.columns), None)
-    if part is None:
+def parts_of(model: BayesianClassifier, column: Column) -> tuple[Distribution, ...]:
+    """The finest parts of the model that give the column's probability: one, but for mixtures; a ValueError if there is none."""
+    parts = model.fitted_.factors_of(column.name)
+    if not parts:
         raise ValueError(f"column {column.name!r} is ignored: the model knows nothing of it")
-    return next(factor for factor in part.factors() if column.name in factor.columns)
+    return parts
+
+
+def quantiles(model: BayesianClassifier, column: str, shares: Array) -> Array:
+    """Where these shares of a numeric column lie below, given each class and by each part that knows it: shares × (classes · parts)."""
+    classes = len(model.classes_)
+    return np.hstack([part.quantiles(column, shares, classes) for part in model.fitted_.factors_of(column)])
+
+
+def atoms(model: BayesianClassifier, column: str) -> Array:
+    """The values of a numeric column that have a probability of their own, by any part that knows it."""
+    classes = len(model.classes_)
+    return np.unique(np.concatenate([part.atoms(column, classes) for part in model.fitted_.factors_of(column)]))
 
 
 def conditional(model: BayesianClassifier, name: str, closely: int = 0) -> Conditional:
@@ -67,28 +82,38 @@ def conditional(model: BayesianClassifier, name: str, closely: int = 0) -> Condi
     A curve has places along the range of all classes, and `closely` more for each class, where its own mass is.
     """
     column = model.schema_[one_of(name, model.schema_.names, "column")]
-    part = part_of(model, column)
-    if part.no_density:
-        raise ValueError(f"column {name!r} has no distribution given a class: {part.no_density}")
-    if model.missing == "level" and len(part.columns) > 1:
+    parts = parts_of(model, column)
+    if reason := CONDITIONAL if model.fitted_.is_conditional else "".join({part.no_density for part in parts}):
+        raise ValueError(f"column {name!r} has no distribution given a class: {reason}")
+    if model.missing == "level" and any(len(part.columns) > 1 for part in parts):
         raise ValueError(
             f"column {name!r} is modelled together with others whose being missing speaks too (missing='level'): it has no distribution of its own"
         )
-    if isinstance(part, TokenDistribution):
-        return _words(model, column, part)
+    if isinstance(parts[0], TokenDistribution):
+        return _words(model, column, parts[0])
     if column.kind == "categorical":
         return _levels(model, column, [level for level in column.levels or () if level is not None])
     if column.cuts is not None:
-        return _levels(model, column, part.atoms(name, len(model.classes_)).tolist())
-    return _numbers(model, column, part, closely)
+        return _levels(model, column, atoms(model, name).tolist())
+    return _numbers(model, column, closely)
 
 
 def _log_given(model: BayesianClassifier, column: Column, values: Sequence[Any]) -> Array:
     """log p(value given class) of one column by itself: values × classes."""
-    cells = {name: [None] * len(values) for name in model.schema_.names} | {column.name: list(values)}
-    (component,) = model.components(table_of(model, cells))
-    key = next(columns for columns in component.terms if column.name in columns)
-    return component.terms[key]
+    rows = encode_cells(model.schema_, {column.name: values}, len(values))
+    sums = [
+        one.log_weight[:, None]
+        + _above(one.log_prior, model.class_log_prior_)
+        + sum(term.values for term in one.terms if column.name in term.columns)
+        for one in model.fitted_.unsummed(rows)
+    ]
+    return sums[0] if len(sums) == 1 else log_sum_exp(np.stack(sums, axis=-1))
+
+
+def _above(log_prior: Array, overall: Array) -> Array:
+    """How far a component's prior lies above the model's; 0 for classes that the model takes for impossible."""
+    possible = overall > -np.inf
+    return np.where(possible, log_prior - np.where(possible, overall, 0.0), 0.0)
 
 
 def _given(model: BayesianClassifier, probabilities: Array) -> dict[Label, tuple[float, ...]]:
@@ -132,15 +157,14 @@ def _words(model: BayesianClassifier, column: Column, part: TokenDistribution) -
     )
 
 
-def _numbers(model: BayesianClassifier, column: Column, part: Distribution, closely: int) -> Conditional:
+def _numbers(model: BayesianClassifier, column: Column, closely: int) -> Conditional:
     """Densities from where the lowest class begins to where the highest ends; whole numbers if they are counted."""
-    classes = len(model.classes_)
-    ends = part.quantiles(column.name, np.array([TAIL, 1 - TAIL]), classes)
+    ends = quantiles(model, column.name, np.array([TAIL, 1 - TAIL]))
     low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
     if not high > low:
         raise ValueError(f"column {column.name!r} never varied: it has no density")
-    counted = isinstance(part, CountDistribution)
-    values = _whole(low, high) if counted else _indices(part, column.name, classes, (low, high), closely)
+    counted = all(isinstance(part, CountDistribution) for part in parts_of(model, column))
+    values = _whole(low, high) if counted else _along(model, column.name, (low, high), closely)
     is_time = column.unit is not None and column.unit.startswith("datetime")
     return Conditional(
         column.name,
@@ -149,18 +173,18 @@ def _numbers(model: BayesianClassifier, column: Column, part: Distribution, clos
         _instants(values, column.unit) if is_time and column.unit is not None else tuple(values),
         _given(model, np.exp(_log_given(model, column, values))),
         is_time=is_time,
-        masses=None if counted else _masses(model, column, part.atoms(column.name, classes).tolist()),
+        masses=None if counted else _masses(model, column, atoms(model, column.name).tolist()),
     )
 
 
-def _indices(part: Distribution, name: str, classes: int, ends: tuple[float, float], closely: int) -> list[float]:
+def _along(model: BayesianClassifier, name: str, ends: tuple[float, float], closely: int) -> list[float]:
     """Places along a range, and where each class's own mass is; none of them a value that has a mass of its own."""
-    indices = np.linspace(*ends, CURVE)
+    places = np.linspace(*ends, CURVE)
     if closely:
         shares = np.concatenate([FLANK, np.linspace(TAIL, 1 - TAIL, closely), 1 - FLANK])
-        indices = np.concatenate([indices, part.quantiles(name, shares, classes).ravel()])
-    within = indices[(indices >= ends[0]) & (indices <= ends[1])]
-    return np.setdiff1d(within, part.atoms(name, classes)).tolist()  # type: ignore[no-any-return]
+        places = np.concatenate([places, quantiles(model, name, shares).ravel()])
+    within = places[(places >= ends[0]) & (places <= ends[1])]
+    return np.setdiff1d(within, atoms(model, name)).tolist()  # type: ignore[no-any-return]
 
 
 def _masses(model: BayesianClassifier, column: Column, atoms: list[float]) -> dict[float, dict[Label, float]] | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from merula.classify.fitted import FittedModel
 from merula.classify.plan import Block, Plan
 from merula.core.arrays import Array
 from merula.core.checks import one_of
@@ -41,6 +42,10 @@ def as_network(model: BayesianClassifier, target: str) -> BayesianNetwork:
     check_is_fitted(model, "classes_")
     if target in model.schema_.names:
         raise ValueError(f"target is {target!r}, which is a column of the model; give the class another name")
+    if not model.fitted_.is_plain_sum:
+        raise ValueError(
+            "this model is a mixture or a weighted sum, which a network cannot be; only a plain sum of terms becomes one"
+        )
     found: Variables = {}
     for part in model.distributions_:
         _refuse(model, part)
@@ -149,8 +154,8 @@ WRITERS: Mapping[type[Distribution], Callable[..., Iterator[tuple[str, Any]]]] =
 # -------------------------------------------------------------------------------------------------------------- and back
 
 
-def naive_parts(network: BayesianNetwork, target: str) -> tuple[Plan, Any, Array, tuple[Distribution, ...]]:
-    """Plan, classes, log prior and distributions of naive Bayes, of a network whose arcs go from the target to all others."""
+def naive_model(network: BayesianNetwork, target: str) -> FittedModel:
+    """The naive Bayes model of a network whose arcs go from the target to all others."""
     nodes = network._stated()
     one_of(target, nodes, "target")
     root, others = nodes[target], [node for name, node in nodes.items() if name != target]
@@ -168,7 +173,9 @@ def naive_parts(network: BayesianNetwork, target: str) -> tuple[Plan, Any, Array
     families = ((Categorical(), parts[0]), (Gaussian(), parts[1]))
     blocks = tuple(Block(family, part.columns) for family, part in families if part.columns)
     plan = Plan(Schema(tuple(columns)), blocks, None, "pandas")
-    return plan, classes, safe_log(root.table[order]), tuple(part for part in parts if part.columns)
+    return FittedModel.plain_sum(
+        plan, classes, safe_log(root.table[order]), tuple(part for part in parts if part.columns)
+    )
 
 
 def _categorical(nodes: list[Node | NoisyNode], order: list[int]) -> CategoricalDistribution:

@@ -45,7 +45,7 @@ class KernelBayesClassifier(BayesianClassifier):
 
     distributions = None  # one family takes all columns together
     variance, missing = "mle", "marginalise"
-    _settled: ClassVar[tuple[str, ...]] = ("kinds", "levels", "bandwidth", "smoothing")
+    _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "bandwidth", "smoothing")
     _unseen: ClassVar[tuple[str, ...]] = ("missing", "error")
     _remedy: ClassVar[str] = "smoothing > 0, and a larger bandwidth, avoid this"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from merula.classify.base import BayesianClassifier
+from merula.classify.fitted import FittedModel
 from merula.classify.plan import stated_plan
 from merula.core.checks import one_of
 from merula.core.logspace import safe_log
@@ -154,7 +155,8 @@ class NaiveBayesClassifier(BayesianClassifier):
         distribution = CategoricalDistribution(tuple(tables), tuple(level_sets.values()), tuple(logs))
         one_of(unseen, ("missing", "error"), "unseen")
         model = cls(class_prior=dict(class_prior), unseen=unseen, n_jobs=n_jobs)
-        return model._set_model(stated_plan(level_sets, Categorical()), classes, safe_log(prior), (distribution,))
+        plan = stated_plan(level_sets, Categorical())
+        return model._hold(FittedModel.plain_sum(plan, classes, safe_log(prior), (distribution,)))
 
     def to_network(self, target: str = "class") -> BayesianNetwork:
         """The same model as a Bayesian network: arcs from the class to every column.
@@ -206,12 +208,12 @@ class NaiveBayesClassifier(BayesianClassifier):
         >>> mr.NaiveBayesClassifier.from_network(network, "ripe").predict([["red"]])
         array(['yes'], dtype='<U3')
         """
-        from merula.classify.conversion import naive_parts
+        from merula.classify.conversion import naive_model
 
-        plan, classes, log_prior, distributions = naive_parts(network, target)
-        prior = dict(zip(classes.tolist(), np.exp(log_prior).tolist(), strict=True))
+        fitted = naive_model(network, target)
+        prior = dict(zip(fitted.classes.tolist(), np.exp(fitted.log_prior).tolist(), strict=True))
         model = cls(class_prior=prior, unseen=one_of(unseen, ("missing", "error"), "unseen"), n_jobs=n_jobs)
-        return model._set_model(plan, classes, log_prior, distributions)
+        return model._hold(fitted)
 
 
 def _stated_table(

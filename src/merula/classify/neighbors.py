@@ -62,7 +62,7 @@ class NearestNeighborsClassifier(BayesianClassifier):
 
     distributions = None  # one family measures all columns together
     smoothing, variance, missing = 0, "mle", "marginalise"  # shares are as counted, distances over what is known
-    _settled: ClassVar[tuple[str, ...]] = ("kinds", "levels", "neighbors", "weights", "scale")
+    _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "neighbors", "weights", "scale")
     _unseen: ClassVar[tuple[str, ...]] = ("missing", "error")
     _remedy: ClassVar[str] = "more neighbors, or a class prior without zeros, avoid this"
 

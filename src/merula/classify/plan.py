@@ -53,6 +53,51 @@ class Plan:
                 )
         return [(indices[block.key], block.columns) for block in self.blocks]
 
+    def state(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "schema": self.schema.state(),
+            "blocks": [{"family": packed(block.family), "columns": list(block.columns)} for block in self.blocks],
+            "named": self.named,
+            "library": self.library,
+            "scores": {name: dict(table) for name, table in self.scores.items()},
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], families: Mapping[str, Any], path: Any) -> Plan:
+        """The plan that `state`, read from a file, describes."""
+        found = [(unpacked(block["family"], families, path), tuple(block["columns"])) for block in state["blocks"]]
+        blocks = tuple(Block(family, columns) for family, columns in found)
+        return cls(
+            Schema.from_state(state["schema"]), blocks, state["named"], state["library"], state.get("scores", {})
+        )
+
+
+def packed(value: Any) -> Any:
+    """A parameter as plain data: families and m-estimates by name and parameters."""
+    if isinstance(value, MEstimate):
+        return {"m-estimate": {"m": value.m, "p": value.p}}
+    if hasattr(value, "get_params"):
+        return {"family": value.name, "params": {name: packed(item) for name, item in value.get_params().items()}}
+    if isinstance(value, Mapping):
+        return {"mapping": {key: packed(item) for key, item in value.items()}}
+    return value
+
+
+def unpacked(value: Any, families: Mapping[str, Any], path: Any) -> Any:
+    """The parameter that `packed` wrote, its families found by name."""
+    if not isinstance(value, dict):
+        return value
+    if "m-estimate" in value:
+        return MEstimate(**value["m-estimate"])
+    if "mapping" in value:
+        return {key: unpacked(item, families, path) for key, item in value["mapping"].items()}
+    if value["family"] not in families:
+        raise ValueError(
+            f"{path} uses the distribution {value['family']!r}, which is not merula's own; pass its family: load(path, families=[…])"
+        )
+    return families[value["family"]](**{name: unpacked(item, families, path) for name, item in value["params"].items()})
+
 
 def stated_plan(levels: Mapping[str, tuple[Any, ...]], family: Any) -> Plan:
     """The plan of a model whose probabilities are stated: categorical columns with these levels, in one block."""

@@ -1,4 +1,4 @@
-"""One row, however it is written, and tables made of such rows: what explanations and questions are asked about."""
+"""One row, however it is written: read once, encoded, and its cells as a person reads them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from merula.core.checks import one_of
-from merula.data.encode import encode_rows
+from merula.data.encode import Encoded, encode_rows
+from merula.data.encode.cells import encode_cells
 from merula.data.schema import Column, Label
-from merula.data.table import as_times, build_frame, object_numbers, plain_label
+from merula.data.table import as_times, plain_label
 from merula.distributions.discretize import assign, interval_labels
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ DURATIONS = {
 NO_TIME, NO_FRACTION = re.compile(r"T00:00:00(\.0+)?$"), re.compile(r"(?<=:\d\d)\.0+$")
 
 
-def read_row(model: BayesianClassifier, row: Any) -> dict[str, Label]:
-    """{column: value} of one row, None where it is unknown; times as the numbers they count in.
+def encode_row(model: BayesianClassifier, row: Any) -> Encoded:
+    """One row, encoded as the model reads it.
 
     `row` is a mapping (columns it does not name are unknown), a pandas Series, a sequence of values in the columns' order,
     or a table of one row.
@@ -39,17 +39,21 @@ def read_row(model: BayesianClassifier, row: Any) -> dict[str, Label]:
     names = model.schema_.names
     if hasattr(row, "index") and hasattr(row, "to_dict") and not hasattr(row, "columns"):
         row = _from_series(row, names)
-    if isinstance(row, Mapping):
-        for name in row:
+    if not hasattr(row, "columns") and not hasattr(row, "column_names"):
+        cells = row if isinstance(row, Mapping) else _from_sequence(row, names)
+        for name in cells:
             one_of(name, names, "a column of the row")
-        row = table_of(model, {name: [row.get(name)] for name in names})
-    elif not hasattr(row, "columns") and not hasattr(row, "column_names"):
-        row = _from_sequence(model, row)
-    rows = encode_rows(row, model.schema_, model._plan.named, type(model).__name__)
+        return encode_cells(model.schema_, {name: [value] for name, value in cells.items()}, 1)
+    rows = encode_rows(row, model.schema_, model.fitted_.plan.named, type(model).__name__)
     if len(rows) != 1:
         raise ValueError(f"got a table of {len(rows)} rows, expected one row")
+    return rows
+
+
+def cells_of(model: BayesianClassifier, row: Encoded) -> dict[str, Label]:
+    """{column: value} of an encoded row, None where it is unknown; times as the numbers they count in."""
     return {
-        column.name: None if column.kind == "ignore" else plain_label(rows.cell(column.name))
+        column.name: None if column.kind == "ignore" else plain_label(row.cell(column.name))
         for column in model.schema_.columns
     }
 
@@ -60,43 +64,14 @@ def _from_series(row: Any, names: tuple[str, ...]) -> Any:
     return known if known or any(isinstance(name, str) for name in row.index) else row.tolist()
 
 
-def _from_sequence(model: BayesianClassifier, row: Any) -> Any:
-    """The table of a sequence of values, or of an array with one row."""
-    names = model.schema_.names
+def _from_sequence(row: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """The cells of a sequence of values, or of an array with one row."""
     if isinstance(row, str | bytes) or not hasattr(row, "__len__"):
         raise ValueError(f"the row is {row!r}, expected {{column: value}} or one value for each column: {list(names)}")
     values = list(row[0]) if len(row) == 1 and isinstance(row[0], list | tuple | np.ndarray) else list(row)
     if len(values) != len(names):
         raise ValueError(f"the row has {len(values)} values, expected one for each column: {list(names)}")
-    return table_of(model, {name: [value] for name, value in zip(names, values, strict=True)})
-
-
-def table_of(model: BayesianClassifier, values: Mapping[str, Any]) -> Any:
-    """A table like those the model was fitted on, from the values of each column."""
-    arrays = {column.name: _array(column, values[column.name]) for column in model.schema_.columns}
-    return build_frame(arrays, "numpy" if not model._plan.named else model._plan.library)
-
-
-def _array(column: Column, values: Any) -> NDArray[Any]:
-    """One column's values as an array of its kind; numbers in a column of times count in its unit."""
-    if column.kind in ("categorical", "text", "ignore"):
-        array = np.empty(len(values), dtype=object)
-        array[:] = list(values)
-        return array
-    if column.unit is None:
-        return object_numbers(values, column.name, None)
-    counts = [
-        value
-        if isinstance(value, int | float)
-        else object_numbers([_parsed(value, column.unit)], column.name, column.unit)[0]
-        for value in values
-    ]
-    return as_times(np.array(counts, dtype=np.float64), column.unit)
-
-
-def _parsed(value: Any, unit: str) -> Any:
-    """A word that names a time as that time; anything else as it is."""
-    return np.array(value, dtype=unit)[()] if isinstance(value, str) else value
+    return dict(zip(names, values, strict=True))
 
 
 def interval_of(column: Column, value: float) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from merula.classify.conditionals import Conditional, class_labels, conditional, family_names, part_of
+from merula.classify.conditionals import Conditional, class_labels, conditional, family_names, parts_of
 from merula.classify.single_row import duration_unit
 from merula.core.arrays import Array
 from merula.data.schema import Column, Label
@@ -57,7 +57,7 @@ class ModelSummary:
 
 def summarise_model(model: BayesianClassifier, most_columns: int = 20, most_classes: int = 8) -> ModelSummary:
     """The first columns of a fitted model, and its most probable classes."""
-    prior = np.exp(model.class_log_prior_)
+    prior, collected = np.exp(model.class_log_prior_), model.fitted_.collected
     indices = np.sort(np.argsort(-prior, kind="stable")[:most_classes]).tolist()
     labels, missing, families = class_labels(model), _missing_shares(model), family_names(model)
     lines = []
@@ -67,7 +67,7 @@ def summarise_model(model: BayesianClassifier, most_columns: int = 20, most_clas
         family = families.get(column.name, "").replace("_", " ")
         lines.append(ColumnLine(column.name, column.kind, family, lost, form, tuple(given[index] for index in indices)))
     return ModelSummary(
-        None if model._collected is None else float(model._collected.class_counts.weight.sum()),
+        None if collected is None else float(collected.class_counts.weight.sum()),
         len(model.schema_.columns),
         len(labels),
         {labels[index]: float(prior[index]) for index in indices},
@@ -77,10 +77,11 @@ def summarise_model(model: BayesianClassifier, most_columns: int = 20, most_clas
 
 def _missing_shares(model: BayesianClassifier) -> dict[str, float]:
     """The share of each column's cells that was missing, of those columns whose statistic tells."""
-    if model._collected is None:
+    fitted = model.fitted_
+    if fitted.collected is None:
         return {}
-    total, shares = float(model._collected.class_counts.weight.sum()), dict[str, float]()
-    for block, statistic in zip(model._plan.blocks, model._collected.blocks, strict=True):
+    total, shares = float(fitted.collected.class_counts.weight.sum()), dict[str, float]()
+    for block, statistic in zip(fitted.plan.blocks, fitted.collected.blocks, strict=True):
         known = known_weight(statistic)
         if known is not None and total > 0:
             lost = np.clip(1 - known / total, 0.0, 1.0)
@@ -134,7 +135,9 @@ def _listed(pairs: list[tuple[str, float]]) -> Items:
 
 def _spreads(model: BayesianClassifier, column: Column) -> tuple[str, list[Items]]:
     """Mean ± standard deviation of normal columns and of counts; else the median, and from 16% to 84% of the mass."""
-    part = part_of(model, column)
+    part, *others = parts_of(model, column)
+    if others:
+        raise ValueError(f"column {column.name!r} is known to several components")
     if isinstance(part, CountDistribution):
         return "moments", _plus_minus(*part.mean_and_deviation(column.name))
     reach = part.quantiles(column.name, ONE_SIGMA, len(model.classes_))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from merula.core.arrays import Array
 from merula.core.compiled import kernel
-from merula.core.notes import warn_user
+from merula.core.notes import Note
 
 
 class ZeroEvidenceWarning(UserWarning):
@@ -104,11 +105,27 @@ def to_log_posterior(log_joint: Array, log_prior: Array) -> int:
     return impossible
 
 
-def warn_zero_evidence(rows: int, remedy: str = "smoothing > 0 avoids this") -> None:
-    """One `ZeroEvidenceWarning` when some rows are impossible under every class."""
-    if rows:
-        noun = "row has" if rows == 1 else "rows have"
-        warn_user(
-            f"{rows} {noun} probability 0 under every class; answered with the class prior. {remedy}",
-            ZeroEvidenceWarning,
-        )
+@kernel
+def most_probable(log_joint: Array, log_prior: Array, best: NDArray[np.int64]) -> int:
+    """Write where each row of log P(class, row) is largest to `best`, the first of equals; the number of rows without evidence.
+
+    A row of −inf alone is answered by the prior, as in `to_posterior`; nothing is normalised.
+    """
+    impossible = 0
+    for row in range(log_joint.shape[0]):
+        largest = 0
+        for label in range(1, log_joint.shape[1]):
+            if log_joint[row, label] > log_joint[row, largest]:
+                largest = label
+        if log_joint[row, largest] == -np.inf:
+            impossible += 1
+            largest = int(np.argmax(log_prior))
+        best[row] = largest
+    return impossible
+
+
+def zero_evidence_notes(rows: int, remedy: str = "smoothing > 0 avoids this") -> tuple[Note, ...]:
+    """One note when some rows are impossible under every class, else none."""
+    noun = "row has" if rows == 1 else "rows have"
+    message = f"{rows} {noun} probability 0 under every class; answered with the class prior. {remedy}"
+    return (Note(ZeroEvidenceWarning, message),) if rows else ()

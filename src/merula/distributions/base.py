@@ -47,7 +47,8 @@ class Distribution:
     """p(some columns given class), frozen: parameters and `log_prob`, knowing nothing of fitting.
 
     Subclass it as a frozen dataclass whose fields are plain data and arrays; write `log_prob`, `parameters_count`
-    and, if it can be sampled, `sample`.
+    and, if it can be sampled, `sample`. A distribution that depends on other columns besides the class names them in
+    `parents`, sums out those that are missing in `log_prob`, and is sampled by `sample_given`.
 
     Examples
     --------
@@ -60,6 +61,7 @@ class Distribution:
     """
 
     columns: tuple[str, ...]
+    parents: tuple[str, ...] = ()
     discrete: ClassVar[bool] = False  # whether the atoms of a numeric column are all there is
     rows_at_once: ClassVar[int] = BLOCK  # that one thread is given to score, at most
 
@@ -103,6 +105,12 @@ class Distribution:
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """One value of each column for each row, given the rows' classes."""
         raise ValueError(f"{type(self).__name__} cannot be sampled: it does not define sample")
+
+    def sample_given(
+        self, classes: NDArray[np.int64], parents: Mapping[str, NDArray[Any]], rng: np.random.Generator
+    ) -> dict[str, NDArray[Any]]:
+        """One value of each column for each row, given the rows' classes and the values of its `parents`."""
+        return self.sample(classes, rng)
 
     def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
         """Where these shares of a numeric column lie below, given each class: probabilities × classes.

@@ -248,11 +248,10 @@ def _columns(findings: Findings) -> Section | None:
     note = findings.notes.get("columns")
     if note is not None:
         return Section("columns", "What each column contributes", (note,))
-    if not findings.contributions:
+    weighed = ((findings.contributions, False), (findings.given_others, True))  # a mixture has the second alone
+    charts = [column_charts.contribution_chart(found, apart) for found, apart in weighed if found]
+    if not charts:
         return None
-    charts = [column_charts.contribution_chart(findings.contributions)]
-    if findings.given_others:
-        charts.append(column_charts.contribution_chart(findings.given_others, apart=True))
     groups = [Group("", "", tuple(charts))]
     if findings.conditionals:
         groups.append(_conditionals(findings.conditionals, findings))

@@ -36,8 +36,8 @@ class Collected:
         classes = np.unique(np.concatenate([mine, theirs]))
         return self.with_classes(classes) + other.with_classes(classes)
 
-    def among(self, classes: NDArray[Any]) -> Collected:
-        """The same statistics among all of these classes, sorted; a ValueError if one of its own is not named."""
+    def within(self, classes: NDArray[Any]) -> Collected:
+        """The same statistics among all of these classes, sorted; a ValueError if it counted another."""
         named = set(classes.tolist())
         stray = [label for label in self.classes.tolist() if label not in named]
         if stray:

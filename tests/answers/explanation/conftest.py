@@ -1,6 +1,7 @@
 """Tables to explain: W1's melons, the bundled penguins, and those of shared/data where they are at hand."""
 
 import os
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -151,3 +152,16 @@ def outside():
         ]
 
     return found
+
+
+class Twice(mr.NaiveBayesClassifier):
+    """A mixture of two equal halves."""
+
+    def _build(self, plan, collected):
+        fitted = super()._build(plan, collected)
+        return replace(fitted, components=tuple(replace(one, log_weight=np.log(0.5)) for one in fitted.components * 2))
+
+
+@pytest.fixture
+def twice():
+    return Twice()

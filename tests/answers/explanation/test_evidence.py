@@ -64,7 +64,7 @@ def check_sum(prior, evidence, expected, size):
 def weighed(model, rows):
     """Terms, weights of evidence and log joint of each row, for a random class against the rest and against one other."""
     (component,) = model.components(rows)
-    log_joint, terms = model.predict_joint_log_proba(rows), np.array(list(component.terms.values()))
+    log_joint, terms = model.predict_joint_log_proba(rows), np.array([term.values for term in component.terms])
     np.testing.assert_allclose(component.log_prior + terms.sum(axis=0), log_joint, rtol=1e-10, atol=1e-10)
     rng, classes = np.random.default_rng(1), len(model.classes_)
     for row in range(len(rows)):

@@ -212,10 +212,6 @@ def test_long_names_keep_both_ends(pyplot, overlaps, outside):
     assert outside(ax) == []
 
 
-def test_a_mixture_is_refused(melons, pyplot):
-    class Twice(mr.NaiveBayesClassifier):
-        def components(self, X):
-            return super().components(X) * 2
-
+def test_a_mixture_is_refused(melons, pyplot, twice):
     with pytest.raises(ValueError, match="mixture of 2"):
-        mr.explain(Twice().fit(*melons), melons[0].iloc[0]).plot()
+        mr.explain(twice.fit(*melons), melons[0].iloc[0]).plot()

@@ -1,5 +1,6 @@
 """One row however it is written, models that are mixtures or weighted sums, and what is refused."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import merula as mr
-from merula.classify.base import Component
+from merula.classify.fitted import Component
 
 ROW = {"blood pressure": 131.0, "色泽": "yellow", "smoker": True, "Räume": 3}
 
@@ -258,21 +259,23 @@ def test_a_decision_classifier_around_a_frozen_model_is_unwrapped(table, model):
 # Mixtures and weighted sums
 
 WEIGHTS = {("色泽",): 0.5, ("Räume",): 2.0}
-SHARES = (0.3, 0.7)
+SHARES = np.array([0.3, 0.7])
 
 
 class Chorus(mr.NaiveBayesClassifier):
     """Two sums: one of the numbers alone under a uniform prior, one of everything with exponents."""
 
-    def components(self, X):
-        (whole,) = super().components(X)
-        uniform = np.log(np.full(len(whole.log_prior), 1 / len(whole.log_prior)))
-        return [
-            Component(
-                uniform, {("blood pressure",): whole.terms["blood pressure",]}, {}, np.log(SHARES[0]), "by number"
-            ),
-            Component(whole.log_prior, whole.terms, WEIGHTS, np.log(SHARES[1]), "by everything"),
-        ]
+    def _build(self, plan, collected):
+        fitted = super()._build(plan, collected)
+        parts = tuple(one for part in fitted.distributions for one in part.factors())
+        numbers = tuple(one for one in parts if one.columns == ("blood pressure",))
+        weights = tuple(WEIGHTS.get(one.columns, 1.0) for one in parts)
+        uniform, (first, second) = np.full(len(fitted.log_prior), -np.log(len(fitted.log_prior))), np.log(SHARES)
+        components = (
+            Component(uniform, numbers, log_weight=first, name="by number"),
+            Component(fitted.log_prior, parts, weights, log_weight=second, name="by everything"),
+        )
+        return replace(fitted, components=components, log_prior=np.log(SHARES @ np.exp([uniform, fitted.log_prior])))
 
 
 @pytest.fixture
@@ -337,14 +340,11 @@ def test_every_form_of_a_mixture_names_its_components(chorus):
 
 
 def test_a_mixture_whose_row_is_impossible_keeps_its_prior():
-    class Two(mr.NaiveBayesClassifier):
-        def components(self, X):
-            (whole,) = super().components(X)
-            turned = whole.log_prior[::-1]
-            return [Component(prior, whole.terms, {}, np.log(0.5)) for prior in (whole.log_prior, turned)]
-
     tables = {"color": {"apple": {"red": 1.0, "blue": 0.0}, "cherry": {"red": 1.0, "blue": 0.0}}}
-    model = Two.from_tables({"apple": 0.9, "cherry": 0.1}, tables)
+    model = mr.NaiveBayesClassifier.from_tables({"apple": 0.9, "cherry": 0.1}, tables)
+    priors = [model.class_log_prior_, model.class_log_prior_[::-1]]
+    halves = tuple(Component(prior, model.distributions_, log_weight=np.log(0.5)) for prior in priors)
+    model._hold(replace(model.fitted_, components=halves, log_prior=np.log([0.5, 0.5])))
     found = mr.explain(model, {"color": "blue"})
     assert found.zero_evidence
     np.testing.assert_allclose(found.posterior, [0.5, 0.5], rtol=1e-12)

@@ -5,7 +5,6 @@ log-odds(label against the other) = prior log-odds + Σ_column weight of evidenc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +12,11 @@ import numpy as np
 
 from merula.answers.explanation.reasons import class_index, explainable, log_odds
 from merula.classify.base import BayesianClassifier
-from merula.classify.single_row import read_row, shown, table_of
+from merula.classify.single_row import encode_row, shown
 from merula.core.arrays import Array
+from merula.core.notes import warn_of
+from merula.data.encode import Encoded
+from merula.data.encode.cells import encode_cells
 from merula.data.schema import Column, Label
 from merula.data.table import plain_label
 from merula.distributions import CountDistribution
@@ -50,7 +52,7 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class Nomogram:
-    """Points per column, and from their total to a probability: log-odds = base + unit · total points.
+    """Points per column, and from their total to a probability, as plain data: log-odds = base + unit · total points.
 
     The probability is that of `label`, given that the row is of one of the two classes compared.
     """
@@ -60,14 +62,18 @@ class Nomogram:
     scales: tuple[Scale, ...]
     base: float
     unit: float
-    model: BayesianClassifier
 
-    def points(self, row: Any) -> dict[str, float]:
-        """The points of each column of one row, exactly as the model has them."""
-        values = read_row(self.model, row)
-        evidence = _evidence(self.model, {name: [value] for name, value in values.items()}, *self._indices())
-        lows = {scale.column.name: scale.missing for scale in self.scales}
-        return {name: lows[name] + float(weight[0]) / self.unit for name, weight in evidence.items()}
+    def points(self, model: Any, row: Any) -> dict[str, float]:
+        """The points of each column of one row, exactly as the model that the nomogram was made of has them."""
+        model = explainable(model)
+        classes = tuple(plain_label(name) for name in model.classes_.tolist())
+        first, second = (class_index(name, classes, "the class") for name in (self.label, self.against))
+        evidence = _evidence(model, encode_row(model, row), first, second)
+        return {
+            scale.column.name: scale.missing + float(evidence[scale.column.name][0]) / self.unit
+            for scale in self.scales
+            if scale.column.name in evidence
+        }
 
     def probability(self, total_points: Any) -> Any:
         """P(label given label or against) for a total of points."""
@@ -81,9 +87,26 @@ class Nomogram:
         p = np.asarray(probability, dtype=np.float64)
         return ((np.log(p / (1 - p)) - self.base) / self.unit)[()]
 
-    def _indices(self) -> tuple[int, int]:
-        classes = tuple(plain_label(name) for name in self.model.classes_.tolist())
-        return classes.index(self.label), classes.index(self.against)
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data that JSON holds; points of −inf and inf are the words "impossible" and "certain"."""
+        return {
+            "label": self.label,
+            "against": self.against,
+            "base": _finite(self.base),
+            "unit": self.unit,
+            "scales": [
+                {
+                    "column": scale.column.name,
+                    "values": list(scale.values),
+                    "shown": [text for text, _ in scale.shown()],
+                    "ticks": list(scale.ticks),
+                    "points": [_finite(points) for points in scale.points.tolist()],
+                    "missing": scale.missing,
+                }
+                for scale in self.scales
+            ],
+            "totals": [[p, _finite(float(self.total_points(p)))] for p in PROBABILITIES],
+        }
 
     def __str__(self) -> str:
         return _as_text(self)
@@ -128,8 +151,7 @@ def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
     second = 1 - first if second is None else second
     if first == second:
         raise ValueError(f"label and against are both {classes[first]!r}; compare two different classes")
-    if model.missing == "level":
-        raise ValueError("a nomogram needs a model that averages missing cells out (missing='marginalise')")
+    _refuse_no_scales(model)
     parts = _weights(model, first, second)
     finite = {name: weights[np.isfinite(weights)] for name, (*_, weights) in parts.items()}
     lows = {name: float(min([0.0, *weights])) if len(weights) else 0.0 for name, weights in finite.items()}
@@ -140,7 +162,21 @@ def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
         for name, (values, ticks, weights) in parts.items()
     )
     prior = log_odds(model.class_log_prior_, first, [second])
-    return Nomogram(classes[first], classes[second], scales, prior + sum(lows.values()), unit, model)
+    return Nomogram(classes[first], classes[second], scales, prior + sum(lows.values()), unit)
+
+
+def _refuse_no_scales(model: BayesianClassifier) -> None:
+    """An error where columns have no points of their own."""
+    if model.missing == "level":
+        raise ValueError("a nomogram needs a model that averages missing cells out (missing='marginalise')")
+    first, *others = model.fitted_.components
+    if others:
+        raise ValueError(f"this model is a mixture of {1 + len(others)}; a nomogram needs a single sum of terms")
+    for names in ((*one.columns, *one.parents) for part in first.parts for one in part.factors()):
+        if len(names) > 1:
+            raise ValueError(
+                f"columns {', '.join(map(repr, names))} are modelled together, so that they have no points of their own; a nomogram needs a naive model"
+            )
 
 
 def _weights(model: BayesianClassifier, first: int, second: int) -> dict[str, tuple[Values, Ticks, Array]]:
@@ -150,29 +186,25 @@ def _weights(model: BayesianClassifier, first: int, second: int) -> dict[str, tu
     the second, and so on.
     """
     used = [column for column in model.schema_.columns if column.kind != "ignore"]
-    indices = {column.name: _indices(model, column, first, second) for column in used}
-    longest = max((len(values) for values, _ in indices.values()), default=0)
+    places = {column.name: _places(model, column, first, second) for column in used}
+    longest = max((len(values) for values, _ in places.values()), default=0)
     if not longest:
-        return {name: (*index, np.zeros(0)) for name, index in indices.items()}
-    columns: dict[str, list[Label]] = {name: [None] * longest for name in model.schema_.names}
-    columns |= {name: [*values, *[None] * (longest - len(values))] for name, (values, _) in indices.items()}
-    evidence = _evidence(model, columns, first, second)
+        return {name: (*found, np.zeros(0)) for name, found in places.items()}
+    cells = {name: [*values, *[None] * (longest - len(values))] for name, (values, _) in places.items()}
+    evidence = _evidence(model, encode_cells(model.schema_, cells, longest), first, second)
     nothing = np.zeros(longest)  # of a column without a term
-    return {name: (*index, evidence.get(name, nothing)[: len(index[0])]) for name, index in indices.items()}
+    return {name: (*found, evidence.get(name, nothing)[: len(found[0])]) for name, found in places.items()}
 
 
-def _indices(model: BayesianClassifier, column: Column, first: int, second: int) -> tuple[Values, Ticks]:
+def _places(model: BayesianClassifier, column: Column, first: int, second: int) -> tuple[Values, Ticks]:
     """Places along one column, and which of them to show."""
     if column.kind == "categorical":
         values: tuple[Label, ...] = tuple(level for level in column.levels or () if level is not None)
-        ticks = tuple(range(len(values)))
-    else:
-        owner = next(part for part in model.distributions_ if column.name in part.columns)
-        reach = owner.quantiles(column.name, np.array([TAIL, 1 - TAIL]), len(model.classes_))[:, [first, second]]
-        values, ticks = _along(float(reach.min()), float(reach.max()))
-        if isinstance(owner, CountDistribution):
-            values, ticks = _whole(values, ticks)
-    return values, ticks
+        return values, tuple(range(len(values)))
+    owner = model.fitted_.factors_of(column.name)[0]
+    reach = owner.quantiles(column.name, np.array([TAIL, 1 - TAIL]), len(model.classes_))[:, [first, second]]
+    along = _along(float(reach.min()), float(reach.max()))
+    return _whole(*along) if isinstance(owner, CountDistribution) else along
 
 
 def _along(low: float, high: float) -> tuple[tuple[float, ...], tuple[int, ...]]:
@@ -198,23 +230,22 @@ def round_step(step: float) -> float:
     return float(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= step * 0.999))
 
 
-def _evidence(
-    model: BayesianClassifier, columns: Mapping[str, list[Label]], first: int, second: int
-) -> dict[str, Array]:
+def _evidence(model: BayesianClassifier, rows: Encoded, first: int, second: int) -> dict[str, Array]:
     """Each column's weight of evidence in each row; inf where only the second class is impossible, 0 where both are."""
-    components = model.components(table_of(model, columns))
-    if len(components) > 1:
-        raise ValueError(f"this model is a mixture of {len(components)}; a nomogram needs a single sum of terms")
-    component, result = components[0], {}
-    for names, terms in component.terms.items():
-        if len(names) > 1:
-            raise ValueError(
-                f"columns {', '.join(map(repr, names))} are modelled together, so that they have no points of their own; a nomogram needs a naive model"
-            )
-        weight, own, other = component.weights.get(names, 1.0), terms[:, first], terms[:, second]
+    (component,) = model.fitted_.unsummed(rows)
+    warn_of(model._notes(rows))
+    result: dict[str, Array] = {}
+    for term in component.terms:
+        own, other = term.values[:, first], term.values[:, second]
         both = np.isneginf(own) & np.isneginf(other)
-        result[names[0]] = weight * np.where(both, 0.0, own - np.where(both, 0.0, other))
+        weights = np.where(both, 0.0, own - np.where(both, 0.0, other))
+        result[term.columns[0]] = result.get(term.columns[0], 0.0) + weights
     return result
+
+
+def _finite(value: float) -> float | str:
+    """A number as JSON holds it: infinite ones as words."""
+    return value if np.isfinite(value) else _points(value)
 
 
 def _points(value: float) -> str:

@@ -1,11 +1,11 @@
 """Why a row is what the model says: the model's own terms, and how far each moves the log-odds.
 
-log-odds(class given row) = log-odds(class) + Σ_block weight of evidence
+log-odds(class given row) = log-odds(class) + Σ_term weight of evidence
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from merula.answers.decision import underlying
-from merula.classify.base import BayesianClassifier, Component
-from merula.classify.single_row import interval_of, read_row, shown, table_of
+from merula.classify.base import BayesianClassifier
+from merula.classify.fitted import ComponentTerms, Term, combined
+from merula.classify.single_row import cells_of, encode_row, interval_of, shown
 from merula.core.arrays import Array
-from merula.core.logspace import log_sum_exp
+from merula.core.logspace import log_sum_exp, to_posterior
+from merula.core.notes import warn_of
 from merula.data.schema import Column, Label
 from merula.data.table import plain_label
 
@@ -27,6 +29,7 @@ class Reason:
 
     `weight` is the block's exponent in a weighted model; `log_terms` are already multiplied by it. `known` is False where
     every cell is missing, so that the block contributes nothing. Columns in `intervals` are known by the interval they lie in alone.
+    Columns that the block depends on besides the class are its `parents`.
     """
 
     columns: tuple[str, ...]
@@ -37,17 +40,29 @@ class Reason:
     is_density: bool
     weight: float = 1.0
     intervals: frozenset[str] = frozenset()
+    parents: tuple[str, ...] = ()
+    parent_values: tuple[str, ...] = ()
 
     @property
     def relations(self) -> tuple[str, ...]:
         """What stands between each column and its value: " = ", or what says that it lies in an interval."""
-        pairs = zip(self.columns, self.values, strict=True)
+        return self._relations(self.columns, self.values)
+
+    @property
+    def parent_relations(self) -> tuple[str, ...]:
+        """The same for its parents."""
+        return self._relations(self.parents, self.parent_values)
+
+    def _relations(self, columns: tuple[str, ...], values: tuple[str, ...]) -> tuple[str, ...]:
+        pairs = zip(columns, values, strict=True)
         return tuple((" in " if value[0] == "(" else " ") if name in self.intervals else " = " for name, value in pairs)
 
     @property
     def label(self) -> str:
-        """``column = value``, or several of them for a block."""
-        return ", ".join(map("".join, zip(self.columns, self.relations, self.values, strict=True)))
+        """``column = value``, or several of them for a block; behind "given", its parents."""
+        own = ", ".join(map("".join, zip(self.columns, self.relations, self.values, strict=True)))
+        given = ", ".join(map("".join, zip(self.parents, self.parent_relations, self.parent_values, strict=True)))
+        return f"{own} given {given}" if given else own
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,27 +171,34 @@ def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Exp
     posterior           0.3333  0.6667               +0.693
     """
     model = explainable(model)
-    values = read_row(model, row)
-    components = model.components(table_of(model, {name: [value] for name, value in values.items()}))
+    encoded = encode_row(model, row)
+    components = model.fitted_.unsummed(encoded)
+    warn_of(model._notes(encoded))
     classes = tuple(plain_label(name) for name in model.classes_.tolist())
-    log_joints = np.array([part.log_weight + part.log_joint()[0] for part in components]).reshape(-1, len(classes))
-    log_joint = log_sum_exp(log_joints.T)
-    zero = bool(np.isneginf(log_joint).all())
-    log_prior = log_sum_exp(np.array([part.log_weight + part.log_prior for part in components]).T)
-    posterior = _normalised(log_prior if zero else log_joint)
-    index = int(posterior.argmax()) if label is None else class_index(label, classes, "label")
+    log_joint = combined(components)[0]
+    posterior = log_joint[None].copy()
+    zero = to_posterior(posterior, model.class_log_prior_) > 0
+    index = int(posterior[0].argmax()) if label is None else class_index(label, classes, "label")
     rival = None if against is None else class_index(against, classes, "against")
     if rival == index:
         raise ValueError(f"label and against are both {classes[index]!r}; compare two different classes")
-    shares = _normalised(log_sum_exp(log_joints)) if not zero else _normalised(np.zeros(len(components)))
     rivals = [k for k in range(len(classes)) if k != index] if rival is None else [rival]
+    cells = cells_of(model, encoded)
     derivations = tuple(
-        _derive(part, float(share), values, model, index, rivals, zero)
-        for part, share in zip(components, shares, strict=True)
+        _derive(part, share, cells, model, index, rivals, zero)
+        for part, share in zip(components, _shares(components, zero), strict=True)
     )
     return Explanation(
-        classes, classes[index], None if rival is None else classes[rival], derivations, log_joint, posterior, zero
+        classes, classes[index], None if rival is None else classes[rival], derivations, log_joint, posterior[0], zero
     )
+
+
+def _shares(components: Sequence[ComponentTerms], zero: bool) -> list[float]:
+    """How much of the row's probability each component gives; what it weighs where all give none."""
+    log_weights = np.array([one.log_weight[0] for one in components])
+    log_joints = np.array([one.log_joint()[0] for one in components])
+    shares = normalised(log_weights if zero else log_weights + log_sum_exp(log_joints))
+    return shares.tolist()  # type: ignore[no-any-return]
 
 
 def explainable(model: Any) -> BayesianClassifier:
@@ -197,69 +219,63 @@ def class_index(label: Any, classes: tuple[Label, ...], what: str) -> int:
     raise ValueError(f"{what} is {label!r}, which the model does not know (classes: {list(classes)})")
 
 
-def _normalised(log_weights: Array) -> Array:
+def normalised(log_weights: Array) -> Array:
+    """Weights that add up to 1, in proportion to the exponentials of these."""
     weights = np.exp(log_weights - log_sum_exp(log_weights))
     result: Array = weights / weights.sum()
     return result
 
 
 def _derive(
-    part: Component,
+    part: ComponentTerms,
     share: float,
-    values: dict[str, Label],
+    cells: Mapping[str, Label],
     model: BayesianClassifier,
-    position: int,
+    index: int,
     rivals: Sequence[int],
     zero: bool,
 ) -> Derivation:
     """One component's terms for the first row, and their weights of evidence."""
-    keys = sorted(part.terms, key=lambda columns: model.schema_.names.index(columns[0]))
-    terms = np.array([part.weights.get(key, 1.0) * part.terms[key][0] for key in keys]).reshape(
-        len(keys), len(part.log_prior)
-    )
-    evidence = weights_of_evidence(part.log_prior, terms, position, rivals)
-    reasons = tuple(
-        _reason(key, values, term, float(weight), model, part.weights.get(key, 1.0))
-        for key, term, weight in zip(keys, terms, evidence, strict=True)
-    )
+    terms = sorted(part.terms, key=lambda term: model.schema_.names.index(term.columns[0]))
+    values = np.array([term.values[0] for term in terms]).reshape(len(terms), len(part.log_prior))
+    evidence = weights_of_evidence(part.log_prior, values, index, rivals)
     log_joint = part.log_joint()[0]
     return Derivation(
         part.name,
         share,
         part.log_prior,
-        reasons,
+        tuple(_reason(term, cells, float(weight), model) for term, weight in zip(terms, evidence, strict=True)),
         log_joint,
-        log_odds(part.log_prior, position, rivals),
-        log_odds(part.log_prior if zero else log_joint, position, rivals),
+        log_odds(part.log_prior, index, rivals),
+        log_odds(part.log_prior if zero else log_joint, index, rivals),
     )
 
 
-def _reason(
-    columns: tuple[str, ...],
-    values: dict[str, Label],
-    term: Array,
-    evidence: float,
-    model: BayesianClassifier,
-    weight: float,
-) -> Reason:
-    schema = [model.schema_[name] for name in columns]
-    texts, intervals = [], set()
-    for column in schema:
-        value, text = values[column.name], shown(column, values[column.name])
-        if column.cuts and value is not None:
-            text = interval_of(column, float(value))
-            intervals.add(column.name)
-        unseen = column.kind == "categorical" and value is not None and value not in (column.levels or ())
-        texts.append(f"{text} (never seen)" if unseen else text)
-    known = model.missing == "level" or any(values[name] is not None for name in columns)
-    is_density = any(_has_density(model, column) for column in schema)
-    return Reason(columns, tuple(texts), term, evidence, known, is_density, weight, frozenset(intervals))
+def _reason(term: Term, cells: Mapping[str, Label], evidence: float, model: BayesianClassifier) -> Reason:
+    """What one term says of a row."""
+    schema = [model.schema_[name] for name in (*term.columns, *term.parents)]
+    texts = tuple(_cell_text(column, cells[column.name]) for column in schema)
+    own = len(term.columns)
+    numbers = any(column.kind in ("numeric", "datetime") for column in schema[:own])
+    return Reason(
+        term.columns,
+        texts[:own],
+        term.values[0],
+        evidence,
+        known=model.missing == "level" or any(cells[name] is not None for name in term.columns),
+        is_density=numbers and not term.part.discrete,
+        weight=term.weight,
+        intervals=frozenset(column.name for column in schema if column.cuts and cells[column.name] is not None),
+        parents=term.parents,
+        parent_values=texts[own:],
+    )
 
 
-def _has_density(model: BayesianClassifier, column: Column) -> bool:
-    """Whether a column's term is a density, not a probability."""
-    owner = next((part for part in model.distributions_ if column.name in part.columns), None)
-    return column.kind in ("numeric", "datetime") and not (owner is not None and owner.discrete)
+def _cell_text(column: Column, value: Label) -> str:
+    """A cell as a person reads it: its interval where that is all the model knows, and whether its level was never seen."""
+    text = interval_of(column, float(value)) if column.cuts and value is not None else shown(column, value)
+    unseen = column.kind == "categorical" and value is not None and value not in (column.levels or ())
+    return f"{text} (never seen)" if unseen else text
 
 
 def log_odds(log_weights: Array, index: int, rivals: Sequence[int]) -> float:
@@ -290,7 +306,7 @@ def _rivals_terms(log_prior: Array, terms: Array) -> Array:
         return np.zeros(len(terms))
     log_prior, terms = log_prior[possible_before], terms[:, possible_before]
     ruled_out = np.isneginf(terms).any(axis=0)
-    share = _normalised(log_prior)
+    share = normalised(log_prior)
     blame = np.zeros(len(terms))
     if ruled_out.any():
         guilty = np.isneginf(terms[:, ruled_out])
@@ -299,7 +315,7 @@ def _rivals_terms(log_prior: Array, terms: Array) -> Array:
         return np.where(blame > 0, -np.inf, np.where(np.isneginf(terms), 0.0, terms) @ share)
     left_prior, left = log_prior[~ruled_out], terms[:, ~ruled_out]
     total = left.sum(axis=0)
-    before, after = _normalised(left_prior), _normalised(left_prior + total)
+    before, after = normalised(left_prior), normalised(left_prior + total)
     change = float(log_sum_exp(left_prior + total) - log_sum_exp(left_prior))
     low, high = float(before @ total), float(after @ total)
     along = min(1.0, max(0.0, (change - low) / (high - low))) if high > low else 0.5

@@ -95,8 +95,8 @@ def describe(path: str) -> dict[str, Any]:
     """What a model file holds, as plain data."""
     saved = open_model(path)
     model = saved.model
-    counted = model._collected
-    families = {name: block.family.name for block in model._plan.blocks for name in block.columns}
+    counted = model.fitted_.collected
+    families = {name: block.family.name for block in model.fitted_.plan.blocks for name in block.columns}
     return {
         "file": path,
         "model": type(model).__name__,

@@ -44,14 +44,14 @@ def fit_file(
 
 def _task_like(asked: Asked, voice: Voice, example: SavedModel) -> Task:
     """The table, its columns of the kinds that a saved model gives them."""
-    return read_task(asked, voice, example.model.settled().kinds, example.words)
+    return read_task(asked, voice, example.model.with_choices_fixed().kinds, example.words)
 
 
 def _like(saved: SavedModel, features: Any) -> tuple[Any, Any]:
     """An unfitted model with all choices of a saved one, and the table with that one's columns alone."""
     import pyarrow as pa
 
-    path, example = saved.path, saved.model.settled()
+    path, example = saved.path, saved.model.with_choices_fixed()
     for name, kind in example.kinds.items():
         if name not in features.column_names and kind != "ignore":
             raise ValueError(f"the model in {path} has the column {name!r}, which the table does not have")
@@ -64,7 +64,7 @@ def merge_files(paths: Sequence[str], output: str) -> SavedModel:
     """The model as if fitted on the rows of all models, written to a file."""
     check_writable(output, "a model")
     saved = [open_model(path) for path in paths]
-    merged = saved[0].model.settled()
+    merged = saved[0].model.with_choices_fixed()
     for other in saved[1:]:
         if type(other.model) is not type(merged):
             kinds = f"{type(merged).__name__} and {type(other.model).__name__}"
@@ -76,7 +76,7 @@ def merge_files(paths: Sequence[str], output: str) -> SavedModel:
                 f"{saved[0].path} tells {saved[0].target!r}, {other.path} tells {other.target!r}: they do not merge"
             )
         try:
-            merged = merged + other.model.settled()
+            merged = merged + other.model.with_choices_fixed()
         except ValueError as error:
             raise ValueError(f"{other.path}: {error} (fit it with --like {os.fspath(saved[0].path)})") from None
     result = replace(saved[0], model=merged, path=output)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from merula.answers.explanation.reasons import log_odds, weights_of_evidence
 from merula.classify.base import BayesianClassifier
-from merula.classify.single_row import read_row, table_of
+from merula.classify.fitted import FittedModel
 from merula.core.arrays import Array
+from merula.data.encode import Encoded
+from merula.data.encode.cells import with_cells
 from merula.data.schema import Label
 from merula.data.table import RowSource, plain_label
 from merula.report.findings.result import Contribution
@@ -21,15 +23,16 @@ MOST_ROWS, FEW_ROWS = 1_000, 300  # that are weighed: enough for a mean
 def contributions_of(
     model: BayesianClassifier, rows: RowSource, truth: NDArray[np.int64], weights: Array | None
 ) -> tuple[Contribution, ...]:
-    """The mean weight of evidence of each block of columns for the rows' true classes, the most helpful first.
+    """The mean weight of evidence of each term for the rows' true classes, the most helpful first; none for a mixture.
 
     truth : the place in the model's classes of each row's class. Weights of evidence are those of `explain`: against all
     other classes together.
     """
     chosen = _some_rows(rows.count, weights, MOST_ROWS)
-    (component,) = model.components(rows.take(chosen))
-    blocks = list(component.terms)
-    terms = np.stack([component.weights.get(key, 1.0) * component.terms[key] for key in blocks], axis=1)
+    component, *others = model.components(rows.take(chosen))
+    if others:
+        return ()
+    terms = np.stack([term.values for term in component.terms], axis=1)
     own = truth[chosen]
     classes = range(len(component.log_prior))
     rivals = {index: [other for other in classes if other != index] for index in classes}
@@ -39,29 +42,33 @@ def contributions_of(
             for row, index in zip(terms, own.tolist(), strict=True)
         ]
     )
-    return _ranked(model, {key: evidence[:, j] for j, key in enumerate(blocks)}, own, _mass(chosen, weights))
+    blocks: dict[tuple[str, ...], Array] = {}
+    for j, term in enumerate(component.terms):
+        key = (*term.columns, *term.parents)
+        blocks[key] = blocks.get(key, 0.0) + evidence[:, j]
+    return _ranked(model, blocks, own, _mass(chosen, weights))
 
 
 def given_others(
     model: BayesianClassifier, rows: RowSource, truth: NDArray[np.int64], weights: Array | None
 ) -> tuple[Contribution, ...]:
-    """How far each column of a block moves the log-odds of the true class once all other columns are known.
+    """How far each column that has no term of its own moves the log-odds of the true class once all other columns are known.
 
     log-odds(class given row) − log-odds(class given the row without the column). Empty where every column has its own
     term, which says the same, and where a missing cell speaks for itself.
     """
-    columns = [
-        name for part in model.distributions_ for one in part.factors() if len(one.columns) > 1 for name in one.columns
-    ]
+    fitted = model.fitted_
+    factors = [one for part in fitted.distributions for one in part.factors()]
+    shared = [one for one in factors if len(fitted.components) > 1 or len(one.columns) + len(one.parents) > 1]
+    columns = dict.fromkeys(name for one in shared for name in (*one.columns, *one.parents))
     if not columns or model.missing == "level":
         return ()
     chosen = _some_rows(rows.count, weights, FEW_ROWS)
-    read = [read_row(model, rows.take(np.array([row]))) for row in chosen.tolist()]
-    cells = {name: [row[name] for row in read] for name in model.schema_.names}
-    own = truth[chosen]
-    whole = _log_odds(model, cells, own)
+    own, encoded = truth[chosen], model._encoded(rows.take(chosen))
+    whole, nothing = _log_odds(fitted, encoded, own), [None] * len(chosen)
     moves: dict[tuple[str, ...], Array] = {
-        (name,): _move(_log_odds(model, cells | {name: [None] * len(read)}, own), whole) for name in columns
+        (name,): _move(_log_odds(fitted, with_cells(encoded, model.schema_[name], nothing), own), whole)
+        for name in columns
     }
     return _ranked(model, moves, own, _mass(chosen, weights))
 
@@ -73,9 +80,9 @@ def _move(before: Array, after: Array) -> Array:
     return result
 
 
-def _log_odds(model: BayesianClassifier, cells: Mapping[str, Sequence[Label]], truth: NDArray[np.int64]) -> Array:
+def _log_odds(fitted: FittedModel, rows: Encoded, truth: NDArray[np.int64]) -> Array:
     """The log-odds of each row's true class against all others."""
-    log_joint = model.components(table_of(model, cells))[0].log_joint()
+    log_joint = fitted.log_joint(rows)
     classes = range(log_joint.shape[1])
     found = [
         log_odds(row, index, [k for k in classes if k != index]) for row, index in zip(log_joint, truth, strict=True)

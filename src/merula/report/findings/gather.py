@@ -156,8 +156,6 @@ def _explained(model: Any, X: Any, evaluation: Evaluation) -> dict[str, Any]:
         }
     if hasattr(X, "tocsr"):
         return {"notes": {"columns": "The columns of a sparse matrix are words without names: they are not explained."}}
-    if len(_components(model, X)) > 1:
-        return {"notes": {"columns": "This model is a mixture: its columns have no terms of their own."}}
     rows, truth = open_rows(X), _indices(model, evaluation)
     found = contributions_of(model, rows, truth, evaluation.weights)
     apart = given_others(model, rows, truth, evaluation.weights)
@@ -169,7 +167,7 @@ def _explained(model: Any, X: Any, evaluation: Evaluation) -> dict[str, Any]:
             model, list(dict.fromkeys(name for one in (*apart, *found) for name in one.columns))
         ),
         "nomogram": points,
-        "rows": row_stories(model, rows, X, truth),
+        "rows": row_stories(model, rows, X, truth) if len(model.fitted_.components) == 1 else (),
         "notes": {"nomogram": reason} if reason else {},
     }
 
@@ -183,10 +181,6 @@ def _conditionals(model: BayesianClassifier, columns: Sequence[str]) -> tuple[Co
         if len(found) == MOST_PLOTS:
             break
     return tuple(found)
-
-
-def _components(model: BayesianClassifier, X: Any) -> list[Any]:
-    return model.components(open_rows(X).take(np.zeros(1, dtype=np.int64)))
 
 
 def _indices(model: BayesianClassifier, evaluation: Evaluation) -> NDArray[np.int64]:

@@ -44,17 +44,18 @@ def _telling_words(
 ) -> tuple[tuple[str, float], ...]:
     """The words of a row's texts that tell most between two classes; between two, words' weights add up to the text's."""
     weights: dict[str, float] = {}
-    for reason in explanation.reasons:
-        owner = next((part for part in model.distributions_ if reason.columns[0] in part.columns), None)
-        if not isinstance(owner, TokenDistribution) or not reason.known:
+    texts = {reason.columns[0]: reason.values[0] for reason in explanation.reasons if reason.known}
+    for part in model.distributions_:
+        if not isinstance(part, TokenDistribution):
             continue
-        column = owner.columns.index(reason.columns[0])
-        known = {word: k for k, word in enumerate(owner.vocabularies[column])}
-        for word, count in Counter(words(reason.values[0])).items():
-            if word in known:
-                term = owner.log_table[column][known[word]]
-                weight = float(term[position] - term[rival]) * (1 if owner.binary else count)
-                weights[word] = weights.get(word, 0.0) + weight
+        for column, vocabulary, table in zip(part.columns, part.vocabularies, part.log_table, strict=True):
+            known = {word: k for k, word in enumerate(vocabulary)}
+            counts = Counter(words(texts[column])) if column in texts else Counter[str]()
+            for word, count in counts.items():
+                if word in known:
+                    term = table[known[word]]
+                    weight = float(term[position] - term[rival]) * (1 if part.binary else count)
+                    weights[word] = weights.get(word, 0.0) + weight
     return tuple(sorted(weights.items(), key=lambda pair: (-abs(pair[1]), pair[0]))[:MOST_WORDS])
 
 

@@ -1,4 +1,4 @@
-"""A settled model names what was left to the data, and is otherwise the same."""
+"""A model whose choices are fixed names what was left to the data, and is otherwise the same."""
 
 import numpy as np
 import pandas as pd
@@ -24,16 +24,16 @@ def birds():
 def test_answers_stay_the_same(birds):
     rows, sex = birds
     model = mr.NaiveBayesClassifier(distributions="auto").fit(rows, sex)
-    settled = model.settled()
-    assert np.array_equal(settled.predict_proba(rows), model.predict_proba(rows))
-    assert settled.kinds == {"wing in cm": "numeric", "weight": "numeric", "plumage": "categorical"}
-    assert set(settled.distributions) == set(rows.columns)
+    fixed = model.with_choices_fixed()
+    assert np.array_equal(fixed.predict_proba(rows), model.predict_proba(rows))
+    assert fixed.kinds == {"wing in cm": "numeric", "weight": "numeric", "plumage": "categorical"}
+    assert set(fixed.distributions) == set(rows.columns)
     assert model.distributions == "auto"  # the model itself is not changed
 
 
-def test_settled_models_merge_and_go_on_learning(birds):
+def test_models_whose_choices_are_fixed_merge_and_go_on_learning(birds):
     rows, sex = birds
-    first = mr.NaiveBayesClassifier(distributions="auto").fit(rows[:120], sex[:120]).settled()
+    first = mr.NaiveBayesClassifier(distributions="auto").fit(rows[:120], sex[:120]).with_choices_fixed()
     named = mr.NaiveBayesClassifier(kinds=first.kinds, distributions=first.distributions)
     second = named.fit(rows[120:], sex[120:])
     together = mr.NaiveBayesClassifier(kinds=first.kinds, distributions=first.distributions).fit(rows, sex)
@@ -42,12 +42,12 @@ def test_settled_models_merge_and_go_on_learning(birds):
 
 
 @pytest.mark.parametrize("classifier", [mr.BayesClassifier, mr.KernelBayesClassifier, mr.NearestNeighborsClassifier])
-def test_every_classifier_settles(birds, classifier):
+def test_every_classifier_fixes_its_choices(birds, classifier):
     rows, sex = birds
     model = classifier().fit(rows, sex)
-    assert np.array_equal(model.settled().predict_proba(rows), model.predict_proba(rows))
+    assert np.array_equal(model.with_choices_fixed().predict_proba(rows), model.predict_proba(rows))
 
 
-def test_a_model_that_is_not_fitted_has_nothing_to_settle():
+def test_a_model_that_is_not_fitted_has_no_choices_to_fix():
     with pytest.raises(ValueError, match="not fitted"):
-        mr.NaiveBayesClassifier().settled()
+        mr.NaiveBayesClassifier().with_choices_fixed()

@@ -1,0 +1,410 @@
+"""The frozen fitted model: terms, and the three shapes in which they add up to log P(class, row).
+
+sum: log P(c) + Σ_term; weighted sum: log P(c) + Σ_term weight · term; mixture: log Σ_component exp(log weight + sum)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.classify.plan import Plan
+from merula.core.arrays import Array
+from merula.core.errors import InputError, Option
+from merula.core.logspace import log_sum_exp, most_probable, zero_evidence_notes
+from merula.core.notes import Note
+from merula.data.encode import Encoded, UnseenLevelWarning, level_positions
+from merula.data.schema import Label, Schema
+from merula.distributions import DISTRIBUTIONS, Distribution
+from merula.engines import memory
+from merula.stats import ClassCounts, Collected
+
+CONDITIONAL = "its terms are weighted, so it gives P(class given row) and no P(row)"
+UNSEEN = {"missing": "treated as missing", "smooth": "given the smoothed probability of a new level"}
+
+
+@dataclass(frozen=True)
+class HasLevel:
+    """A condition on a row: that it holds one of these levels of a column."""
+
+    column: str
+    levels: tuple[Label, ...]
+
+    def holds(self, rows: Encoded) -> NDArray[np.bool_]:
+        """Whether each row meets it; a missing cell does not."""
+        tile = rows.codes((self.column,))
+        slots = np.asarray(tile.codes)[:, 0].astype(np.int64) - tile.shift[0]
+        slots = np.where((slots >= 0) & (slots < tile.width[0]), slots, tile.width[0])
+        known: NDArray[np.bool_] = level_positions(tile.slots[0], self.levels)[slots] < len(self.levels)
+        return known
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """log prior + Σ_part weight · log p(part): the whole model, or one of those a mixture averages by its log weight.
+
+    A component with a `condition` is left out of the average for rows that do not meet it; the `fallback` answers for rows
+    that meet none. Weights are 1 unless they are given.
+    """
+
+    log_prior: Array
+    parts: tuple[Distribution, ...]
+    weights: tuple[float, ...] = ()
+    log_weight: float = 0.0
+    condition: HasLevel | None = None
+    fallback: bool = False
+    name: str = ""
+
+    def terms(self, rows: Encoded) -> tuple[Term, ...]:
+        """The finest terms of these rows."""
+        weights = self.weights or (1.0,) * len(self.parts)
+        pairs = [(one, w) for part, w in zip(self.parts, weights, strict=True) for one in part.factors()]
+        return tuple(Term(one, weight, _times(weight, one.log_prob(rows))) for one, weight in pairs)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether some term counts more or less than once."""
+        return any(weight != 1 for weight in self.weights)
+
+    def fits(self, classes: int) -> bool:
+        """True when it fits together and this number of classes; a file from a stranger is asked before it is used."""
+        weights = np.array([*self.weights, np.exp(self.log_weight)], dtype=np.float64)
+        shaped = np.shape(self.log_prior) == (classes,) and len(self.weights) in (0, len(self.parts))
+        return shaped and bool((weights >= 0).all() and (weights < np.inf).all())
+
+
+def _times(weight: float, log_prob: Array) -> Array:
+    """weight · log p, where a weight of 0 silences even what is impossible."""
+    return log_prob if weight == 1 else weight * log_prob if weight else np.zeros_like(log_prob)
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """weight · log p(columns given parents and class) of some rows: rows × classes."""
+
+    part: Distribution
+    weight: float
+    values: Array
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it is the probability of."""
+        return self.part.columns
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The columns, besides the class, that it depends on."""
+        return self.part.parents
+
+    @property
+    def key(self) -> Any:
+        """Its column, or tuple of columns; (columns, parents) where it has parents."""
+        own = self.columns[0] if len(self.columns) == 1 else self.columns
+        return (self.columns, self.parents) if self.parents else own
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentTerms:
+    """One component's terms for some rows, not added up, and the log weight it has in each row."""
+
+    log_prior: Array
+    terms: tuple[Term, ...]
+    log_weight: Array
+    name: str = ""
+
+    def log_joint(self) -> Array:
+        """log P(class, row) of this component alone."""
+        start = np.broadcast_to(self.log_prior, (len(self.log_weight), len(self.log_prior)))
+        return sum((term.values for term in self.terms), start)
+
+
+def combined(components: Sequence[ComponentTerms]) -> Array:
+    """log P(class, row) of all components together: log Σ_component exp(log weight + log joint)."""
+    if len(components) == 1:
+        return components[0].log_joint()
+    return log_sum_exp(np.stack([one.log_weight[:, None] + one.log_joint() for one in components], axis=-1))
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """P(class given row) of some rows, and what to know beside it: levels never seen, rows that are impossible.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> model = mr.NaiveBayesClassifier().fit([["red"], ["blue"]], ["yes", "no"])
+    >>> answer = model.answer([["mauve"]])
+    >>> answer.posterior.tolist(), [str(note) for note in answer.notes]
+    ([[0.5, 0.5]], ["column 'x0' holds level 'mauve', never seen at fit; treated as missing"])
+    """
+
+    posterior: Array
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """What was learned: plan, classes, log prior, components with their distributions, and the statistics they came from.
+
+    `log_prior` answers for rows without evidence. Without statistics (`collected`), the probabilities were stated.
+    """
+
+    plan: Plan
+    classes: NDArray[Any]
+    log_prior: Array
+    components: tuple[Component, ...]
+    collected: Collected | None = None
+
+    def __post_init__(self) -> None:
+        if self.weights_vary and not any(one.fallback for one in self.components):
+            raise ValueError("components have conditions, but none is the fallback for rows that meet none of them")
+
+    @classmethod
+    def plain_sum(
+        cls,
+        plan: Plan,
+        classes: NDArray[Any],
+        log_prior: Array,
+        parts: tuple[Distribution, ...],
+        collected: Collected | None = None,
+    ) -> Self:
+        """The model of one plain sum: log prior + Σ_part log p(part)."""
+        return cls(plan, classes, log_prior, (Component(log_prior, parts),), collected)
+
+    @cached_property
+    def distributions(self) -> tuple[Distribution, ...]:
+        """Every distribution once, whatever number of components it takes part in."""
+        return tuple({id(part): part for one in self.components for part in one.parts}.values())
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The plan's columns, with the levels and cuts that the distributions know."""
+        levels = {name: met for part in self.distributions for name, met in part.levels.items()}
+        cuts = {name: found for part in self.distributions for name, found in part.cuts.items()}
+        return self.plan.schema.with_levels(levels).with_cuts(cuts)
+
+    @cached_property
+    def is_plain_sum(self) -> bool:
+        """Whether it is one sum without weights."""
+        return len(self.components) == 1 and not self.components[0].is_weighted
+
+    @property
+    def weights_vary(self) -> bool:
+        """Whether the weights of a mixture depend on the row."""
+        return any(one.condition is not None for one in self.components)
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether terms are weighted, so that there is no P(row)."""
+        return any(one.is_weighted for one in self.components)
+
+    @property
+    def no_joint(self) -> str:
+        """Why there is no P(class, row) that adds up to P(row); empty where there is."""
+        if self.is_conditional:
+            return CONDITIONAL
+        return next((part.no_density for part in self.distributions if part.no_density), "")
+
+    def factors_of(self, column: str) -> tuple[Distribution, ...]:
+        """The finest parts that give the probability of a column, in all components."""
+        return tuple(one for part in self.distributions for one in part.factors() if column in one.columns)
+
+    def with_log_prior(self, log_prior: Array) -> Self:
+        """The same model with classes as frequent as this says; components with a prior of their own move along."""
+        with np.errstate(invalid="ignore"):
+            moved = [
+                np.where(np.isneginf(self.log_prior), 0.0, one.log_prior - self.log_prior) for one in self.components
+            ]
+        parts = tuple(replace(one, log_prior=log_prior + m) for one, m in zip(self.components, moved, strict=True))
+        return replace(self, log_prior=log_prior, components=parts)
+
+    # ------------------------------------------------------------------------------------------------ scoring
+
+    def unsummed(self, rows: Encoded) -> list[ComponentTerms]:
+        """Every component's terms, weights and log weights for these rows: all that is said of a row derives from them."""
+        log_weights = self._log_weights(rows)
+        return [
+            ComponentTerms(one.log_prior, one.terms(rows), log_weights[:, k], one.name)
+            for k, one in enumerate(self.components)
+        ]
+
+    def _log_weights(self, rows: Encoded) -> Array:
+        """rows × components; where weights vary, those of the components a row admits add up to 1."""
+        stated = np.array([one.log_weight for one in self.components])
+        if not self.weights_vary:
+            return np.broadcast_to(stated, (len(rows), len(stated)))
+        everywhere = np.ones(len(rows), dtype=np.bool_)
+        met = [one.condition.holds(rows) if one.condition else everywhere & ~one.fallback for one in self.components]
+        admitted = np.column_stack(met)
+        admitted[:, [one.fallback for one in self.components]] = ~admitted.any(axis=1, keepdims=True)
+        logs = np.where(admitted, stated, -np.inf)
+        return logs - log_sum_exp(logs)[:, None]
+
+    def log_joint(self, rows: Encoded) -> Array:
+        """log P(class, row), rows × classes; of a weighted sum up to what all classes have in common."""
+        out = np.empty((len(rows), len(self.classes)))
+        self._add_up(rows, out)
+        return out
+
+    def _add_up(self, rows: Encoded, out: Array) -> None:
+        """Write the log joint to `out`; a plain sum without keeping its terms apart, which is much faster."""
+        if not self.is_plain_sum:
+            out[:] = combined(self.unsummed(rows))
+            return
+        out[:] = self.log_prior
+        for part in self.distributions:
+            part.add_log_prob(rows, out)
+
+    def score(
+        self, rows: Encoded, finish: Callable[[Array, Array], int] | None, n_jobs: int | None
+    ) -> tuple[Array, int]:
+        """The log joint of every row, turned in place into what `finish` makes of it; the number of rows without evidence."""
+        out = np.empty((len(rows), len(self.classes)))
+
+        def tile(part: Encoded, start: int, stop: int) -> int:
+            view = out[start:stop]
+            self._add_up(part, view)
+            return finish(view, self.log_prior) if finish else 0
+
+        return out, sum(memory.score(rows, tile, n_jobs, self._rows_at_once))
+
+    def choose(self, rows: Encoded, n_jobs: int | None) -> tuple[NDArray[np.int64], int]:
+        """The index of every row's most probable class, and the number of rows without evidence."""
+        best = np.empty(len(rows), dtype=np.int64)
+
+        def tile(part: Encoded, start: int, stop: int) -> int:
+            return int(most_probable(self.log_joint(part), self.log_prior, best[start:stop]))
+
+        return best, sum(memory.score(rows, tile, n_jobs, self._rows_at_once))
+
+    @property
+    def _rows_at_once(self) -> int:
+        return min(part.rows_at_once for part in self.distributions)
+
+    def notes(self, rows: Encoded, impossible: int, unseen: str, remedy: str) -> tuple[Note, ...]:
+        """What to know beside the answers for rows just scored; an error for levels never seen where `unseen` asks for it."""
+        return *self._unseen_notes(rows, unseen), *zero_evidence_notes(impossible, remedy)
+
+    def _unseen_notes(self, rows: Encoded, unseen: str) -> Iterator[Note]:
+        """One note, naming the first column that holds levels fit never saw."""
+        if not rows.unseen_hits:
+            return
+        name = next(column for column in self.schema.names if column in rows.unseen_hits)
+        labels = rows.unseen_labels(name, self.schema[name].levels or ())
+        more = f" (and {len(rows.unseen_hits) - 1} other columns)" if len(rows.unseen_hits) > 1 else ""
+        what = f"column {name!r} holds level {', '.join(map(repr, labels[:3]))}{' …' if len(labels) > 3 else ''}, never seen at fit{more}"
+        if unseen == "error":
+            remedy = ("add it to ", Option("levels"), ", or set ", Option("unseen", "missing"))
+            raise InputError(what, where=name, got=labels[0], remedy=remedy)
+        yield Note(UnseenLevelWarning, f"{what}; {UNSEEN[unseen]}", name)
+
+    # ------------------------------------------------------------------------------------------------ sampling
+
+    def sample(self, n: int, rng: np.random.Generator) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
+        """The columns of `n` rows drawn from the model, and the indices of their classes; parents are drawn first."""
+        if self.is_conditional or self.weights_vary:
+            why = "its weights depend on the row" if self.weights_vary else CONDITIONAL
+            raise ValueError(f"this model cannot be sampled: {why}")
+        if len(self.components) == 1:
+            return _draw(self.components[0], n, rng)
+        shares = np.exp([one.log_weight for one in self.components])
+        sizes = rng.multinomial(n, shares / shares.sum())
+        drawn = [_draw(one, size, rng) for one, size in zip(self.components, sizes.tolist(), strict=True)]
+        order = rng.permutation(n)
+        names = dict.fromkeys(name for columns, _ in drawn for name in columns)
+        nothing = [np.full(size, np.nan) for size in sizes]
+        columns = {
+            name: np.concatenate([one.get(name, empty) for (one, _), empty in zip(drawn, nothing, strict=True)])[order]
+            for name in names
+        }
+        return columns, np.concatenate([classes for _, classes in drawn])[order]
+
+    # ------------------------------------------------------------------------------------------------ plain data
+
+    def state(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        where = {id(part): index for index, part in enumerate(self.distributions)}
+        components = [
+            {
+                "log_prior": one.log_prior,
+                "parts": [where[id(part)] for part in one.parts],
+                "weights": list(one.weights),
+                "log_weight": one.log_weight,
+                "condition": one.condition and {"column": one.condition.column, "levels": list(one.condition.levels)},
+                "fallback": one.fallback,
+                "name": one.name,
+            }
+            for one in self.components
+        ]
+        return {
+            **self.plan.state(),
+            "classes": self.classes,
+            "log_prior": self.log_prior,
+            "distributions": [{"name": type(part).__name__, "state": part.state()} for part in self.distributions],
+            "collected": None if self.collected is None else self.collected.state(),
+            **({} if self.is_plain_sum else {"components": components}),
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], families: Mapping[str, Any], path: Any) -> Self:
+        """The model that `state`, read from a file, describes; a ValueError where its parts do not fit together."""
+        plan = Plan.from_state(state, families, path)
+        shapes = DISTRIBUTIONS | {family.distribution.__name__: family.distribution for family in families.values()}
+        parts = tuple(shapes[part["name"]].from_state(part["state"]) for part in state["distributions"])
+        written = state.get("components", [{"log_prior": state["log_prior"], "parts": range(len(parts))}])
+        components = tuple(_component(one, parts) for one in written)
+        known = {column.name for column in plan.schema.columns if column.kind != "ignore"}
+        classes = len(state["classes"])
+        fitting = all(part.fits(classes) and known.issuperset((*part.columns, *part.parents)) for part in parts)
+        if not fitting or not all(one.fits(classes) for one in components):
+            raise ValueError(f"{path} does not describe a model: its parts do not fit together; save the model again")
+        return cls(plan, state["classes"], state["log_prior"], components, _collected(state["collected"], plan))
+
+
+def _draw(component: Component, n: int, rng: np.random.Generator) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
+    """The columns and classes of `n` rows of one component."""
+    classes = rng.choice(len(component.log_prior), size=n, p=np.exp(component.log_prior))
+    drawn: dict[str, NDArray[Any]] = {}
+    for part in parents_first(component.parts):
+        given = {name: drawn[name] for name in part.parents}
+        drawn |= part.sample_given(classes, given, rng) if given else part.sample(classes, rng)
+    return drawn, classes
+
+
+def parents_first(parts: Iterable[Distribution]) -> list[Distribution]:
+    """The parts in an order in which every column comes before the columns that depend on it."""
+    waiting, ordered, known = list(parts), list[Distribution](), set[str]()
+    while waiting:
+        ready = [part for part in waiting if known.issuperset(part.parents)]
+        waiting = [part for part in waiting if not known.issuperset(part.parents)]
+        if not ready:
+            raise ValueError(f"{waiting[0].columns} depends on {waiting[0].parents}, which nothing gives before it")
+        ordered += ready
+        known |= {name for part in ready for name in part.columns}
+    return ordered
+
+
+def _component(state: Mapping[str, Any], parts: tuple[Distribution, ...]) -> Component:
+    plain = {field.name: state[field.name] for field in fields(Component) if field.name in state}
+    condition = plain.get("condition")
+    return Component(
+        **plain
+        | {
+            "parts": tuple(parts[index] for index in state["parts"]),
+            "weights": tuple(plain.get("weights", ())),
+            "condition": condition and HasLevel(condition["column"], tuple(condition["levels"])),
+        }
+    )
+
+
+def _collected(state: Mapping[str, Any] | None, plan: Plan) -> Collected | None:
+    if state is None:
+        return None
+    kinds = [block.family.wanted(block.columns).statistic for block in plan.blocks]
+    parts = tuple(kind.from_state(part) for kind, part in zip(kinds, state["blocks"], strict=True))
+    return Collected(state["classes"], ClassCounts.from_state(state["class_counts"]), parts)
