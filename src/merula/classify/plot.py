@@ -11,7 +11,9 @@ from merula.classify.conditionals import Conditional, class_labels, conditional
 from merula.classify.single_row import duration_unit
 from merula.data.schema import Column, Label
 from merula.data.table import plain_label
-from merula.show.plots import COLORS, fonts_for, legend_beside, literal, matplotlib, refont
+from merula.show.colors import COLORS, color_at
+from merula.show.numbers import several, short
+from merula.show.plots import draw_on, legend_beside, literal
 from merula.show.text import display_width, shortened
 
 if TYPE_CHECKING:
@@ -26,23 +28,21 @@ def conditional_plot(
     model: BayesianClassifier, column: str, ax: Any = None, classes: Sequence[Any] | None = None
 ) -> Any:
     """The axes with p(column given class) of each class."""
-    pyplot = matplotlib()
     found = conditional(model, column, CLOSELY)
     colors, hidden = _chosen(model, classes)
     labels = {label: _label(found, label) for label in colors}
-    with fonts_for([column, *labels.values(), *(value for value in found.values if isinstance(value, str))]):
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=_size(found, list(labels.values())), layout="constrained")
-        called = {label: literal(text) for label, text in labels.items()}
+    called = {label: literal(text) for label, text in labels.items()}
+
+    def draw(ax: Any) -> None:
         if found.form in ("levels", "words"):
             _bars(ax, found, colors, called)
         else:
             _curves(ax, found, colors, called, model.schema_[column])
         ax.set_title(literal(shortened(column, 2 * LONGEST, middle=True)), fontsize="medium")
         legend_beside(ax, f"… and {hidden} more" if hidden else "")
-        ax.spines[["right", "top"]].set_visible(False)
-        refont(ax)
-    return ax
+
+    texts = [column, *labels.values(), *(value for value in found.values if isinstance(value, str))]
+    return draw_on(ax, _size(found, list(labels.values())), texts, draw)
 
 
 def _chosen(model: BayesianClassifier, classes: Sequence[Any] | None) -> tuple[dict[Label, str], int]:
@@ -57,13 +57,13 @@ def _chosen(model: BayesianClassifier, classes: Sequence[Any] | None) -> tuple[d
         if stray or not wanted:
             raise ValueError(f"classes is {list(classes)!r}, expected one or more of the model's: {labels}")
     among = labels if len(labels) <= len(COLORS) else wanted  # a class keeps its colour, if there are enough
-    colors = {label: COLORS[among.index(label) % len(COLORS)] for label in wanted}
+    colors = {label: color_at(among.index(label)) for label in wanted}
     return colors, len(labels) - len(wanted) if classes is None else 0
 
 
 def _label(found: Conditional, label: Label) -> str:
     """A class, with the probabilities of single values, which no curve of a density shows."""
-    masses = [f"P({value:g}) = {given[label]:.3g}" for value, given in (found.masses or {}).items()]
+    masses = [f"P({value:g}) = {short(given[label], 3)}" for value, given in (found.masses or {}).items()]
     return shortened(str(label), LONGEST) + (f" ({', '.join(masses)})" if masses else "")
 
 
@@ -103,5 +103,5 @@ def _bars(ax: Any, found: Conditional, colors: Mapping[Label, str], labels: Mapp
     ax.set_yticks(indices, [literal(shortened(value, LONGEST)) for value in found.values])
     ax.set_ylim(len(indices) - 0.5, -0.5)
     rest = {"levels": "level", "words": "word"}[found.form]
-    others = f" ({found.others} more {rest}{'s' if found.others > 1 else ''} not drawn)" if found.others else ""
+    others = f" ({several(found.others, f'more {rest}')} not drawn)" if found.others else ""
     ax.set_xlabel(f"probability given class{others}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,7 @@ from merula.core.arrays import Array
 from merula.data.schema import Column, Label
 from merula.data.table import as_times
 from merula.distributions import CountDistribution, GaussianDistribution, MultivariateGaussianDistribution
+from merula.show.numbers import NOTHING, rounded, short
 from merula.show.text import shortened
 from merula.stats import known_weight
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier
 
 Items = tuple[str, ...]  # short texts, each of which stays on one line
-NOTHING = "–"
 ONE_SIGMA = ndtr([-1.0, 0.0, 1.0])  # the shares below mean − deviation, mean, mean + deviation of a normal column
 MOST_LEVELS, MOST_WORDS, LONGEST = 3, 4, 24
 DAY, MINUTE = np.timedelta64(1, "D"), np.timedelta64(1, "m")
@@ -126,7 +125,7 @@ def _telling_words(found: Conditional) -> list[Items]:
 
 
 def _listed(pairs: list[tuple[str, float]]) -> Items:
-    texts = [f"{shortened(name, LONGEST)}: {chance:.3g}" for name, chance in pairs] or [NOTHING]
+    texts = [f"{shortened(name, LONGEST)}: {short(chance, 3)}" for name, chance in pairs] or [NOTHING]
     return *(f"{text}," for text in texts[:-1]), texts[-1]
 
 
@@ -159,20 +158,6 @@ def _plus_minus(mean: Array, deviation: Array, unit: str = "") -> list[Items]:
 def _around(texts: Sequence[str], unit: str = "") -> Items:
     low, middle, high = texts
     return middle, f"({low} – {high}) {unit}".rstrip()
-
-
-def rounded(value: float, spread: float) -> str:
-    """A number with as many decimals as show three digits of its spread.
-
-    Examples
-    --------
-    >>> rounded(38.7914, 2.655), rounded(4207.06, 481.2), rounded(3.0, 0.0), rounded(2.5e-12, 1e-13)
-    ('38.79', '4207', '3', '2.5e-12')
-    """
-    if not 1e-4 <= spread < 1e6 or abs(value) >= 1e9:
-        return f"{value:.4g}"
-    decimals = max(0, 2 - floor(log10(spread)))
-    return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
 def _time(unit: str, value: float, spread: float) -> str:

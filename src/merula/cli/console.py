@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from merula.show import text
-from merula.show.text import display_width, pad
+from merula.core.plain import to_plain
 
-LONGEST_LABEL = 40
 IN_PYTHON = (  # how the library asks for an option, and how the command line does
     (re.compile(r"(?:say |or )?kinds=\{'([^']*)': '(\w+)'\}"), r"say --kinds '\1=\2'"),
     # a parameter of an object that is shown, as in Histogram(bins=10, method='width'), stays as it is
@@ -51,7 +48,7 @@ class Voice:
         """Print what was found: text for people, one JSON object with the notes for machines."""
         if self.as_json:
             ascii_only = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf").lower()
-            print(json.dumps(plain({**data, "notes": self.notes}), ensure_ascii=ascii_only, allow_nan=False))
+            print(json.dumps(to_plain({**data, "notes": self.notes}), ensure_ascii=ascii_only, allow_nan=False))
         elif text:
             print(text)
 
@@ -90,28 +87,3 @@ def one_line(text: str) -> str:
     for said, typed in IN_PYTHON:
         line = said.sub(typed, line)
     return line.replace("  ", " ")
-
-
-def shortened(label: Any, longest: int = LONGEST_LABEL) -> str:
-    """A label as a table or a sentence can hold it: on one line, its end left out where it is long."""
-    return text.shortened(str(label), longest)
-
-
-def plain(value: Any) -> Any:
-    """The value as JSON holds it: infinite numbers by their names, not-a-number as null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    return value
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells as columns of equal width, the first row being their names."""
-    rows = [[" ".join(cell.split("\n")) for cell in row] for row in rows]
-    widths = [max(display_width(cell) for cell in column) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from merula.cli.console import aligned, command_name, shortened
+from merula.cli.console import command_name
+from merula.show.numbers import several
+from merula.show.text import shortened, text_table
 
 if TYPE_CHECKING:
     from merula.cli.jobs.models import SavedModel
     from merula.cli.jobs.task import Task
 
-MOST_CLASSES = 8
+MOST_CLASSES, LONGEST = 8, 40
 NAMES = {
     "NaiveBayesClassifier": "naive Bayes",
     "BayesClassifier": "Bayes on all columns together",
@@ -25,7 +27,7 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
     used = [column.name for column in saved.model.schema_.columns if column.kind != "ignore"]
     rows = len(task.classes.codes)
     text = (
-        f"{NAMES[type(saved.model).__name__]}: {rows:,} rows, {len(used)} column{'s' * (len(used) != 1)}, {len(saved.classes)} classes "
+        f"{NAMES[type(saved.model).__name__]}: {several(rows, 'row')}, {several(len(used), 'column')}, {several(len(saved.classes), 'class', 'classes')} "
         f"({shares(saved.shares)})\nmodel: {saved.path}"
     )
     if evaluation:
@@ -45,7 +47,7 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
 def shares(classes: Mapping[str, float]) -> str:
     """``Adelie 44.2 %, Gentoo 36.0 %, …``, the most frequent first."""
     ranked = sorted(classes.items(), key=lambda item: -item[1])
-    text = ", ".join(f"{shortened(name)} {share:.1%}" for name, share in ranked[:MOST_CLASSES])
+    text = ", ".join(f"{shortened(name, LONGEST)} {share:.1%}" for name, share in ranked[:MOST_CLASSES])
     return text + (f", and {len(ranked) - MOST_CLASSES} more" if len(ranked) > MOST_CLASSES else "")
 
 
@@ -55,14 +57,14 @@ def described(found: Mapping[str, Any]) -> str:
     if found["target"] is not None:
         lines.append(f"tells {found['target']}: {shares(found['classes'])}")
     if found["rows"] is not None:
-        lines.append(f"learned from {found['rows']:,.10g} rows")
+        lines.append(f"learned from {several(found['rows'], 'row')}")
     if found["actions"]:
         lines.append(f"decides between {', '.join(found['actions'])}")
     rows = [("column", "kind", "distribution", "levels")]
     for column in found["columns"]:
         levels = "" if column["levels"] is None else str(column["levels"])
         rows.append((column["column"], column["kind"], column["distribution"] or "", levels))
-    return "\n".join([*lines, "", aligned(rows)])
+    return "\n".join([*lines, "", text_table("", rows, len(rows[0]))])
 
 
 def quoted(word: str) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from merula.show.plots import COLORS
+from merula.show.colors import color_at
+from merula.show.text import shortened
 
-FOR, AGAINST, QUIET = "#0072b2", "#d55e00", "#8a8a8a"
+LONGEST = 60  # of a label or a column's name
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,22 @@ def finite(value: Any) -> Any:
     return [finite(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def records(names: Sequence[str], lines: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
-    """Lines of values as data of a chart."""
-    return [dict(zip(names, line, strict=True)) for line in lines]
+def name(label: Any) -> str:
+    """A label or a column's name, cut where it is endless."""
+    text = str(label)
+    return text if len(text) <= LONGEST else shortened(text, LONGEST, middle=True)
 
 
-def color_of(labels: Sequence[Any]) -> dict[str, str]:
+def drawing(names: Sequence[str], lines: Iterable[Sequence[Any]]) -> Any:
+    """An Altair chart of lines of values, which its marks know by these names."""
+    import altair as alt
+
+    return alt.Chart(alt.InlineData(values=[dict(zip(names, line, strict=True)) for line in lines]))
+
+
+def color_of(labels: Iterable[Any]) -> dict[str, str]:
     """A colour for each label, the same in every chart."""
-    return {str(label): COLORS[index % len(COLORS)] for index, label in enumerate(labels)}
+    return {str(label): color_at(index) for index, label in enumerate(labels)}
 
 
 def colored(field: str, legend: Sequence[tuple[str, str]]) -> Any:
@@ -68,9 +77,33 @@ def colored(field: str, legend: Sequence[tuple[str, str]]) -> Any:
     return alt.Color(f"{field}:N", legend=None, scale=alt.Scale(domain=labels, range=colors))
 
 
-def specification(drawing: Any, height: int) -> dict[str, Any]:
+def own_color() -> Any:
+    """The colour that stands in the data."""
+    import altair as alt
+
+    return alt.Color("color:N", scale=None)
+
+
+def bars(
+    lines: Iterable[tuple[str, float, str, Mapping[str, str]]], title: str, step: int = 20, **axis: Any
+) -> dict[str, Any]:
+    """Bars from top to bottom: of each its label, length, colour, and what is told of it when it is pointed at."""
+    import altair as alt
+
+    data = [{"label": label, "value": value, "color": color, **told} for label, value, color, told in lines]
+    drawn = alt.Chart(alt.InlineData(values=data)).mark_bar()
+    encoded = drawn.encode(
+        x=alt.X("value:Q", title=title, axis=alt.Axis(**axis)),
+        y=alt.Y("label:N", sort=None, title=None),
+        color=own_color(),
+        tooltip=[alt.Tooltip(f"{told}:N") for told in data[0] if told not in ("value", "color")],
+    )
+    return specification(encoded, bars_height(len(data), step))
+
+
+def specification(drawn: Any, height: int) -> dict[str, Any]:
     """An Altair chart as plain data, as wide as the page allows."""
-    sized = drawing.properties(width="container", height=height, autosize={"type": "fit", "contains": "padding"})
+    sized = drawn.properties(width="container", height=height, autosize={"type": "fit", "contains": "padding"})
     spec: dict[str, Any] = sized.to_dict()
     for name in ("$schema", "config"):  # the page has one configuration for all
         spec.pop(name, None)

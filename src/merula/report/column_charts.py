@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isinf
 from typing import Any
 
 import altair as alt
 import numpy as np
 
-from merula.answers.explanation.nomograms import PROBABILITIES, Nomogram, Scale
-from merula.classify.single_row import shown
-from merula.report.chart import AGAINST, FOR, Chart, bars_height, color_of, colored, records, specification
-from merula.report.findings import Conditional, Contribution
-from merula.report.wording import name, percent, several, short, signed
+from merula.report.chart import Chart, bars, bars_height, color_of, colored, drawing, name, own_color, specification
+from merula.report.findings import Conditional, Contribution, Points, PointScale
+from merula.show.colors import FOR, sided
+from merula.show.numbers import percent, several, short, signed
 
 MOST_BARS, MOST_LINES, MOST_GROUPED = 25, 8, 5
 DENSITY, SCALE_STEP, CURVE = 170, 20, 110
@@ -27,32 +27,23 @@ APART = "How far knowing the column moves the log-odds of a row's true class onc
 
 def contribution_chart(contributions: Sequence[Contribution], apart: bool = False) -> Chart:
     """The mean weight of evidence of each column for the true class; `apart`: beyond what the others tell."""
-    lines = [
-        (_block(one.columns), one.evidence, one.strength, percent(one.decides), FOR if one.evidence >= 0 else AGAINST)
+    drawn = [
+        (_block(one.columns), one.evidence, sided(one.evidence), {
+            "towards the truth": signed(one.evidence), "size": short(one.strength), "decides alone": percent(one.decides)
+        })
         for one in contributions
-    ]
-    data = alt.InlineData(values=records(("column", "evidence", "strength", "decides", "color"), lines[:MOST_BARS]))
-    drawing = (
-        alt.Chart(data)
-        .mark_bar()
-        .encode(
-            x=alt.X("evidence:Q", title="mean weight of evidence"),
-            y=alt.Y("column:N", sort=None, title=None),
-            color=alt.Color("color:N", scale=None),
-            tooltip=["column:N", alt.Tooltip("evidence:Q", title="towards the truth", format="+.3f"), alt.Tooltip("strength:Q", title="size", format=".3f"), alt.Tooltip("decides:N", title="decides alone")],
-        )
-    )  # fmt: skip
-    rest = f" The {MOST_BARS} strongest are drawn." if len(lines) > MOST_BARS else ""
+    ]  # fmt: skip
+    rest = f" The {MOST_BARS} strongest are drawn." if len(drawn) > MOST_BARS else ""
     classes = list(contributions[0].by_class)[:MOST_LINES]
     return Chart(
         "added" if apart else "evidence",
         "What each column adds to the others" if apart else "Weight of evidence",
         f"{APART if apart else MOVED}{rest}",
-        specification(drawing, bars_height(min(len(lines), MOST_BARS))),
+        bars(drawn[:MOST_BARS], "mean weight of evidence"),
         ("column", "towards the truth", "size of the move", "decides alone", *(f"for {name(c)}" for c in classes)),
         tuple(
-            (line[0], signed(line[1]), short(line[2]), line[3], *(signed(one.by_class[c]) for c in classes))
-            for line, one in zip(lines, contributions, strict=True)
+            (label, *told.values(), *(signed(one.by_class[c]) for c in classes))
+            for (label, *_, told), one in zip(drawn, contributions, strict=True)
         ),
     )
 
@@ -115,9 +106,8 @@ def _tabled(count: int, form: str) -> list[int]:
 
 def _density(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str]) -> dict[str, Any]:
     lines = [(name(label), value, p) for label in labels for value, p in zip(one.values, one.given[label], strict=True)]
-    data = alt.InlineData(values=records(("label", "value", "p"), lines))
     kind = "T" if one.is_time else "Q"
-    encoded = alt.Chart(data).encode(
+    encoded = drawing(("label", "value", "p"), lines).encode(
         x=alt.X(f"value:{kind}", title=None, scale=alt.Scale(nice=False) if one.is_time else alt.Scale(zero=False, nice=False), axis=_along(one.is_time)),
         y=alt.Y("p:Q", title=None, stack=None, axis=alt.Axis(tickCount=3, format=".2~g", labels=not one.is_time)),
         color=colored("label", [(name(label), colors[str(label)]) for label in labels]),
@@ -138,62 +128,57 @@ def _bars(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str]) ->
         for label in labels
         for p in [one.given[label][k]]
     ]
-    data = alt.InlineData(values=records(("label", "value", "p", "color"), lines))
     y = alt.Y("value:N", sort=None, title=None)
     tooltip = [
         alt.Tooltip("label:N", title="class"),
         alt.Tooltip("value:N"),
         alt.Tooltip("p:Q", title="probability", format=".4g"),
     ]
-    encoded = alt.Chart(data).encode(y=y, tooltip=tooltip)
+    encoded = drawing(("label", "value", "p", "color"), lines).encode(y=y, tooltip=tooltip)
     if not _is_colored(one, labels):
         shade = alt.Color("p:Q", legend=None, scale=alt.Scale(range=["#f2f6fa", FOR]))
         x = alt.X("label:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=90, labelOverlap=False))
         return specification(encoded.mark_rect().encode(x=x, color=shade), 90 + 18 * len(one.values))
-    drawing = encoded.mark_bar().encode(
+    drawn = encoded.mark_bar().encode(
         x=alt.X("p:Q", title=None, axis=alt.Axis(tickCount=5, format=".2~g")),
         yOffset=alt.YOffset("label:N", sort=[name(label) for label in labels]),
-        color=alt.Color("color:N", scale=None),
+        color=own_color(),
     )
-    return specification(drawing, 30 + len(one.values) * (9 * len(labels) + 6))
+    return specification(drawn, 30 + len(one.values) * (9 * len(labels) + 6))
 
 
 # ------------------------------------------------------------------------------------------------------------- nomogram
 
 
-def nomogram_charts(picture: Nomogram, most: int = 12) -> list[Chart]:
+def nomogram_charts(points: Points, most: int = 12) -> list[Chart]:
     """A scale of points for each column, the widest first, then from the total to the probability."""
-    widest = sorted(picture.scales, key=lambda scale: -_span(scale))
-    drawn = [scale for scale in widest[:most] if len(scale.points)]
-    return [_scale_chart(scale, index) for index, scale in enumerate(drawn)] + [_total_chart(picture)]
+    drawn = [scale for scale in points.scales[:most] if scale.points]
+    return [_scale_chart(scale, index) for index, scale in enumerate(drawn)] + [_total_chart(points)]
 
 
-def _span(scale: Scale) -> float:
-    points = scale.points[np.isfinite(scale.points)]
-    return float(np.ptp(np.append(points, scale.missing)))
-
-
-def _scale_chart(scale: Scale, index: int) -> Chart:
+def _scale_chart(scale: PointScale, index: int) -> Chart:
     """Points of one column: read across from the value, then down to its points."""
-    ticks = [(name(text), float(np.clip(points, -4.0, EDGE)), points) for text, points in scale.shown()]
-    spec = _level_points(ticks) if scale.column.kind == "categorical" else _curve_points(scale)
-    listed = [*scale.shown(), ("(unknown)", scale.missing)]
+    listed = [*scale.shown, ("(unknown)", scale.missing)]
     return Chart(
         f"points{index}",
-        name(scale.column.name),
+        name(scale.column),
         "",
-        spec,
+        _level_points(scale) if scale.of_levels else _curve_points(scale),
         ("value", "points"),
         tuple((name(text), _points(points)) for text, points in listed),
     )
 
 
 def _points(points: float) -> str:
-    return signed(points) if np.isinf(points) else f"{points:.0f}"
+    return signed(points) if isinf(points) else f"{points:.0f}"
 
 
-def _x(title: str | None = None) -> Any:
-    return alt.X("points:Q", title=title, scale=alt.Scale(domain=[-4, EDGE], nice=False), axis=alt.Axis(values=[0, 20, 40, 60, 80, 100]))  # fmt: skip
+def _inside(points: float) -> float:
+    return min(max(points, -4.0), EDGE)
+
+
+def _x() -> Any:
+    return alt.X("points:Q", title=None, scale=alt.Scale(domain=[-4, EDGE], nice=False), axis=alt.Axis(values=[0, 20, 40, 60, 80, 100]))  # fmt: skip
 
 
 def _y_axis(pattern: str = "") -> Any:
@@ -201,66 +186,39 @@ def _y_axis(pattern: str = "") -> Any:
     return alt.Axis(minExtent=100, maxExtent=100, labelLimit=92, tickCount=4, format=pattern or alt.Undefined)
 
 
-def _level_points(ticks: Sequence[tuple[str, float, float]]) -> dict[str, Any]:
-    lines = [(text, index, _points(points)) for text, index, points in ticks]
-    data = alt.InlineData(values=records(("value", "points", "text"), lines))
-    drawing = (
-        alt.Chart(data)
-        .mark_point(filled=True, size=60, color=FOR)
-        .encode(
-            x=_x(),
-            y=alt.Y("value:N", sort=None, title=None, axis=_y_axis()),
-            tooltip=["value:N", alt.Tooltip("text:N", title="points")],
-        )
-    )
-    return specification(drawing, bars_height(len(lines), SCALE_STEP))
+def _level_points(scale: PointScale) -> dict[str, Any]:
+    lines = [(name(text), _inside(points), _points(points)) for text, points in scale.shown]
+    marks = drawing(("value", "points", "text"), lines).mark_point(filled=True, size=60, color=FOR)
+    y = alt.Y("value:N", sort=None, title=None, axis=_y_axis())
+    tooltip = ["value:N", alt.Tooltip("text:N", title="points")]
+    return specification(marks.encode(x=_x(), y=y, tooltip=tooltip), bars_height(len(lines), SCALE_STEP))
 
 
-def _curve_points(scale: Scale) -> dict[str, Any]:
+def _curve_points(scale: PointScale) -> dict[str, Any]:
     """Along a number's range its points rise and fall."""
-    is_time = scale.column.unit is not None and scale.column.unit.startswith("datetime")
-    kept = np.unique(np.linspace(0, len(scale.values) - 1, 101).round().astype(int))
-    lines = [
-        (shown(scale.column, scale.values[k]) if is_time else float(scale.values[k]), float(np.clip(scale.points[k], -4.0, EDGE)), int(k))
-        for k in kept
-    ]  # fmt: skip
-    data = alt.InlineData(values=records(("value", "points", "order"), lines))
-    kind, scaled = ("T", alt.Scale(nice=False)) if is_time else ("Q", alt.Scale(zero=False, nice=False))
-    axis = _y_axis() if is_time else _y_axis(PLAIN)
-    drawing = (
-        alt.Chart(data)
-        .mark_line(color=FOR)
-        .encode(
-            x=_x(),
-            y=alt.Y(f"value:{kind}", title=None, scale=scaled, axis=axis),
-            order="order:Q",
-            tooltip=[alt.Tooltip(f"value:{kind}"), alt.Tooltip("points:Q", format=".0f")],
-        )
-    )
-    return specification(drawing, CURVE)
+    pairs = zip(scale.values, scale.points, strict=True)
+    lines = [(value, _inside(points), k) for k, (value, points) in enumerate(pairs)]
+    kind, scaled = ("T", alt.Scale(nice=False)) if scale.is_time else ("Q", alt.Scale(zero=False, nice=False))
+    y = alt.Y(f"value:{kind}", title=None, scale=scaled, axis=_y_axis("" if scale.is_time else PLAIN))
+    tooltip = [alt.Tooltip(f"value:{kind}"), alt.Tooltip("points:Q", format=".0f")]
+    line = drawing(("value", "points", "order"), lines).mark_line(color=FOR)
+    return specification(line.encode(x=_x(), y=y, order="order:Q", tooltip=tooltip), CURVE)
 
 
-def _total_chart(picture: Nomogram) -> Chart:
+def _total_chart(points: Points) -> Chart:
     """The probability that a total of points means."""
-    least, most = (float(picture.total_points(p)) for p in (0.005, 0.995))
-    totals = np.linspace(least, most, 81)
-    lines = [(total, float(picture.probability(total))) for total in totals.tolist()]
-    data = alt.InlineData(values=records(("total", "p"), lines))
-    label = name(picture.label)
-    drawing = (
-        alt.Chart(data)
-        .mark_line(color=FOR)
-        .encode(
-            x=alt.X("total:Q", title="total points", scale=alt.Scale(nice=False, zero=False)),
-            y=alt.Y("p:Q", title=None, axis=alt.Axis(minExtent=100, maxExtent=100, format=".0%", tickCount=5)),
-            tooltip=[alt.Tooltip("total:Q", format=".0f"), alt.Tooltip("p:Q", title=f"P({label})", format=".1%")],
-        )
+    label = name(points.label)
+    line = drawing(("total", "p"), points.curve).mark_line(color=FOR)
+    encoded = line.encode(
+        x=alt.X("total:Q", title="total points", scale=alt.Scale(nice=False, zero=False)),
+        y=alt.Y("p:Q", title=None, axis=alt.Axis(minExtent=100, maxExtent=100, format=".0%", tickCount=5)),
+        tooltip=[alt.Tooltip("total:Q", format=".0f"), alt.Tooltip("p:Q", title=f"P({label})", format=".1%")],
     )
     return Chart(
         "total",
         f"From the total to the probability of {label}",
-        f"Add the points of all columns (of an unknown value, those in its table), then read the probability of {label}, given that it is {label} or {name(picture.against)}.",
-        specification(drawing, 180),
+        f"Add the points of all columns (of an unknown value, those in its table), then read the probability of {label}, given that it is {label} or {name(points.against)}.",
+        specification(encoded, 180),
         (f"probability of {label}", "total points"),
-        tuple((percent(p), f"{float(picture.total_points(p)):.0f}") for p in PROBABILITIES),
+        tuple((percent(p), f"{total:.0f}") for p, total in points.totals),
     )

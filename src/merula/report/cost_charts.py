@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 
 from merula.answers.evaluation import Evaluation
-from merula.report.chart import FOR, QUIET, Chart, bars_height, color_of, records, specification
+from merula.report.chart import Chart, bars, color_of, drawing, name, own_color, specification
 from merula.report.findings import Actions, CostCurve
-from merula.report.wording import name, number, percent, short
+from merula.show.colors import FOR, QUIET
+from merula.show.numbers import fixed, percent, short
 
 HEIGHT = 280
 
@@ -22,22 +22,21 @@ def cost_curve_chart(curves: Sequence[CostCurve], threshold: float | None) -> Ch
     colors = color_of([curve.model for curve in curves])
     label, stated = name(curves[0].label), curves[0].stated
     lines = [(name(curve.model), x, y, colors[curve.model]) for curve in curves for x, y in curve.points]
-    data = alt.InlineData(values=records(("model", "threshold", "cost", "color"), lines))
     title = f"act from this probability of {label}" if stated else "cost c of a false alarm"
-    drawing = (
-        alt.Chart(data)
+    drawn = (
+        drawing(("model", "threshold", "cost", "color"), lines)
         .mark_line()
         .encode(
             x=alt.X("threshold:Q", title=title, scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(tickCount=5)),
             y=alt.Y("cost:Q", title="mean cost"),
             detail="model:N",
-            color=alt.Color("color:N", scale=None),
+            color=own_color(),
             tooltip=["model:N", alt.Tooltip("threshold:Q", format=".2f"), alt.Tooltip("cost:Q", format=".4f")],
         )
     )
     if threshold is not None:
-        mark = alt.Chart(alt.InlineData(values=[{"threshold": threshold}]))
-        drawing = alt.layer(mark.mark_rule(color="#444444", strokeDash=[5, 3]).encode(x="threshold:Q"), drawing)
+        mark = drawing(("threshold",), [(threshold,)]).mark_rule(color="#444444", strokeDash=[5, 3])
+        drawn = alt.layer(mark.encode(x="threshold:Q"), drawn)
     caption = (
         f"What acting for {label} from some probability on costs, in the mean over tested rows."
         + (f" The dashed line is the best threshold under these costs, {percent(threshold)}." if threshold is not None else "")
@@ -48,9 +47,9 @@ def cost_curve_chart(curves: Sequence[CostCurve], threshold: float | None) -> Ch
         "costs",
         "Cost curve",
         caption,
-        specification(drawing, HEIGHT),
+        specification(drawn, HEIGHT),
         ("model", "threshold", "mean cost"),
-        tuple((name(curve.model), number(x), number(y)) for curve in curves for x, y in curve.points[::10]),
+        tuple((name(curve.model), fixed(x), fixed(y)) for curve in curves for x, y in curve.points[::10]),
         tuple((name(curve.model), colors[curve.model]) for curve in curves),
     )
 
@@ -65,16 +64,15 @@ def expected_cost_chart(evaluation: Evaluation) -> Chart | None:
         table["no decision"] = [evaluation.reject_cost] * 2
     colors = color_of(list(table))
     lines = [(name(action), p, row[p], colors[action]) for action, row in table.items() for p in (0, 1)]
-    data = alt.InlineData(values=records(("action", "p", "cost", "color"), lines))
     label = name(costs.classes[1])
-    drawing = (
-        alt.Chart(data)
+    drawn = (
+        drawing(("action", "p", "cost", "color"), lines)
         .mark_line(point=True)
         .encode(
             x=alt.X("p:Q", title=f"probability of {label}", axis=alt.Axis(tickCount=5)),
             y=alt.Y("cost:Q", title="expected cost"),
             detail="action:N",
-            color=alt.Color("color:N", scale=None),
+            color=own_color(),
             tooltip=["action:N", alt.Tooltip("p:Q", title=f"P({label})"), "cost:Q"],
         )
     )
@@ -82,7 +80,7 @@ def expected_cost_chart(evaluation: Evaluation) -> Chart | None:
         "actions",
         "The best action by probability",
         f"At each probability of {label}, the lowest line is the action to take.",
-        specification(drawing, HEIGHT),
+        specification(drawn, HEIGHT),
         ("action", f"cost if {name(costs.classes[0])}", f"cost if {label}"),
         tuple((name(action), short(row[0]), short(row[1])) for action, row in table.items()),
         tuple((name(action), color) for action, color in colors.items()),
@@ -91,27 +89,14 @@ def expected_cost_chart(evaluation: Evaluation) -> Chart | None:
 
 def policy_chart(actions: Actions) -> Chart:
     """What deciding by each model costs, beside always doing the same, and beside knowing the truth."""
-    lines: list[tuple[Any, ...]] = [
-        (f"least risk by {name(model)}", cost, FOR) for model, cost in actions.costs.items()
-    ]
-    lines += [(f"always {name(action.name)}", action.always, QUIET) for action in actions.each]
-    lines.append(("knowing the truth", actions.knowing, QUIET))
-    data = alt.InlineData(values=records(("policy", "cost", "color"), lines))
-    drawing = (
-        alt.Chart(data)
-        .mark_bar()
-        .encode(
-            x=alt.X("cost:Q", title="mean cost of a row"),
-            y=alt.Y("policy:N", sort=None, title=None),
-            color=alt.Color("color:N", scale=None),
-            tooltip=["policy:N", alt.Tooltip("cost:Q", format=".4f")],
-        )
-    )
+    costs = {f"least risk by {name(model)}": (cost, FOR) for model, cost in actions.costs.items()}
+    costs |= {f"always {name(action.name)}": (action.always, QUIET) for action in actions.each}
+    costs["knowing the truth"] = (actions.knowing, QUIET)
     return Chart(
         "policies",
         "What deciding costs",
         "The mean cost of a tested row: under the least-risk actions of each model, under always the same action, and if the class were known.",
-        specification(drawing, bars_height(len(lines))),
+        bars(((policy, *cost, {"cost": fixed(cost[0])}) for policy, cost in costs.items()), "mean cost of a row"),
         ("policy", "mean cost"),
-        tuple((policy, number(cost)) for policy, cost, _ in lines),
+        tuple((policy, fixed(cost)) for policy, (cost, _) in costs.items()),
     )

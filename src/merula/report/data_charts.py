@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import altair as alt
-
-from merula.report.chart import FOR, QUIET, Chart, bars_height, color_of, records, specification
+from merula.report.chart import Chart, bars, color_of, name
 from merula.report.findings import DataSummary
-from merula.report.wording import name, percent, several, weight
+from merula.show.colors import FOR, QUIET
+from merula.show.numbers import count, percent, several
 
 MOST_BARS = 25
 
@@ -17,26 +16,19 @@ MOST_BARS = 25
 def balance_chart(balance: Mapping[Any, float]) -> Chart:
     """How many rows each class has."""
     total = sum(balance.values()) or 1.0
-    colors = color_of(list(balance))
-    lines = [(name(label), count, percent(count / total), colors[str(label)]) for label, count in balance.items()]
-    data = alt.InlineData(values=records(("label", "rows", "share", "color"), lines))
-    drawing = (
-        alt.Chart(data)
-        .mark_bar()
-        .encode(
-            x=alt.X("rows:Q", title="rows"),
-            y=alt.Y("label:N", sort=None, title=None),
-            color=alt.Color("color:N", scale=None),
-            tooltip=[alt.Tooltip("label:N", title="class"), alt.Tooltip("rows:Q"), alt.Tooltip("share:N")],
-        )
-    )
+    colors = color_of(balance)
+    lines = [(name(label), count(rows), percent(rows / total)) for label, rows in balance.items()]
+    drawn = [
+        (label, rows, color, {"rows": text, "share": share})
+        for (label, text, share), rows, color in zip(lines, balance.values(), colors.values(), strict=True)
+    ]
     return Chart(
         "balance",
         "Classes",
         f"{several(len(balance), 'class', 'classes')}; the commonest has {percent(max(balance.values()) / total)} of the rows.",
-        specification(drawing, bars_height(len(balance))),
+        bars(drawn, "rows"),
         ("class", "rows", "share"),
-        tuple((label, weight(count), share) for label, count, share, _ in lines),
+        tuple(lines),
     )
 
 
@@ -46,23 +38,17 @@ def missing_chart(data: DataSummary) -> Chart | None:
     columns = sorted(columns, key=lambda column: -column.missing)
     if not columns:
         return None
-    lines = [(name(column.name), column.missing, percent(column.missing / data.rows)) for column in columns]
-    source = alt.InlineData(values=records(("column", "missing", "share"), lines[:MOST_BARS]))
-    drawing = (
-        alt.Chart(source)
-        .mark_bar(color=QUIET if len(lines) > 1 else FOR)
-        .encode(
-            x=alt.X("missing:Q", title="missing cells", axis=alt.Axis(tickMinStep=1)),
-            y=alt.Y("column:N", sort=None, title=None),
-            tooltip=["column:N", alt.Tooltip("missing:Q", title="missing cells"), "share:N"],
-        )
-    )
-    rest = f" The {MOST_BARS} emptiest columns are drawn." if len(lines) > MOST_BARS else ""
+    color, shares = QUIET if len(columns) > 1 else FOR, [percent(column.missing / data.rows) for column in columns]
+    drawn = [
+        (name(column.name), column.missing, color, {"missing cells": count(column.missing), "share": share})
+        for column, share in list(zip(columns, shares, strict=True))[:MOST_BARS]
+    ]
+    rest = f" The {MOST_BARS} emptiest columns are drawn." if len(columns) > MOST_BARS else ""
     return Chart(
         "missing",
         "Missing cells",
-        f"{several(len(lines), 'column')} of {len(data.columns)} {'has' if len(lines) == 1 else 'have'} missing cells.{rest}",
-        specification(drawing, bars_height(min(len(lines), MOST_BARS))),
+        f"{several(len(columns), 'column')} of {len(data.columns)} {'has' if len(columns) == 1 else 'have'} missing cells.{rest}",
+        bars(drawn, "missing cells", tickMinStep=1),
         ("column", "missing cells", "share"),
-        tuple((column, weight(missing), share) for column, missing, share in lines),
+        tuple((name(column.name), count(column.missing), share) for column, share in zip(columns, shares, strict=True)),
     )

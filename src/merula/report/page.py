@@ -73,8 +73,9 @@ def _resource(name: str) -> str:
 @cache
 def _runtime() -> str:
     """Vega, Vega-Lite and vega-embed as one script of the version that Altair writes for."""
+    import altair
     import vl_convert
-    from altair.utils._importers import vl_version_for_vl_convert
 
-    bundle: Any = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=vl_version_for_vl_convert())
+    version = altair.VEGALITE_VERSION.rpartition(".")[0]  # 6.4 of 6.4.1
+    bundle: Any = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
     return str(bundle).replace("</script", "<\\/script")

@@ -9,17 +9,18 @@ import altair as alt
 import numpy as np
 
 from merula.answers.evaluation import Evaluation
-from merula.report.chart import FOR, Chart, bars_height, color_of, colored, records, specification
+from merula.report.chart import Chart, bars_height, color_of, colored, drawing, name, own_color, specification
 from merula.report.findings import RatingCurve
-from merula.report.wording import name, number, percent, weight
+from merula.show.colors import FOR
+from merula.show.numbers import count, fixed, percent
 
 SQUARE = 300
 MOST_NUMBERED = 12  # classes whose confusion is written into the cells
 
 
 def _diagonal() -> Any:
-    ends = alt.InlineData(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])
-    return alt.Chart(ends).mark_line(color="#999999", strokeDash=[4, 4], strokeWidth=1).encode(x="x:Q", y="y:Q")
+    line = drawing(("x", "y"), [(0, 0), (1, 1)]).mark_line(color="#999999", strokeDash=[4, 4], strokeWidth=1)
+    return line.encode(x="x:Q", y="y:Q")
 
 
 def _unit(field: str, title: str, axis: Any) -> Any:
@@ -36,12 +37,12 @@ def score_chart(evaluation: Evaluation) -> Chart:
         figure = model.figures["log_loss"]
         value, error = figure.value or 0.0, figure.standard_error or 0.0
         lines.append((name(model.name), value, value - error, value + error, str(figure)))
-    data = alt.InlineData(values=records(("model", "loss", "low", "high", "text"), lines))
+    drawn = drawing(("model", "loss", "low", "high", "text"), lines)
     y = alt.Y("model:N", sort=None, title=None)
     tooltip = [alt.Tooltip("model:N"), alt.Tooltip("text:N", title="log loss")]
     x = alt.X("loss:Q", title="log loss (shorter is better)", scale=alt.Scale(zero=True))
-    bars = alt.Chart(data).mark_bar(color=FOR, opacity=0.75).encode(x=x, y=y, tooltip=tooltip)
-    errors = alt.Chart(data).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y)
+    bars = drawn.mark_bar(color=FOR, opacity=0.75).encode(x=x, y=y, tooltip=tooltip)
+    errors = drawn.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y)
     return Chart(
         "scores",
         "Log loss beside the baselines",
@@ -61,16 +62,15 @@ def calibration_chart(evaluation: Evaluation, shown: Sequence[int]) -> Chart:
     labels = [evaluation.classes[index] for index in shown]
     curves = evaluation.models[0].reliability
     lines = [
-        (name(label), predicted, observed, count, colors[str(label)])
+        (name(label), *point, colors[str(label)])
         for label in labels
-        for predicted, observed, count in zip(*_curve(curves[label]), strict=True)
+        for point in zip(curves[label].predicted, curves[label].observed, curves[label].count, strict=True)
     ]
-    data = alt.InlineData(values=records(("label", "predicted", "observed", "rows", "color"), lines))
-    encoded = alt.Chart(data).encode(
+    encoded = drawing(("label", "predicted", "observed", "rows", "color"), lines).encode(
         x=_unit("predicted", "probability given", alt.X),
         y=_unit("observed", "share observed", alt.Y),
         detail="label:N",
-        color=alt.Color("color:N", scale=None),
+        color=own_color(),
     )
     points = encoded.mark_circle(opacity=0.9).encode(
         size=alt.Size("rows:Q", legend=None, scale=alt.Scale(range=[25, 320])),
@@ -87,13 +87,9 @@ def calibration_chart(evaluation: Evaluation, shown: Sequence[int]) -> Chart:
         "Rows are gathered by the probability they were given, in ten bins. On the dashed line, a probability means what it says; below it, the model is too sure of the class. Larger points hold more rows.",
         specification(alt.layer(_diagonal(), encoded.mark_line(strokeWidth=1.5), points), SQUARE),
         ("class", "probability given", "share observed", "rows tested"),
-        tuple((label, number(p), number(o), weight(count)) for label, p, o, count, _ in lines),
+        tuple((label, fixed(p), fixed(o), count(rows)) for label, p, o, rows, _ in lines),
         tuple((name(label), colors[str(label)]) for label in labels),
     )
-
-
-def _curve(curve: Any) -> tuple[Any, Any, Any]:
-    return curve.predicted, curve.observed, curve.count
 
 
 # --------------------------------------------------------------------------------------------------------------- rating
@@ -138,9 +134,8 @@ def _rating(
 ) -> Chart:
     legend = tuple((name(label), colors[str(label)]) for label, _ in curves)
     lines = [(name(label), x, y, order) for label, points in curves for order, (x, y) in enumerate(points)]
-    data = alt.InlineData(values=records(("label", "x", "y", "order"), lines))
-    drawing = (
-        alt.Chart(data)
+    drawn = (
+        drawing(("label", "x", "y", "order"), lines)
         .mark_line(strokeWidth=1.8, interpolate="linear" if behind is not None else "step-before")
         .encode(
             x=_unit("x", axes[0], alt.X),
@@ -158,10 +153,10 @@ def _rating(
         key,
         title,
         caption,
-        specification(drawing if behind is None else alt.layer(behind, drawing), SQUARE),
+        specification(drawn if behind is None else alt.layer(behind, drawn), SQUARE),
         ("line", *axes),
         tuple(
-            (name(label), number(x), number(y))
+            (name(label), fixed(x), fixed(y))
             for label, points in curves
             for x, y in points[:: max(1, len(points) // 10)]
         ),
@@ -182,8 +177,7 @@ def confusion_chart(evaluation: Evaluation) -> Chart:
         for i in range(len(labels))
         for j in range(len(labels))
     ]
-    data = alt.InlineData(values=records(("truth", "guess", "rows", "part", "share"), lines))
-    base = alt.Chart(data).encode(
+    base = drawing(("truth", "guess", "rows", "part", "share"), lines).encode(
         x=alt.X(
             "guess:N",
             sort=None,
@@ -200,12 +194,12 @@ def confusion_chart(evaluation: Evaluation) -> Chart:
         text=alt.Text("rows:Q", format=",.3~g" if confusion.max() < 1000 else ",.0f"),
         color=alt.condition("datum.part > 0.55", alt.value("white"), alt.value("#222222")),
     )
-    drawing = alt.layer(cells, texts) if len(labels) <= MOST_NUMBERED else cells
+    drawn = alt.layer(cells, texts) if len(labels) <= MOST_NUMBERED else cells
     return Chart(
         "confusion",
         "What is taken for what",
         "Rows by true class and most probable class, each tested row counted once. Darker: a larger share of the true class.",
-        specification(drawing, 110 + 34 * len(labels) if len(labels) <= MOST_NUMBERED else 110 + 18 * len(labels)),
+        specification(drawn, 110 + 34 * len(labels) if len(labels) <= MOST_NUMBERED else 110 + 18 * len(labels)),
         ("true class", *labels),
-        tuple((label, *(weight(round(float(cell), 1)) for cell in confusion[i])) for i, label in enumerate(labels)),
+        tuple((label, *(count(round(float(cell), 1)) for cell in confusion[i])) for i, label in enumerate(labels)),
     )

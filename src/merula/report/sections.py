@@ -7,10 +7,10 @@ from typing import Any
 
 from merula.answers.evaluation.metrics import FIGURES
 from merula.report import column_charts, cost_charts, data_charts, quality_charts, row_charts
-from merula.report.chart import Chart
+from merula.report.chart import Chart, name
 from merula.report.findings import Conditional, Findings
 from merula.report.findings.curves import shown_classes
-from merula.report.wording import name, number, percent, several, short, weight
+from merula.show.numbers import count, fixed, percent, several, short
 
 MOST_COLUMNS = 200  # that are listed
 
@@ -122,7 +122,7 @@ def _comparison(one: Any) -> str:
         return ""
     which = "lower" if one.difference < 0 else "higher"
     sure = "" if one.p_value is None else f" (p = {one.p_value:.2g})" if one.p_value >= 0.001 else " (p < 0.001)"
-    return f"Compared with {one.second}, its log loss is {number(abs(one.difference))} {which}{sure}."
+    return f"Compared with {one.second}, its log loss is {fixed(abs(one.difference))} {which}{sure}."
 
 
 def _figures_table(findings: Findings) -> Table:
@@ -173,7 +173,7 @@ def _columns_table(findings: Findings) -> Table:
         (
             Cell(name(column.name)),
             Cell(KINDS.get(column.kind, column.kind)),
-            Cell(weight(column.missing)),
+            Cell(count(column.missing)),
             Cell(_holds(column)),
         )
         for column in findings.data.columns[:MOST_COLUMNS]
@@ -186,7 +186,7 @@ def _holds(column: Any) -> str:
         low, middle, high = column.reach
         return f"{low} to {high}, half of them up to {middle}"
     if column.commonest:
-        listed = ", ".join(f"{name(level)} ({count:,})" for level, count in column.commonest)
+        listed = ", ".join(f"{name(level)} ({rows:,})" for level, rows in column.commonest)
         more = (column.distinct or 0) - len(column.commonest)
         return listed + (f" and {several(more, 'other')}" if more > 0 else "")
     return several(column.distinct, "different value") if column.distinct else "nothing"
@@ -206,7 +206,7 @@ def _costs(findings: Findings) -> Section | None:
     charts = [cost_charts.policy_chart(actions), *(chart for chart in (lines, curve) if chart is not None)]
     best = min(actions.each, key=lambda action: action.always)
     own = actions.costs[evaluation.models[0].name]
-    said = f"Taking the action of least expected cost, a row costs {number(own)} in the mean; always doing the best single thing ({name(best.name)}) costs {number(best.always)}, knowing the truth {number(actions.knowing)}."
+    said = f"Taking the action of least expected cost, a row costs {fixed(own)} in the mean; always doing the best single thing ({name(best.name)}) costs {fixed(best.always)}, knowing the truth {fixed(actions.knowing)}."
     tables = (_costs_table(findings), _actions_table(findings))
     return Section("costs", "What to do under these costs", (said,), tables, (Group("", "", tuple(charts)),))
 

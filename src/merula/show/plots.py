@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
 from merula.core.notes import warn_user
 
-# Okabe and Ito's colours, which are told apart with any colour vision, then more for many classes
-COLORS = (
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#5b5b5b", "#8c6d31", "#b3b300",
-    "#1f3b73", "#a05a2c", "#2f6f4f", "#8e3b63", "#6c8ebf", "#b85450", "#82b366", "#9673a6", "#d6b656", "#647687",
-)  # fmt: skip
-FOR, AGAINST, TOTAL = "#2a78b5", "#c8553d", "#4a4a4a"
 PREFERRED = ("Noto Sans CJK", "Source Han Sans", "PingFang", "Hiragino", "Microsoft YaHei", "SimHei", "WenQuanYi", "Noto Sans", "Arial Unicode")  # fmt: skip
 
 
@@ -48,6 +42,24 @@ def fonts_for(texts: Iterable[str]) -> AbstractContextManager[None]:
         signs = "".join(sorted(lacking)[:8])
         warn_user(f"no installed font can draw {signs!r}; install one that can, such as Noto Sans CJK", UserWarning)
     return library.rc_context({"font.family": families})
+
+
+def draw_on(
+    ax: Any,
+    size: tuple[float, float],
+    texts: Iterable[str],
+    draw: Callable[[Any], None],
+    hidden: Sequence[str] = ("right", "top"),
+) -> Any:
+    """The axes that `draw` has drawn on, in fonts that can write the texts; a new figure of this size unless they are given."""
+    pyplot = matplotlib()
+    with fonts_for(texts):
+        if ax is None:
+            _, ax = pyplot.subplots(figsize=size, layout="constrained")
+        draw(ax)
+        ax.spines[list(hidden)].set_visible(False)
+        refont(ax)
+    return ax
 
 
 def refont(ax: Any) -> None:

@@ -1,9 +1,12 @@
-"""How wide a text stands on a terminal, so that columns align in any script."""
+"""Text on a terminal: how wide it stands in any script, cut where it is long, and in tables whose columns align."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from unicodedata import category, east_asian_width, normalize
 
+Rows = Sequence[Sequence[str]]
+RULE = "─"
 UNSEEN = ("Mn", "Me", "Cf")  # marks drawn over the letter before, joiners
 
 
@@ -60,3 +63,27 @@ def _fitting(text: str, width: int) -> str:
             break
         kept += character
     return kept
+
+
+def text_table(heading: str, rows: Rows, names: int, note: str = "") -> str:
+    """Rows as aligned columns: the first `names` to the left, numbers to the right; `heading` above, `note` below.
+
+    A row without cells is a rule; one with fewer cells than the others ends early.
+
+    Examples
+    --------
+    >>> print(text_table("P(beak)", [["beak", "probability"], ["yellow", "0.75"], [], ["all", "1"]], 1))
+    P(beak)
+    beak    probability
+    yellow         0.75
+    ───────────────────
+    all               1
+    """
+    rows = [[" ".join(cell.split("\n")) for cell in row] for row in rows]
+    columns = max(map(len, rows), default=0)
+    widths = [max(display_width(row[k]) for row in rows if len(row) > k) for k in range(columns)]
+    rule = [RULE * (sum(widths) + 2 * (columns - 1))]
+    lines = [
+        "  ".join(pad(cell, widths[k], right=k >= names) for k, cell in enumerate(row)) for row in (one or rule for one in rows)
+    ]  # fmt: skip
+    return "\n".join([*([heading] if heading else []), *(line.rstrip() for line in lines), *([note] if note else [])])

@@ -147,14 +147,14 @@ def test_parents_stand_above_children(seed):
     found = lay_out(graph, dict.fromkeys(graph, (1.0, 0.4)))
     for child, parents in graph.items():
         for parent in parents:
-            assert found.indices[parent].y < found.indices[child].y
+            assert found.places[parent].y < found.places[child].y
 
 
 def test_crossings_are_avoided_where_they_can_be():
     """Two trees whose variables were named crosswise: drawn without a crossing."""
     graph = {"left": (), "right": (), "a": ("right",), "b": ("left",), "c": ("right",), "d": ("left",)}
     found = lay_out(graph, dict.fromkeys(graph, (1.0, 0.4)))
-    order = sorted("abcd", key=lambda name: found.indices[name].x)
+    order = sorted("abcd", key=lambda name: found.places[name].x)
     assert [graph[name] for name in order] in ([("left",)] * 2 + [("right",)] * 2, [("right",)] * 2 + [("left",)] * 2)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from merula.show.html import html_block, html_table, html_text
+from merula.show.html import html_block, html_table, html_tag
+from merula.show.numbers import short
 from merula.show.text import shortened
 
 if TYPE_CHECKING:
@@ -15,8 +16,8 @@ MOST_ACTIONS, MOST_CLASSES, LONGEST, LONGEST_CALL = 20, 8, 40, 300
 
 def as_html(model: DecisionClassifier, inner: Any) -> str:
     """The costs as a table, a row for each action; and `inner`, the model whose probabilities are asked for, as it shows itself."""
-    call = f"<p><code>{html_text(shortened(repr(model), LONGEST_CALL))}</code></p>"
-    asked = inner._repr_html_() if hasattr(inner, "_repr_html_") else f"<p><code>{html_text(repr(inner))}</code></p>"
+    call = html_tag("p", html_tag("code", shortened(repr(model), LONGEST_CALL)))
+    asked = inner._repr_html_() if hasattr(inner, "_repr_html_") else html_tag("p", html_tag("code", repr(inner)))
     return html_block(call, html_table("", _rows(model), 1, _left_out(model))) + asked
 
 
@@ -24,9 +25,9 @@ def _rows(model: DecisionClassifier) -> list[list[str]]:
     costs, classes = model._read, model._read.classes[:MOST_CLASSES]
     rows = [["cost if the truth is", *(shortened(str(label), LONGEST) for label in classes)]]
     for action, paid in list(zip(costs.actions, costs.table.tolist(), strict=True))[:MOST_ACTIONS]:
-        rows.append([shortened(str(action), LONGEST), *(f"{cost:.6g}" for cost in paid[:MOST_CLASSES])])
+        rows.append([shortened(str(action), LONGEST), *(short(cost, 6) for cost in paid[:MOST_CLASSES])])
     if model._reject is not None:
-        rows.append([shortened(str(model.actions_[-1]), LONGEST), *[f"{model._reject:.6g}"] * len(classes)])
+        rows.append([shortened(str(model.actions_[-1]), LONGEST), *[short(model._reject, 6)] * len(classes)])
     return rows
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from merula.answers.evaluation.metrics import Answers, RowValues, figures_of, pooled, row_values
 from merula.core.arrays import Array
 from merula.data.table.subset import Rows
+from merula.show.numbers import fixed
 
-UNDEFINED = "–"
 ROUNDING = 1e-12  # of the values: what differs by no more is equal
 
 
@@ -34,8 +34,8 @@ class Figure:
     per_fold: tuple[float | None, ...]
 
     def __str__(self) -> str:
-        value = number_text(self.value)
-        return value if self.standard_error is None else f"{value} ± {number_text(self.standard_error)}"
+        value = fixed(self.value)
+        return value if self.standard_error is None else f"{value} ± {fixed(self.standard_error)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +58,6 @@ class Fold:
     def ratio(self) -> float:
         """The weight tested on over the weight learned from."""
         return self.test_weight / self.train_weight
-
-
-def number_text(value: float | None) -> str:
-    """A number in print: four decimals where that shows something, else four digits."""
-    if value is None:
-        return UNDEFINED
-    return f"{value:.4f}" if value == 0 or 1e-4 <= abs(value) < 1e6 else f"{value:.4g}"
 
 
 def corrected_standard_error(values: Sequence[float] | Array, ratio: float) -> float | None:

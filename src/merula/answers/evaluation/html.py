@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from merula.answers.evaluation.metrics import FIGURES
 from merula.answers.evaluation.result import BETTER, title_of
-from merula.show.html import CELL, STYLE, html_block, html_text
-from merula.show.plots import COLORS
+from merula.show.colors import color_at
+from merula.show.html import CELL, Html, html_block, html_table, html_tag
 from merula.show.text import shortened
 
 if TYPE_CHECKING:
@@ -15,43 +15,30 @@ if TYPE_CHECKING:
     from merula.answers.evaluation.result import Evaluation, ModelEvaluation
 
 LONGEST, MOST_PAIRS = 40, 10
-ONE_LINE = f"{CELL};white-space:nowrap"
 SIDE, EDGE = 150, 14  # pixels of the picture, and around it
 
 
 def as_html(evaluation: Evaluation) -> str:
     """The figures as a table, one column for each model, beside the calibration."""
-    parts = f"<div>{_table(evaluation)}</div><div>{_calibration(evaluation)}</div>"
-    side_by_side = f"<div style='display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start'>{parts}</div>"
+    parts = html_tag("div", _table(evaluation)), html_tag("div", _calibration(evaluation))
+    beside = html_tag("div", *parts, style="display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start")
     notes = [BETTER + ("; the best in bold" if len(evaluation.models) > 1 else ""), *_differences(evaluation)]
-    below = html_text("\n".join(notes))
-    return html_block(f"<p>{html_text(title_of(evaluation))}</p>", side_by_side, f"<p>{below}</p>")
+    return html_block(html_tag("p", title_of(evaluation)), beside, html_tag("p", "\n".join(notes)))
 
 
-def _table(evaluation: Evaluation) -> str:
-    heads = "".join(
-        f"<th style='{CELL}'>{_name(model, index, evaluation)}</th>" for index, model in enumerate(evaluation.models)
-    )
-    rows = []
+def _table(evaluation: Evaluation) -> Html:
+    rows: list[list[str]] = [["", "", *(_name(model, k, evaluation) for k, model in enumerate(evaluation.models))]]
     for name in evaluation.models[0].figures:
-        title, better = FIGURES[name]
-        cells = "".join(
-            f"<td style='{ONE_LINE}'>{f'<b>{model.figures[name]}</b>' if is_best else model.figures[name]}</td>"
-            for model, is_best in zip(evaluation.models, _best(evaluation, name), strict=True)
-        )
-        rows.append(f"<tr><th style='{ONE_LINE}'>{html_text(title)}</th><td style='{CELL}'>{better}</td>{cells}</tr>")
-    head = f"<thead><tr><th></th><th></th>{heads}</tr></thead>"
-    return f"<table style='{STYLE}'>{head}<tbody>{''.join(rows)}</tbody></table>"
+        texts = [str(model.figures[name]) for model in evaluation.models]
+        best = zip(texts, _best(evaluation, name), strict=True)
+        rows.append([*FIGURES[name], *(html_tag("b", text) if is_best else text for text, is_best in best)])
+    return html_table("", rows, 1, style=f"{CELL};white-space:nowrap")
 
 
-def _name(model: ModelEvaluation, index: int, evaluation: Evaluation) -> str:
-    """A model's name, with the colour of its curve where there are several."""
-    dot = f"<span style='color:{_color(index)}'>●</span> " if len(evaluation.models) > 1 else ""
-    return dot + html_text(shortened(model.name, LONGEST))
-
-
-def _color(index: int) -> str:
-    return COLORS[index % len(COLORS)]
+def _name(model: ModelEvaluation, index: int, evaluation: Evaluation) -> Html:
+    """A model's name, which may be broken, with the colour of its curve where there are several."""
+    dot = html_tag("span", "●", style=f"color:{color_at(index)}") + " " if len(evaluation.models) > 1 else ""
+    return html_tag("span", Html(dot), shortened(model.name, LONGEST), style="white-space:normal")
 
 
 def _best(evaluation: Evaluation, name: str) -> list[bool]:
@@ -75,26 +62,25 @@ def _differences(evaluation: Evaluation) -> list[str]:
 # ---------------------------------------------------------------------------------------------------------- calibration
 
 
-def _calibration(evaluation: Evaluation) -> str:
+def _calibration(evaluation: Evaluation) -> Html:
     """The share of rows whose most probable class is true, by its probability: a curve for each model."""
-    curves = "".join(_curve(model.confidence, _color(index)) for index, model in enumerate(evaluation.models))
+    curves = "".join(_curve(model.confidence, color_at(index)) for index, model in enumerate(evaluation.models))
     frame = f"<path d='M0 0V{SIDE}H{SIDE}' fill='none' stroke='currentColor'/><path d='M0 {SIDE}L{SIDE} 0' stroke='currentColor' stroke-dasharray='3 4' opacity='0.6'/>"
     whole, corner = SIDE + 2 * EDGE, -EDGE
-    texts = _text(0, SIDE + 12, "0", "middle") + _text(SIDE, SIDE + 12, "1", "middle") + _text(-5, 4, "1", "end")
+    texts = "".join(
+        f"<text x='{x}' y='{y}' text-anchor='{anchor}' fill='currentColor'>{text}</text>"
+        for x, y, text, anchor in ((0, SIDE + 12, "0", "middle"), (SIDE, SIDE + 12, "1", "middle"), (-5, 4, "1", "end"))
+    )
     svg = f"<svg xmlns='http://www.w3.org/2000/svg' role='img' width='{whole}' height='{whole}' viewBox='{corner} {corner} {whole} {whole}' font-size='10'>{frame}{curves}{texts}</svg>"
-    return f"{svg}<br><small>probability of the most probable class,<br>and how often it is true</small>"
+    return Html(f"{svg}<br><small>probability of the most probable class,<br>and how often it is true</small>")
 
 
 def _curve(curve: ReliabilityCurve, color: str) -> str:
-    indices = [(SIDE * x, SIDE * (1 - y)) for x, y in zip(curve.predicted, curve.observed, strict=True)]
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in indices)
+    places = [(SIDE * x, SIDE * (1 - y)) for x, y in zip(curve.predicted, curve.observed, strict=True)]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     most = max(curve.count, default=1.0)
     points = "".join(
         f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{1.5 + 3 * (count / most) ** 0.5:.1f}' fill='{color}'/>"
-        for (x, y), count in zip(indices, curve.count, strict=True)
+        for (x, y), count in zip(places, curve.count, strict=True)
     )
     return f"<polyline points='{line}' fill='none' stroke='{color}' stroke-width='1.5'/>{points}"
-
-
-def _text(x: float, y: float, text: str, anchor: str) -> str:
-    return f"<text x='{x}' y='{y}' text-anchor='{anchor}' fill='currentColor'>{text}</text>"

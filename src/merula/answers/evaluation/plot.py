@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from merula.data.table import plain_label
-from merula.show.plots import COLORS, fonts_for, legend_beside, literal, matplotlib, refont
+from merula.show.colors import color_at
+from merula.show.plots import draw_on, legend_beside, literal
 from merula.show.text import display_width, shortened
 
 if TYPE_CHECKING:
@@ -36,19 +37,17 @@ def draw_curves(
     curves: Sequence[tuple[str | None, ReliabilityCurve, str | None]], ax: Any = None, about: str = "the class"
 ) -> Any:
     """The axes with curves, each with its name (None: not in the legend) and its colour (None: the next one)."""
-    pyplot = matplotlib()
     names = [shortened(name, LONGEST) for name, _, _ in curves if name is not None]
-    with fonts_for([*names, about]):
-        if ax is None:
-            width = 4.2 + (0.5 if names else 0.0) + LETTER * max(map(display_width, names), default=0)
-            _, ax = pyplot.subplots(figsize=(width, 4.0), layout="constrained")
+    width = 4.2 + (0.5 if names else 0.0) + LETTER * max(map(display_width, names), default=0)
+
+    def draw(ax: Any) -> None:
         _frame(ax, about)
         for name, curve, color in curves:
-            _draw(ax, curve, name, color or COLORS[(len(ax.get_lines()) - 1) % len(COLORS)])
+            _draw(ax, curve, name, color or color_at(len(ax.get_lines()) - 1))
         if any(not line.get_label().startswith("_") for line in ax.get_lines()):
             legend_beside(ax)
-        refont(ax)
-    return ax
+
+    return draw_on(ax, (width, 4.0), [*names, about], draw)
 
 
 def _frame(ax: Any, about: str) -> None:
@@ -58,7 +57,6 @@ def _frame(ax: Any, about: str) -> None:
     ax.plot([0, 1], [0, 1], color="#999999", linewidth=1, linestyle="--", label=DIAGONAL)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     ax.set(xlabel=literal(f"probability of {about}"), ylabel="share observed")
-    ax.spines[["right", "top"]].set_visible(False)
 
 
 def _draw(ax: Any, curve: ReliabilityCurve, name: str | None, color: str) -> None:

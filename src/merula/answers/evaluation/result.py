@@ -14,13 +14,14 @@ from sklearn.metrics import confusion_matrix
 
 from merula.answers.decision import Costs
 from merula.answers.evaluation.comparison import Comparison, fold_difference, row_difference
-from merula.answers.evaluation.figure import Figure, Fold, number_text, summarise
+from merula.answers.evaluation.figure import Figure, Fold, summarise
 from merula.answers.evaluation.metrics import FIGURES, Answers, pooled, row_values
 from merula.answers.evaluation.reliability import ReliabilityCurve, confidence_curve, curve_of
 from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.data.schema import Label
-from merula.show.text import display_width, pad
+from merula.show.numbers import fixed
+from merula.show.text import display_width, text_table
 
 BINS = 10  # of reliability curves
 BETTER = "↓ lower is better, ↑ higher is better"
@@ -163,12 +164,10 @@ class Evaluation:
     def __str__(self) -> str:
         """The figures of every model, with standard errors, as a table."""
         names = list(self.models[0].figures)
-        titles = ["", *(FIGURES[name].title for name in names)]
-        marks = ["", *(FIGURES[name].better for name in names)]
-        columns = [_aligned(titles), _aligned(marks)]
-        columns += [_aligned([model.name, *_figure_texts(model, names)]) for model in self.models]
-        lines = ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
-        return "\n".join([title_of(self), *lines, BETTER])
+        columns = [[model.name, *_figure_texts(model, names)] for model in self.models]
+        titles = [("", ""), *(FIGURES[name] for name in names)]
+        rows = [[*title, *cells] for title, *cells in zip(titles, *columns, strict=True)]
+        return text_table(title_of(self), rows, len(rows[0]), BETTER)
 
     def _repr_html_(self) -> str:
         from merula.answers.evaluation.html import as_html
@@ -299,18 +298,12 @@ def _curve(answers: Answers, index: int) -> ReliabilityCurve:
 
 def _figure_texts(model: ModelEvaluation, names: Sequence[str]) -> list[str]:
     """Each figure with its standard error, the numbers under one another."""
-    values = [number_text(model.figures[name].value) for name in names]
+    values = [fixed(model.figures[name].value) for name in names]
     width = max(map(display_width, values))
-    errors = [model.figures[name].standard_error for name in names]
     return [
-        pad(value, width, right=True) + ("" if error is None else f" ± {number_text(error)}")
-        for value, error in zip(values, errors, strict=True)
+        " " * (width - display_width(value)) + str(model.figures[name])
+        for name, value in zip(names, values, strict=True)
     ]
-
-
-def _aligned(cells: Sequence[str]) -> list[str]:
-    width = max(map(display_width, cells))
-    return [pad(cell, width) for cell in cells]
 
 
 def _fold_state(fold: Fold, rows: bool) -> dict[str, Any]:

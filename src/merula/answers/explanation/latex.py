@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from merula.answers.explanation.text import MOST_CLASSES, number, shown_classes
+from merula.answers.explanation.layout import ZERO_EVIDENCE, Layout, Line, Part, lay_out
 from merula.show.text import display_width, shortened
 
 if TYPE_CHECKING:
-    from merula.answers.explanation.reasons import Derivation, Explanation, Reason
+    from merula.answers.explanation.reasons import Explanation
 
 LINE = 84  # characters between the margins
 LONGEST = 40  # of a column or a level
@@ -45,13 +45,11 @@ CHINESE = r"\IfFileExists{xeCJK.sty}{\usepackage{xeCJK}\IfFontExistsTF{Noto Sans
 
 def as_latex(explanation: Explanation, document: bool = False) -> str:
     """An ``align*`` for amsmath, or a whole document around it."""
-    indices = shown_classes(explanation, MOST_CLASSES)
-    several = len(explanation.derivations) > 1
-    parts = [
-        _derivation(part, explanation, indices, number_of if several else 0)
-        for number_of, part in enumerate(explanation.derivations, 1)
-    ]
-    body = "\\begin{align*}\n" + " \\\\[1ex]\n".join([*parts, _posteriors(explanation, indices)]) + "\n\\end{align*}"
+    layout = lay_out(explanation)
+    names = [escaped(name) for name in layout.classes]
+    several = len(layout.parts) > 1
+    parts = [_derivation(part, names, str(number) if several else "") for number, part in enumerate(layout.parts, 1)]
+    body = "\\begin{align*}\n" + " \\\\[1ex]\n".join([*parts, _posteriors(layout, names)]) + "\n\\end{align*}"
     if not document:
         return body
     wide = any(ord(character) > 0x2E7F for character in body)
@@ -63,38 +61,34 @@ def escaped(text: str) -> str:
     return "\\text{" + "".join(SPECIAL.get(character, character) for character in shortened(text, LONGEST)) + "}"
 
 
-def value(log_value: float) -> str:
+def value(text: str) -> str:
     """A number as LaTeX prints it: 0.375, or 6.858 × 10⁻⁵."""
-    text = number(log_value)
     if text == "impossible":
         return "0"
     mantissa, _, exponent = text.partition("e")
     return rf"{mantissa} \times 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
-def _derivation(part: Derivation, explanation: Explanation, indices: list[int], component: int) -> str:
-    known = [reason for reason in part.reasons if reason.known]
+def _derivation(part: Part, names: list[str], component: str) -> str:
+    left = rf"P_{{{component}}}" if component else "P"
     lines = []
-    for k in indices:
-        name = escaped(str(explanation.classes[k]))
-        left = rf"P_{{{component}}}({name}, x)" if component else rf"P({name}, x)"
-        factors = [[rf"P({name})"], *(_factor(reason, name) for reason in known)]
-        values = [[value(part.log_prior[k])], *([_value(reason, k)] for reason in known)]
-        lines += [f"{left} &= " + _product(factors), "&= " + _product(values), f"&= {value(part.log_joint[k])}"]
+    for k, name in enumerate(names):
+        factors = [[rf"P({name})"], *(_factor(line, name) for line in part.known)]
+        values = [[value(part.prior.factors[k])], *([_bracketed(value(line.factors[k]))] for line in part.known)]
+        lines += [rf"{left}({name}, x) &= " + _product(factors), "&= " + _product(values)]
+        lines.append(f"&= {value(part.joint.factors[k])}")
     return " \\\\\n".join(lines)
 
 
-def _factor(reason: Reason, name: str) -> list[str]:
+def _factor(line: Line, name: str) -> list[str]:
     """P(column = value | class), in pieces between which a line may be broken: one for each column of a block."""
-    parts = zip(reason.columns, reason.relations, reason.values, strict=True)
-    cells = [f"{escaped(column)}{RELATIONS[relation]}{escaped(text)}" for column, relation, text in parts]
-    exponent = "" if reason.weight == 1 else f"^{{{reason.weight:.3g}}}"
-    cells[0] = f"{'p' if reason.is_density else 'P'}({cells[0]}"
+    cells = [f"{escaped(column)}{RELATIONS[relation]}{escaped(text)}" for column, relation, text in line.parts]
+    exponent = f"^{{{line.exponent}}}" if line.exponent else ""
+    cells[0] = f"{'p' if line.is_density else 'P'}({cells[0]}"
     return [*(f"{cell}," for cell in cells[:-1]), f"{cells[-1]} \\mid {name}){exponent}"]
 
 
-def _value(reason: Reason, k: int) -> str:
-    text = value(reason.log_terms[k])
+def _bracketed(text: str) -> str:
     return rf"\left({text}\right)" if "times" in text else text
 
 
@@ -119,18 +113,16 @@ def _width(factor: str) -> int:
     return display_width(re.sub(r"\\(text|left|right|mid|times|,)|[{}^\\]", "", factor)) + 2
 
 
-def _posteriors(explanation: Explanation, indices: list[int]) -> str:
-    everything = range(len(explanation.classes))
-    if explanation.zero_evidence:
-        return "\\intertext{The row is impossible under every class: the posterior is the prior.}\n" + " \\\\\n".join(
-            f"P({escaped(str(explanation.classes[k]))} \\mid x) &= {explanation.posterior[k]:.4g}" for k in indices
-        )
-    total = (
-        " + ".join(value(explanation.log_joint[k]) for k in everything)
-        if len(explanation.classes) <= MOST_CLASSES
-        else "P(x)"
-    )
-    return " \\\\[1ex]\n".join(
-        rf"P({escaped(str(explanation.classes[k]))} \mid x) &= \frac{{{value(explanation.log_joint[k])}}}{{{total}}} = {explanation.posterior[k]:.4g}"
-        for k in indices
+def _posteriors(layout: Layout, names: list[str]) -> str:
+    joints = [value(text) for text in layout.joint.factors]
+    total = "P(x)" if layout.hidden else " + ".join(joints)
+    fractions = [rf"\frac{{{joint}}}{{{total}}} = " for joint in joints]
+    lines = [
+        rf"P({name} \mid x) &= {'' if layout.zero_evidence else fraction}{posterior}"
+        for name, fraction, posterior in zip(names, fractions, layout.posterior.factors, strict=True)
+    ]
+    return (
+        f"\\intertext{{{ZERO_EVIDENCE}}}\n" + " \\\\\n".join(lines)
+        if layout.zero_evidence
+        else " \\\\[1ex]\n".join(lines)
     )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from merula.answers.explanation.nomograms import MOST_POINTS, PROBABILITIES, round_step
-from merula.show.plots import FOR, fonts_for, literal, matplotlib
+from merula.show.colors import FOR
+from merula.show.plots import draw_on, literal
 from merula.show.text import display_width, shortened
 
 if TYPE_CHECKING:
@@ -21,34 +22,30 @@ FURTHEST = 0.002  # the probabilities the last line reaches to
 
 def draw(picture: Nomogram, ax: Any = None) -> Any:
     """The axes with one strip for each column."""
-    pyplot = matplotlib()
     names = [shortened(scale.column.name, LONGEST_NAME, middle=True) for scale in picture.scales]
     texts = [text for scale in picture.scales for text, _ in scale.shown()]
-    with fonts_for([*names, *texts, str(picture.label), str(picture.against)]):
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=(10, 2.2 + 0.55 * len(names)), layout="constrained")
-        for row, scale in enumerate(picture.scales, start=1):
-            (_levels if scale.column.kind == "categorical" else _curve)(ax, row, scale)
-        _total(ax, picture, len(names) + 1)
-        ax.set_yticks(
-            [*range(1, len(names) + 1), len(names) + 1.1, len(names) + 1.8],
-            [*map(literal, names), "total points", literal(f"P({shortened(str(picture.label), LONGEST_LEVEL)})")],
-        )
-        ax.set_ylim(len(names) + 2.2, 0.3)
-        ax.set_xlim(-3, MOST_POINTS + 3)
-        ax.xaxis.tick_top()
-        ax.xaxis.set_label_position("top")
-        ax.set_xlabel(
-            literal(
-                f"points for {shortened(str(picture.label), LONGEST_NAME)} against {shortened(str(picture.against), LONGEST_NAME)}"
-            )
-        )
-        ax.grid(axis="x", color="#dddddd", linewidth=0.6)
-        ax.set_axisbelow(True)
-        for side in ("right", "left", "bottom"):
-            ax.spines[side].set_visible(False)
-        ax.tick_params(axis="y", length=0)
-    return ax
+    texts += [*names, str(picture.label), str(picture.against)]
+    size = (10, 2.2 + 0.55 * len(names))
+    return draw_on(ax, size, texts, lambda ax: _draw(ax, picture, names), hidden=("right", "left", "bottom"))
+
+
+def _draw(ax: Any, picture: Nomogram, names: list[str]) -> None:
+    """A strip for each column, then the total and its probability."""
+    for row, scale in enumerate(picture.scales, start=1):
+        (_levels if scale.column.kind == "categorical" else _curve)(ax, row, scale)
+    _total(ax, picture, len(names) + 1)
+    ax.set_yticks(
+        [*range(1, len(names) + 1), len(names) + 1.1, len(names) + 1.8],
+        [*map(literal, names), "total points", literal(f"P({shortened(str(picture.label), LONGEST_LEVEL)})")],
+    )
+    ax.set(xlim=(-3, MOST_POINTS + 3), ylim=(len(names) + 2.2, 0.3))
+    ax.xaxis.tick_top()
+    ax.xaxis.set_label_position("top")
+    label, against = (shortened(str(label), LONGEST_NAME) for label in (picture.label, picture.against))
+    ax.set_xlabel(literal(f"points for {label} against {against}"))
+    ax.grid(axis="x", color="#dddddd", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.tick_params(axis="y", length=0)
 
 
 def _levels(ax: Any, row: int, scale: Scale) -> None:

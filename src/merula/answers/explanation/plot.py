@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from merula.answers.explanation.text import NOTHING, heading, signed
-from merula.show.plots import AGAINST, FOR, TOTAL, fonts_for, literal, matplotlib, refont
-from merula.show.text import shortened
+from merula.answers.explanation.layout import Line, Part, lay_out
+from merula.show.colors import TOTAL, sided
+from merula.show.numbers import NOTHING, signed
+from merula.show.plots import draw_on, literal
 
 if TYPE_CHECKING:
-    from merula.answers.explanation.reasons import Derivation, Explanation, Reason
+    from merula.answers.explanation.reasons import Explanation
 
-LONGEST_NAME, LONGEST_VALUE = 40, 20
 PROBABILITIES = [0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999, 0.9999]
+Step = tuple[str, float]  # a label and its weight of evidence
 
 
 def waterfall(explanation: Explanation, ax: Any = None, top: int = 20) -> Any:
@@ -23,65 +24,54 @@ def waterfall(explanation: Explanation, ax: Any = None, top: int = 20) -> Any:
         raise ValueError(f"this model is a mixture of {len(explanation.derivations)}; a waterfall shows a single sum")
     if not isinstance(top, int) or top < 1:
         raise ValueError(f"top is {top!r}, expected a number of columns from 1")
-    pyplot = matplotlib()
-    part = explanation.derivations[0]
-    steps = _steps(part, top)
+    layout, (part,) = lay_out(explanation), explanation.derivations
+    steps = _steps(layout.parts[0], top)
     labels = ["prior", *(name for name, _ in steps), "posterior"]
-    with fonts_for([*labels, heading(explanation)]):
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=(8, 1.6 + 0.32 * len(labels)), layout="constrained")
-        _draw(ax, part, steps)
+
+    def draw(ax: Any) -> None:
+        _draw(ax, part.prior_log_odds, steps, part.log_odds)
         ax.set_yticks(range(len(labels)), [literal(label) for label in labels])
         ax.set_ylim(len(labels) - 0.4, -0.6)
-        ax.set_xlabel(literal(f"log-odds: {heading(explanation)}"))
+        ax.set_xlabel(literal(f"log-odds: {layout.heading}"))
         _probability_axis(ax)
-        refont(ax)
-    return ax
+
+    return draw_on(ax, (8, 1.6 + 0.32 * len(labels)), [*labels, layout.heading], draw)
 
 
-def _steps(part: Derivation, top: int) -> list[tuple[str, float]]:
+def _steps(part: Part, top: int) -> list[Step]:
     """Label and weight of evidence of each step: strongest first, the weakest together, what decides alone last."""
-    known = sorted((reason for reason in part.reasons if reason.known), key=lambda reason: -abs(reason.evidence))
-    deciding = [reason for reason in known if np.isinf(reason.evidence)]
+    known = sorted(map(_step, part.known), key=lambda step: -abs(step[1]))
+    deciding = [step for step in known if np.isinf(step[1])]
     known = known[len(deciding) :]
-    shown = known[:top] if len(known) > top + 1 else known
-    steps = [(_label(reason), reason.evidence) for reason in shown]
-    rest = known[len(shown) :]
-    if rest:
-        steps.append((f"{len(rest)} other columns", float(sum(reason.evidence for reason in rest))))
-    unknown = len(part.reasons) - len(known) - len(deciding)
-    if unknown:
-        steps.append((f"{unknown} missing", 0.0))
-    return steps + [(_label(reason), reason.evidence) for reason in deciding]
+    steps = known[:top] if len(known) > top + 1 else known
+    rest = known[len(steps) :]
+    others = [(f"{len(rest)} other columns", float(sum(weight for _, weight in rest)))] if rest else []
+    unknown = len(part.reasons) - len(part.known)
+    return [*steps, *others, *([(f"{unknown} missing", 0.0)] if unknown else []), *deciding]
 
 
-def _label(reason: Reason) -> str:
-    """``column = value`` with both ends readable; the first of a block and how many more."""
-    name = shortened(reason.columns[0], LONGEST_NAME, middle=True)
-    value = shortened(reason.values[0], LONGEST_VALUE)
-    more = f" and {len(reason.columns) - 1} more" if len(reason.columns) > 1 else ""
-    return f"{name}{reason.relations[0]}{value}{more}"
+def _step(line: Line) -> Step:
+    return line.brief, line.weight or 0.0
 
 
-def _draw(ax: Any, part: Derivation, steps: list[tuple[str, float]]) -> None:
+def _draw(ax: Any, before: float, steps: list[Step], after: float) -> None:
+    """A bar from 0 to the log-odds before, one for each step, and one to the log-odds after."""
     finite = [weight for _, weight in steps if np.isfinite(weight)]
-    start = part.prior_log_odds if np.isfinite(part.prior_log_odds) else 0.0
+    start = before if np.isfinite(before) else 0.0
     path = start + np.cumsum([0.0, *finite])
     reach = max(1.0, float(np.ptp([0.0, *path])))
     low, high = min(0.0, path.min()) - 0.18 * reach, max(0.0, path.max()) + 0.18 * reach
     ax.set_xlim(low, high)
-    _bar(ax, 0, 0.0, start, TOTAL, signed(part.prior_log_odds))
+    _bar(ax, 0, 0.0, start, TOTAL, signed(before))
     index = start
     for row, (_, weight) in enumerate(steps, start=1):
         end = index + weight if np.isfinite(weight) else (high if weight > 0 else low)
-        _bar(ax, row, index, end, FOR if weight > 0 else AGAINST, signed(weight) if weight else NOTHING)
+        _bar(ax, row, index, end, sided(weight), signed(weight) if weight else NOTHING)
         ax.plot([end, end], [row - 0.35, row + 1.35], color="#999999", linewidth=0.7)
         index = end if np.isfinite(weight) else index
-    edge = index if np.isfinite(part.log_odds) else (high if part.log_odds > 0 else low)
-    _bar(ax, len(steps) + 1, 0.0, edge, TOTAL, signed(part.log_odds))
+    edge = index if np.isfinite(after) else (high if after > 0 else low)
+    _bar(ax, len(steps) + 1, 0.0, edge, TOTAL, signed(after))
     ax.axvline(0.0, color="black", linewidth=0.8)
-    for side in ("right", "top"):
-        ax.spines[side].set_visible(False)
 
 
 def _bar(ax: Any, row: int, start: float, end: float, color: str, text: str) -> None:

@@ -10,7 +10,7 @@ from zipfile import is_zipfile
 
 import merula as mr
 from merula.classify.advice import advised_kinds, review
-from merula.cli.console import Voice, aligned, shortened
+from merula.cli.console import Voice
 from merula.cli.jobs.models import check_writable
 from merula.cli.jobs.task import check_column, named_table, note_remarks, stated_kinds
 from merula.core.checks import one_of
@@ -19,10 +19,12 @@ from merula.data.schema import Label
 from merula.data.table import open_table
 from merula.distributions.discretize import cuts_said
 from merula.graphs.formats import FORMATS
+from merula.show.numbers import several
+from merula.show.text import shortened, text_table
 
 NOTHING_TOLD = ("text", "empty", "constant")
 NOT_HELD = ("text", "datetime")
-MOST_LEVELS = 6
+MOST_LEVELS, LONGEST = 6, 40
 
 
 def learn_file(
@@ -113,13 +115,13 @@ def outline_text(found: Mapping[str, Any]) -> str:
         shown = ", ".join(levels[:MOST_LEVELS]) + (f", … ({len(levels)})" if len(levels) > MOST_LEVELS else "")
         rows.append((variable["variable"], shown or "numeric", ", ".join(_listed(variable["parents"]))))
     sizes = {"variable": len(found["variables"]), "arc": len(found["arcs"]), "parameter": found["parameters"]}
-    count = ", ".join(f"{size:,} {what}{'s' * (size != 1)}" for what, size in sizes.items())
-    return f"{count}: {found['file']}\n\n{aligned(rows)}"
+    count = ", ".join(several(size, what) for what, size in sizes.items())
+    return f"{count}: {found['file']}\n\n{text_table('', rows, 3)}"
 
 
 def _listed(labels: Sequence[Any]) -> list[str]:
     """Labels that a list can hold: those with a comma between quotation marks, but for intervals, which have brackets."""
-    texts = [shortened(label) for label in labels]
+    texts = [shortened(str(label), LONGEST) for label in labels]
     return texts if cuts_said(labels) else [repr(text) if "," in text else text for text in texts]
 
 

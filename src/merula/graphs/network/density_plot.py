@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from merula.core.arrays import Array
-from merula.show.plots import FOR, fonts_for, literal, matplotlib, refont
+from merula.show.colors import FOR
+from merula.show.plots import draw_on, literal
 
 if TYPE_CHECKING:
     from merula.graphs.network.normal_mixture import NormalMixture
@@ -19,26 +20,23 @@ TAIL = 5e-4  # the probability left out on each side
 
 def curve(mixture: NormalMixture, ax: Any = None) -> Any:
     """The axes with the density of the one variable; a line where it is known exactly."""
+    return draw_on(ax, (5, 3), mixture.variables, lambda ax: _draw(ax, mixture))
+
+
+def _draw(ax: Any, mixture: NormalMixture) -> None:
     (name,) = mixture.variables
-    pyplot = matplotlib()
-    with fonts_for([name]):
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=(5, 3), layout="constrained")
-        if mixture.deviation:
-            x = _indices(mixture)
-            height = mixture.pdf(x)
-            ax.plot(x, height, color=FOR)
-            ax.fill_between(x, height, color=FOR, alpha=0.2)
-            ax.set_ylim(bottom=0)
-        else:
-            ax.axvline(mixture.mean, color=FOR)
-        ax.set(xlabel=literal(name), ylabel=literal(f"p({name})"))
-        ax.spines[["right", "top"]].set_visible(False)
-        refont(ax)
-    return ax
+    if mixture.deviation:
+        x = _along(mixture)
+        height = mixture.pdf(x)
+        ax.plot(x, height, color=FOR)
+        ax.fill_between(x, height, color=FOR, alpha=0.2)
+        ax.set_ylim(bottom=0)
+    else:
+        ax.axvline(mixture.mean, color=FOR)
+    ax.set(xlabel=literal(name), ylabel=literal(f"p({name})"))
 
 
-def _indices(mixture: NormalMixture) -> Array:
+def _along(mixture: NormalMixture) -> Array:
     """Where the curve is drawn: evenly between the outer quantiles, and closely about the mean of each heavy case."""
     low, high = mixture.quantile(TAIL), mixture.quantile(1 - TAIL)
     heavy = np.argsort(-mixture.weights, kind="stable")[:MOST_CASES]

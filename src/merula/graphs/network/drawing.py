@@ -5,33 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from merula.graphs.network.mermaid import flowchart
-from merula.graphs.network.picture import (
-    BAR_HALF,
-    BORDER,
-    EDGE,
-    HEAD,
-    HEADER,
-    KNOWN_HEADER,
-    LINE,
-    NAME_POINTS,
-    PAPER,
-    ROW,
-    ROW_POINTS,
-    TRACK,
-    Box,
-    Picture,
-    picture_of,
-)
+from merula.graphs.network.picture import INK, LINE, MARGIN, Area, Frame, Picture, picture_of
 from merula.graphs.network.svg import as_svg, as_table
-from merula.show.plots import AGAINST, FOR, fonts_for, literal, matplotlib
+from merula.show.plots import fonts_for, literal, matplotlib
 
 if TYPE_CHECKING:
-    from merula.graphs.network.layout import Arc, Place
+    from merula.graphs.network.layout import Path
     from merula.graphs.network.network import BayesianNetwork
 
-MARGIN = 0.15  # inches around the drawing
 LARGEST = 100.0  # inches; larger drawings are scaled down
 MOST_IN_NOTEBOOK = 60  # variables
+STROKES = {"M": [1], "L": [2], "C": [4, 4, 4]}  # matplotlib's codes
+ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
 
 def plot(network: BayesianNetwork, ax: Any = None, given: Any = None, *, bars: bool | None = None) -> Any:
@@ -57,8 +42,8 @@ def plot(network: BayesianNetwork, ax: Any = None, given: Any = None, *, bars: b
     """
     pyplot = matplotlib()
     picture = picture_of(network, given, bars)
-    width, height = picture.layout.width + 2 * MARGIN, picture.layout.height + 2 * MARGIN
-    with fonts_for([*picture.texts, "%±"]):
+    width, height = picture.width, picture.height
+    with fonts_for(text.text for frame in picture.frames for text in frame.texts):
         if ax is None:
             shrink = min(1.0, LARGEST / max(width, height))
             figure = pyplot.figure(figsize=(width * shrink, height * shrink))
@@ -71,67 +56,39 @@ def plot(network: BayesianNetwork, ax: Any = None, given: Any = None, *, bars: b
 
 
 def _draw(ax: Any, picture: Picture, scale: float) -> None:
-    """Arcs, then boxes; `scale` is how much smaller than its natural size everything is."""
-    for arc in picture.layout.arcs:
-        _draw_arc(ax, arc, scale)
-    for name, index in picture.layout.indices.items():
-        _draw_box(ax, name, picture.boxes[name], index, scale)
+    """Arrows, then frames; `scale` is how much smaller than its natural size everything is."""
+    for path in picture.arcs:
+        ax.add_patch(_arrow(path, scale))
+    for frame in picture.frames:
+        _draw_frame(ax, frame, scale)
 
 
-def _draw_arc(ax: Any, arc: Arc, scale: float) -> None:
+def _arrow(arc: Path, scale: float) -> Any:
     from matplotlib.patches import FancyArrowPatch
-    from matplotlib.path import Path
+    from matplotlib.path import Path as Curve
 
-    points, codes = [arc.points[0]], [Path.MOVETO]
-    for k, (x, y) in enumerate(arc.points[1:]):
-        before = points[-1]
-        if k % 2 == 0:
-            if y > before[1] + 1e-6:  # a line of no length has no direction for the arrow's head
-                points.append((x, y))
-                codes.append(Path.LINETO)
-            continue
-        middle = (before[1] + y) / 2
-        points += [(before[0], middle), (x, middle), (x, y)]
-        codes += [Path.CURVE4] * 3
-    ax.add_patch(FancyArrowPatch(path=Path(points, codes), arrowstyle="-|>", mutation_scale=9 * scale, linewidth=0.9 * scale, color=LINE, shrinkA=0, shrinkB=0, zorder=1))  # fmt: skip
+    curve = Curve([point for _, points in arc for point in points], [code for stroke, _ in arc for code in STROKES[stroke]])  # fmt: skip
+    return FancyArrowPatch(path=curve, arrowstyle="-|>", mutation_scale=9 * scale, linewidth=0.9 * scale, color=LINE, shrinkA=0, shrinkB=0, zorder=1)  # fmt: skip
 
 
-def _draw_box(ax: Any, name: str, box: Box, index: Place, scale: float) -> None:
+def _draw_frame(ax: Any, frame: Frame, scale: float) -> None:
+    """The head is cut to the round corners of the paper; the border covers where they meet."""
     from matplotlib.patches import FancyBboxPatch, Rectangle
 
-    left, top = index.x - index.half_width, index.y - index.half_height
-    width, height = 2 * index.half_width, 2 * index.half_height
-    edge: dict[str, Any] = {
-        "edgecolor": AGAINST if box.known else BORDER,
-        "linewidth": (1.6 if box.known else 0.8) * scale,
-    }
-    style = "round,pad=0,rounding_size=0.05"
-    body = FancyBboxPatch((left, top), width, height, boxstyle=style, facecolor=PAPER, zorder=2, gid=name, **edge)
-    ax.add_patch(body)
-    head = Rectangle((left, top), width, HEAD if box.rows else height, color=KNOWN_HEADER if box.known else HEADER, zorder=2.1, linewidth=0)  # fmt: skip
-    ax.add_patch(head)
-    head.set_clip_path(body)
-    ax.add_patch(FancyBboxPatch((left, top), width, height, boxstyle=style, facecolor="none", zorder=2.2, **edge))
-    middle = top + (HEAD if box.rows else height) / 2
-    ax.text(index.x, middle, literal(box.name), ha="center", va="center", fontsize=NAME_POINTS * scale, zorder=3)
-    for k in range(len(box.rows)):
-        _draw_row(ax, box, k, (left, top + HEAD + 0.025 + ROW * (k + 0.5)), width, scale)
+    def rectangle(area: Area, zorder: float) -> Any:
+        return ax.add_patch(Rectangle((area.x, area.y), area.width, area.height, color=area.color, linewidth=0, zorder=zorder))  # fmt: skip
 
+    def rounded(color: str, **looks: Any) -> Any:
+        paper, style = frame.paper, "round,pad=0,rounding_size=0.05"
+        return ax.add_patch(FancyBboxPatch((paper.x, paper.y), paper.width, paper.height, boxstyle=style, facecolor=color, edgecolor=frame.border, linewidth=frame.thickness * scale, **looks))  # fmt: skip
 
-def _draw_row(ax: Any, box: Box, k: int, start: tuple[float, float], width: float, scale: float) -> None:
-    """One level: its label, its bar, its percentage; or a text alone."""
-    from matplotlib.patches import Rectangle
-
-    row, (left, y) = box.rows[k], start
-    text = {"va": "center", "fontsize": ROW_POINTS * scale, "zorder": 3}
-    if row.share is None:
-        ax.text(left + width / 2, y, literal(row.label), ha="center", **text)
-        return
-    ax.text(left + EDGE, y, literal(row.label), ha="left", **text)
-    begin, room = box.bar(left, width)
-    for share, color in ((1.0, TRACK), (row.share, AGAINST if box.known else FOR)):
-        ax.add_patch(Rectangle((begin, y - BAR_HALF), room * share, 2 * BAR_HALF, color=color, linewidth=0, zorder=2.3))
-    ax.text(left + width - EDGE, y, row.percent, ha="right", **text)
+    body = rounded(frame.paper.color, zorder=2, gid=frame.name)
+    rectangle(frame.head, 2.1).set_clip_path(body)
+    rounded("none", zorder=2.2)
+    for bar in frame.bars:
+        rectangle(bar, 2.3)
+    for text in frame.texts:
+        ax.text(text.x, text.y, literal(text.text), ha=ANCHORS[text.anchor], va="center", fontsize=text.points * scale, color=INK, zorder=3)  # fmt: skip
 
 
 def to_mermaid(network: BayesianNetwork, posteriors: bool = False, given: Any = None) -> str:

@@ -16,6 +16,8 @@ from scipy.sparse import csr_array
 
 from merula.core.arrays import Array
 
+Point = tuple[float, float]
+Path = tuple[tuple[str, tuple[Point, ...]], ...]
 Graph = Mapping[str, Sequence[str]]
 Key = str | tuple[str, str, int]  # a variable, or the arc (parent, child) where it passes through a layer
 SWEEPS = 16
@@ -42,14 +44,28 @@ class Arc:
 
     parent: str
     child: str
-    points: tuple[tuple[float, float], ...]
+    points: tuple[Point, ...]
+
+    @property
+    def path(self) -> Path:
+        """The same as strokes, each with its points: "M" begins, "L" goes straight down, "C" bends by two control points."""
+        (x, y), *others = self.points
+        path: list[tuple[str, tuple[Point, ...]]] = [("M", ((x, y),))]
+        for k, (next_x, next_y) in enumerate(others):
+            middle = (y + next_y) / 2
+            if k % 2:
+                path.append(("C", ((x, middle), (next_x, middle), (next_x, next_y))))
+            elif next_y > y + 1e-6:  # a line of no length has no direction for the arrow's head
+                path.append(("L", ((next_x, next_y),)))
+            x, y = next_x, next_y
+        return tuple(path)
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
     """Boxes by variable, arcs, and the size of the whole."""
 
-    indices: dict[str, Place]
+    places: dict[str, Place]
     arcs: tuple[Arc, ...]
     width: float
     height: float
@@ -229,11 +245,11 @@ def _placed(
     heights = [max((sizes[key][1] for key in layer if isinstance(key, str)), default=0.0) for layer in layers]
     tops = np.concatenate(([0.0], np.cumsum(np.array(heights) + rise)))
     middles = [float(tops[k]) + height / 2 for k, height in enumerate(heights)]
-    indices = {
+    places = {
         name: Place(across[name], middles[level], sizes[name][0] / 2, sizes[name][1] / 2)
         for name, level in levels.items()
     }
-    ports = _ports(graph, levels, indices, across)
+    ports = _ports(graph, levels, places, across)
     arcs = []
     for child, parents in graph.items():
         for parent in parents:
@@ -241,18 +257,18 @@ def _placed(
             way = [point for x, k in passed for point in ((x, float(tops[k])), (x, float(tops[k]) + heights[k]))]
             leaves, meets, upper, lower = ports[parent, child, "below"], ports[parent, child, "above"], levels[parent], levels[child]  # fmt: skip
             start = (
-                (leaves, indices[parent].y + indices[parent].half_height),
+                (leaves, places[parent].y + places[parent].half_height),
                 (leaves, float(tops[upper]) + heights[upper]),
             )
-            end = ((meets, float(tops[lower])), (meets, indices[child].y - indices[child].half_height))
+            end = ((meets, float(tops[lower])), (meets, places[child].y - places[child].half_height))
             arcs.append(Arc(parent, child, (*start, *way, *end)))
-    width = max((index.x + index.half_width for index in indices.values()), default=0.0)
+    width = max((place.x + place.half_width for place in places.values()), default=0.0)
     passing = max((x for key, x in across.items() if not isinstance(key, str)), default=0.0) + PASSING / 2
-    return Layout(indices, tuple(arcs), max(width, passing), float(tops[-1]) - rise if layers else 0.0)
+    return Layout(places, tuple(arcs), max(width, passing), float(tops[-1]) - rise if layers else 0.0)
 
 
 def _ports(
-    graph: Graph, levels: Mapping[str, int], indices: Mapping[str, Place], across: Mapping[Key, float]
+    graph: Graph, levels: Mapping[str, int], places: Mapping[str, Place], across: Mapping[Key, float]
 ) -> dict[tuple[str, str, str], float]:
     """Where arcs leave and meet the borders: side by side in the order of where they go, none at a corner."""
     leaving: dict[str, list[tuple[float, str, str]]] = {name: [] for name in graph}
@@ -267,7 +283,7 @@ def _ports(
     ports = {}
     for side, ends in (("below", leaving), ("above", meeting)):
         for name, arcs in ends.items():
-            step = min(0.2, 1.2 * indices[name].half_width / max(1, len(arcs)))
+            step = min(0.2, 1.2 * places[name].half_width / max(1, len(arcs)))
             for k, (_, parent, child) in enumerate(sorted(arcs)):
-                ports[parent, child, side] = indices[name].x + (k - (len(arcs) - 1) / 2) * step
+                ports[parent, child, side] = places[name].x + (k - (len(arcs) - 1) / 2) * step
     return ports

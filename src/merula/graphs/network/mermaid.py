@@ -4,45 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from merula.graphs.network.evidence import read_evidence
-from merula.graphs.network.picture import Row, answers, level_rows, said
+from merula.graphs.network.picture import boxes_of
+from merula.show.colors import AGAINST, PALE_AGAINST
+from merula.show.numbers import percent
 from merula.show.text import shortened
 
 if TYPE_CHECKING:
     from merula.graphs.network.network import BayesianNetwork
 
-KNOWN = "fill:#f7ddd6,stroke:#c8553d,stroke-width:2px"
+KNOWN = f"fill:{PALE_AGAINST},stroke:{AGAINST},stroke-width:2px"
 LONGEST = 60
 
 
 def flowchart(network: BayesianNetwork, posteriors: bool, given: Any) -> str:
     """The flowchart: ids that mean nothing to Mermaid, names as quoted labels, arcs from parents to children."""
-    known = read_evidence(network._stated(), given) if given else None
-    found = answers(network, given, True) if posteriors else {}
-    ids = {name: f"v{k}" for k, name in enumerate(network.variables)}
+    boxes = boxes_of(network, given, posteriors, LONGEST)
+    ids = {name: f"v{k}" for k, name in enumerate(boxes)}
     lines = ["flowchart TD"]
-    for name, key in ids.items():
-        parts = [escaped(name), *(_line(row) for row in _rows(found.get(name)))]
-        if known and name in known.names and name not in found:
-            parts.append(escaped(said(known.stated[name])))
-        lines.append(f'    {key}["{"<br/>".join(parts)}"]')
+    for name, box in boxes.items():
+        rows = (row.label if row.share is None else f"{row.label}: {percent(row.share)}" for row in box.rows)
+        lines.append(f'    {ids[name]}["{"<br/>".join(map(escaped, (box.name, *rows)))}"]')
     lines += [f"    {ids[parent]} --> {ids[child]}" for parent, child in network.arcs]
-    if known and known.names:
-        lines += [f"    classDef known {KNOWN}", f"    class {','.join(ids[name] for name in ids if name in known.names)} known"]  # fmt: skip
-    return "\n".join(lines)
-
-
-def _rows(found: Any) -> tuple[Row, ...]:
-    """The lines of a variable's posterior: its levels; of a number, its mean and deviation."""
-    if found is None:
-        return ()
-    if hasattr(found, "covariance"):
-        return (Row(f"{found.mean:.4g} ± {found.variance**0.5:.3g}"),)
-    return level_rows(found)
-
-
-def _line(row: Row) -> str:
-    return escaped(row.label if row.share is None else f"{row.label}: {row.percent}")
+    known = [ids[name] for name, box in boxes.items() if box.known]
+    return "\n".join(
+        [*lines, *([f"    classDef known {KNOWN}", f"    class {','.join(known)} known"] if known else [])]
+    )
 
 
 def escaped(text: str) -> str:

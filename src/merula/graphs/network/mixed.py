@@ -11,10 +11,10 @@ import numpy as np
 from merula.data.schema import Label
 from merula.graphs.factors import ImpossibleEvidenceError, JointDistribution
 from merula.graphs.factors.events import joined, settled
-from merula.graphs.factors.joint_text import aligned
 from merula.graphs.network.evidence import Evidence
 from merula.graphs.network.normal_mixture import NormalMixture
 from merula.show.html import html_table
+from merula.show.text import text_table
 
 Ask = Callable[[tuple[str, ...], Evidence, float], Any]
 
@@ -71,22 +71,20 @@ class MixedDistribution:
     def _any(self) -> NormalMixture:
         return next(iter(self.parts.values()))
 
-    def _lines(self) -> tuple[str, list[list[str]]]:
-        numbers = self._any().variables
-        rows = [[*self.levels.variables, "probability", *(word for name in numbers for word in (f"mean of {name}", "deviation"))]]  # fmt: skip
+    def _lines(self) -> tuple[str, list[list[str]], int]:
+        numbers, levels = self._any().variables, self.levels.variables
+        rows = [[*levels, "probability", *(word for name in numbers for word in (f"mean of {name}", "deviation"))]]
         for cell, part in self.parts.items():
             chance = self.levels[cell if len(cell) > 1 else cell[0]]
             singles = [part.marginal(name) for name in numbers]
             rows.append([*map(str, cell), f"{chance:.6g}", *(f"{value:.6g}" for one in singles for value in (one.mean, one.deviation))])  # fmt: skip
-        return f"p({', '.join(self.variables)})", rows
+        return f"p({', '.join(self.variables)})", rows, len(levels)
 
     def __repr__(self) -> str:
-        heading, rows = self._lines()
-        return aligned(heading, rows, len(self.levels.variables), "")
+        return text_table(*self._lines())
 
     def _repr_html_(self) -> str:
-        heading, rows = self._lines()
-        return html_table(heading, rows, len(self.levels.variables), "")
+        return html_table(*self._lines())
 
 
 def mixed_posterior(

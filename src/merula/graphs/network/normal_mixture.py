@@ -13,11 +13,11 @@ from scipy.special import ndtr, ndtri
 from merula.core.arrays import Array
 from merula.core.logspace import log_sum_exp
 from merula.graphs.factors.frames import build_table
-from merula.graphs.factors.joint_text import LONGEST, aligned
+from merula.graphs.factors.joint_text import LONGEST
 from merula.graphs.factors.names import chosen
 from merula.graphs.network.density_plot import curve
 from merula.show.html import html_table
-from merula.show.text import shortened
+from merula.show.text import shortened, text_table
 
 LOG_2PI = float(np.log(2 * np.pi))
 BISECTIONS = 2_000  # more than there are floats between two numbers, halving what lies between
@@ -271,22 +271,25 @@ class NormalMixture:
         self._only("plot")
         return curve(self, ax)
 
-    def _lines(self) -> tuple[str, list[list[str]], str]:
+    def _lines(self) -> tuple[str, list[list[str]], int, str]:
         rows = [["variable", "mean", "deviation", "95 % interval"]]
         for name in self.variables:
             one = self.marginal(name)
             low, high = one.interval(0.95)
             rows.append([shortened(name, LONGEST), f"{one.mean:.6g}", f"{one.deviation:.6g}", f"{low:.6g} to {high:.6g}" if one.deviation else "known exactly"])  # fmt: skip
         count = len(self.weights)
-        return f"p({', '.join(self.variables)})", rows, f"({count:,} normal distributions mixed)" if count > 1 else ""
+        return (
+            f"p({', '.join(self.variables)})",
+            rows,
+            1,
+            f"({count:,} normal distributions mixed)" if count > 1 else "",
+        )
 
     def __repr__(self) -> str:
-        heading, rows, note = self._lines()
-        return aligned(heading, rows, 1, note)
+        return text_table(*self._lines())
 
     def _repr_html_(self) -> str:
-        heading, rows, note = self._lines()
-        return html_table(heading, rows, 1, note)
+        return html_table(*self._lines())
 
 
 def _plain(numbers: Any) -> Any:

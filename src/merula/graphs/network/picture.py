@@ -1,4 +1,7 @@
-"""What a drawing of a network shows, before anything is drawn: a box for each variable with its probabilities, and arcs."""
+"""A network as a picture, before anything is drawn: a box for each variable with its probabilities, and arcs.
+
+Everything is placed here once, in inches with y growing downwards; matplotlib and SVG only put it on paper.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,18 @@ import numpy as np
 from merula.graphs.factors.errors import TooWideError
 from merula.graphs.factors.events import is_set
 from merula.graphs.factors.joint_text import shown
-from merula.graphs.network.evidence import Evidence, read_evidence
-from merula.graphs.network.layout import Layout, lay_out
+from merula.graphs.network.evidence import Evidence
+from merula.graphs.network.layout import Path, Place, lay_out
+from merula.show.colors import AGAINST, FOR, PALE_AGAINST, PALE_FOR
+from merula.show.numbers import percent, short
 from merula.show.text import shortened
 
 if TYPE_CHECKING:
     from merula.graphs.network.network import BayesianNetwork
 
 NAME_POINTS, ROW_POINTS = 9.0, 7.5
-HEAD, ROW, BAR, NUMBER, EDGE = 0.26, 0.165, 0.55, 0.42, 0.08  # inches
-BAR_HALF = 0.3 * ROW
-PAPER, HEADER, KNOWN_HEADER, BORDER, LINE, TRACK = "#ffffff", "#e7eef5", "#f7ddd6", "#9aa7b3", "#5c6770", "#eef1f4"
+HEAD, ROW, BAR, NUMBER, EDGE, MARGIN = 0.26, 0.165, 0.55, 0.42, 0.08, 0.12  # inches
+PAPER, BORDER, LINE, TRACK, INK = "#ffffff", "#9aa7b3", "#5c6770", "#eef1f4", "#1c2126"
 LONGEST_NAME, LONGEST_LEVEL = 26, 14
 MOST_LEVELS = 7  # rows of a box; more levels than these are added up in the last
 FEW = 20  # variables whose probabilities are shown unless asked otherwise
@@ -37,14 +41,14 @@ class Row:
     share: float | None = None
 
     @property
-    def percent(self) -> str:
-        """The share as a text."""
-        return "" if self.share is None else percent(self.share)
+    def width(self) -> float:
+        """The width of its label in inches."""
+        return text_width(self.label, ROW_POINTS)
 
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """A variable: its name, whether something is known of it, its lines, and how wide its labels are in inches."""
+    """What is said of a variable: its name, whether something is known of it, its lines."""
 
     name: str
     known: bool
@@ -52,44 +56,102 @@ class Box:
 
     @property
     def label_width(self) -> float:
-        """What the longest label of a line with a bar takes."""
-        return max((text_width(row.label, ROW_POINTS) for row in self.rows if row.share is not None), default=0.0)
+        """What the longest label of a line with a bar takes, in inches."""
+        return max((row.width for row in self.rows if row.share is not None), default=0.0)
 
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches."""
-        alone = max((text_width(row.label, ROW_POINTS) for row in self.rows if row.share is None), default=0.0)
+        alone = max((row.width for row in self.rows if row.share is None), default=0.0)
         lines = self.label_width + BAR + NUMBER + EDGE if self.label_width else 0.0
         width = max(text_width(self.name, NAME_POINTS), alone, lines, 0.5) + 2 * EDGE
         return width, HEAD + ROW * len(self.rows) + (0.05 if self.rows else 0.0)
 
-    def bar(self, left: float, width: float) -> tuple[float, float]:
-        """Where bars begin in a box from `left`, and how long a full one is."""
-        return left + 1.5 * EDGE + self.label_width, width - self.label_width - NUMBER - 3 * EDGE
+
+@dataclass(frozen=True, eq=False)
+class Area:
+    """A filled rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    color: str
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A text whose middle is at the height y; `anchor` says which of its ends, or its middle, is at x."""
+
+    x: float
+    y: float
+    text: str
+    points: float
+    anchor: str = "middle"
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A box in its place: paper, a head, a border around both (its width in points), bars, texts."""
+
+    name: str
+    paper: Area
+    head: Area
+    border: str
+    thickness: float
+    bars: tuple[Area, ...]
+    texts: tuple[Text, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """The boxes by variable, and where they stand."""
+    """Arcs, and frames above them; the left upper corner is at (−MARGIN, −MARGIN)."""
 
-    boxes: dict[str, Box]
-    layout: Layout
-
-    @property
-    def texts(self) -> list[str]:
-        """Everything written, for the choice of fonts."""
-        return [text for box in self.boxes.values() for text in (box.name, *(row.label for row in box.rows))]
+    width: float
+    height: float
+    arcs: tuple[Path, ...]
+    frames: tuple[Frame, ...]
 
 
 def picture_of(network: BayesianNetwork, given: Any = None, bars: bool | None = None) -> Picture:
     """The picture of a network given what is known; `bars` None shows probabilities where there are few variables."""
-    evidence = read_evidence(network._stated(), given) if given else Evidence({}, {}, {}, {})
-    found = answers(network, given, bars)
-    boxes = {name: _box(name, evidence, found.get(name)) for name in network.variables}
-    return Picture(boxes, lay_out(network.graph, {name: box.size for name, box in boxes.items()}))
+    boxes = boxes_of(network, given, bars)
+    layout = lay_out(network.graph, {name: box.size for name, box in boxes.items()})
+    frames = tuple(_frame(name, boxes[name], place) for name, place in layout.places.items())
+    arcs = tuple(arc.path for arc in layout.arcs)
+    return Picture(layout.width + 2 * MARGIN, layout.height + 2 * MARGIN, arcs, frames)
 
 
-def answers(network: BayesianNetwork, given: Any, bars: bool | None) -> Mapping[str, Any]:
+def _frame(name: str, box: Box, place: Place) -> Frame:
+    left, top = place.x - place.half_width, place.y - place.half_height
+    width, height = 2 * place.half_width, 2 * place.half_height
+    head = Area(left, top, width, HEAD if box.rows else height, PALE_AGAINST if box.known else PALE_FOR)
+    texts, bars = [Text(place.x, top + head.height / 2, box.name, NAME_POINTS)], list[Area]()
+    begin, room = left + 1.5 * EDGE + box.label_width, width - box.label_width - NUMBER - 3 * EDGE
+    for k, row in enumerate(box.rows):
+        y = top + HEAD + 0.025 + ROW * (k + 0.5)
+        if row.share is None:
+            texts.append(Text(place.x, y, row.label, ROW_POINTS))
+            continue
+        texts.append(Text(left + EDGE, y, row.label, ROW_POINTS, "start"))
+        texts.append(Text(left + width - EDGE, y, percent(row.share), ROW_POINTS, "end"))
+        for share, color in ((1.0, TRACK), (row.share, AGAINST if box.known else FOR)):
+            bars.append(Area(begin, y - 0.3 * ROW, room * share, 0.6 * ROW, color))
+    border, thickness = (AGAINST, 1.5) if box.known else (BORDER, 0.75)
+    return Frame(name, Area(left, top, width, height, PAPER), head, border, thickness, tuple(bars), tuple(texts))
+
+
+def boxes_of(network: BayesianNetwork, given: Any, bars: bool | None, longest: int = LONGEST_NAME) -> dict[str, Box]:
+    """What is said of each variable, names and other texts no longer than `longest`."""
+    evidence = network._read(given) if given else Evidence({}, {}, {}, {})
+    found = _answers(network, given, bars)
+    return {
+        name: Box(shortened(name, longest, middle=True), name in evidence.names, _rows(name, evidence, found, longest))
+        for name in network.variables
+    }
+
+
+def _answers(network: BayesianNetwork, given: Any, bars: bool | None) -> Mapping[str, Any]:
     """The posteriors that are shown: none where there are too many variables, or no probabilities."""
     if bars is None and (len(network.variables) > FEW or len(network.levels) < len(network.variables)):
         return {}
@@ -103,28 +165,27 @@ def answers(network: BayesianNetwork, given: Any, bars: bool | None) -> Mapping[
         return {}
 
 
-def _box(name: str, evidence: Evidence, found: Any) -> Box:
-    known = name in evidence.names
+def _rows(name: str, evidence: Evidence, answers: Mapping[str, Any], longest: int) -> tuple[Row, ...]:
+    """The levels of a variable, or what is known of it where they are not shown; of a number, mean and deviation."""
+    found = answers.get(name)
     if found is None:
-        rows: tuple[Row, ...] = (Row(shortened(said(evidence.stated[name]), LONGEST_NAME)),) if known else ()
-    elif hasattr(found, "covariance"):  # a number
+        return (Row(shortened(_said(evidence.stated[name]), longest)),) if name in evidence.names else ()
+    if hasattr(found, "covariance"):  # a number
         deviation = float(np.sqrt(found.variance))
-        rows = (Row(f"= {found.mean:.4g}" if not deviation else f"{found.mean:.4g} ± {deviation:.3g}"),)
-    else:
-        rows = level_rows(found)
-    return Box(shortened(name, LONGEST_NAME, middle=True), known, rows)
+        return (Row(f"{short(found.mean)} ± {short(deviation, 3)}" if deviation else f"= {short(found.mean)}"),)
+    return _level_rows(found)
 
 
-def said(known: Any) -> str:
+def _said(known: Any) -> str:
     """What evidence says of a variable, in short."""
     if isinstance(known, Mapping):
-        return "likelihood " + " : ".join(f"{value:.3g}" for value in known.values())
+        return "likelihood " + " : ".join(f"{short(value, 3)}" for value in known.values())
     if is_set(known):
         return "in " + ", ".join(sorted(shown(level) for level in known))
     return f"= {shown(known)}"
 
 
-def level_rows(distribution: Any) -> tuple[Row, ...]:
+def _level_rows(distribution: Any) -> tuple[Row, ...]:
     """A line for each level of one variable; of many levels the most probable, in their order, and the rest together."""
     (labels,) = distribution.levels.values()
     values = distribution.values
@@ -135,21 +196,6 @@ def level_rows(distribution: Any) -> tuple[Row, ...]:
     if len(kept) < len(labels):
         rows.append(Row(f"{len(labels) - len(kept)} others", float(1 - values[list(kept)].sum())))
     return tuple(rows)
-
-
-def percent(share: float) -> str:
-    """A probability as a percentage with one decimal where it tells something.
-
-    Examples
-    --------
-    >>> percent(0.17676), percent(1.0), percent(0.00001), percent(0.0), percent(0.99999)
-    ('17.7 %', '100 %', '< 0.1 %', '0 %', '> 99.9 %')
-    """
-    if 0 < share < 0.0005:
-        return "< 0.1 %"
-    if 0.9995 < share < 1 - 1e-12:
-        return "> 99.9 %"
-    return f"{100 * share:.1f}".removesuffix(".0") + " %"
 
 
 def text_width(text: str, points: float) -> float:

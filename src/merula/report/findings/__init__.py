@@ -11,6 +11,8 @@ from merula.report.findings.result import (
     DataSummary,
     Findings,
     Origin,
+    Points,
+    PointScale,
     RatingCurve,
     RowStory,
 )
@@ -26,6 +28,8 @@ __all__ = [
     "DataSummary",
     "Findings",
     "Origin",
+    "PointScale",
+    "Points",
     "RatingCurve",
     "RowStory",
     "findings_of",

@@ -15,7 +15,6 @@ from merula.answers.decision import underlying
 from merula.answers.evaluation import Evaluation, evaluate
 from merula.answers.evaluation.run import named_models
 from merula.answers.explanation import nomogram
-from merula.answers.explanation.nomograms import Nomogram
 from merula.classify.base import BayesianClassifier
 from merula.classify.conditionals import Conditional, conditional
 from merula.data.encode import encode_target
@@ -26,7 +25,8 @@ from merula.report.findings.contributions import contributions_of, given_others
 from merula.report.findings.curves import cost_curves, rating_curves
 from merula.report.findings.data import summarise_data
 from merula.report.findings.origin import origin_of
-from merula.report.findings.result import Findings, Origin
+from merula.report.findings.points import points_of
+from merula.report.findings.result import Findings, Origin, Points
 from merula.report.findings.row_stories import row_stories
 
 PRIOR_ALONE = "prior alone"  # the baseline: guessing by the classes' frequencies
@@ -189,13 +189,13 @@ def _indices(model: BayesianClassifier, evaluation: Evaluation) -> NDArray[np.in
     return np.array([where.get(label, 0) for label in evaluation.classes], dtype=np.int64)[evaluation.truth]
 
 
-def _nomogram(model: BayesianClassifier, evaluation: Evaluation) -> tuple[Nomogram | None, str]:
+def _nomogram(model: BayesianClassifier, evaluation: Evaluation) -> tuple[Points | None, str]:
     """The nomogram of the two classes that are most often taken for each other; or why there is none."""
     label, against = confused_pair(evaluation)
     if any(column.kind == "text" for column in model.schema_.columns):
         return None, "A nomogram has a scale for each column; a text has one for each word."
     try:
-        return nomogram(model, label, against), ""
+        return points_of(nomogram(model, label, against)), ""
     except ValueError as error:
         return None, f"No nomogram: {error}."
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from merula.answers.evaluation import Evaluation
-    from merula.answers.explanation.nomograms import Nomogram
-    from merula.answers.explanation.reasons import Explanation
-    from merula.classify.conditionals import Conditional
-    from merula.data.schema import Label
+from merula.answers.evaluation import Evaluation
+from merula.answers.explanation.reasons import Explanation
+from merula.classify.conditionals import Conditional
+from merula.core.plain import from_plain, to_plain
+from merula.data.schema import Label
 
 
 @dataclass(frozen=True)
@@ -109,6 +108,36 @@ class Contribution:
     decides: float = 0.0
 
 
+@dataclass(frozen=True)
+class PointScale:
+    """One column of a nomogram: the points of values along its range, of those that are shown, and of a missing one.
+
+    ``values`` are levels (``of_levels``), numbers, or times as texts; beside ``shown`` texts stand their points.
+    """
+
+    column: str
+    of_levels: bool
+    is_time: bool
+    values: tuple[Label, ...]
+    points: tuple[float, ...]
+    shown: tuple[tuple[str, float], ...]
+    missing: float
+
+
+@dataclass(frozen=True)
+class Points:
+    """A nomogram: a scale for each column, the widest first.
+
+    ``totals`` are (probability, total points) at round probabilities, ``curve`` (total points, probability) all along.
+    """
+
+    label: Label
+    against: Label
+    scales: tuple[PointScale, ...]
+    totals: tuple[tuple[float, float], ...]
+    curve: tuple[tuple[float, float], ...]
+
+
 @dataclass(frozen=True, eq=False)
 class RowStory:
     """One row explained, and why it was chosen: "least certain", "most certain" or "most surprising"; rows count from 1.
@@ -155,6 +184,30 @@ class Findings:
     contributions: tuple[Contribution, ...] = ()
     given_others: tuple[Contribution, ...] = ()
     conditionals: tuple[Conditional, ...] = ()
-    nomogram: Nomogram | None = None
+    nomogram: Points | None = None
     rows: tuple[RowStory, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as data that strict JSON holds; `from_dict` reads it.
+
+        Examples
+        --------
+        >>> import json
+        >>> import merula as mr
+        >>> from merula.report import findings_html
+        >>> from merula.report.findings import Findings, findings_of
+        >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+        >>> found = findings_of(mr.evaluate(mr.NaiveBayesClassifier(), heights, sexes, cv=3))
+        >>> text = json.dumps(found.to_dict(), allow_nan=False)
+        >>> findings_html(Findings.from_dict(json.loads(text))) == findings_html(found)
+        True
+        """
+        data: dict[str, Any] = to_plain(self)
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Findings:
+        """The findings that `to_dict` wrote."""
+        found: Findings = from_plain(cls, data)
+        return found

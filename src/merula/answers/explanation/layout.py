@@ -1,0 +1,167 @@
+"""An explanation laid out once, as plain data: text, notebook, LaTeX, waterfall and report are drawn from the same lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from merula.core.arrays import Array
+from merula.show.numbers import NOTHING, from_log, short, signed
+from merula.show.text import shortened
+
+if TYPE_CHECKING:
+    from merula.answers.explanation.reasons import Derivation, Explanation, Reason
+
+MOST_CLASSES, LONGEST_LABEL, LONGEST_CLASS = 5, 36, 20
+LONGEST_NAME, LONGEST_VALUE = 40, 20  # of a bar
+ZERO_EVIDENCE = "The row is impossible under every class: the posterior is the prior."
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: what it is about, the factor of each class shown, and the evidence, as texts.
+
+    ``parts`` are (column, what stands between, value) of each column of a block, or the line's name alone; ``weight`` is
+    the weight of evidence (None where nothing is known, and of sums), ``exponent`` that of a weighted block.
+    """
+
+    parts: tuple[tuple[str, str, str], ...]
+    factors: tuple[str, ...] = ()
+    evidence: str = ""
+    weight: float | None = None
+    exponent: str = ""
+    is_density: bool = False
+
+    @property
+    def label(self) -> str:
+        """``column = value``, or several of them for a block."""
+        return ", ".join(map("".join, self.parts))
+
+    @property
+    def labels(self) -> list[str]:
+        """The same on as many lines as there are columns, long names shortened."""
+        first, *more = (
+            f"{shortened(name, LONGEST_LABEL, middle=True)}{relation}{shortened(value, LONGEST_LABEL)}"
+            for name, relation, value in self.parts
+        )
+        exponent = f" ^{self.exponent}" if self.exponent else ""
+        return [first + exponent + (" and" if more else ""), *(f"  {label}" for label in more)]
+
+    @property
+    def brief(self) -> str:
+        """The first column with both ends readable, and how many more there are."""
+        (name, relation, value), *others = self.parts
+        more = f" and {len(others)} more" if others else ""
+        return f"{shortened(name, LONGEST_NAME, middle=True)}{relation}{shortened(value, LONGEST_VALUE)}{more}"
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What stands beside the label; nothing beside a caption."""
+        return (*self.factors, self.evidence) if self.factors else ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """One sum of terms: the prior, a line for each reason, the joint; its caption is shown where there are several."""
+
+    caption: Line
+    prior: Line
+    reasons: tuple[Line, ...]
+    joint: Line
+
+    @property
+    def known(self) -> list[Line]:
+        """The reasons of which something is known."""
+        return [line for line in self.reasons if line.weight is not None]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The whole: the classes that are shown, the parts, the joint and the posterior, and what is to be noted below."""
+
+    classes: tuple[str, ...]
+    heading: str
+    parts: tuple[Part, ...]
+    joint: Line
+    posterior: Line
+    hidden: int
+    zero_evidence: bool
+
+    @property
+    def lines(self) -> list[Line | None]:
+        """Every line in its order; None is a rule."""
+        if len(self.parts) == 1:
+            (part,) = self.parts
+            return [part.prior, *part.reasons, None, self.joint, self.posterior]
+        several = [line for part in self.parts for line in (part.caption, part.prior, *part.reasons, part.joint)]
+        return [*several, None, self.posterior]
+
+    @property
+    def notes(self) -> list[str]:
+        """How many classes are left out, and whether the row is impossible."""
+        hidden = [f"({self.hidden} less probable classes not shown)"] if self.hidden else []
+        return [*hidden, *([ZERO_EVIDENCE] if self.zero_evidence else [])]
+
+
+def lay_out(explanation: Explanation, most: int = MOST_CLASSES) -> Layout:
+    """The lines of an explanation, with at most so many classes."""
+    shown = _shown_classes(explanation, most)
+    several = len(explanation.derivations) > 1
+    total = "" if several else signed(explanation.derivations[0].log_odds)
+    return Layout(
+        tuple(str(explanation.classes[k]) for k in shown),
+        _heading(explanation),
+        tuple(_part(part, shown, several) for part in explanation.derivations),
+        _line("joint", _factors(explanation.log_joint, shown), ""),
+        _line("posterior", [short(explanation.posterior[k]) for k in shown], total),
+        len(explanation.classes) - len(shown),
+        explanation.zero_evidence,
+    )
+
+
+def _shown_classes(explanation: Explanation, most: int) -> list[int]:
+    """Which classes to show: all if they are few, else the most probable and those the explanation is about."""
+    if len(explanation.classes) <= most:
+        return list(range(len(explanation.classes)))
+    about = [
+        index for index, name in enumerate(explanation.classes) if name in (explanation.label, explanation.against)
+    ]
+    likely = np.argsort(-explanation.posterior, kind="stable").tolist()
+    return sorted([*about, *(index for index in likely if index not in about)][:most])
+
+
+def _heading(explanation: Explanation) -> str:
+    """What the weights of evidence speak for."""
+    against = "" if explanation.against is None else f" against {shortened(str(explanation.against), LONGEST_CLASS)}"
+    return f"evidence for {shortened(str(explanation.label), LONGEST_CLASS)}{against}"
+
+
+def _part(part: Derivation, shown: list[int], several: bool) -> Part:
+    return Part(
+        _line(f"{part.name or 'component'} (share {short(part.share)})", (), ""),
+        _line("prior", _factors(part.log_prior, shown), signed(part.prior_log_odds), part.prior_log_odds),
+        tuple(_reason(reason, shown) for reason in part.reasons),
+        _line("joint", _factors(part.log_joint, shown), signed(part.log_odds) if several else ""),
+    )
+
+
+def _reason(reason: Reason, shown: list[int]) -> Line:
+    return Line(
+        tuple(zip(reason.columns, reason.relations, reason.values, strict=True)),
+        tuple(_factors(reason.log_terms, shown)) if reason.known else (NOTHING,) * len(shown),
+        signed(reason.evidence) if reason.known else NOTHING,
+        float(reason.evidence) if reason.known else None,
+        "" if reason.weight == 1 else short(reason.weight, 3),
+        reason.is_density,
+    )
+
+
+def _line(name: str, factors: Iterable[str], evidence: str, weight: float | None = None) -> Line:
+    return Line(((name, "", ""),), tuple(factors), evidence, weight)
+
+
+def _factors(log_values: Array, shown: list[int]) -> list[str]:
+    return [from_log(float(log_values[k])) for k in shown]
