@@ -29,7 +29,7 @@ ALLOWED = 0.10
 WORKER = Path(__file__).with_name("compare_cases.py")
 
 
-class Failed(Exception):
+class NoAnswerError(Exception):
     """What a checkout said instead of an answer."""
 
 
@@ -45,14 +45,14 @@ class Checkout:
         )
 
     def ask(self, *question: Any) -> Any:
-        """The answer to one question; `Failed` with the checkout's own words if it has none."""
+        """The answer to one question; `NoAnswerError` with the checkout's own words if it has none."""
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps(question) + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         answer = json.loads(line) if line else {"error": "the process ended; see above"}
         if isinstance(answer, dict):
-            raise Failed(f"{self.name}: {answer['error']}")
+            raise NoAnswerError(f"{self.name}: {answer['error']}")
         return answer
 
     def close(self) -> None:
@@ -64,7 +64,7 @@ class Checkout:
 
 def measured(checkouts: list[Checkout], call: str, rounds: int) -> dict[str, list[list[float]]]:
     """Processor and clock seconds of one call, for each checkout and round."""
-    repeats = [checkout.ask("enough", call) for checkout in checkouts][0]
+    repeats, *_ = [checkout.ask("enough", call) for checkout in checkouts]
     times: dict[str, list[list[float]]] = {checkout.name: [] for checkout in checkouts}
     for start in range(rounds):
         first = start % len(checkouts)
@@ -114,15 +114,15 @@ def compare(checkouts: list[Checkout], cases: dict[str, list[str]], rows: int, r
     worse = []
     for case, only in cases.items():
         try:
-            calls = [checkout.ask("open", case, rows) for checkout in checkouts][0]
-        except Failed as error:
+            calls, *_ = [checkout.ask("open", case, rows) for checkout in checkouts]
+        except NoAnswerError as error:
             print(f"{case:<46}left out, {error}", flush=True)
             continue
         for call in [name for name in calls if not only or name in only]:
             try:
                 if report(f"{case} {call}", measured(checkouts, call, rounds)):
                     worse.append(f"{case} {call}")
-            except Failed as error:
+            except NoAnswerError as error:
                 print(f"{f'{case} {call}':<46}left out, {error}", flush=True)
     return worse
 

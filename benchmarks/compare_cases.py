@@ -156,7 +156,7 @@ def case_batches(mr: Any, rows: int) -> dict[str, Call]:
 
 
 def case_files(mr: Any, rows: int) -> dict[str, Call]:
-    model, frame = mixed(mr)
+    model, _ = mixed(mr)
     folder = Path(tempfile.mkdtemp(prefix="merula-compare-"))
     X, y = numbers(max(100, rows // 20), 10)
     table = pd.DataFrame(X.round(4), columns=[f"length {j}" for j in range(10)])
@@ -198,7 +198,7 @@ def in_new_process(code: str) -> None:
 def alarm(mr: Any) -> Any:
     path = DATA / "networks" / "alarm.bif"
     if not path.exists():
-        raise Absent(f"{path} is not there; MERULA_DATA names the folder that holds networks/alarm.bif")
+        raise AbsentError(f"{path} is not there; MERULA_DATA names the folder that holds networks/alarm.bif")
     return mr.read_network(path)
 
 
@@ -256,7 +256,7 @@ def case_structure(mr: Any, rows: int) -> dict[str, Call]:
 CASES = {name.removeprefix("case_"): case for name, case in list(globals().items()) if name.startswith("case_")}
 
 
-class Absent(Exception):
+class AbsentError(Exception):
     """A file that a case needs is not there."""
 
 
