@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from merula.core.arrays import Array
 from merula.core.compiled import kernel
@@ -101,6 +102,24 @@ def to_log_posterior(log_joint: Array, log_prior: Array) -> int:
         log_total = np.log(total)
         for label in range(log_joint.shape[1]):
             log_joint[row, label] -= log_total
+    return impossible
+
+
+@kernel
+def most_probable(log_joint: Array, log_prior: Array, best: NDArray[np.int64]) -> int:
+    """Write the index of each row's first largest value to `best`; the number of rows without evidence.
+
+    The largest log P(class, row) is that of the largest posterior, so nothing is normalised; a row of −inf alone gets the
+    first largest class of the prior.
+    """
+    impossible, fallback = 0, int(np.argmax(log_prior))
+    for row in range(log_joint.shape[0]):
+        peak, found = -np.inf, fallback
+        for label in range(log_joint.shape[1]):
+            if log_joint[row, label] > peak:
+                peak, found = log_joint[row, label], label
+        best[row] = found
+        impossible += peak == -np.inf
     return impossible
 
 
