@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DATA ?= penguins
 TARGET ?=
 
-.PHONY: run test lint types imports bench docs examples picture format clean
+.PHONY: run test lint types imports bench compare docs examples picture format clean
 
 # The main job on the penguins, or on any table: make run DATA=my.csv TARGET=outcome
 run: $(VENV)/.command
@@ -30,6 +30,12 @@ bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/networks.py
 	$(BIN)/python benchmarks/structures.py
 	$(BIN)/python benchmarks/network_em.py
+
+# Is anything slower than it was? make compare OLD=../before; CASES='gaussian categoricals' and ROWS=100000 for a quick look
+CASES ?=
+ROWS ?= 1000000
+compare: $(VENV)/.ready
+	$(BIN)/python benchmarks/compare.py '$(OLD)' . $(CASES) --rows $(ROWS)
 
 # The documentation as a site in site/; nothing is fetched, and a warning is an error.
 docs: $(VENV)/.ready

@@ -9,7 +9,14 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.special import log_softmax, logsumexp, softmax
 
 import merula as mr
-from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior, zero_evidence_notes
+from merula.core.logspace import (
+    log_sum_exp,
+    most_probable,
+    safe_log,
+    to_log_posterior,
+    to_posterior,
+    zero_evidence_notes,
+)
 
 LOG_PRIOR = np.log([0.5, 0.3, 0.2])
 TURNS = {"posterior": to_posterior, "log posterior": to_log_posterior}
@@ -122,3 +129,23 @@ def test_the_posterior_is_written_in_place_into_a_view():
     table = np.zeros((6, 2))
     to_posterior(table[2:4], np.log([0.5, 0.5]))
     assert table.tolist() == [[0, 0]] * 2 + [[0.5, 0.5]] * 2 + [[0, 0]] * 2
+
+
+@settings(deadline=None)
+@given(
+    arrays(
+        np.float64, st.tuples(st.integers(0, 20), st.just(3)), elements=st.one_of(LOGS, st.sampled_from([0.0, -1.0]))
+    )
+)
+def test_the_most_probable_class_is_the_first_largest_or_the_priors(joint):
+    best = np.full(len(joint), -7)
+    impossible = most_probable(joint, LOG_PRIOR, best)
+    nothing = (joint == -np.inf).all(axis=1)
+    assert impossible == nothing.sum()
+    assert best.tolist() == np.where(nothing, 0, joint.argmax(axis=1) if len(joint) else 0).tolist()
+
+
+def test_without_evidence_the_most_probable_class_is_the_first_largest_of_the_prior():
+    best = np.empty(2, dtype=np.int64)
+    assert most_probable(np.full((2, 3), -np.inf), np.log([0.2, 0.4, 0.4]), best) == 2
+    assert best.tolist() == [1, 1]

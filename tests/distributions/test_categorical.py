@@ -253,3 +253,80 @@ def test_bernoulli_needs_exactly_two_levels():
         Bernoulli().encodes(Column("größe", "categorical", levels=("klein", "mittel", "groß"), declared=True))
     with pytest.raises(ValueError, match="column 'visited' is datetime"):
         Bernoulli().encodes(Column("visited", "datetime"))
+
+
+def looked_up(found, cells):
+    """Σ over columns of the log table's row for each cell, one cell after the other; and how many cells are unseen."""
+    result, unseen = np.zeros((len(cells), found.log_table[0].shape[1])), {}
+    for j, (name, levels) in enumerate(zip(found.columns, found.level_sets, strict=True)):
+        for row, cell in enumerate(cells[:, j].tolist()):
+            known = len(levels) if cell is None else levels.index(cell) if cell in levels else len(levels) + 1
+            unseen[name] = unseen.get(name, 0) + (known == len(levels) + 1)
+            result[row] += found.log_table[j][known]
+    return result, {name: count for name, count in unseen.items() if count}
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4, 5, 8, 9])
+@pytest.mark.parametrize("rows", [1, 63, 64, 65, 200])
+def test_any_number_of_classes_and_rows(build, read, classes, rows):
+    rng = np.random.default_rng(classes * rows)
+    words = np.array(["klein", "groß", "mittel", "winzig", None], dtype=object)
+    species = rng.integers(0, classes, 400)
+    species[:classes] = range(classes)
+    found = build(Categorical(), pd.DataFrame(words[rng.choice([0, 1, 4], (400, 7))]), species, unseen="smooth")
+    cells = words[rng.integers(0, 5, (rows, 7))]
+    expected, unseen = looked_up(found, cells)
+    asked = read(found, pd.DataFrame(cells), kinds="categorical")
+    np.testing.assert_allclose(found.log_prob(asked), expected, rtol=1e-12)
+    assert asked.unseen_hits == unseen
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64])
+@pytest.mark.parametrize("order", ["C", "F", "every other row", "backwards"])
+def test_matrices_however_they_lie_in_memory(build, read, dtype, order):
+    rng = np.random.default_rng(5)
+    found = build(Categorical(), rng.integers(3, 7, (300, 6)), rng.integers(0, 4, 300), kinds="categorical")
+    cells = rng.integers(1, 9, (150, 6))
+    matrix = np.asarray(cells.astype(dtype), order="F" if order == "F" else "C")
+    if order == "every other row":
+        matrix = np.repeat(matrix, 2, axis=0)[::2]
+    if order == "backwards":
+        matrix = np.ascontiguousarray(matrix[::-1, ::-1])[::-1, ::-1]
+    expected, unseen = looked_up(found, cells.astype(object))
+    asked = read(found, matrix, kinds="categorical")
+    np.testing.assert_allclose(found.log_prob(asked), expected, rtol=1e-12)
+    assert asked.unseen_hits == unseen
+    assert set(unseen) == set(found.columns)
+
+
+def test_few_levels_within_a_wide_range(build, read):
+    rng = np.random.default_rng(6)
+    levels = np.array([-30_000, -29_999, 0, 17, 30_000])
+    found = build(
+        Categorical(), levels[rng.integers(0, 5, (20_000, 3))], rng.integers(0, 3, 20_000), kinds="categorical"
+    )
+    cells = np.concatenate([levels[rng.integers(0, 5, (20_000, 3))], [[1, 17, 0], [2**40, -(2**40), 30_001]]])
+    expected, unseen = looked_up(found, cells.astype(object))
+    asked = read(found, cells, kinds="categorical")
+    np.testing.assert_allclose(found.log_prob(asked), expected, rtol=1e-12)
+    assert asked.unseen_hits == unseen == {"x0": 2, "x1": 1, "x2": 1}
+
+
+def test_a_row_has_the_same_bits_alone_and_among_others(build, read):
+    found = build(Categorical(), FRAME, SPECIES, kinds="categorical")
+    together = found.log_prob(read(found, FRAME, kinds="categorical"))
+    for row in (0, 63, 64, 200):
+        alone = found.log_prob(read(found, FRAME.iloc[[row]], kinds="categorical"))
+        assert alone.tolist() == together[[row]].tolist()
+
+
+@pytest.mark.parametrize("classes", [3, 4])
+def test_adds_to_whatever_there_is_wherever_it_lies(build, read, classes):
+    rng = np.random.default_rng(classes)
+    matrix, species = rng.integers(0, 3, (90, 5)), rng.permutation(np.arange(90) % classes)
+    found = build(Categorical(), matrix, species, kinds="categorical")
+    before = rng.normal(size=(90, classes))
+    asked = read(found, matrix, kinds="categorical")
+    for out in (before.copy(), np.asfortranarray(before), np.repeat(before, 2, axis=1)[:, ::2]):
+        found.add_log_prob(asked, out)
+        np.testing.assert_allclose(out, before + looked_up(found, matrix.astype(object))[0], rtol=1e-12)

@@ -107,20 +107,19 @@ def to_log_posterior(log_joint: Array, log_prior: Array) -> int:
 
 @kernel
 def most_probable(log_joint: Array, log_prior: Array, best: NDArray[np.int64]) -> int:
-    """Write where each row of log P(class, row) is largest to `best`, the first of equals; the number of rows without evidence.
+    """Write the index of each row's first largest value to `best`; the number of rows without evidence.
 
-    A row of −inf alone is answered by the prior, as in `to_posterior`; nothing is normalised.
+    The largest log P(class, row) is that of the largest posterior, so nothing is normalised; a row of −inf alone gets the
+    first largest class of the prior.
     """
-    impossible = 0
+    impossible, fallback = 0, int(np.argmax(log_prior))
     for row in range(log_joint.shape[0]):
-        largest = 0
-        for label in range(1, log_joint.shape[1]):
-            if log_joint[row, label] > log_joint[row, largest]:
-                largest = label
-        if log_joint[row, largest] == -np.inf:
-            impossible += 1
-            largest = int(np.argmax(log_prior))
-        best[row] = largest
+        peak, found = -np.inf, fallback
+        for label in range(log_joint.shape[1]):
+            if log_joint[row, label] > peak:
+                peak, found = log_joint[row, label], label
+        best[row] = found
+        impossible += peak == -np.inf
     return impossible
 
 

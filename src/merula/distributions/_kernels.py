@@ -9,9 +9,40 @@ from numpy.typing import NDArray
 
 from merula.core.arrays import Array
 from merula.core.compiled import kernel, prefetch
-from merula.distributions._vectors import PANEL, squared_norms
+from merula.distributions._vectors import PANEL, add_rows, squared_norms
 
 FAR = 1e190  # a sum of squares that some value beyond 1e100 standard deviations may have caused
+LEVELS_PANEL = 128  # rows whose levels are looked up at once: their slots stay in the nearest cache
+
+
+@kernel
+def slot_table(
+    indices: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    log_prob: Array,
+    widest: int,
+) -> tuple[Array, NDArray[np.uint32], NDArray[np.bool_], NDArray[np.bool_]]:
+    """What `add_levels` looks up: log probabilities, the row of each slot, whether it is unseen; and the columns with such a slot.
+
+    `indices` maps every slot of the columns laid end to end to a level, m for missing, m + 1 for unseen; `starts` is where a
+    column's levels begin in `log_prob`. Up to `widest` numbers are laid out slot by slot: then no slot needs to be told its row,
+    and the second result is empty. Each column's last slot is for codes out of range; it is unseen by definition.
+    """
+    row_of, unseen = np.empty(len(indices), dtype=np.uint32), np.empty(len(indices), dtype=np.bool_)
+    met = np.zeros(len(starts) - 1, dtype=np.bool_)
+    for column in range(len(met)):
+        for slot in range(offsets[column], offsets[column + 1]):
+            row_of[slot] = starts[column] + indices[slot]
+            unseen[slot] = row_of[slot] + 1 == starts[column + 1]
+            met[column] |= unseen[slot] and slot + 1 < offsets[column + 1]
+    if len(indices) * log_prob.shape[1] > widest:
+        return log_prob, row_of, unseen, met
+    table = np.empty((len(indices), log_prob.shape[1]))
+    for slot in range(len(indices)):
+        for label in range(log_prob.shape[1]):
+            table[slot, label] = log_prob[row_of[slot], label]
+    return table, row_of[:0], unseen, met
 
 
 @kernel
@@ -20,27 +51,79 @@ def add_levels(
     shift: NDArray[np.int64],
     width: NDArray[np.int64],
     offsets: NDArray[np.int64],
-    indices: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    log_prob: Array,
-    unseen: NDArray[np.int64],
+    table: Array,
+    row_of: NDArray[np.uint32],
+    unseen: NDArray[np.bool_],
+    met: NDArray[np.bool_],
     out: Array,
-) -> None:
-    """out[row, class] += log_prob[place of the row's level, class] for every column; `unseen` counts levels not known.
+) -> NDArray[np.int64]:
+    """out[row, class] += log P(level given class) over the columns; how many cells of each column have a level not known.
 
-    `places` maps every slot to a level, m for missing, m + 1 for unseen; `starts` is where a column's levels begin.
+    A panel of rows at a time: the slots of its cells, all columns alike, so that they are found many at once; then, where
+    there is a map, the rows of the table they stand for; then a sum of rows of the table for each row of the panel. Slots
+    are looked at one by one only in columns that may hold an unseen level, or where some code is out of range.
     """
-    classes = out.shape[1]
+    slots = np.empty((LEVELS_PANEL, codes.shape[1]), dtype=np.uint32)
+    total, hits = np.empty((1, table.shape[1])), np.zeros(codes.shape[1], dtype=np.int64)
+    for start in range(0, codes.shape[0], LEVELS_PANEL):
+        rows = min(LEVELS_PANEL, codes.shape[0] - start)
+        beyond = _find_slots(codes[start : start + rows], shift, width, offsets, slots)
+        for column in range(codes.shape[1]):
+            if met[column] or beyond:
+                for row in range(rows):
+                    hits[column] += unseen[slots[row, column]]
+        if len(row_of):
+            for row in range(rows):
+                for column in range(codes.shape[1]):
+                    slots[row, column] = row_of[slots[row, column]]
+        for row in range(rows):
+            if out.flags.c_contiguous and out.shape[1] == table.shape[1]:
+                add_rows(table, slots, row, out, start + row)
+                continue
+            total[:] = 0.0
+            add_rows(table, slots, row, total, 0)
+            for label in range(out.shape[1]):
+                out[start + row, label] += total[0, label]
+    return hits
+
+
+@kernel
+def _find_slots(
+    codes: NDArray[Any],
+    shift: NDArray[np.int64],
+    width: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    slots: NDArray[np.uint32],
+) -> int:
+    """Write the slot of every cell, in place; more than 0 where some cell is out of range.
+
+    As unsigned numbers, codes below the range are as far out as those beyond it. The inner loop goes along memory.
+    """
+    beyond, own = 0, np.empty(LEVELS_PANEL, dtype=np.uint32)
+    if codes.strides[0] < codes.strides[1]:
+        for column in range(codes.shape[1]):
+            lowest, highest = codes[0, column], codes[0, column]
+            for row in range(codes.shape[0]):
+                lowest, highest = min(lowest, codes[row, column]), max(highest, codes[row, column])
+            first, last, offset = shift[column], np.uint64(width[column]), np.uint64(offsets[column])
+            if np.int64(lowest) >= first and np.uint64(highest - first) < last:
+                move = np.uint32(offset - np.uint64(first))
+                for row in range(codes.shape[0]):
+                    own[row] = np.uint32(codes[row, column]) + move
+            else:
+                beyond += 1
+                for row in range(codes.shape[0]):
+                    own[row] = np.uint32(offset + min(np.uint64(codes[row, column] - first), last))
+            for row in range(codes.shape[0]):
+                slots[row, column] = own[row]
+        return beyond
     for row in range(codes.shape[0]):
         prefetch(codes, row)
         for column in range(codes.shape[1]):
-            # as unsigned numbers, codes below the range are as far out as those beyond it
             slot = min(np.uint64(codes[row, column] - shift[column]), np.uint64(width[column]))
-            index = np.uint64(starts[column] + indices[np.uint64(offsets[column]) + slot])
-            if index + 1 == starts[column + 1]:
-                unseen[column] += 1
-            for label in range(classes):
-                out[row, label] += log_prob[index, label]
+            beyond += slot == np.uint64(width[column])
+            slots[row, column] = np.uint32(np.uint64(offsets[column]) + slot)
+    return beyond
 
 
 @kernel
@@ -58,7 +141,7 @@ def add_tokens(
 ) -> bool:
     """out[row, class] += log_present + Σ amount · log_table[word, class]; a missing text adds `log_missing`.
 
-    `places` maps the words' codes to rows of the table, −1 for words it does not know; empty if they are the rows themselves.
+    `indices` maps the words' codes to rows of the table, −1 for words it does not know; empty if they are the rows themselves.
     False if some amount is negative, infinite or NaN.
     """
     fine = True

@@ -1,7 +1,7 @@
-"""Squared lengths of whitened rows, with the sums kept in vector registers.
+"""Squared lengths of whitened rows, and sums of rows of a table, both with the sums kept in vector registers.
 
-The one loop here that the compiler does not vectorise well by itself: written as Python, every sum goes through memory
-at each step. It is stated as vector instructions instead, which any processor's code generator knows how to split.
+The two loops here that the compiler does not vectorise well by itself: written as Python, every sum goes through memory
+at each step. They are stated as vector instructions instead, which any processor's code generator knows how to split.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ VECTORS, COLUMNS = 3, 4  # rows in 3 vectors by 4 columns of W: 12 sums and thei
 LANES = 8 if binding.get_host_cpu_features().get("avx512f") else 4
 PANEL = VECTORS * LANES  # rows at once
 CONTRACT = ("contract",)
+AT_ONCE = 4  # columns of a table whose sums share a vector
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -80,3 +81,38 @@ def _write_loops(builder: Any, size: Any, panel: Any, whitening: Any, offset: An
                 add_product(z, z, total)
     for lane, total in enumerate(totals):
         builder.store(builder.load(total), as_vector(at(norm, number(0), lane * LANES)), align=8)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def add_rows(_: Any, table: Any, chosen: Any, row: Any, total: Any, at: Any) -> tuple[Any, Callable[..., Any]]:
+    """total[at] += table[chosen[row, k]] for every k, one after the other.
+
+    All three are contiguous, `table` and `total` of float64 and as wide as each other, a multiple of AT_ONCE.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        views = [context.make_array(signature.args[k])(context, builder, arguments[k]) for k in (0, 1, 3)]
+        width, count = (builder.extract_value(view.shape, 1) for view in views[:2])
+        rows = builder.gep(views[1].data, [builder.mul(arguments[2], count)])
+        own = builder.gep(views[2].data, [builder.mul(arguments[4], width)])
+        _write_sums(builder, width, count, views[0].data, rows, own)
+        return context.get_dummy_value()
+
+    return types.void(table, chosen, row, total, at), generate
+
+
+def _write_sums(builder: Any, width: Any, count: Any, table: Any, rows: Any, total: Any) -> None:
+    """The loops over the columns of the table, AT_ONCE at a time, and over its rows."""
+    vector = ir.VectorType(ir.DoubleType(), AT_ONCE)
+
+    def at(pointer: Any, index: Any) -> Any:
+        return builder.bitcast(builder.gep(pointer, [index]), vector.as_pointer())
+
+    running = cgutils.alloca_once(builder, vector)
+    with cgutils.for_range_slice(builder, width.type(0), width, width.type(AT_ONCE)) as (column, _):
+        builder.store(builder.load(at(total, column), align=8), running)
+        with cgutils.for_range(builder, count) as loop:
+            row = builder.zext(builder.load(builder.gep(rows, [loop.index])), width.type)
+            values = builder.load(at(table, builder.add(builder.mul(row, width), column)), align=8)
+            builder.store(builder.fadd(builder.load(running), values), running)
+        builder.store(builder.load(running), at(total, column), align=8)

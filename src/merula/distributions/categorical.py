@@ -15,10 +15,13 @@ from merula.core.logspace import safe_log
 from merula.data.encode import Encoded
 from merula.data.schema import Column, Label
 from merula.data.table import label_array
-from merula.distributions._kernels import add_levels
+from merula.distributions._kernels import add_levels, slot_table
+from merula.distributions._vectors import AT_ONCE
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
 from merula.distributions.priors import Smoothing, checked_smoothing, smoothed, unseen_probability
 from merula.stats import LevelCounts, Statistic
+
+WIDEST = 2**18  # numbers in a table with a row for every slot, so that it stays in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,20 +46,27 @@ class CategoricalDistribution(Distribution):
 
     @cached_property
     def _stacked(self) -> tuple[Array, NDArray[np.int64]]:
-        """All tables end to end, and where each begins."""
+        """All tables end to end, as wide as vectors are, and where each begins."""
         starts = np.concatenate(([0], np.cumsum([len(table) for table in self.log_table])))
-        return np.ascontiguousarray(np.concatenate(self.log_table)), starts
+        classes = self.log_table[0].shape[1]
+        stacked = np.zeros((starts[-1], -(-classes // AT_ONCE) * AT_ONCE))
+        np.concatenate(self.log_table, out=stacked[:, :classes])
+        return stacked, starts
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         """See `Distribution.add_log_prob`."""
         tile = rows.codes(self.columns)
-        indices = rows.level_table(self.columns, self.level_sets)
-        table, starts = self._stacked
-        unseen = np.zeros(len(self.columns), dtype=np.int64)
-        offsets = rows.remember(("offsets", self.columns), lambda: tile.offsets)
-        add_levels(tile.codes, tile.shift, tile.width, offsets, indices, starts, table, unseen, out)
-        if unseen.any():
-            rows.note_unseen(self.columns, unseen)
+
+        def laid_out() -> tuple[Any, Any]:
+            (stacked, starts), offsets = self._stacked, tile.offsets
+            indices = rows.level_table(self.columns, self.level_sets)
+            return self, (offsets, *slot_table(indices, offsets, starts, stacked, max(WIDEST, 2 * stacked.size)))
+
+        # kept with the distribution, so that no other has its id
+        lookup: tuple[Any, Any, Any, Any, Any] = rows.remember(("slots", id(self)), laid_out)[1]
+        hits = add_levels(tile.codes, tile.shift, tile.width, *lookup, out)
+        if hits.any():
+            rows.note_unseen(self.columns, hits)
 
     def log_prob(self, rows: Encoded) -> Array:
         """See `Distribution.log_prob`."""

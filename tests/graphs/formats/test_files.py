@@ -1,5 +1,6 @@
 """Files by suffix: what is said when the file, its suffix, its compression or its encoding is wrong."""
 
+import codecs
 import gzip
 from pathlib import Path
 
@@ -22,10 +23,24 @@ def written(path, data):
 
 
 class TestEncodings:
-    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
     def test_unicode_with_or_without_a_mark(self, encoding, tmp_path):
         nodes = read_nodes(written(tmp_path / "a.bif", GROESSE.encode(encoding)))
         assert (nodes[0].name, nodes[0].levels) == ("größe", ("klein", "groß"))
+
+    @pytest.mark.parametrize(
+        ("mark", "encoding"),
+        [
+            (codecs.BOM_UTF16_LE, "utf-16-le"),
+            (codecs.BOM_UTF16_BE, "utf-16-be"),
+            (codecs.BOM_UTF32_LE, "utf-32-le"),
+            (codecs.BOM_UTF32_BE, "utf-32-be"),
+        ],
+    )
+    @pytest.mark.parametrize(("name", "text"), [("a.bif", GROESSE), ("a.xmlbif", XML.format("UTF-8"))])
+    def test_a_mark_goes_before_everything_in_either_byte_order(self, name, text, mark, encoding, tmp_path):
+        (node,) = read_nodes(written(tmp_path / name, mark + text.encode(encoding)))
+        assert (node.name, node.levels[0]) == ("größe", "klein")
 
     def test_another_encoding_is_named_by_byte_and_line(self, tmp_path):
         """pgmpy #1560: such files do exist."""

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from merula.core.encodings import marked_encoding
 from merula.core.notes import warn_user
 
 SEPARATORS = ",;\t|"
 SAMPLE = 2**16  # characters that tell the separator
 DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"[-+]?\d+,\d+"), re.compile(r"[-+]?\d*\.\d+")
 NUMBER = re.compile(r"\s*[-+]?\d*\.?\d+([eE][-+]?\d+)?\s*")
-MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # begins with the mark of UTF-16
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 WIDE = (("utf-16-le", 1), ("utf-16-be", 0))  # which of a plain letter's two bytes is zero
 EXCEL = re.compile(rb"\Asep=.\r?\n")  # what Excel writes before the header, for itself
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # what no text holds
@@ -108,12 +101,12 @@ def _without_gaps(column: Any, decimal: str) -> tuple[Any, str] | None:
 
 def is_marked(data: bytes) -> bool:
     """Whether the text begins with the mark of an encoding other than UTF-8."""
-    return any(data.startswith(mark) for mark, name in MARKS if name != "utf-8-sig")
+    return marked_encoding(data) not in (None, "utf-8-sig")
 
 
 def in_utf8(data: bytes, encoding: str | None) -> bytes:
     """The same text in UTF-8 without a mark; a ValueError that says where it is not in the encoding, or no text at all."""
-    chosen = encoding or next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
+    chosen = encoding or marked_encoding(data) or "utf-8"
     if chosen not in ("utf-16", "utf-32") and not encoding and BINARY.search(data[:SAMPLE]):
         raise ValueError(_no_text(data[:SAMPLE]))
     try:

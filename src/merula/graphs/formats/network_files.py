@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import os
 import re
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from merula.core.atomic_file import check_index, nearest_file, whole_file
+from merula.core.encodings import marked_encoding
 from merula.graphs.formats import bif, merula_json, net, uai, xdsl, xmlbif
 from merula.graphs.formats.checks import nearest
 from merula.graphs.network.node import AnyNode
@@ -19,7 +19,6 @@ from merula.graphs.network.node import AnyNode
 PathLike = str | os.PathLike[str]
 LARGEST_FILE = 2**31  # bytes, unpacked
 XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']""")
-MARKS = [(codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")]
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ def _content(path: Path) -> bytes:
 
 def _decoded(data: bytes, encoding: str | None) -> str:
     """The text in the bytes, in the encoding stated, marked or declared, else UTF-8; lines end in a line feed."""
-    chosen = encoding or next((name for mark, name in MARKS if data.startswith(mark)), None)
+    chosen = encoding or marked_encoding(data)
     if chosen is None:
         found = XML_ENCODING.match(data[:200])
         chosen = found[1].decode() if found else "utf-8"
