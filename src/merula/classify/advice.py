@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.notes import warn_user
+from merula.core.threads import thread_count
 from merula.data.encode import Encoded, Target, infer_schema
 from merula.data.encode.lookalikes import are_dates, meant_missing, others_than_numbers, shown
 from merula.data.schema import Column
@@ -69,8 +70,17 @@ class Remark:
     kind: str
 
 
-def review(table: Table, target: Target | None, kinds: Mapping[str, str] | None = None) -> list[Remark]:
-    """What should be said of a table's columns, in their order; of those whose kind is stated in `kinds`, nothing about it.
+def guessed_columns(table: Table, kinds: Mapping[str, str] | None = None) -> tuple[Column, ...]:
+    """The columns, of the kinds stated or that a model would guess; what is guessed is for `review` to say."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return infer_schema(table, kinds, threads=thread_count(None)).columns
+
+
+def review(
+    table: Table, columns: Sequence[Column], target: Target | None, stated: Collection[str] = ()
+) -> list[Remark]:
+    """What should be said of a table's columns, in their order; of those whose kind is `stated`, nothing about it.
 
     Without a target nothing is said of leaks.
 
@@ -88,12 +98,12 @@ def review(table: Table, target: Target | None, kinds: Mapping[str, str] | None 
     >>> from merula.data.table import open_table
     >>> import pandas as pd
     >>> birds = pd.DataFrame({"ring": range(40), "planet": "Earth", "wing": [4.9, 5.1, 9.8, 9.5] * 10})
-    >>> [(remark.column, remark.what) for remark in review(open_table(birds), encode_target(["wren", "wren", "tit", "tit"] * 10, 40))]
+    >>> table, target = open_table(birds), encode_target(["wren", "wren", "tit", "tit"] * 10, 40)
+    >>> [(remark.column, remark.what) for remark in review(table, guessed_columns(table), target)]
     [('ring', 'identifier'), ('planet', 'constant'), ('wing', 'leak')]
     """
-    stated = dict(kinds or {})
     remarks = []
-    for position, column in enumerate(_columns(table, stated)):
+    for position, column in enumerate(columns):
         if column.kind == "ignore":
             continue
         if column.kind in ("text", "categorical"):
@@ -104,26 +114,20 @@ def review(table: Table, target: Target | None, kinds: Mapping[str, str] | None 
     return remarks
 
 
-def advised_kinds(table: Table, remarks: Sequence[Remark], kinds: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The kind of every column: as stated, as the remarks advise, else as a model would guess it.
+def advised_kinds(columns: Sequence[Column], remarks: Sequence[Remark]) -> dict[str, str]:
+    """The kind of every column: as the remarks advise, else its own.
 
     Examples
     --------
     >>> from merula.data.table import open_table
     >>> import pandas as pd
     >>> birds = open_table(pd.DataFrame({"ring": range(40), "brood": [1, 2] * 20, "wing": [4.9, 5.1, 9.8, 9.5] * 10}))
-    >>> advised_kinds(birds, review(birds, None))
+    >>> columns = guessed_columns(birds)
+    >>> advised_kinds(columns, review(birds, columns, None))
     {'ring': 'ignore', 'brood': 'categorical', 'wing': 'numeric'}
     """
     advised = {remark.column: ADVISED[remark.what] for remark in remarks if remark.what in ADVISED}
-    return {column.name: advised.get(column.name, column.kind) for column in _columns(table, dict(kinds or {}))}
-
-
-def _columns(table: Table, kinds: Mapping[str, str]) -> tuple[Column, ...]:
-    """The columns, of the kinds stated or that a model would guess."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is guessed is said in a remark
-        return infer_schema(table, kinds).columns
+    return {column.name: advised.get(column.name, column.kind) for column in columns}
 
 
 # --------------------------------------------------------------------------------------------------------------- words

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from merula.classify.plan import Block, Plan
-from merula.core.archive import read_state
+from merula.core.archive import NotAnArchiveError, read_state
 from merula.data.schema import Schema
 from merula.distributions import DISTRIBUTIONS, FAMILIES
 from merula.distributions.priors import MEstimate
@@ -53,12 +52,22 @@ def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
     >>> mr.load(path).predict([["blue"]])
     array(['neg'], dtype='<U3')
     """
-    if not zipfile.is_zipfile(path):
-        from merula.graphs.formats import FORMATS, read_network  # loaded where a network is: models need none of it
+    state = None
+    try:
+        state = read_state(path)
+    except (NotAnArchiveError, FileNotFoundError):
+        from merula.graphs.formats import (  # loaded where a network is: models need none of it
+            names_network,
+            read_network,
+        )
 
-        if os.path.splitext(os.fspath(path).lower().removesuffix(".gz"))[1] in FORMATS:
-            return read_network(path)
-    state = read_state(path)
+        if not names_network(path):
+            raise
+    return read_network(path) if state is None else model_of(state, path, families)
+
+
+def model_of(state: dict[str, Any], path: Any, families: Iterable[Any] = ()) -> Any:
+    """The model that a file's plain data describe; a ValueError where they describe none."""
     try:
         return _model(state, path, families)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
@@ -68,7 +77,6 @@ def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
 
 
 def _model(state: dict[str, Any], path: Any, families: Iterable[Any]) -> Any:
-    """The model that a file's plain data describe."""
     import merula.classify as classifiers
 
     known = FAMILIES | {family.name: family for family in families}

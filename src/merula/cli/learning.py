@@ -150,8 +150,7 @@ def merge(
 
     if len(models) < 2:
         raise ValueError("one model is already merged; name two or more")
-    merge_files(models, output)
-    found = describe(output)
+    found = describe(merge_files(models, output))
     Voice(quiet, as_json).result(rendering.described(found), found)
 
 

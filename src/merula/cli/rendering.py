@@ -23,7 +23,7 @@ NAMES = {
 def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[str, dict[str, Any]]:
     """A model that was fitted and saved: what it learned from, and which command tells how good it is."""
     used = [column.name for column in saved.model.schema_.columns if column.kind != "ignore"]
-    rows = len(task.classes.codes)
+    rows = task.table.rows
     text = (
         f"{NAMES[type(saved.model).__name__]}: {rows:,} rows, {len(used)} column{'s' * (len(used) != 1)}, {len(saved.classes)} classes "
         f"({shares(saved.shares)})\nmodel: {saved.path}"

@@ -91,14 +91,13 @@ def explain_row(
         return mr.explain(saved.model, rows.slice(row - 1, 1), None if label is None else named[label])
 
 
-def describe(path: str) -> dict[str, Any]:
+def describe(saved: SavedModel) -> dict[str, Any]:
     """What a model file holds, as plain data."""
-    saved = open_model(path)
     model = saved.model
     counted = model._collected
     families = {name: block.family.name for block in model._plan.blocks for name in block.columns}
     return {
-        "file": path,
+        "file": saved.path,
         "model": type(model).__name__,
         "target": saved.target,
         "rows": None if counted is None else float(counted.class_counts.weight.sum()),

@@ -40,12 +40,12 @@ def demonstrate(table: str, target: str | None, folder: str, voice: Voice) -> It
 
     found, task = evaluate_file(asked, ["auto", "bayes"], voice, cv=FOLDS)
     yield f"{_title('How good it is, on rows it has not seen')}\n{_table(task)}\n{found}"
-    saved, task = fit_file(asked, "auto", model, Voice(quiet=True))
+    saved, _ = fit_file(asked, "auto", model, Voice(quiet=True), task=task)
     index = _least_certain(saved, task)
     row = task.features.slice(index, 1)
     yield f"{_title(f'Why: row {index + 1}, one of the least certain')}\n{mr.explain(saved.model, row)}"
     yield f"{_title('What to do')}\n{_decision(saved, row, table)}"
-    report_file(asked, "auto", page, Voice(quiet=True), cv=FOLDS)
+    report_file(asked, "auto", page, Voice(quiet=True), cv=FOLDS, task=task)
     yield f"{_title('Saved')}\n{_saved(saved, task)}\nreport: {page}"
     yield f"{_title('On your own file')}\n{_commands(table, asked.target, model)}"
 

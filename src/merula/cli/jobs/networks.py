@@ -9,7 +9,7 @@ from typing import Any
 from zipfile import is_zipfile
 
 import merula as mr
-from merula.classify.advice import advised_kinds, review
+from merula.classify.advice import advised_kinds, guessed_columns, review
 from merula.cli.console import Voice, aligned, shortened
 from merula.cli.jobs.models import check_writable
 from merula.cli.jobs.task import check_column, named_table, note_remarks, stated_kinds
@@ -17,7 +17,7 @@ from merula.core.checks import one_of
 from merula.data.schema import Label
 from merula.data.table import open_table
 from merula.distributions.discretize import cuts_said
-from merula.graphs.formats import FORMATS
+from merula.graphs.formats import FORMATS, names_network
 
 NOTHING_TOLD = ("text", "empty", "constant")
 NOT_HELD = ("text", "datetime")
@@ -61,9 +61,10 @@ def learn_file(
 def _used_columns(data: Any, stated: Mapping[str, str], voice: Voice) -> dict[str, str]:
     """The kind of every column that a network can hold; a note for each of the others."""
     opened = open_table(data)
-    remarks = review(opened, None, stated)
+    columns = guessed_columns(opened, stated)
+    remarks = review(opened, columns, None, stated)
     note_remarks([remark for remark in remarks if remark.what not in NOTHING_TOLD], voice)
-    kinds = advised_kinds(opened, remarks, stated)
+    kinds = advised_kinds(columns, remarks)
     for remark in remarks:
         if remark.what in NOTHING_TOLD:
             voice.note(f"column {remark.column!r} {remark.text} and is left out")
@@ -77,16 +78,20 @@ def _used_columns(data: Any, stated: Mapping[str, str], voice: Voice) -> dict[st
 def check_network_file(path: str, table: str | None = None) -> None:
     """An error before any work is done, if a network cannot be written there."""
     check_writable(path, "a network", table)
-    name = path.lower().removesuffix(".gz")
-    if not name.endswith(tuple(FORMATS)):
+    if not names_network(path):
         raise ValueError(f"{path}: networks are written as {', '.join(FORMATS)}, each also with .gz")
 
 
 def open_network(path: str, encoding: str | None = None) -> Any:
     """The network in a file; an error that says so if the file holds a model."""
-    if Path(path).is_file() and is_zipfile(path):
-        raise ValueError(f"{path} holds a model or another archive, not a network; merula predict asks a model")
-    return mr.read_network(path, encoding=encoding)
+    try:
+        return mr.read_network(path, encoding=encoding)
+    except (ValueError, OSError):
+        if Path(path).is_file() and is_zipfile(path):
+            raise ValueError(
+                f"{path} holds a model or another archive, not a network; merula predict asks a model"
+            ) from None
+        raise
 
 
 def outline(path: str, encoding: str | None = None) -> dict[str, Any]:

@@ -8,14 +8,13 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from merula.classify.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
+from merula.classify.advice import Remark, TargetColumnWarning, advised_kinds, check_target, guessed_columns, review
 from merula.cli.console import Voice
 from merula.core.checks import one_of
 from merula.data.encode import Target, encode_target
 from merula.data.encode.lookalikes import meant_missing
-from merula.data.schema import KINDS
-from merula.data.table import FOR_MISSING, open_table
-from merula.data.table.read import read_table
+from merula.data.schema import KINDS, Label
+from merula.data.table import FOR_MISSING, Table, open_table, plain_label, read_table
 
 BUNDLED = ("penguins",)
 SAID = (TargetColumnWarning,)  # by a remark already: it is a leak
@@ -56,15 +55,21 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Columns to learn from, the class of each row, and what was decided about the columns."""
+    """Columns to learn from (read once, and opened once for all that ask them), the class of each row, and what was decided."""
 
     features: Any
+    table: Table
     labels: Any
-    classes: Target
+    target: Target
     kinds: dict[str, str]
     remarks: tuple[Remark, ...]
     weights: Any = None
     groups: Any = None
+
+    @property
+    def classes(self) -> list[Label]:
+        """The classes, as plain labels."""
+        return [plain_label(label) for label in self.target.classes.tolist()]
 
 
 def named_table(
@@ -74,16 +79,12 @@ def named_table(
     if name in BUNDLED and not Path(name).exists():
         with as_file(files("merula") / "data" / f"{name}.csv") as path:
             return read_table(path, words=words, missing=missing, encoding=encoding)
-    if not name.lower().removesuffix(".gz").endswith(TABLES) and names_network(name):
-        raise ValueError(f"{name} is a network, expected a table")
+    if not name.lower().removesuffix(".gz").endswith(TABLES):
+        from merula.graphs.formats import names_network  # loaded where a name leaves it open: tables need none of it
+
+        if names_network(name):
+            raise ValueError(f"{name} is a network, expected a table")
     return read_table(name, words=words, missing=missing, encoding=encoding)
-
-
-def names_network(path: str) -> bool:
-    """Whether a file is called as networks are."""
-    from merula.graphs.formats import FORMATS  # loaded where a name leaves it open: tables and models need none of it
-
-    return path.lower().removesuffix(".gz").endswith(tuple(FORMATS))
 
 
 def read_task(asked: Asked, voice: Voice, like: Mapping[str, str] | None = None, words: Collection[str] = ()) -> Task:
@@ -110,18 +111,18 @@ def read_task(asked: Asked, voice: Voice, like: Mapping[str, str] | None = None,
         **dict.fromkeys(set(asked.ignore) - set(aside), "ignore"),
         **({} if like is None else {name: like.get(name, "ignore") for name in features.column_names}),
     }
-    classes = _classes(table, asked.target, voice)
-    opened = open_table(features)
-    remarks = review(opened, classes, kinds)
+    target, opened = _classes(table, asked.target, voice), open_table(features)
+    columns = guessed_columns(opened, kinds)
+    remarks = review(opened, columns, target, kinds)
     note_remarks(remarks, voice)
-    kinds = advised_kinds(opened, remarks, kinds)
+    kinds = advised_kinds(columns, remarks)
     if set(kinds.values()) == {"ignore"}:
         raise ValueError(
             f"every column of {asked.table} besides {asked.target!r} is left out; there is nothing to learn from"
         )
     weights = None if asked.weight is None else _numbers(table, asked.weight)
     groups = None if asked.groups is None else _groups(table, asked.groups)
-    return Task(features, table[asked.target], classes, kinds, tuple(remarks), weights, groups)
+    return Task(features, opened, table[asked.target], target, kinds, tuple(remarks), weights, groups)
 
 
 def check_column(name: str, columns: Sequence[str], option: str) -> None:

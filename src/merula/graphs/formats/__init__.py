@@ -4,7 +4,7 @@ One module per format, each with ``parse(text)`` â†’ nodes and ``dump(nodes)`` â
 by the file's suffix.
 """
 
-from merula.graphs.formats.network_files import FORMATS, read_nodes, write_nodes
+from merula.graphs.formats.network_files import FORMATS, names_network, read_nodes, write_nodes
 from merula.graphs.formats.read_write import read_network
 
-__all__ = ["FORMATS", "read_network", "read_nodes", "write_nodes"]
+__all__ = ["FORMATS", "names_network", "read_network", "read_nodes", "write_nodes"]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.classify.advice import review
+from merula.classify.advice import guessed_columns, review
 from merula.classify.single_row import shown
-from merula.data.encode import Target, infer_schema
+from merula.data.encode import Target
 from merula.data.schema import Column, Schema, sort_labels
 from merula.data.table import SparseTable, Table, open_table
 from merula.report.findings.result import ColumnSummary, DataSummary
@@ -27,54 +26,44 @@ def summarise_data(
     """What the table holds, column by column; None for a sparse matrix, whose columns are words.
 
     `schema` says how a fitted model reads the columns; without one, they are read as a model would. `remarks` are what
-    was already pointed out of them.
+    was already pointed out of them, "" for nothing; columns that it does not name are looked at here.
     """
     table = open_table(X)
     if isinstance(table, SparseTable):
         return None
-    columns = schema.columns if schema is not None else _guessed(table)
-    kinds = {column.name: column.kind for column in columns}
-    found = {remark.column: remark.text for remark in review(table, target, _stated(table, kinds))}
-    remarks = {**found, **(remarks or {})}
-    summaries = tuple(_summary(table, index, column, remarks) for index, column in enumerate(columns))
-    return DataSummary(table.rows, summaries, fingerprint(table, target, columns))
+    said = dict(remarks or {})
+    columns = schema.columns if schema is not None else guessed_columns(table)
+    if not said.keys() >= set(table.names):
+        guessed = columns if schema is None else guessed_columns(table)
+        said = _found(table, columns, guessed, target) | said
+    digest = sha256()
+    summaries = tuple(_summary(table, index, column, said, digest) for index, column in enumerate(columns))
+    _digest_words(digest, [str(label) for label in target.classes[target.codes].tolist()])
+    return DataSummary(table.rows, summaries, digest.hexdigest())
 
 
-def _guessed(table: Table) -> tuple[Column, ...]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the report shows what was guessed
-        return infer_schema(table).columns
+def _found(table: Table, columns: Sequence[Column], guessed: Sequence[Column], target: Target) -> dict[str, str]:
+    """What is to be said of the columns; a kind that would not be guessed was stated by a person, and is not doubted."""
+    stated = [column.name for column, guess in zip(columns, guessed, strict=True) if column.kind != guess.kind]
+    return {remark.column: remark.text for remark in review(table, columns, target, stated)}
 
 
-def _stated(table: Table, kinds: Mapping[str, str]) -> dict[str, str]:
-    """The kinds that differ from what would be guessed: only a person can have stated them."""
-    return {column.name: kinds[column.name] for column in _guessed(table) if kinds[column.name] != column.kind}
-
-
-def _summary(table: Table, index: int, column: Column, remarks: Mapping[str, str]) -> ColumnSummary:
+def _summary(table: Table, index: int, column: Column, remarks: Mapping[str, str], digest: Any) -> ColumnSummary:
+    """One column; its name, its kind and its cells in their order enter the fingerprint, whatever library holds them."""
     remark = remarks.get(column.name, "")
+    digest.update(f"{column.name}\0{column.kind}\0".encode())
     if column.kind in ("numeric", "count", "datetime"):
         values = np.asarray(table.numbers(index, column.unit), dtype=np.float64)
+        digest.update(np.where(np.isnan(values), np.nan, values + 0.0).tobytes())
         known = values[~np.isnan(values)]
-        return ColumnSummary(
-            column.name,
-            column.kind,
-            len(values) - len(known),
-            len(np.unique(known)),
-            _reach(column, known),
-            remark=remark,
-        )
-    cells = _words(table, index)
-    counted = Counter(cell for cell in cells if cell is not None)
+        missing, distinct = len(values) - len(known), len(np.unique(known))
+        return ColumnSummary(column.name, column.kind, missing, distinct, _reach(column, known), remark=remark)
+    words = table.texts(index)  # type: ignore[union-attr]
+    _digest_words(digest, words)
+    counted = Counter(word for word in words if word is not None)
     commonest = () if column.kind in ("text", "ignore") else tuple(_ranked(counted)[:COMMONEST])
-    return ColumnSummary(
-        column.name, column.kind, sum(cell is None for cell in cells), len(counted), None, commonest, remark
-    )
-
-
-def _words(table: Table, index: int) -> list[str | None]:
-    """The cells of a column as words, None where one is missing."""
-    return table.texts(index)  # type: ignore[union-attr]
+    missing = len(words) - counted.total()
+    return ColumnSummary(column.name, column.kind, missing, len(counted), None, commonest, remark)
 
 
 def _ranked(counted: Counter[str]) -> list[tuple[str, int]]:
@@ -89,21 +78,7 @@ def _reach(column: Column, known: NDArray[np.float64]) -> tuple[str, str, str] |
     return shown(column, low), shown(column, middle), shown(column, high)
 
 
-def fingerprint(table: Table, target: Target, columns: tuple[Column, ...]) -> str:
-    """The SHA-256 of names, cells and classes in their order, whatever library holds them."""
-    digest = sha256()
-    for index, column in enumerate(columns):
-        digest.update(f"{column.name}\0{column.kind}\0".encode())
-        if column.kind in ("numeric", "count", "datetime"):
-            values = np.asarray(table.numbers(index, column.unit), dtype=np.float64)
-            digest.update(np.where(np.isnan(values), np.nan, values + 0.0).tobytes())
-        else:
-            _digest_words(digest, _words(table, index))
-    _digest_words(digest, [str(label) for label in target.classes[target.codes].tolist()])
-    return digest.hexdigest()
-
-
-def _digest_words(digest: Any, words: list[str | None]) -> None:
+def _digest_words(digest: Any, words: Sequence[str | None]) -> None:
     labels = sort_labels(set(words))
     indices = {label: index for index, label in enumerate(labels)}
     digest.update(repr(labels).encode())
