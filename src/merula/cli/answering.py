@@ -96,9 +96,3 @@ def info(
 
     found = describe(open_model(model))
     Voice(quiet, as_json).result(rendering.described(found), found)
-
-
-def add_to(app: typer.Typer) -> None:
-    """Give the app these commands."""
-    for command in (predict, explain, info):
-        app.command()(command)

@@ -152,9 +152,3 @@ def merge(
         raise ValueError("one model is already merged; name two or more")
     found = describe(merge_files(models, output))
     Voice(quiet, as_json).result(rendering.described(found), found)
-
-
-def add_to(app: typer.Typer) -> None:
-    """Give the app these commands."""
-    for command in (fit, evaluate, report, merge):
-        app.command()(command)
