@@ -5,14 +5,16 @@
 - report: one table, CSV to report, by `merula report penguins --target species`
 
 Each runs in a process of its own, with every module imported beforehand, so that a file counts as entered only where one of its
-functions is called. Printed are the files in the order of their first entry, how often calls go from floor to floor (down, or up:
-a function handed down and called from below), and how often the costly steps are taken: in all, within the folds of an
-evaluation, in the fit on all rows, and elsewhere. `--package` names the folder of another checkout's package, to compare.
+functions is called. Printed are the files in the order of their first entry (with the function entered first and the purpose
+that the file states), how often calls go from floor to floor (down; or up, where a function was handed down and is called from
+below), and how often the costly steps are taken: in all, within the folds of an evaluation, in the fit on all rows, and
+elsewhere. `--package` names the folder of another checkout's package, to compare.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import io
 import os
@@ -120,7 +122,8 @@ class Walk:
     def shown(self) -> str:
         """The walk as text."""
         lines = [f"{len(self.entered)} files entered"]
-        lines += [f"  {number:>3}  {file} ({name})" for number, (file, name) in enumerate(self.entered.items(), 1)]
+        for number, (file, name) in enumerate(self.entered.items(), 1):
+            lines.append(f"  {number:>3}  {file} ({name}) — {purpose(Path(self.package) / file)}")
         along = [floor_of(file) for file in self.entered]
         changes = sum(one != other for one, other in pairwise(along))
         lines.append(f"changes of floor along these: {changes}")
@@ -131,6 +134,11 @@ class Walk:
             lines.append(f"{step:<20}{sum(parts):>8}{parts[0]:>8}{parts[1]:>8}{parts[2]:>11}")
         lines += [f"opened for reading: {name} × {count}" for name, count in Counter(self.opened).items()]
         return "\n".join(lines)
+
+
+def purpose(file: Path) -> str:
+    """The first line of a file's docstring: why a walk enters it."""
+    return (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").partition("\n")[0].rstrip(".")
 
 
 def floor_of(file: str) -> str:

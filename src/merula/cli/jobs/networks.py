@@ -12,7 +12,7 @@ import merula as mr
 from merula.classify.advice import advised_kinds, guessed_columns, review
 from merula.cli.console import Voice, aligned, shortened
 from merula.cli.jobs.models import check_writable
-from merula.cli.jobs.task import check_column, named_table, note_remarks, stated_kinds
+from merula.cli.jobs.task import named_table, note_remarks, stated_kinds
 from merula.core.checks import one_of
 from merula.data.schema import Label
 from merula.data.table import open_table
@@ -43,14 +43,14 @@ def learn_file(
     with voice.heeding_warnings():
         data = named_table(table, (), missing, encoding)
     for name in ignore:
-        check_column(name, data.column_names, "--ignore")
+        one_of(name, data.column_names, "--ignore")
     used = _used_columns(data, stated_kinds(kinds, data.column_names) | dict.fromkeys(ignore, "ignore"), voice)
     if not used:
         raise ValueError(f"every column of {table} is left out; there is nothing to learn from")
     categories = {name: kind for name, kind in used.items() if kind == "categorical"}  # numbers may yet be cut
     asked = {key: value for key, value in options.items() if value is not None}
     if asked.get("target") is not None:
-        check_column(asked["target"], list(used), "--target")
+        one_of(asked["target"], list(used), "--target")
     with voice.heeding_warnings():
         network = mr.learn_structure(
             data.select(list(used)), kinds=categories or None, progress=voice.shows_progress, **asked
@@ -133,7 +133,7 @@ def ask_network(
     network = open_network(path, encoding)
     actions, evidence = _read_levels(network, do, "--do"), _read_levels(network, given, "--given")
     for name in variables:
-        check_column(name, network.variables, "the variable asked for")
+        one_of(name, network.variables, "the variable asked for")
     if actions:
         network = network.do(actions)
     known = {"given": evidence, "do": actions}
@@ -153,7 +153,7 @@ def _read_levels(network: Any, stated: Sequence[str], option: str) -> dict[str, 
     for item in stated:
         names = [name for name in network.variables if item.startswith(f"{name}=")]
         if not names:
-            check_column(item.partition("=")[0], network.variables, f"the variable in {option}")
+            one_of(item.partition("=")[0], network.variables, f"the variable in {option}")
             raise ValueError(f"{option} is {item!r}, expected VARIABLE=LEVEL")
         name = max(names, key=len)
         text = item[len(name) + 1 :]

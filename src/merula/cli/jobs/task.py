@@ -96,7 +96,7 @@ def read_task(asked: Asked, voice: Voice, like: Mapping[str, str] | None = None,
     with voice.heeding_warnings():
         table = named_table(asked.table, words, asked.missing, asked.encoding)
     for name, option in _asked_columns(asked):
-        check_column(name, table.column_names, option)
+        one_of(name, table.column_names, option)
         if option in ("--weight", "--groups") and name == asked.target:
             raise ValueError(f"{option} is {name!r}, which is the target itself; name another column")
     table = _with_classes(table, asked.target, voice)
@@ -123,12 +123,6 @@ def read_task(asked: Asked, voice: Voice, like: Mapping[str, str] | None = None,
     weights = None if asked.weight is None else _numbers(table, asked.weight)
     groups = None if asked.groups is None else _groups(table, asked.groups)
     return Task(features, opened, table[asked.target], target, kinds, tuple(remarks), weights, groups)
-
-
-def check_column(name: str, columns: Sequence[str], option: str) -> None:
-    """A ValueError that suggests the nearest column, if there is none of that name."""
-    if name not in columns:
-        one_of(name, columns, option)
 
 
 def _asked_columns(asked: Asked) -> list[tuple[str, str]]:
@@ -170,7 +164,7 @@ def stated_kinds(stated: Sequence[str], columns: Sequence[str]) -> dict[str, str
         name, equals, kind = item.rpartition("=")
         if not equals:
             raise ValueError(f"--kinds is {item!r}, expected COLUMN=KIND, such as {columns[0]}=categorical")
-        check_column(name, columns, "the column in --kinds")
+        one_of(name, columns, "the column in --kinds")
         kinds[name] = one_of(kind, KINDS, f"the kind of {name!r} in --kinds")
     return kinds
 
