@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-import merula as mr
-from merula.answers.decision import Costs
+from merula.answers.decision import Costs, bayes_risk, decide
+from merula.answers.explanation import explain
 from merula.cli.console import Voice, command_name
 from merula.cli.jobs.evaluating import evaluate_file
 from merula.cli.jobs.learning import fit_file
@@ -45,7 +45,7 @@ def demonstrate(table: str, target: str | None, folder: str, voice: Voice) -> It
     proba = saved.model.predict_proba(task.table)
     index = int(proba.max(axis=1).argmin())
     row = task.features.slice(index, 1)
-    yield f"{_title(f'Why: row {index + 1}, one of the least certain')}\n{mr.explain(saved.model, row)}"
+    yield f"{_title(f'Why: row {index + 1}, one of the least certain')}\n{explain(saved.model, row)}"
     yield f"{_title('What to do')}\n{_decision(saved, proba[index : index + 1], table)}"
     report_file(asked, "auto", page, Voice(quiet=True), cv=FOLDS, task=task)
     yield f"{_title('Saved')}\n{_saved(saved, task, proba)}\nreport: {page}"
@@ -74,8 +74,8 @@ def _decision(saved: SavedModel, proba: Array, table: str) -> str:
         told = (
             f"Suppose that missing {saved.classes[rarest]!r}, the rarest class, costs {MISSED:g}, any other mistake 1."
         )
-    action = mr.decide(proba, costs, classes=saved.model.classes_)[0]
-    risk = mr.bayes_risk(proba, costs, classes=saved.model.classes_)[0]
+    action = decide(proba, costs, classes=saved.model.classes_)[0]
+    risk = bayes_risk(proba, costs, classes=saved.model.classes_)[0]
     label = saved.classes[int(proba[0].argmax())]
     return f"{told}\nThe row is most probably {label} ({proba.max():.1%}); what costs least is: {action} (expected cost {risk:.3g})."
 

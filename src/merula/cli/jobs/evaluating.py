@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-import merula as mr
-from merula.answers.evaluation import Evaluation
+from merula.answers.evaluation import Evaluation, evaluate
 from merula.answers.evaluation.run import PRIOR_ALONE, beside_prior
 from merula.cli.console import Voice
 from merula.cli.jobs.models import costs_file, new_model
@@ -27,7 +26,7 @@ def evaluate_file(
     with voice.heeding_warnings(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
         task = read_task(asked, voice)
         read = costs_file(costs, task.classes)
-        found = mr.evaluate(
+        found = evaluate(
             beside_prior({name: new_model(name, task.kinds) for name in models}),
             task.table,
             task.labels,

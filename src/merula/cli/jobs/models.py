@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import merula as mr
 from merula.answers.decision import Costs, read_costs
+from merula.classify import BayesClassifier, KernelBayesClassifier, NaiveBayesClassifier, NearestNeighborsClassifier
 from merula.classify.model_files import model_of, model_state
 from merula.cli.jobs.task import named_table
 from merula.core.archive import NotAnArchiveError, read_state, write_state
@@ -20,11 +21,11 @@ from merula.data.schema import Label
 from merula.data.table import plain_label
 
 MODELS: dict[str, Any] = {
-    "auto": lambda kinds: mr.NaiveBayesClassifier(kinds=kinds, distributions="auto"),
-    "naive": lambda kinds: mr.NaiveBayesClassifier(kinds=kinds),
-    "bayes": lambda kinds: mr.BayesClassifier(kinds=kinds),
-    "kernel": lambda kinds: mr.KernelBayesClassifier(kinds=kinds),
-    "neighbors": lambda kinds: mr.NearestNeighborsClassifier(kinds=kinds),
+    "auto": partial(NaiveBayesClassifier, distributions="auto"),
+    "naive": NaiveBayesClassifier,
+    "bayes": BayesClassifier,
+    "kernel": KernelBayesClassifier,
+    "neighbors": NearestNeighborsClassifier,
 }
 
 
@@ -56,7 +57,7 @@ class SavedModel:
 
 def new_model(name: str, kinds: Mapping[str, str]) -> Any:
     """A model to be fitted, by its word."""
-    return MODELS[name](dict(kinds) or None)
+    return MODELS[name](kinds=dict(kinds) or None)
 
 
 def write_model(saved: SavedModel) -> None:
@@ -91,10 +92,13 @@ def open_model(path: str) -> SavedModel:
 
 def _other_content(path: str) -> str:
     """What a file holds that is no model."""
-    from merula.graphs.formats import names_network  # loaded where a network may be: models need none of it
+    from merula.graphs.formats import (  # loaded where a network may be: models need none of it
+        names_network,
+        read_network,
+    )
 
     if names_network(path):
-        mr.read_network(path)  # or an error that says what is wrong with it
+        read_network(path)  # or an error that says what is wrong with it
         return "holds a network, not a model; merula network shows and asks it"
     return "cannot be read as a merula model: it is another kind of file, or cut short; the model, as merula fit wrote it, comes before the table"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from shlex import join
 
-import merula as mr
 from merula.cli.console import Voice
 from merula.cli.jobs.evaluating import usable_folds
 from merula.cli.jobs.models import check_writable, costs_file, new_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task, stated_kinds
 from merula.data.encode import UnseenLevelWarning
+from merula.report import write_report
 
 
 def report_file(
@@ -27,7 +27,7 @@ def report_file(
     check_writable(output, "a report", asked.table)
     with voice.heeding_warnings(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
         task = task or read_task(asked, voice)
-        mr.write_report(
+        write_report(
             {model: new_model(model, task.kinds)},
             task.table,
             task.labels,
