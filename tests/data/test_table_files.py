@@ -186,7 +186,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 
 
 def test_unknown_suffix_suggests_the_nearest(tmp_path):
-    with pytest.raises(ValueError, match=r"did you mean \.parquet\?"):
+    with pytest.raises(ValueError, match=r"did you mean '\.parquet'\?"):
         write_table(pa.table(BIRDS), tmp_path / "birds.parquett")
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Iterable
 from typing import Any
 
 from merula.classify.fitted import FittedModel
 from merula.classify.plan import packed, unpacked
-from merula.core.archive import read_state
+from merula.core.archive import NotAnArchiveError, read_state
 from merula.distributions import FAMILIES
 
 
@@ -37,12 +36,22 @@ def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
     >>> mr.load(path).predict([["blue"]])
     array(['neg'], dtype='<U3')
     """
-    if not zipfile.is_zipfile(path):
-        from merula.graphs.formats import FORMATS, read_network  # loaded where a network is: models need none of it
+    state = None
+    try:
+        state = read_state(path)
+    except (NotAnArchiveError, FileNotFoundError):
+        from merula.graphs.formats import (  # loaded where a network is: models need none of it
+            names_network,
+            read_network,
+        )
 
-        if os.path.splitext(os.fspath(path).lower().removesuffix(".gz"))[1] in FORMATS:
-            return read_network(path)
-    state = read_state(path)
+        if not names_network(path):
+            raise
+    return read_network(path) if state is None else model_of(state, path, families)
+
+
+def model_of(state: dict[str, Any], path: Any, families: Iterable[Any] = ()) -> Any:
+    """The model that a file's plain data describe; a ValueError where they describe none."""
     try:
         return _model(state, path, families)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
@@ -52,7 +61,6 @@ def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
 
 
 def _model(state: dict[str, Any], path: Any, families: Iterable[Any]) -> Any:
-    """The model that a file's plain data describe."""
     import merula.classify as classifiers
 
     known = FAMILIES | {family.name: family for family in families}

@@ -92,12 +92,7 @@ def info(
     """
     from merula.cli import rendering
     from merula.cli.jobs.answering import describe
+    from merula.cli.jobs.models import open_model
 
-    found = describe(model)
+    found = describe(open_model(model))
     Voice(quiet, as_json).result(rendering.described(found), found)
-
-
-def add_to(app: typer.Typer) -> None:
-    """Give the app these commands."""
-    for command in (predict, explain, info):
-        app.command()(command)

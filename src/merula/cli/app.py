@@ -116,6 +116,9 @@ def _merula(
         typer.echo(context.get_help())
 
 
-for module in (learning, answering, demonstration):
-    module.add_to(app)
+for command in (
+    learning.fit, learning.evaluate, learning.report, learning.merge,
+    answering.predict, answering.explain, answering.info, demonstration.demo,
+):  # fmt: skip
+    app.command()(command)
 app.add_typer(networks.app, name="network")

@@ -44,8 +44,3 @@ def demo(
         if not as_json:
             typer.echo(part)
     voice.result("", {"parts": parts, "folder": folder})
-
-
-def add_to(app: typer.Typer) -> None:
-    """Give the app this command."""
-    app.command()(demo)

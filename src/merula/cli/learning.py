@@ -150,12 +150,5 @@ def merge(
 
     if len(models) < 2:
         raise ValueError("one model is already merged; name two or more")
-    merge_files(models, output)
-    found = describe(output)
+    found = describe(merge_files(models, output))
     Voice(quiet, as_json).result(rendering.described(found), found)
-
-
-def add_to(app: typer.Typer) -> None:
-    """Give the app these commands."""
-    for command in (fit, evaluate, report, merge):
-        app.command()(command)

@@ -25,6 +25,23 @@ ENTRY = "merula.json"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    KeyError,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+    json.JSONDecodeError,
+    UnicodeDecodeError,
+)
+
+
+class NotAnArchiveError(ValueError):
+    """The file is no archive: something else than a model, or a model cut short."""
+
+
 def write_state(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     """Write plain data to a file, whole or not at all."""
     arrays: dict[int, tuple[int, NDArray[Any]]] = {}
@@ -49,18 +66,9 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
             ]
     except FileNotFoundError:
         raise
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        KeyError,
-        EOFError,
-        OSError,
-        NotImplementedError,
-        RuntimeError,
-        json.JSONDecodeError,
-        UnicodeDecodeError,
-    ) as error:
-        raise ValueError(
+    except UNREADABLE as error:
+        kind = NotAnArchiveError if isinstance(error, zipfile.BadZipFile) else ValueError
+        raise kind(
             f"{path} cannot be read as a merula model ({error}): it is cut short, damaged or another kind of file; save the model again"
         ) from None
     body = json.dumps(head["state"], ensure_ascii=False, sort_keys=True).encode()

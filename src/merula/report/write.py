@@ -50,7 +50,8 @@ def write_report(
     command : str, optional
         The command line that asked for it, to be shown.
     remarks : {column: words}, optional
-        What was already pointed out of columns, such as why one is left out.
+        What was already pointed out of columns, such as why one is left out, or "" for nothing; the other columns are
+        looked at here.
 
     Examples
     --------

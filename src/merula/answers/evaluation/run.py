@@ -22,6 +22,8 @@ from merula.data.schema import Label, sort_labels
 from merula.data.table import RowSource, open_rows, plain_label
 from merula.show.progress import progress_bar
 
+PRIOR_ALONE = "prior alone"  # the baseline: guessing by the classes' frequencies
+
 
 def evaluate(
     model: Any,
@@ -155,8 +157,15 @@ def _refuse_without_probabilities(name: str, model: Any) -> None:
     )
 
 
+def beside_prior(models: Mapping[str, Any]) -> dict[str, Any]:
+    """The models, and guessing by the classes' frequencies alone."""
+    from sklearn.dummy import DummyClassifier
+
+    return {**models, PRIOR_ALONE: DummyClassifier(strategy="prior")}
+
+
 def _answers(model: Any, name: str, data: Data, splits: Sequence[Split], advance: Callable[[str], None]) -> list[Array]:
-    """P(class given row) of the tested rows of every fold."""
+    """P(class given row) of the tested rows of every fold; rows are taken anew for each model, which may change its own."""
     answers = []
     for number, split in enumerate(splits, 1):
         answers.append(_answer(model, name, data, split, number))

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-import merula as mr
-from merula.answers.decision import conditional_risk
+from merula.answers.decision import conditional_risk, decide
 from merula.cli.console import Voice
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, open_model
 from merula.cli.jobs.task import named_table
-from merula.data.table.write import STANDARD, write_table, writer_of
+from merula.data.table.read import STANDARD
+from merula.data.table.write import write_table, writer_of
 
 JSON_LINES = ".jsonl"
 
@@ -54,7 +54,7 @@ def answered(saved: SavedModel, rows: Any, costs: str | None = None) -> Any:
     columns |= {f"P({label})": pa.array(proba[:, index]) for index, label in enumerate(labels)}
     read = costs_file(costs, labels) or saved.costs
     if read is not None:
-        actions = mr.decide(proba, read, classes=saved.model.classes_)
+        actions = decide(proba, read, classes=saved.model.classes_)
         columns["action"] = pa.array([str(action) for action in actions.tolist()])
         columns["risk"] = pa.array(np.min(conditional_risk(proba, read, classes=saved.model.classes_), axis=1))
     return pa.table(columns)
@@ -80,6 +80,8 @@ def explain_row(
     encoding: str | None = None,
 ) -> Any:
     """The reasons for one row's posterior; rows are counted from 1."""
+    from merula.answers.explanation import explain  # loaded where reasons are asked for: a prediction needs none
+
     with voice.heeding_warnings():
         saved = open_model(path)
         rows = named_table(table, saved.words, missing, encoding)
@@ -88,17 +90,16 @@ def explain_row(
         named = {str(name): name for name in saved.classes}
         if label is not None and label not in named:
             raise ValueError(f"--label is {label!r}, expected one of {', '.join(named)}")
-        return mr.explain(saved.model, rows.slice(row - 1, 1), None if label is None else named[label])
+        return explain(saved.model, rows.slice(row - 1, 1), None if label is None else named[label])
 
 
-def describe(path: str) -> dict[str, Any]:
+def describe(saved: SavedModel) -> dict[str, Any]:
     """What a model file holds, as plain data."""
-    saved = open_model(path)
     model = saved.model
     counted = model.fitted_.collected
     families = {name: block.family.name for block in model.fitted_.plan.blocks for name in block.columns}
     return {
-        "file": path,
+        "file": saved.path,
         "model": type(model).__name__,
         "target": saved.target,
         "rows": None if counted is None else float(counted.class_counts.weight.sum()),

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-import merula as mr
-from merula.answers.decision import Costs
+from merula.answers.decision import Costs, bayes_risk, decide
+from merula.answers.explanation import explain
 from merula.cli.console import Voice, command_name
 from merula.cli.jobs.evaluating import evaluate_file
 from merula.cli.jobs.learning import fit_file
 from merula.cli.jobs.models import SavedModel, open_model
 from merula.cli.jobs.reporting import report_file
 from merula.cli.jobs.task import Asked, Task
+from merula.core.arrays import Array
 
 FOLDS = 5
 PENGUINS = "penguins"
@@ -40,13 +41,14 @@ def demonstrate(table: str, target: str | None, folder: str, voice: Voice) -> It
 
     found, task = evaluate_file(asked, ["auto", "bayes"], voice, cv=FOLDS)
     yield f"{_title('How good it is, on rows it has not seen')}\n{_table(task)}\n{found}"
-    saved, task = fit_file(asked, "auto", model, Voice(quiet=True))
-    index = _least_certain(saved, task)
+    saved, _ = fit_file(asked, "auto", model, Voice(quiet=True), task=task)
+    proba = saved.model.predict_proba(task.table)
+    index = int(proba.max(axis=1).argmin())
     row = task.features.slice(index, 1)
-    yield f"{_title(f'Why: row {index + 1}, one of the least certain')}\n{mr.explain(saved.model, row)}"
-    yield f"{_title('What to do')}\n{_decision(saved, row, table)}"
-    report_file(asked, "auto", page, Voice(quiet=True), cv=FOLDS)
-    yield f"{_title('Saved')}\n{_saved(saved, task)}\nreport: {page}"
+    yield f"{_title(f'Why: row {index + 1}, one of the least certain')}\n{explain(saved.model, row)}"
+    yield f"{_title('What to do')}\n{_decision(saved, proba[index : index + 1], table)}"
+    report_file(asked, "auto", page, Voice(quiet=True), cv=FOLDS, task=task)
+    yield f"{_title('Saved')}\n{_saved(saved, task, proba)}\nreport: {page}"
     yield f"{_title('On your own file')}\n{_commands(table, asked.target, model)}"
 
 
@@ -59,12 +61,7 @@ def _table(task: Task) -> str:
     return f"{task.features.num_rows:,} rows, {task.features.num_columns} columns, {missing:,} missing cells"
 
 
-def _least_certain(saved: SavedModel, task: Task) -> int:
-    """The row whose most probable class is least probable."""
-    return int(saved.model.predict_proba(task.features).max(axis=1).argmin())
-
-
-def _decision(saved: SavedModel, row: Any, table: str) -> str:
+def _decision(saved: SavedModel, proba: Array, table: str) -> str:
     """The least-risk action for a row under costs: given ones for the penguins, else the rarest class is the dearest to miss."""
     costs: Any = PENGUIN_COSTS if table == PENGUINS and set(PENGUIN_COSTS["ring"]) == set(saved.classes) else None
     if costs is not None:
@@ -77,18 +74,15 @@ def _decision(saved: SavedModel, row: Any, table: str) -> str:
         told = (
             f"Suppose that missing {saved.classes[rarest]!r}, the rarest class, costs {MISSED:g}, any other mistake 1."
         )
-    proba = saved.model.predict_proba(row)
-    action = mr.decide(proba, costs, classes=saved.model.classes_)[0]
-    risk = mr.bayes_risk(proba, costs, classes=saved.model.classes_)[0]
+    action = decide(proba, costs, classes=saved.model.classes_)[0]
+    risk = bayes_risk(proba, costs, classes=saved.model.classes_)[0]
     label = saved.classes[int(proba[0].argmax())]
     return f"{told}\nThe row is most probably {label} ({proba.max():.1%}); what costs least is: {action} (expected cost {risk:.3g})."
 
 
-def _saved(saved: SavedModel, task: Task) -> str:
+def _saved(saved: SavedModel, task: Task, proba: Array) -> str:
     """The model file, opened again and asked the same."""
-    again = open_model(saved.path).model
-    same = (again.predict_proba(task.features) == saved.model.predict_proba(task.features)).all()
-    if not same:
+    if (open_model(saved.path).model.predict_proba(task.table) != proba).any():
         raise RuntimeError(f"{saved.path} does not answer as the model that was saved")
     return f"model:  {saved.path} ({Path(saved.path).stat().st_size:,} bytes; opened again, it answers alike to the last bit)"
 

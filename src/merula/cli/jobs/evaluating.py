@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.dummy import DummyClassifier
 
-import merula as mr
-from merula.answers.evaluation import Evaluation
+from merula.answers.evaluation import Evaluation, evaluate
+from merula.answers.evaluation.run import PRIOR_ALONE, beside_prior
 from merula.cli.console import Voice
 from merula.cli.jobs.models import costs_file, new_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task
 from merula.data.encode import UnseenLevelWarning
-from merula.data.table import plain_label
-
-GUESS = "prior alone"
 
 
 def evaluate_file(
@@ -29,11 +25,10 @@ def evaluate_file(
     """Figures of models on rows they were not fitted on, beside guessing by the classes' frequencies alone."""
     with voice.heeding_warnings(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
         task = read_task(asked, voice)
-        read = costs_file(costs, [plain_label(label) for label in task.classes.classes.tolist()])
-        candidates = {name: new_model(name, task.kinds) for name in models}
-        found = mr.evaluate(
-            {**candidates, GUESS: DummyClassifier(strategy="prior")},
-            task.features,
+        read = costs_file(costs, task.classes)
+        found = evaluate(
+            beside_prior({name: new_model(name, task.kinds) for name in models}),
+            task.table,
             task.labels,
             cv=cv or usable_folds(task, voice),
             repeats=repeats,
@@ -48,7 +43,7 @@ def evaluate_file(
 
 def usable_folds(task: Task, voice: Voice) -> int:
     """Ten folds, or as many as the rows or groups of a small table allow."""
-    rows = np.bincount(task.classes.codes)
+    rows = np.bincount(task.target.codes)
     most = 10 if rows.max() >= 10 else max(2, int(rows.min()))
     if task.groups is not None:
         most = min(most, len(np.unique(task.groups)))
@@ -59,10 +54,10 @@ def usable_folds(task: Task, voice: Voice) -> int:
 
 def _warn_if_useless(found: Evaluation, voice: Voice) -> None:
     """A note where a model's probabilities are worse than the classes' frequencies."""
-    guess = found.figures[GUESS]["log_loss"].value
+    guess = found.figures[PRIOR_ALONE]["log_loss"].value
     for name, figures in found.figures.items():
         own = figures["log_loss"].value
-        if name != GUESS and own is not None and guess is not None and own > guess:
+        if name != PRIOR_ALONE and own is not None and guess is not None and own > guess:
             voice.note(
                 f"the probabilities of {name} are worse than the classes' frequencies alone: it is too sure of itself, often because several columns say the same; try another --model, or leave columns out with --ignore"
             )

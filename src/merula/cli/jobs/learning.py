@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,15 +12,20 @@ from sklearn.base import clone
 from merula.cli.console import Voice
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, new_model, open_model, write_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task
-from merula.data.table import plain_label
 
 AUTO = "auto"  # the model where none is named
 
 
 def fit_file(
-    asked: Asked, model: str, output: str, voice: Voice, costs: str | None = None, like: str | None = None
+    asked: Asked,
+    model: str,
+    output: str,
+    voice: Voice,
+    costs: str | None = None,
+    like: str | None = None,
+    task: Task | None = None,
 ) -> tuple[SavedModel, Task]:
-    """The model fitted on a table and written to a file."""
+    """The model fitted on a table, read here unless it was before, and written to a file."""
     check_writable(output, "a model", asked.table)
     if like is not None and (model != AUTO or asked.kinds or asked.ignore):
         raise ValueError(
@@ -28,36 +33,33 @@ def fit_file(
         )
     with voice.progress(3) as step, voice.heeding_warnings(but=SAID):
         step("reading")
-        example = None if like is None else open_model(like)
-        task = read_task(asked, voice) if example is None else _task_like(asked, voice, example)
-        read = costs_file(costs, [plain_label(label) for label in task.classes.classes.tolist()])
+        if like is not None:
+            example = open_model(like)
+            untrained = clone(example.model.with_choices_fixed())
+            task = read_task(asked, voice, untrained.kinds, example.words)
+            table = _columns_of(untrained.kinds, like, task.features)
+        else:
+            task = task or read_task(asked, voice)
+            untrained, table = new_model(model, task.kinds), task.table
+        read = costs_file(costs, task.classes)
         step("fitting")
-        untrained, columns = (
-            (new_model(model, task.kinds), task.features) if example is None else _like(example, task.features)
-        )
-        fitted = untrained.fit(columns, task.labels, sample_weight=task.weights)
+        fitted = untrained.fit(table, task.labels, sample_weight=task.weights)
         step("saving")
         saved = SavedModel(fitted, output, asked.target, read)
         write_model(saved)
     return saved, task
 
 
-def _task_like(asked: Asked, voice: Voice, example: SavedModel) -> Task:
-    """The table, its columns of the kinds that a saved model gives them."""
-    return read_task(asked, voice, example.model.with_choices_fixed().kinds, example.words)
-
-
-def _like(saved: SavedModel, features: Any) -> tuple[Any, Any]:
-    """An unfitted model with all choices of a saved one, and the table with that one's columns alone."""
+def _columns_of(kinds: Mapping[str, str], path: str, features: Any) -> Any:
+    """The table with the columns of a saved model alone; those that the model ignores may be absent."""
     import pyarrow as pa
 
-    path, example = saved.path, saved.model.with_choices_fixed()
-    for name, kind in example.kinds.items():
+    for name, kind in kinds.items():
         if name not in features.column_names and kind != "ignore":
             raise ValueError(f"the model in {path} has the column {name!r}, which the table does not have")
         if name not in features.column_names:
             features = features.append_column(name, pa.nulls(features.num_rows))
-    return clone(example), features.select(list(example.kinds))
+    return features.select(list(kinds))
 
 
 def merge_files(paths: Sequence[str], output: str) -> SavedModel:

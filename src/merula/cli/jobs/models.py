@@ -5,27 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
-from zipfile import is_zipfile
 
 import numpy as np
 
-import merula as mr
 from merula.answers.decision import Costs, read_costs
-from merula.classify.model_files import model_state
-from merula.cli.jobs.task import named_table, names_network
-from merula.core.archive import read_state, write_state
+from merula.classify import BayesClassifier, KernelBayesClassifier, NaiveBayesClassifier, NearestNeighborsClassifier
+from merula.classify.model_files import model_of, model_state
+from merula.cli.jobs.task import named_table
+from merula.core.archive import NotAnArchiveError, read_state, write_state
 from merula.core.atomic_file import check_index, nearest_file
 from merula.data.schema import Label
 from merula.data.table import plain_label
 
 MODELS: dict[str, Any] = {
-    "auto": lambda kinds: mr.NaiveBayesClassifier(kinds=kinds, distributions="auto"),
-    "naive": lambda kinds: mr.NaiveBayesClassifier(kinds=kinds),
-    "bayes": lambda kinds: mr.BayesClassifier(kinds=kinds),
-    "kernel": lambda kinds: mr.KernelBayesClassifier(kinds=kinds),
-    "neighbors": lambda kinds: mr.NearestNeighborsClassifier(kinds=kinds),
+    "auto": partial(NaiveBayesClassifier, distributions="auto"),
+    "naive": NaiveBayesClassifier,
+    "bayes": BayesClassifier,
+    "kernel": KernelBayesClassifier,
+    "neighbors": NearestNeighborsClassifier,
 }
 
 
@@ -57,7 +57,7 @@ class SavedModel:
 
 def new_model(name: str, kinds: Mapping[str, str]) -> Any:
     """A model to be fitted, by its word."""
-    return MODELS[name](dict(kinds) or None)
+    return MODELS[name](kinds=dict(kinds) or None)
 
 
 def write_model(saved: SavedModel) -> None:
@@ -76,21 +76,31 @@ def open_model(path: str) -> SavedModel:
         raise IsADirectoryError(f"{path} is a folder, expected a model file")
     if not Path(path).exists():
         raise FileNotFoundError(f"there is no model file {path}{nearest_file(Path(path), '.merula')}")
-    if not is_zipfile(path) and not names_network(path):
-        raise ValueError(
-            f"{path} cannot be read as a merula model: it is another kind of file, or cut short; the model, as merula fit wrote it, comes before the table"
-        )
-    model = mr.load(path)
-    if not hasattr(model, "predict_proba"):
-        raise ValueError(f"{path} holds a network, not a model; merula network shows and asks it")
-    about = read_state(path).get("command") or {}
+    try:
+        state = read_state(path)
+    except NotAnArchiveError:
+        raise ValueError(f"{path} {_other_content(path)}") from None
+    about = state.get("command") or {}
     costs = about.get("costs")
     return SavedModel(
-        model,
+        model_of(state, path),
         path,
         about.get("target"),
         costs and Costs(costs["table"], tuple(costs["actions"]), tuple(costs["classes"])),
     )
+
+
+def _other_content(path: str) -> str:
+    """What a file holds that is no model."""
+    from merula.graphs.formats import (  # loaded where a network may be: models need none of it
+        names_network,
+        read_network,
+    )
+
+    if names_network(path):
+        read_network(path)  # or an error that says what is wrong with it
+        return "holds a network, not a model; merula network shows and asks it"
+    return "cannot be read as a merula model: it is another kind of file, or cut short; the model, as merula fit wrote it, comes before the table"
 
 
 def check_writable(path: str, what: str, table: str | None = None) -> None:

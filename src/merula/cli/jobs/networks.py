@@ -12,13 +12,13 @@ import merula as mr
 from merula.classify.advice import advised_kinds, review
 from merula.cli.console import Voice
 from merula.cli.jobs.models import check_writable
-from merula.cli.jobs.task import check_column, named_table, note_remarks, stated_kinds
+from merula.cli.jobs.task import named_table, note_remarks, stated_kinds
 from merula.core.checks import one_of
 from merula.data.encode import infer_schema
 from merula.data.schema import Label
 from merula.data.table import open_table
 from merula.distributions.discretize import cuts_said
-from merula.graphs.formats import FORMATS
+from merula.graphs.formats import FORMATS, names_network
 from merula.show.numbers import several
 from merula.show.text import shortened, text_table
 
@@ -46,14 +46,14 @@ def learn_file(
     with voice.heeding_warnings():
         data = named_table(table, (), missing, encoding)
     for name in ignore:
-        check_column(name, data.column_names, "--ignore")
+        one_of(name, data.column_names, "--ignore")
     used = _used_columns(data, stated_kinds(kinds, data.column_names) | dict.fromkeys(ignore, "ignore"), voice)
     if not used:
         raise ValueError(f"every column of {table} is left out; there is nothing to learn from")
     categories = {name: kind for name, kind in used.items() if kind == "categorical"}  # numbers may yet be cut
     asked = {key: value for key, value in options.items() if value is not None}
     if asked.get("target") is not None:
-        check_column(asked["target"], list(used), "--target")
+        one_of(asked["target"], list(used), "--target")
     with voice.heeding_warnings():
         network = mr.learn_structure(
             data.select(list(used)), kinds=categories or None, progress=voice.shows_progress, **asked
@@ -81,16 +81,20 @@ def _used_columns(data: Any, stated: Mapping[str, str], voice: Voice) -> dict[st
 def check_network_file(path: str, table: str | None = None) -> None:
     """An error before any work is done, if a network cannot be written there."""
     check_writable(path, "a network", table)
-    name = path.lower().removesuffix(".gz")
-    if not name.endswith(tuple(FORMATS)):
+    if not names_network(path):
         raise ValueError(f"{path}: networks are written as {', '.join(FORMATS)}, each also with .gz")
 
 
 def open_network(path: str, encoding: str | None = None) -> Any:
     """The network in a file; an error that says so if the file holds a model."""
-    if Path(path).is_file() and is_zipfile(path):
-        raise ValueError(f"{path} holds a model or another archive, not a network; merula predict asks a model")
-    return mr.read_network(path, encoding=encoding)
+    try:
+        return mr.read_network(path, encoding=encoding)
+    except (ValueError, OSError):
+        if Path(path).is_file() and is_zipfile(path):
+            raise ValueError(
+                f"{path} holds a model or another archive, not a network; merula predict asks a model"
+            ) from None
+        raise
 
 
 def outline(path: str, encoding: str | None = None) -> dict[str, Any]:
@@ -132,7 +136,7 @@ def ask_network(
     network = open_network(path, encoding)
     actions, evidence = _read_levels(network, do, "--do"), _read_levels(network, given, "--given")
     for name in variables:
-        check_column(name, network.variables, "the variable asked for")
+        one_of(name, network.variables, "the variable asked for")
     if actions:
         network = network.do(actions)
     known = {"given": evidence, "do": actions}
@@ -152,7 +156,7 @@ def _read_levels(network: Any, stated: Sequence[str], option: str) -> dict[str, 
     for item in stated:
         names = [name for name in network.variables if item.startswith(f"{name}=")]
         if not names:
-            check_column(item.partition("=")[0], network.variables, f"the variable in {option}")
+            one_of(item.partition("=")[0], network.variables, f"the variable in {option}")
             raise ValueError(f"{option} is {item!r}, expected VARIABLE=LEVEL")
         name = max(names, key=len)
         text = item[len(name) + 1 :]

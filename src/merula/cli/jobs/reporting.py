@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from shlex import join
 
-import merula as mr
 from merula.cli.console import Voice
 from merula.cli.jobs.evaluating import usable_folds
 from merula.cli.jobs.models import check_writable, costs_file, new_model
-from merula.cli.jobs.task import SAID, Asked, read_task
+from merula.cli.jobs.task import SAID, Asked, Task, read_task, stated_kinds
 from merula.data.encode import UnseenLevelWarning
-from merula.data.table import plain_label
+from merula.report import write_report
 
 
 def report_file(
@@ -22,26 +21,33 @@ def report_file(
     cv: int | None = None,
     repeats: int = 1,
     costs: str | None = None,
+    task: Task | None = None,
 ) -> None:
-    """The report, written to a file."""
+    """The report on a table, read here unless it was before, written to a file."""
     check_writable(output, "a report", asked.table)
     with voice.heeding_warnings(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
-        task = read_task(asked, voice)
-        mr.write_report(
+        task = task or read_task(asked, voice)
+        write_report(
             {model: new_model(model, task.kinds)},
-            task.features,
+            task.table,
             task.labels,
             output,
             cv=cv or usable_folds(task, voice),
             repeats=repeats,
             groups=task.groups,
-            costs=costs_file(costs, [plain_label(label) for label in task.classes.classes.tolist()]),
+            costs=costs_file(costs, task.classes),
             sample_weight=task.weights,
             target=asked.target,
             title=f"{Path(asked.table).name}: {asked.target}" if asked.table != "-" else asked.target,
             command=join(
                 ["merula", *asked.typed("report", model=model, cv=cv, repeats=repeats, costs=costs, output=output)]
             ),
-            remarks={remark.column: remark.text for remark in task.remarks},
+            remarks=_remarks(task, asked),
             progress=voice.shows_progress,
         )
+
+
+def _remarks(task: Task, asked: Asked) -> dict[str, str]:
+    """What was said of each column; one whose kind was stated is for the report to remark on, whose readers did not state it."""
+    looked_at = set(task.kinds) - set(stated_kinds(asked.kinds, list(task.kinds)))
+    return dict.fromkeys(looked_at, "") | {remark.column: remark.text for remark in task.remarks}

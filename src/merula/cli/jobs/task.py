@@ -13,9 +13,8 @@ from merula.cli.console import Voice
 from merula.core.checks import one_of
 from merula.data.encode import Target, encode_target, infer_schema
 from merula.data.encode.lookalikes import meant_missing
-from merula.data.schema import KINDS
-from merula.data.table import FOR_MISSING, open_table
-from merula.data.table.read import read_table
+from merula.data.schema import KINDS, Label
+from merula.data.table import FOR_MISSING, Table, open_table, plain_label, read_table
 
 BUNDLED = ("penguins",)
 SAID = (TargetColumnWarning,)  # by a remark already: it is a leak
@@ -56,15 +55,21 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Columns to learn from, the class of each row, and what was decided about the columns."""
+    """Columns to learn from (read once, and opened once for all that ask them), the class of each row, and what was decided."""
 
     features: Any
+    table: Table
     labels: Any
-    classes: Target
+    target: Target
     kinds: dict[str, str]
     remarks: tuple[Remark, ...]
     weights: Any = None
     groups: Any = None
+
+    @property
+    def classes(self) -> list[Label]:
+        """The classes, as plain labels."""
+        return [plain_label(label) for label in self.target.classes.tolist()]
 
 
 def named_table(
@@ -74,16 +79,12 @@ def named_table(
     if name in BUNDLED and not Path(name).exists():
         with as_file(files("merula") / "data" / f"{name}.csv") as path:
             return read_table(path, words=words, missing=missing, encoding=encoding)
-    if not name.lower().removesuffix(".gz").endswith(TABLES) and names_network(name):
-        raise ValueError(f"{name} is a network, expected a table")
+    if not name.lower().removesuffix(".gz").endswith(TABLES):
+        from merula.graphs.formats import names_network  # loaded where a name leaves it open: tables need none of it
+
+        if names_network(name):
+            raise ValueError(f"{name} is a network, expected a table")
     return read_table(name, words=words, missing=missing, encoding=encoding)
-
-
-def names_network(path: str) -> bool:
-    """Whether a file is called as networks are."""
-    from merula.graphs.formats import FORMATS  # loaded where a name leaves it open: tables and models need none of it
-
-    return path.lower().removesuffix(".gz").endswith(tuple(FORMATS))
 
 
 def read_task(asked: Asked, voice: Voice, like: Mapping[str, str] | None = None, words: Collection[str] = ()) -> Task:
@@ -95,7 +96,7 @@ def read_task(asked: Asked, voice: Voice, like: Mapping[str, str] | None = None,
     with voice.heeding_warnings():
         table = named_table(asked.table, words, asked.missing, asked.encoding)
     for name, option in _asked_columns(asked):
-        check_column(name, table.column_names, option)
+        one_of(name, table.column_names, option)
         if option in ("--weight", "--groups") and name == asked.target:
             raise ValueError(f"{option} is {name!r}, which is the target itself; name another column")
     table = _with_classes(table, asked.target, voice)
@@ -110,10 +111,9 @@ def read_task(asked: Asked, voice: Voice, like: Mapping[str, str] | None = None,
         **dict.fromkeys(set(asked.ignore) - set(aside), "ignore"),
         **({} if like is None else {name: like.get(name, "ignore") for name in features.column_names}),
     }
-    classes = _classes(table, asked.target, voice)
-    opened = open_table(features)
+    target, opened = _classes(table, asked.target, voice), open_table(features)
     schema, _ = infer_schema(opened, kinds)
-    remarks = review(opened, schema, classes, kinds)
+    remarks = review(opened, schema, target, kinds)
     note_remarks(remarks, voice)
     kinds = advised_kinds(schema, remarks)
     if set(kinds.values()) == {"ignore"}:
@@ -122,13 +122,7 @@ def read_task(asked: Asked, voice: Voice, like: Mapping[str, str] | None = None,
         )
     weights = None if asked.weight is None else _numbers(table, asked.weight)
     groups = None if asked.groups is None else _groups(table, asked.groups)
-    return Task(features, table[asked.target], classes, kinds, tuple(remarks), weights, groups)
-
-
-def check_column(name: str, columns: Sequence[str], option: str) -> None:
-    """A ValueError that suggests the nearest column, if there is none of that name."""
-    if name not in columns:
-        one_of(name, columns, option)
+    return Task(features, opened, table[asked.target], target, kinds, tuple(remarks), weights, groups)
 
 
 def _asked_columns(asked: Asked) -> list[tuple[str, str]]:
@@ -170,7 +164,7 @@ def stated_kinds(stated: Sequence[str], columns: Sequence[str]) -> dict[str, str
         name, equals, kind = item.rpartition("=")
         if not equals:
             raise ValueError(f"--kinds is {item!r}, expected COLUMN=KIND, such as {columns[0]}=categorical")
-        check_column(name, columns, "the column in --kinds")
+        one_of(name, columns, "the column in --kinds")
         kinds[name] = one_of(kind, KINDS, f"the kind of {name!r} in --kinds")
     return kinds
 

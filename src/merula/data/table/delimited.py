@@ -230,8 +230,7 @@ def _refuse_stray_quotes(table: Any, data: bytes, separator: str) -> None:
     lines = data[:SAMPLE].decode(errors="ignore").splitlines(keepends=True)
     rows = csv.reader(lines, delimiter=separator, strict=True)
     try:
-        for _ in rows:
-            pass
+        list(rows)
     except csv.Error as error:
         if "expected after" in str(error):
             raise ValueError(

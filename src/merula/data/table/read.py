@@ -21,7 +21,7 @@ from merula.data.table.delimited import NO_ROWS, in_utf8, is_marked, read_delimi
 
 PathLike = str | os.PathLike[str]
 STANDARD = "-"  # standard input or output
-PACKED = b"\x1f\x8b"
+PACKED, ARROW_FILE = b"\x1f\x8b", b"ARROW1"
 NETWORK = b'"merula network"'  # in the first line of a network in JSON
 NEEDS_ARROW = "tables in files are read by pyarrow, which is not installed: pip install 'merula[cli]'"
 
@@ -148,16 +148,11 @@ def _read_parquet(data: bytes, _reading: Reading) -> Any:
     return pq.read_table(pa.BufferReader(data))
 
 
-def _read_arrow_file(data: bytes, _reading: Reading) -> Any:
+def _read_arrow(data: bytes, _reading: Reading) -> Any:
     import pyarrow as pa
 
-    return pa.ipc.open_file(pa.BufferReader(data)).read_all()
-
-
-def _read_arrow_stream(data: bytes, _reading: Reading) -> Any:
-    import pyarrow as pa
-
-    return pa.ipc.open_stream(pa.BufferReader(data)).read_all()
+    opened = pa.ipc.open_file if data.startswith(ARROW_FILE) else pa.ipc.open_stream
+    return opened(pa.BufferReader(data)).read_all()
 
 
 def _read_json_lines(data: bytes, _reading: Reading) -> Any:
@@ -239,8 +234,8 @@ def _refuse_archive(data: bytes, _reading: Reading) -> Any:
 
 SIGNATURES: dict[bytes, Callable[[bytes, Reading], Any]] = {
     b"PAR1": _read_parquet,
-    b"ARROW1": _read_arrow_file,
-    b"\xff\xff\xff\xff": _read_arrow_stream,
+    ARROW_FILE: _read_arrow,
+    b"\xff\xff\xff\xff": _read_arrow,  # a stream
     b"PK\x03\x04": _refuse_archive,
 }
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.data.table.frame import FrameTable
+
 Rows = NDArray[np.int64]
 
 
@@ -21,14 +23,14 @@ class RowSource:
 
 
 def open_rows(X: Any) -> RowSource:
-    """The rows of an array, a list, a data frame or a sparse matrix; missing cells stay as they are."""
+    """The rows of an array, a list, a data frame (opened already or not) or a sparse matrix; missing cells stay as they are."""
     import narwhals as nw
 
     if hasattr(X, "tocsr"):
         matrix = X.tocsr()
         return RowSource(matrix.shape[0], lambda rows: matrix[rows])
     try:
-        frame = nw.from_native(X, allow_series=True, pass_through=True)
+        frame = X.frame if isinstance(X, FrameTable) else nw.from_native(X, allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         raise ValueError(f"a column name stands more than once ({' '.join(str(error).split())}); give every column its own") from None  # fmt: skip
     if isinstance(frame, nw.LazyFrame):

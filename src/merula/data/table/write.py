@@ -8,14 +8,14 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from merula.core.atomic_file import whole_file
+from merula.core.checks import nearest
+from merula.data.table.read import STANDARD, PathLike
 
-PathLike = str | os.PathLike[str]
-STANDARD = "-"
 ROWS_AT_ONCE = 8_192
 
 
@@ -54,10 +54,8 @@ def writer_of(path: PathLike, suffix: str | None = None) -> Callable[[Any, IO[by
     """What writes the format that a path's suffix names; a ValueError if none does."""
     chosen = suffix or (".csv" if os.fspath(path) == STANDARD else Path(path).suffix.lower())
     if chosen not in WRITERS:
-        near = get_close_matches(chosen, WRITERS, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
         raise ValueError(
-            f"{os.fspath(path)}: tables are written as {', '.join(WRITERS)}, not as {repr(chosen) if chosen else 'a file without a suffix'}{hint}"
+            f"{os.fspath(path)}: tables are written as {', '.join(WRITERS)}, not as {repr(chosen) if chosen else 'a file without a suffix'}{nearest(chosen, WRITERS)}"
         )
     return WRITERS[chosen]
 
@@ -94,10 +92,6 @@ def _as_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict | list) else str(value)
 
 
-def _write_tsv(table: Any, file: IO[bytes]) -> None:
-    _write_csv(table, file, "\t")
-
-
 def _write_parquet(table: Any, file: IO[bytes]) -> None:
     import pyarrow.parquet as pq
 
@@ -119,7 +113,7 @@ def _write_json_lines(table: Any, file: IO[bytes]) -> None:
 
 WRITERS: dict[str, Callable[[Any, IO[bytes]], None]] = {
     ".csv": _write_csv,
-    ".tsv": _write_tsv,
+    ".tsv": partial(_write_csv, separator="\t"),
     ".jsonl": _write_json_lines,
     ".ndjson": _write_json_lines,
     ".parquet": _write_parquet,

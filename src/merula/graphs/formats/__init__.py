@@ -7,7 +7,7 @@ One module per format, and two functions in each; `read_nodes` and `write_nodes`
   bit; names and levels that the format does not allow are kept beside safe ones.
 """
 
-from merula.graphs.formats.network_files import FORMATS, read_nodes, write_nodes
+from merula.graphs.formats.network_files import FORMATS, names_network, read_nodes, write_nodes
 from merula.graphs.formats.read_write import read_network
 
-__all__ = ["FORMATS", "read_network", "read_nodes", "write_nodes"]
+__all__ = ["FORMATS", "names_network", "read_network", "read_nodes", "write_nodes"]

@@ -119,10 +119,18 @@ def _one_line(message: str, longest: int = 500) -> str:
     return " ".join(short.split())
 
 
+def names_network(path: PathLike) -> bool:
+    """Whether a file is called as networks are."""
+    return _suffix(path) in FORMATS
+
+
+def _suffix(path: PathLike) -> str:
+    return Path(Path(path).name.lower().removesuffix(".gz")).suffix
+
+
 def _format(path: PathLike) -> Format:
     """The format that a file's suffix names."""
-    name = Path(path).name.lower()
-    suffix = Path(name.removesuffix(".gz")).suffix
+    suffix = _suffix(path)
     if suffix not in FORMATS:
         hint = nearest(suffix, FORMATS) if suffix else ""
         raise ValueError(

@@ -1,7 +1,7 @@
 """Everything a report says of a table and its model, as plain data: gathered in one place, from public functions."""
 
 from merula.classify.conditionals import Conditional
-from merula.report.findings.gather import PRIOR_ALONE, findings_of, gather
+from merula.report.findings.gather import findings_of, gather
 from merula.report.findings.result import (
     Action,
     Actions,
@@ -18,7 +18,6 @@ from merula.report.findings.result import (
 )
 
 __all__ = [
-    "PRIOR_ALONE",
     "Action",
     "Actions",
     "ColumnSummary",

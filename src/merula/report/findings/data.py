@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -26,47 +26,44 @@ def summarise_data(
     """What the table holds, column by column; None for a sparse matrix, whose columns are words.
 
     `schema` says how a fitted model reads the columns; without one, they are read as a model would. `remarks` are what
-    was already pointed out of them.
+    was already pointed out of them, "" for nothing; columns that it does not name are looked at here.
     """
     table = open_table(X)
     if isinstance(table, SparseTable):
         return None
-    guessed, _ = infer_schema(table)  # the report shows what was guessed
-    read = guessed if schema is None else schema
-    columns = read.columns
-    stated = [
-        name for name in read.names if read[name].kind != guessed[name].kind
-    ]  # only a person can have stated them
-    found = {remark.column: remark.text for remark in review(table, read, target, stated)}
-    remarks = {**found, **(remarks or {})}
-    summaries = tuple(_summary(table, index, column, remarks) for index, column in enumerate(columns))
-    return DataSummary(table.rows, summaries, fingerprint(table, target, columns))
+    said = dict(remarks or {})
+    read = infer_schema(table)[0] if schema is None else schema
+    if not said.keys() >= set(table.names):
+        guessed = read if schema is None else infer_schema(table)[0]
+        said = _found(table, read, guessed, target) | said
+    digest = sha256()
+    summaries = tuple(_summary(table, index, column, said, digest) for index, column in enumerate(read.columns))
+    _digest_words(digest, [str(label) for label in target.classes[target.codes].tolist()])
+    return DataSummary(table.rows, summaries, digest.hexdigest())
 
 
-def _summary(table: Table, index: int, column: Column, remarks: Mapping[str, str]) -> ColumnSummary:
+def _found(table: Table, read: Schema, guessed: Schema, target: Target) -> dict[str, str]:
+    """What is to be said of the columns; a kind that would not be guessed was stated by a person, and is not doubted."""
+    stated = [name for name in read.names if read[name].kind != guessed[name].kind]
+    return {remark.column: remark.text for remark in review(table, read, target, stated)}
+
+
+def _summary(table: Table, index: int, column: Column, remarks: Mapping[str, str], digest: Any) -> ColumnSummary:
+    """One column; its name, its kind and its cells in their order enter the fingerprint, whatever library holds them."""
     remark = remarks.get(column.name, "")
+    digest.update(f"{column.name}\0{column.kind}\0".encode())
     if column.kind in ("numeric", "count", "datetime"):
         values = np.asarray(table.numbers(index, column.unit), dtype=np.float64)
+        digest.update(np.where(np.isnan(values), np.nan, values + 0.0).tobytes())
         known = values[~np.isnan(values)]
-        return ColumnSummary(
-            column.name,
-            column.kind,
-            len(values) - len(known),
-            len(np.unique(known)),
-            _reach(column, known),
-            remark=remark,
-        )
-    cells = _words(table, index)
-    counted = Counter(cell for cell in cells if cell is not None)
+        missing, distinct = len(values) - len(known), len(np.unique(known))
+        return ColumnSummary(column.name, column.kind, missing, distinct, _reach(column, known), remark=remark)
+    words = table.texts(index)  # type: ignore[union-attr]
+    _digest_words(digest, words)
+    counted = Counter(word for word in words if word is not None)
     commonest = () if column.kind in ("text", "ignore") else tuple(_ranked(counted)[:COMMONEST])
-    return ColumnSummary(
-        column.name, column.kind, sum(cell is None for cell in cells), len(counted), None, commonest, remark
-    )
-
-
-def _words(table: Table, index: int) -> list[str | None]:
-    """The cells of a column as words, None where one is missing."""
-    return table.texts(index)  # type: ignore[union-attr]
+    missing = len(words) - counted.total()
+    return ColumnSummary(column.name, column.kind, missing, len(counted), None, commonest, remark)
 
 
 def _ranked(counted: Counter[str]) -> list[tuple[str, int]]:
@@ -81,21 +78,7 @@ def _reach(column: Column, known: NDArray[np.float64]) -> tuple[str, str, str] |
     return shown(column, low), shown(column, middle), shown(column, high)
 
 
-def fingerprint(table: Table, target: Target, columns: tuple[Column, ...]) -> str:
-    """The SHA-256 of names, cells and classes in their order, whatever library holds them."""
-    digest = sha256()
-    for index, column in enumerate(columns):
-        digest.update(f"{column.name}\0{column.kind}\0".encode())
-        if column.kind in ("numeric", "count", "datetime"):
-            values = np.asarray(table.numbers(index, column.unit), dtype=np.float64)
-            digest.update(np.where(np.isnan(values), np.nan, values + 0.0).tobytes())
-        else:
-            _digest_words(digest, _words(table, index))
-    _digest_words(digest, [str(label) for label in target.classes[target.codes].tolist()])
-    return digest.hexdigest()
-
-
-def _digest_words(digest: Any, words: list[str | None]) -> None:
+def _digest_words(digest: Any, words: Sequence[str | None]) -> None:
     labels = sort_labels(set(words))
     indices = {label: index for index, label in enumerate(labels)}
     digest.update(repr(labels).encode())

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
 
 from merula.answers.decision import underlying
 from merula.answers.evaluation import Evaluation, evaluate
-from merula.answers.evaluation.run import named_models
+from merula.answers.evaluation.run import beside_prior, named_models
 from merula.answers.explanation import nomogram
 from merula.classify.base import BayesianClassifier
 from merula.classify.conditionals import Conditional, conditional
@@ -29,7 +28,6 @@ from merula.report.findings.points import points_of
 from merula.report.findings.result import Findings, Origin, Points
 from merula.report.findings.row_stories import row_stories
 
-PRIOR_ALONE = "prior alone"  # the baseline: guessing by the classes' frequencies
 TITLE = "Report"
 MOST_PLOTS = 12  # columns whose distributions are drawn
 
@@ -79,7 +77,7 @@ def gather(
     models = named_models(model)
     first = next(iter(models.values()))
     evaluation = evaluate(
-        {**models, PRIOR_ALONE: DummyClassifier(strategy="prior")},
+        beside_prior(models),
         X,
         y,
         cv=cv,
