@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from merula.core.archive import ENTRY, VERSION, read_state, write_state
+from merula.core.archive import ENTRY, VERSION, NotAnArchiveError, read_state, write_state
 
 
 @pytest.fixture
@@ -500,3 +500,14 @@ def test_a_forged_file_with_a_fitting_seal_is_refused(path, name):
     rewrite(path, FORGED[name])
     with pytest.raises(ValueError):
         read_state(path)
+
+
+def test_what_is_no_archive_is_told_from_an_archive_that_is_no_model(path):
+    path.write_bytes(b"bird,wing\nwren,4.9\n")
+    with pytest.raises(NotAnArchiveError, match="another kind of file"):
+        read_state(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("birds.csv", "bird,wing\nwren,4.9\n")
+    with pytest.raises(ValueError, match="an archive of something else") as said:
+        read_state(path)
+    assert not isinstance(said.value, NotAnArchiveError)

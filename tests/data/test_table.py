@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from merula.data.table import is_missing, open_table, plain_label
+from merula.data.table import is_missing, open_rows, open_table, plain_label
 
 SHANGHAI = timezone(timedelta(hours=8))
 PATIENTS = {
@@ -263,3 +263,13 @@ def test_a_null_inside_an_arrow_dictionary_is_missing():
     codes, labels = open_table(pa.table({"größe": column})).codes(0)
     assert [None if code == -1 else labels[code] for code in codes.tolist()] == ["klein", None, "groß", None]
     assert codes.tolist()[1] == -1
+
+
+@pytest.mark.parametrize("made_of", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_rows_of_an_opened_table_are_those_of_the_data_frame(made_of):
+    birds = made_of({"bird": ["wren", "tit", "robin"], "wing": [4.9, None, 7.1]})
+    rows = open_rows(open_table(birds))
+    assert rows.count == 3
+    taken = rows.take(np.array([2, 0]))
+    assert type(taken) is type(birds)
+    assert [list(taken["bird"].to_numpy()), list(taken["wing"].to_numpy())] == [["robin", "wren"], [7.1, 4.9]]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from merula.graphs.formats import read_nodes, write_nodes
+from merula.graphs.formats import names_network, read_nodes, write_nodes
 from merula.graphs.network.node import Node
 
 GROESSE = "network n { }\nvariable größe { type discrete [ 2 ] { klein, groß }; }\nprobability ( größe ) { table 0.5, 0.5; }\n"
@@ -177,3 +177,10 @@ def test_signs_that_no_file_holds(tmp_path):
 def test_the_network_is_named_after_its_file(sprinkler, tmp_path):
     write_nodes(sprinkler, tmp_path / "my lawn.v2.bif")
     assert Path(tmp_path / "my lawn.v2.bif").read_text().startswith("network my_lawn {")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"), [("asia.BIF", True), ("größe.xdsl.gz", True), ("asia.csv", False), ("bif", False)]
+)
+def test_networks_are_known_by_their_names(name, is_one):
+    assert names_network(Path("networks") / name) is is_one
