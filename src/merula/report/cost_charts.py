@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from merula.answers.evaluation import Evaluation
-from merula.report.chart import Chart, bars, color_of, drawing, name, own_color, specification
+from merula.report.chart import OWN_COLOR, Chart, bars, color_of, drawing, name, specification
 from merula.report.findings import Actions, CostCurve
 from merula.show.colors import FOR, QUIET
 from merula.show.numbers import fixed, percent, short
@@ -30,7 +30,7 @@ def cost_curve_chart(curves: Sequence[CostCurve], threshold: float | None) -> Ch
             x=alt.X("threshold:Q", title=title, scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(tickCount=5)),
             y=alt.Y("cost:Q", title="mean cost"),
             detail="model:N",
-            color=own_color(),
+            color=OWN_COLOR,
             tooltip=["model:N", alt.Tooltip("threshold:Q", format=".2f"), alt.Tooltip("cost:Q", format=".4f")],
         )
     )
@@ -72,7 +72,7 @@ def expected_cost_chart(evaluation: Evaluation) -> Chart | None:
             x=alt.X("p:Q", title=f"probability of {label}", axis=alt.Axis(tickCount=5)),
             y=alt.Y("cost:Q", title="expected cost"),
             detail="action:N",
-            color=own_color(),
+            color=OWN_COLOR,
             tooltip=["action:N", alt.Tooltip("p:Q", title=f"P({label})"), "cost:Q"],
         )
     )

@@ -19,6 +19,7 @@ from merula.answers.evaluation.metrics import FIGURES, Answers, pooled, row_valu
 from merula.answers.evaluation.reliability import ReliabilityCurve, confidence_curve, curve_of
 from merula.core.arrays import Array
 from merula.core.checks import one_of
+from merula.core.plain import to_plain
 from merula.data.schema import Label
 from merula.show.numbers import fixed
 from merula.show.text import display_width, text_table
@@ -208,10 +209,11 @@ class Evaluation:
         >>> found["classes"], found["models"][0]["figures"]["error"]
         (['f', 'm'], {'value': 0.0, 'standard_error': 0.0, 'per_fold': [0.0, 0.0, 0.0]})
         """
+        kept = ("test_weight", "train_weight", "test") if rows else ("test_weight", "train_weight")
         costs = self.costs and {"actions": list(self.costs.actions), "table": self.costs.table.tolist()}
         return {
             "classes": list(self.classes),
-            "folds": [_fold_state(fold, rows) for fold in self.folds],
+            "folds": [{name: to_plain(getattr(fold, name)) for name in kept} for fold in self.folds],
             "costs": costs,
             "reject_cost": self.reject_cost,
             "models": [_model_state(model, rows) for model in self.models],
@@ -306,24 +308,11 @@ def _figure_texts(model: ModelEvaluation, names: Sequence[str]) -> list[str]:
     ]
 
 
-def _fold_state(fold: Fold, rows: bool) -> dict[str, Any]:
-    state: dict[str, Any] = {"test_weight": fold.test_weight, "train_weight": fold.train_weight}
-    return {**state, "test": fold.test.tolist()} if rows else state
-
-
 def _model_state(model: ModelEvaluation, rows: bool) -> dict[str, Any]:
-    figures = {
-        name: {"value": figure.value, "standard_error": figure.standard_error, "per_fold": list(figure.per_fold)}
-        for name, figure in model.figures.items()
+    state = {
+        "name": model.name,
+        "figures": to_plain(model.figures),
+        "confusion": model.confusion.tolist(),
+        "reliability": [{"class": label, **to_plain(curve)} for label, curve in model.reliability.items()],
     }
-    curves = [
-        {
-            "class": label,
-            "predicted": list(curve.predicted),
-            "observed": list(curve.observed),
-            "count": list(curve.count),
-        }
-        for label, curve in model.reliability.items()
-    ]
-    state = {"name": model.name, "figures": figures, "confusion": model.confusion.tolist(), "reliability": curves}
     return {**state, "probabilities": [part.tolist() for part in model.probabilities]} if rows else state

@@ -36,37 +36,14 @@ class Place:
 
 
 @dataclass(frozen=True, eq=False)
-class Arc:
-    """An arc: points it goes through, from the lower border of the parent to the upper border of the child.
+class Layout:
+    """Boxes by variable, arcs as paths, and the size of the whole.
 
-    Within a layer (from point 0 to 1, 2 to 3, …) it goes straight down beside boxes; between layers it may bend.
+    A path is a list of strokes, each with its points: "M" begins, "L" goes straight, "C" bends by two control points.
     """
 
-    parent: str
-    child: str
-    points: tuple[Point, ...]
-
-    @property
-    def path(self) -> Path:
-        """The same as strokes, each with its points: "M" begins, "L" goes straight down, "C" bends by two control points."""
-        (x, y), *others = self.points
-        path: list[tuple[str, tuple[Point, ...]]] = [("M", ((x, y),))]
-        for k, (next_x, next_y) in enumerate(others):
-            middle = (y + next_y) / 2
-            if k % 2:
-                path.append(("C", ((x, middle), (next_x, middle), (next_x, next_y))))
-            elif next_y > y + 1e-6:  # a line of no length has no direction for the arrow's head
-                path.append(("L", ((next_x, next_y),)))
-            x, y = next_x, next_y
-        return tuple(path)
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """Boxes by variable, arcs, and the size of the whole."""
-
     places: dict[str, Place]
-    arcs: tuple[Arc, ...]
+    arcs: tuple[Path, ...]
     width: float
     height: float
 
@@ -261,10 +238,25 @@ def _placed(
                 (leaves, float(tops[upper]) + heights[upper]),
             )
             end = ((meets, float(tops[lower])), (meets, places[child].y - places[child].half_height))
-            arcs.append(Arc(parent, child, (*start, *way, *end)))
+            arcs.append(_path([*start, *way, *end]))
     width = max((place.x + place.half_width for place in places.values()), default=0.0)
     passing = max((x for key, x in across.items() if not isinstance(key, str)), default=0.0) + PASSING / 2
     return Layout(places, tuple(arcs), max(width, passing), float(tops[-1]) - rise if layers else 0.0)
+
+
+def _path(points: list[Point]) -> Path:
+    """From the lower border of the parent to the upper border of the child.
+
+    Within a layer (from point 0 to 1, 2 to 3, …) an arc goes straight down beside boxes; between layers it may bend.
+    """
+    path: list[tuple[str, tuple[Point, ...]]] = [("M", (points[0],))]
+    for k, ((x, y), (next_x, next_y)) in enumerate(pairwise(points)):
+        middle = (y + next_y) / 2
+        if k % 2:
+            path.append(("C", ((x, middle), (next_x, middle), (next_x, next_y))))
+        elif next_y > y + 1e-6:  # a line of no length has no direction for the arrow's head
+            path.append(("L", ((next_x, next_y),)))
+    return tuple(path)
 
 
 def _ports(

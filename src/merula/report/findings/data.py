@@ -64,22 +64,13 @@ def _summary(table: Table, index: int, column: Column, remarks: Mapping[str, str
             _reach(column, known),
             remark=remark,
         )
-    cells = _words(table, index)
+    cells = table.texts(index)  # type: ignore[union-attr]
     counted = Counter(cell for cell in cells if cell is not None)
-    commonest = () if column.kind in ("text", "ignore") else tuple(_ranked(counted)[:COMMONEST])
+    ranked = sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))  # equally common ones by name
+    commonest = () if column.kind in ("text", "ignore") else tuple(ranked[:COMMONEST])
     return ColumnSummary(
         column.name, column.kind, sum(cell is None for cell in cells), len(counted), None, commonest, remark
     )
-
-
-def _words(table: Table, index: int) -> list[str | None]:
-    """The cells of a column as words, None where one is missing."""
-    return table.texts(index)  # type: ignore[union-attr]
-
-
-def _ranked(counted: Counter[str]) -> list[tuple[str, int]]:
-    """Levels from the commonest on, equally common ones by name."""
-    return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def _reach(column: Column, known: NDArray[np.float64]) -> tuple[str, str, str] | None:
@@ -98,7 +89,7 @@ def fingerprint(table: Table, target: Target, columns: tuple[Column, ...]) -> st
             values = np.asarray(table.numbers(index, column.unit), dtype=np.float64)
             digest.update(np.where(np.isnan(values), np.nan, values + 0.0).tobytes())
         else:
-            _digest_words(digest, _words(table, index))
+            _digest_words(digest, table.texts(index))  # type: ignore[union-attr]
     _digest_words(digest, [str(label) for label in target.classes[target.codes].tolist()])
     return digest.hexdigest()
 
