@@ -77,14 +77,14 @@ def colored(field: str, legend: Sequence[tuple[str, str]]) -> Any:
 
 
 def bars(
-    lines: Iterable[tuple[str, float, str, Mapping[str, str]]], title: str, step: int = 20, **axis: Any
+    what: str, lines: Iterable[tuple[str, float, str, Mapping[str, str]]], title: str, step: int = 20, **axis: Any
 ) -> dict[str, Any]:
-    """Bars from top to bottom: of each its label, length, colour, and what is told of it when it is pointed at."""
-    data = [{"label": label, "value": value, "color": color, **told} for label, value, color, told in lines]
+    """Bars from top to bottom: of each its label (`what` it is), length, colour, and what pointing at it tells."""
+    data = [{what: label, "value": value, "color": color, **told} for label, value, color, told in lines]
     drawn = alt.Chart(alt.InlineData(values=data)).mark_bar()
     encoded = drawn.encode(
         x=alt.X("value:Q", title=title, axis=alt.Axis(**axis)),
-        y=alt.Y("label:N", sort=None, title=None),
+        y=alt.Y(f"{what}:N", sort=None, title=None),
         color=OWN_COLOR,
         tooltip=[alt.Tooltip(f"{told}:N") for told in data[0] if told not in ("value", "color")],
     )

@@ -39,7 +39,7 @@ def contribution_chart(contributions: Sequence[Contribution], apart: bool = Fals
         "added" if apart else "evidence",
         "What each column adds to the others" if apart else "Weight of evidence",
         f"{APART if apart else MOVED}{rest}",
-        bars(drawn[:MOST_BARS], "mean weight of evidence"),
+        bars("column", drawn[:MOST_BARS], "mean weight of evidence"),
         ("column", "towards the truth", "size of the move", "decides alone", *(f"for {name(c)}" for c in classes)),
         tuple(
             (label, *told.values(), *(signed(one.by_class[c]) for c in classes))

@@ -89,14 +89,18 @@ def expected_cost_chart(evaluation: Evaluation) -> Chart | None:
 
 def policy_chart(actions: Actions) -> Chart:
     """What deciding by each model costs, beside always doing the same, and beside knowing the truth."""
-    costs = {f"least risk by {name(model)}": (cost, FOR) for model, cost in actions.costs.items()}
-    costs |= {f"always {name(action.name)}": (action.always, QUIET) for action in actions.each}
-    costs["knowing the truth"] = (actions.knowing, QUIET)
+    costs = [(f"least risk by {name(model)}", cost, FOR) for model, cost in actions.costs.items()]
+    costs += [(f"always {name(action.name)}", action.always, QUIET) for action in actions.each]
+    costs.append(("knowing the truth", actions.knowing, QUIET))
     return Chart(
         "policies",
         "What deciding costs",
         "The mean cost of a tested row: under the least-risk actions of each model, under always the same action, and if the class were known.",
-        bars(((policy, *cost, {"cost": fixed(cost[0])}) for policy, cost in costs.items()), "mean cost of a row"),
+        bars(
+            "policy",
+            ((policy, cost, color, {"cost": fixed(cost)}) for policy, cost, color in costs),
+            "mean cost of a row",
+        ),
         ("policy", "mean cost"),
-        tuple((policy, fixed(cost)) for policy, (cost, _) in costs.items()),
+        tuple((policy, fixed(cost)) for policy, cost, _ in costs),
     )

@@ -26,7 +26,7 @@ def balance_chart(balance: Mapping[Any, float]) -> Chart:
         "balance",
         "Classes",
         f"{several(len(balance), 'class', 'classes')}; the commonest has {percent(max(balance.values()) / total)} of the rows.",
-        bars(drawn, "rows"),
+        bars("class", drawn, "rows"),
         ("class", "rows", "share"),
         tuple(lines),
     )
@@ -48,7 +48,7 @@ def missing_chart(data: DataSummary) -> Chart | None:
         "missing",
         "Missing cells",
         f"{several(len(columns), 'column')} of {len(data.columns)} {'has' if len(columns) == 1 else 'have'} missing cells.{rest}",
-        bars(drawn, "missing cells", tickMinStep=1),
+        bars("column", drawn, "missing cells", tickMinStep=1),
         ("column", "missing cells", "share"),
         tuple((name(column.name), count(column.missing), share) for column, share in zip(columns, shares, strict=True)),
     )

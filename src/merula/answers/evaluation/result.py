@@ -154,7 +154,7 @@ class Evaluation:
     def _compare(self, figure: str, first: ModelEvaluation, second: ModelEvaluation) -> Comparison:
         difference = fold_difference(first.figures[figure], second.figures[figure], self.folds)
         if len(self.folds) == 1 and figure != NOT_PAIRED:
-            one, other = (row_values(_answers(self, model.probabilities)[0]) for model in (first, second))
+            one, other = (row_values(answers_of(self, model.probabilities)[0]) for model in (first, second))
             if figure in one:
                 difference = row_difference(one[figure], other[figure])
         return Comparison(figure, first.name, second.name, *difference)
@@ -248,7 +248,7 @@ def title_of(evaluation: Evaluation) -> str:
 
 def add_model(evaluation: Evaluation, name: str, probabilities: Sequence[Array]) -> Evaluation:
     """The evaluation with one more model, given what it answered in each fold."""
-    answers = _answers(evaluation, probabilities)
+    answers = answers_of(evaluation, probabilities)
     together = pooled(answers)
     model = ModelEvaluation(
         name,
@@ -261,7 +261,7 @@ def add_model(evaluation: Evaluation, name: str, probabilities: Sequence[Array])
     return replace(evaluation, models=(*evaluation.models, model))
 
 
-def _answers(evaluation: Evaluation, probabilities: Sequence[Array]) -> list[Answers]:
+def answers_of(evaluation: Evaluation, probabilities: Sequence[Array]) -> list[Answers]:
     """A model's probabilities in each fold beside the truth."""
     truth, weights = evaluation.truth, evaluation.weights
     present = np.bincount(truth, minlength=len(evaluation.classes)) > 0

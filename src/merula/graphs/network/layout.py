@@ -6,6 +6,7 @@ layers by barycentres, then places.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -263,19 +264,17 @@ def _ports(
     graph: Graph, levels: Mapping[str, int], places: Mapping[str, Place], across: Mapping[Key, float]
 ) -> dict[tuple[str, str, str], float]:
     """Where arcs leave and meet the borders: side by side in the order of where they go, none at a corner."""
-    leaving: dict[str, list[tuple[float, str, str]]] = {name: [] for name in graph}
-    meeting: dict[str, list[tuple[float, str, str]]] = {name: [] for name in graph}
+    ends = defaultdict[tuple[str, str], list[tuple[float, str, str]]](list)
     for child, parents in graph.items():
         for parent in parents:
             longer = levels[child] > levels[parent] + 1
             after = across[parent, child, levels[parent] + 1] if longer else across[child]
             before = across[parent, child, levels[child] - 1] if longer else across[parent]
-            leaving[parent].append((after, parent, child))
-            meeting[child].append((before, parent, child))
+            ends[parent, "below"].append((after, parent, child))
+            ends[child, "above"].append((before, parent, child))
     ports = {}
-    for side, ends in (("below", leaving), ("above", meeting)):
-        for name, arcs in ends.items():
-            step = min(0.2, 1.2 * places[name].half_width / max(1, len(arcs)))
-            for k, (_, parent, child) in enumerate(sorted(arcs)):
-                ports[parent, child, side] = places[name].x + (k - (len(arcs) - 1) / 2) * step
+    for (name, side), arcs in ends.items():
+        step = min(0.2, 1.2 * places[name].half_width / len(arcs))
+        for k, (_, parent, child) in enumerate(sorted(arcs)):
+            ports[parent, child, side] = places[name].x + (k - (len(arcs) - 1) / 2) * step
     return ports

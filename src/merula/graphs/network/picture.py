@@ -146,9 +146,8 @@ def boxes_of(network: BayesianNetwork, given: Any, bars: bool | None, longest: i
 
 def _answers(network: BayesianNetwork, given: Any, bars: bool | None) -> Mapping[str, Any]:
     """The posteriors that are shown: none where there are too many variables, or no probabilities."""
-    if bars is None and (len(network.variables) > FEW or len(network.levels) < len(network.variables)):
-        return {}
-    if bars is False:
+    few = len(network.variables) <= FEW and len(network.levels) == len(network.variables)
+    if not (few if bars is None else bars):
         return {}
     try:
         return network.posteriors(given)

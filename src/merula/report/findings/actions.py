@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from merula.answers.decision import Costs, decide
 from merula.answers.evaluation import Evaluation
+from merula.answers.evaluation.metrics import Answers
 from merula.core.arrays import Array
-from merula.report.findings.curves import Tested, best_threshold, tested
+from merula.report.findings.curves import best_threshold, tested
 from merula.report.findings.result import Action, Actions
 
 REJECTED = "no decision"
@@ -39,11 +40,11 @@ def summarise_actions(evaluation: Evaluation) -> Actions | None:
     )
 
 
-def _mean(values: Array, answers: Tested) -> float:
+def _mean(values: Array, answers: Answers) -> float:
     return float(np.average(values, weights=answers.weights))
 
 
-def _action(name: Any, row: Array, chosen: NDArray[Any], answers: Tested, reach: Any) -> Action:
+def _action(name: Any, row: Array, chosen: NDArray[Any], answers: Answers, reach: Any) -> Action:
     taken = np.array([action == name for action in chosen.tolist()])
     weights = np.ones(len(taken)) if answers.weights is None else answers.weights
     by_class = np.bincount(answers.truth, weights * taken, minlength=len(row))
