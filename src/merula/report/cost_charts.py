@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from merula.answers.evaluation import Evaluation
-from merula.report.chart import OWN_COLOR, Chart, bars, color_of, drawing, name, specification
+from merula.report.chart import OWN_COLOR, Chart, bars, color_of, drawing, name, specification, told
 from merula.report.findings import Actions, CostCurve
 from merula.show.colors import FOR, QUIET
 from merula.show.numbers import fixed, percent, short
@@ -92,15 +92,12 @@ def policy_chart(actions: Actions) -> Chart:
     costs = [(f"least risk by {name(model)}", cost, FOR) for model, cost in actions.costs.items()]
     costs += [(f"always {name(action.name)}", action.always, QUIET) for action in actions.each]
     costs.append(("knowing the truth", actions.knowing, QUIET))
+    drawn = [(policy, cost, color, {"mean cost": fixed(cost)}) for policy, cost, color in costs]
     return Chart(
         "policies",
         "What deciding costs",
         "The mean cost of a tested row: under the least-risk actions of each model, under always the same action, and if the class were known.",
-        bars(
-            "policy",
-            ((policy, cost, color, {"cost": fixed(cost)}) for policy, cost, color in costs),
-            "mean cost of a row",
-        ),
+        bars("policy", drawn, "mean cost of a row"),
         ("policy", "mean cost"),
-        tuple((policy, fixed(cost)) for policy, cost, _ in costs),
+        told(drawn),
     )

@@ -64,9 +64,10 @@ def _draw(ax: Any, picture: Picture, scale: float) -> None:
         ax.add_patch(FancyArrowPatch(path=Path(points, codes), arrowstyle="-|>", mutation_scale=9 * scale, linewidth=0.9 * scale, color=LINE, shrinkA=0, shrinkB=0, zorder=1))  # fmt: skip
     for area in picture.areas:
         corner, size = (area.x, area.y), (area.width, area.height)
-        filled = Rectangle(corner, *size, color=area.color, linewidth=0, zorder=2)
-        border = FancyBboxPatch(corner, *size, boxstyle="round,pad=0,rounding_size=0.02", facecolor="none", edgecolor=area.color, linewidth=area.thickness * scale, zorder=2, gid=area.name)  # fmt: skip
-        ax.add_patch(border if area.thickness else filled)
+        if area.thickness:
+            ax.add_patch(FancyBboxPatch(corner, *size, boxstyle="round,pad=0,rounding_size=0.02", facecolor="none", edgecolor=area.color, linewidth=area.thickness * scale, zorder=2, gid=area.name))  # fmt: skip
+        else:
+            ax.add_patch(Rectangle(corner, *size, color=area.color, linewidth=0, zorder=2))
     for text in picture.texts:
         ax.text(text.x, text.y, literal(text.text), ha=ANCHORS[text.anchor], va="center", fontsize=text.points * scale, color=INK, zorder=3)  # fmt: skip
 
