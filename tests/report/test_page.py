@@ -12,6 +12,8 @@ from sklearn.dummy import DummyClassifier
 
 import merula as mr
 from merula.answers.evaluation.metrics import FIGURES
+from merula.report import findings_html
+from merula.report.findings import Findings
 
 TABLES = ("penguins", "patients", "letters", "melons", "sensors", "hostile")
 
@@ -167,3 +169,35 @@ def test_a_model_that_is_not_made_of_terms_is_reported_without_reasons(tmp_path)
     )
     assert found.contributions == found.rows == ()
     assert "is not explained" in (tmp_path / "birds.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_findings_survive_json_and_say_the_same(reported, table):
+    report = reported(table)
+    text = json.dumps(report.found.to_dict(), allow_nan=False)
+    again = Findings.from_dict(json.loads(text))
+    assert findings_html(again) == report.page
+    assert json.dumps(again.to_dict(), allow_nan=False) == text
+
+
+def inside(value):
+    """Everything that findings hold."""
+    yield value
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    for part in (*parts, *(vars(value).values() if hasattr(value, "__dict__") else ())):
+        yield from inside(part)
+
+
+@pytest.mark.parametrize("table", ["penguins", "patients"])
+def test_findings_hold_no_model(reported, table):
+    assert not any(hasattr(part, "fit") or hasattr(part, "predict") for part in inside(reported(table).found))
+
+
+@pytest.mark.parametrize("table", ["penguins", "melons"])
+def test_a_row_is_told_as_explain_tells_it(reported, read, table):
+    """Factors and evidence stand in the report as in the text of the explanation."""
+    text = "".join(read(table).text)
+    for story in reported(table).found.rows:
+        for line in str(story.explanation).splitlines()[1:]:
+            if "─" not in line:
+                assert line.split()[-1] in text

@@ -97,36 +97,24 @@ def _given(model: BayesianClassifier, column: Column) -> tuple[str, list[Items]]
         found = conditional(model, column.name)
     except ValueError:
         return _nothing(model)
-    return found.form, _telling_words(found) if found.form == "words" else _likely_levels(found)
+    return found.form, _listed(found)
 
 
 def _nothing(model: BayesianClassifier) -> tuple[str, list[Items]]:
     return "nothing", [(NOTHING,)] * len(model.classes_)
 
 
-def _likely_levels(found: Conditional) -> list[Items]:
-    """The most probable levels of each class."""
-    texts = []
-    for chances in found.given.values():
-        order = np.argsort(-np.array(chances), kind="stable")[:MOST_LEVELS]
-        texts.append(_listed([(found.values[k], chances[k]) for k in order if chances[k] > 0]))
-    return texts
-
-
-def _telling_words(found: Conditional) -> list[Items]:
-    """The words that are most of all more frequent in a class than in the mean of all."""
+def _listed(found: Conditional) -> list[Items]:
+    """The most probable levels of each class; the words most of all more frequent in a class than in the mean of all."""
     chances = np.array(list(found.given.values()))
-    beyond = chances - chances.mean(axis=0)
-    texts = []
-    for own, more in zip(chances, beyond, strict=True):
-        order = np.argsort(-more, kind="stable")[:MOST_WORDS]
-        texts.append(_listed([(found.values[k], own[k]) for k in order if more[k] > 0]))
-    return texts
-
-
-def _listed(pairs: list[tuple[str, float]]) -> Items:
-    texts = [f"{shortened(name, LONGEST)}: {short(chance, 3)}" for name, chance in pairs] or [NOTHING]
-    return *(f"{text}," for text in texts[:-1]), texts[-1]
+    words = found.form == "words"
+    telling = chances - chances.mean(axis=0) if words else chances
+    order = np.argsort(-telling, axis=1, kind="stable")[:, : MOST_WORDS if words else MOST_LEVELS]
+    lists = []
+    for own, more, kept in zip(chances, telling, order, strict=True):
+        texts = [f"{shortened(found.values[k], LONGEST)}: {short(own[k], 3)}" for k in kept if more[k] > 0] or [NOTHING]
+        lists.append((*(f"{text}," for text in texts[:-1]), texts[-1]))
+    return lists
 
 
 # -------------------------------------------------------------------------------------------------------------- numbers

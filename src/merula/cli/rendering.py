@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from shlex import join
 from typing import TYPE_CHECKING, Any
 
 from merula.cli.console import command_name
@@ -31,7 +32,7 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
         f"({shares(saved.shares)})\nmodel: {saved.path}"
     )
     if evaluation:
-        text += f"\nhow good it is: {' '.join(map(quoted, (command_name(), *evaluation)))}"
+        text += f"\nhow good it is: {join((command_name(), *evaluation))}"
     data = {
         "model": saved.path,
         "classifier": type(saved.model).__name__,
@@ -65,10 +66,3 @@ def described(found: Mapping[str, Any]) -> str:
         levels = "" if column["levels"] is None else str(column["levels"])
         rows.append((column["column"], column["kind"], column["distribution"] or "", levels))
     return "\n".join([*lines, "", text_table("", rows, len(rows[0]))])
-
-
-def quoted(word: str) -> str:
-    """A word as the shell takes it."""
-    from shlex import quote
-
-    return quote(word)

@@ -32,13 +32,14 @@ def show_versions() -> None:
     Python        3...
     """
     lines = {"Python": sys.version.split()[0], "system": platform.platform()}
-    lines |= {name: _version(name) for name in PACKAGES}
+    lines |= {name: installed_version(name) or "not installed" for name in PACKAGES}
     width = max(map(len, lines))
     print("\n".join(f"{name:<{width}}  {found}" for name, found in lines.items()))  # noqa: T201 - printing is its job
 
 
-def _version(name: str) -> str:
+def installed_version(name: str) -> str | None:
+    """The version of a package; None where it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
-        return "not installed"
+        return None

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+import altair as alt
+
 from merula.show.colors import color_at
 from merula.show.text import shortened
 
+Bar = tuple[str, float, str, Mapping[str, str]]  # its label, length and colour, and what pointing at it tells
 LONGEST = 60  # of a label or a column's name
+OWN_COLOR = alt.Color("color:N", scale=None)  # that which stands in the data
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,6 @@ def name(label: Any) -> str:
 
 def drawing(names: Sequence[str], lines: Iterable[Sequence[Any]]) -> Any:
     """An Altair chart of lines of values, which its marks know by these names."""
-    import altair as alt
-
     return alt.Chart(alt.InlineData(values=[dict(zip(names, line, strict=True)) for line in lines]))
 
 
@@ -71,34 +73,26 @@ def color_of(labels: Iterable[Any]) -> dict[str, str]:
 
 def colored(field: str, legend: Sequence[tuple[str, str]]) -> Any:
     """The colour of a label, as the legend above the chart has it."""
-    import altair as alt
-
     labels, colors = [label for label, _ in legend], [color for _, color in legend]
     return alt.Color(f"{field}:N", legend=None, scale=alt.Scale(domain=labels, range=colors))
 
 
-def own_color() -> Any:
-    """The colour that stands in the data."""
-    import altair as alt
-
-    return alt.Color("color:N", scale=None)
-
-
-def bars(
-    lines: Iterable[tuple[str, float, str, Mapping[str, str]]], title: str, step: int = 20, **axis: Any
-) -> dict[str, Any]:
-    """Bars from top to bottom: of each its label, length, colour, and what is told of it when it is pointed at."""
-    import altair as alt
-
-    data = [{"label": label, "value": value, "color": color, **told} for label, value, color, told in lines]
+def bars(what: str, lines: Iterable[Bar], title: str, step: int = 20, **axis: Any) -> dict[str, Any]:
+    """Bars from top to bottom; `what` says what their labels are."""
+    data = [{what: label, "value": value, "color": color, **said} for label, value, color, said in lines]
     drawn = alt.Chart(alt.InlineData(values=data)).mark_bar()
     encoded = drawn.encode(
         x=alt.X("value:Q", title=title, axis=alt.Axis(**axis)),
-        y=alt.Y("label:N", sort=None, title=None),
-        color=own_color(),
-        tooltip=[alt.Tooltip(f"{told}:N") for told in data[0] if told not in ("value", "color")],
+        y=alt.Y(f"{what}:N", sort=None, title=None),
+        color=OWN_COLOR,
+        tooltip=[alt.Tooltip(f"{field}:N") for field in data[0] if field not in ("value", "color")],
     )
     return specification(encoded, bars_height(len(data), step))
+
+
+def told(lines: Iterable[Bar]) -> tuple[tuple[str, ...], ...]:
+    """The same as lines of a table: the label, then what is told of it."""
+    return tuple((label, *said.values()) for label, *_, said in lines)
 
 
 def specification(drawn: Any, height: int) -> dict[str, Any]:

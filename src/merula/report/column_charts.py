@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from merula.report.chart import Chart, bars, bars_height, color_of, colored, drawing, name, own_color, specification
+from merula.report.chart import OWN_COLOR, Chart, bars, bars_height, color_of, colored, drawing, name, specification
 from merula.report.findings import Conditional, Contribution, Points, PointScale
 from merula.show.colors import FOR, sided
 from merula.show.numbers import percent, several, short, signed
@@ -39,7 +39,7 @@ def contribution_chart(contributions: Sequence[Contribution], apart: bool = Fals
         "added" if apart else "evidence",
         "What each column adds to the others" if apart else "Weight of evidence",
         f"{APART if apart else MOVED}{rest}",
-        bars(drawn[:MOST_BARS], "mean weight of evidence"),
+        bars("column", drawn[:MOST_BARS], "mean weight of evidence"),
         ("column", "towards the truth", "size of the move", "decides alone", *(f"for {name(c)}" for c in classes)),
         tuple(
             (label, *told.values(), *(signed(one.by_class[c]) for c in classes))
@@ -142,7 +142,7 @@ def _bars(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str]) ->
     drawn = encoded.mark_bar().encode(
         x=alt.X("p:Q", title=None, axis=alt.Axis(tickCount=5, format=".2~g")),
         yOffset=alt.YOffset("label:N", sort=[name(label) for label in labels]),
-        color=own_color(),
+        color=OWN_COLOR,
     )
     return specification(drawn, 30 + len(one.values) * (9 * len(labels) + 6))
 
@@ -152,18 +152,18 @@ def _bars(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str]) ->
 
 def nomogram_charts(points: Points, most: int = 12) -> list[Chart]:
     """A scale of points for each column, the widest first, then from the total to the probability."""
-    drawn = [scale for scale in points.scales[:most] if scale.points]
+    drawn = [scale for scale in points.scales[:most] if scale.listed or scale.along]
     return [_scale_chart(scale, index) for index, scale in enumerate(drawn)] + [_total_chart(points)]
 
 
 def _scale_chart(scale: PointScale, index: int) -> Chart:
     """Points of one column: read across from the value, then down to its points."""
-    listed = [*scale.shown, ("(unknown)", scale.missing)]
+    listed = [*scale.listed, ("(unknown)", scale.missing)]
     return Chart(
         f"points{index}",
         name(scale.column),
         "",
-        _level_points(scale) if scale.of_levels else _curve_points(scale),
+        _curve_points(scale.along) if scale.along else _level_points(scale.listed),
         ("value", "points"),
         tuple((name(text), _points(points)) for text, points in listed),
     )
@@ -186,20 +186,20 @@ def _y_axis(pattern: str = "") -> Any:
     return alt.Axis(minExtent=100, maxExtent=100, labelLimit=92, tickCount=4, format=pattern or alt.Undefined)
 
 
-def _level_points(scale: PointScale) -> dict[str, Any]:
-    lines = [(name(text), _inside(points), _points(points)) for text, points in scale.shown]
+def _level_points(listed: Sequence[tuple[str, float]]) -> dict[str, Any]:
+    lines = [(name(text), _inside(points), _points(points)) for text, points in listed]
     marks = drawing(("value", "points", "text"), lines).mark_point(filled=True, size=60, color=FOR)
     y = alt.Y("value:N", sort=None, title=None, axis=_y_axis())
     tooltip = ["value:N", alt.Tooltip("text:N", title="points")]
     return specification(marks.encode(x=_x(), y=y, tooltip=tooltip), bars_height(len(lines), SCALE_STEP))
 
 
-def _curve_points(scale: PointScale) -> dict[str, Any]:
+def _curve_points(along: Sequence[tuple[Any, float]]) -> dict[str, Any]:
     """Along a number's range its points rise and fall."""
-    pairs = zip(scale.values, scale.points, strict=True)
-    lines = [(value, _inside(points), k) for k, (value, points) in enumerate(pairs)]
-    kind, scaled = ("T", alt.Scale(nice=False)) if scale.is_time else ("Q", alt.Scale(zero=False, nice=False))
-    y = alt.Y(f"value:{kind}", title=None, scale=scaled, axis=_y_axis("" if scale.is_time else PLAIN))
+    lines = [(value, _inside(points), k) for k, (value, points) in enumerate(along)]
+    numeric = not isinstance(along[0][0], str)
+    kind, scaled = ("Q", alt.Scale(zero=False, nice=False)) if numeric else ("T", alt.Scale(nice=False))
+    y = alt.Y(f"value:{kind}", title=None, scale=scaled, axis=_y_axis(PLAIN if numeric else ""))
     tooltip = [alt.Tooltip(f"value:{kind}"), alt.Tooltip("points:Q", format=".0f")]
     line = drawing(("value", "points", "order"), lines).mark_line(color=FOR)
     return specification(line.encode(x=_x(), y=y, order="order:Q", tooltip=tooltip), CURVE)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from merula.answers.evaluation import Evaluation
-from merula.report.chart import Chart, bars, color_of, drawing, name, own_color, specification
+from merula.report.chart import OWN_COLOR, Chart, bars, color_of, drawing, name, specification, told
 from merula.report.findings import Actions, CostCurve
 from merula.show.colors import FOR, QUIET
 from merula.show.numbers import fixed, percent, short
@@ -30,7 +30,7 @@ def cost_curve_chart(curves: Sequence[CostCurve], threshold: float | None) -> Ch
             x=alt.X("threshold:Q", title=title, scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(tickCount=5)),
             y=alt.Y("cost:Q", title="mean cost"),
             detail="model:N",
-            color=own_color(),
+            color=OWN_COLOR,
             tooltip=["model:N", alt.Tooltip("threshold:Q", format=".2f"), alt.Tooltip("cost:Q", format=".4f")],
         )
     )
@@ -72,7 +72,7 @@ def expected_cost_chart(evaluation: Evaluation) -> Chart | None:
             x=alt.X("p:Q", title=f"probability of {label}", axis=alt.Axis(tickCount=5)),
             y=alt.Y("cost:Q", title="expected cost"),
             detail="action:N",
-            color=own_color(),
+            color=OWN_COLOR,
             tooltip=["action:N", alt.Tooltip("p:Q", title=f"P({label})"), "cost:Q"],
         )
     )
@@ -89,14 +89,15 @@ def expected_cost_chart(evaluation: Evaluation) -> Chart | None:
 
 def policy_chart(actions: Actions) -> Chart:
     """What deciding by each model costs, beside always doing the same, and beside knowing the truth."""
-    costs = {f"least risk by {name(model)}": (cost, FOR) for model, cost in actions.costs.items()}
-    costs |= {f"always {name(action.name)}": (action.always, QUIET) for action in actions.each}
-    costs["knowing the truth"] = (actions.knowing, QUIET)
+    costs = [(f"least risk by {name(model)}", cost, FOR) for model, cost in actions.costs.items()]
+    costs += [(f"always {name(action.name)}", action.always, QUIET) for action in actions.each]
+    costs.append(("knowing the truth", actions.knowing, QUIET))
+    drawn = [(policy, cost, color, {"mean cost": fixed(cost)}) for policy, cost, color in costs]
     return Chart(
         "policies",
         "What deciding costs",
         "The mean cost of a tested row: under the least-risk actions of each model, under always the same action, and if the class were known.",
-        bars(((policy, *cost, {"cost": fixed(cost[0])}) for policy, cost in costs.items()), "mean cost of a row"),
+        bars("policy", drawn, "mean cost of a row"),
         ("policy", "mean cost"),
-        tuple((policy, fixed(cost)) for policy, (cost, _) in costs.items()),
+        told(drawn),
     )

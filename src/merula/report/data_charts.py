@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from merula.report.chart import Chart, bars, color_of, name
+from merula.report.chart import Chart, bars, color_of, name, told
 from merula.report.findings import DataSummary
 from merula.show.colors import FOR, QUIET
 from merula.show.numbers import count, percent, several
@@ -17,18 +17,17 @@ def balance_chart(balance: Mapping[Any, float]) -> Chart:
     """How many rows each class has."""
     total = sum(balance.values()) or 1.0
     colors = color_of(balance)
-    lines = [(name(label), count(rows), percent(rows / total)) for label, rows in balance.items()]
     drawn = [
-        (label, rows, color, {"rows": text, "share": share})
-        for (label, text, share), rows, color in zip(lines, balance.values(), colors.values(), strict=True)
+        (name(label), rows, colors[str(label)], {"rows": count(rows), "share": percent(rows / total)})
+        for label, rows in balance.items()
     ]
     return Chart(
         "balance",
         "Classes",
         f"{several(len(balance), 'class', 'classes')}; the commonest has {percent(max(balance.values()) / total)} of the rows.",
-        bars(drawn, "rows"),
+        bars("class", drawn, "rows"),
         ("class", "rows", "share"),
-        tuple(lines),
+        told(drawn),
     )
 
 
@@ -38,17 +37,17 @@ def missing_chart(data: DataSummary) -> Chart | None:
     columns = sorted(columns, key=lambda column: -column.missing)
     if not columns:
         return None
-    color, shares = QUIET if len(columns) > 1 else FOR, [percent(column.missing / data.rows) for column in columns]
+    color = QUIET if len(columns) > 1 else FOR
     drawn = [
-        (name(column.name), column.missing, color, {"missing cells": count(column.missing), "share": share})
-        for column, share in list(zip(columns, shares, strict=True))[:MOST_BARS]
+        (name(one.name), one.missing, color, {"cells": count(one.missing), "share": percent(one.missing / data.rows)})
+        for one in columns
     ]
     rest = f" The {MOST_BARS} emptiest columns are drawn." if len(columns) > MOST_BARS else ""
     return Chart(
         "missing",
         "Missing cells",
         f"{several(len(columns), 'column')} of {len(data.columns)} {'has' if len(columns) == 1 else 'have'} missing cells.{rest}",
-        bars(drawn, "missing cells", tickMinStep=1),
+        bars("column", drawn[:MOST_BARS], "missing cells", tickMinStep=1),
         ("column", "missing cells", "share"),
-        tuple((name(column.name), count(column.missing), share) for column, share in zip(columns, shares, strict=True)),
+        told(drawn),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from merula.core.atomic_file import whole_file
@@ -20,12 +21,8 @@ NEEDED = "a report needs altair and vl-convert-python: pip install 'merula[repor
 
 def check_libraries() -> None:
     """An ImportError that says how to get them, where the libraries that draw are not installed."""
-    try:
-        import altair  # noqa: F401
-        import jinja2  # noqa: F401
-        import vl_convert  # noqa: F401
-    except ImportError:
-        raise ImportError(NEEDED) from None
+    if not all(map(find_spec, ("altair", "jinja2", "vl_convert"))):
+        raise ImportError(NEEDED)
 
 
 def findings_html(findings: Findings) -> str:

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 
 from merula.answers.evaluation import Evaluation
-from merula.report.chart import Chart, bars_height, color_of, colored, drawing, name, own_color, specification
+from merula.report.chart import OWN_COLOR, Chart, bars_height, color_of, colored, drawing, name, specification
 from merula.report.findings import RatingCurve
 from merula.show.colors import FOR
 from merula.show.numbers import count, fixed, percent
@@ -70,7 +70,7 @@ def calibration_chart(evaluation: Evaluation, shown: Sequence[int]) -> Chart:
         x=_unit("predicted", "probability given", alt.X),
         y=_unit("observed", "share observed", alt.Y),
         detail="label:N",
-        color=own_color(),
+        color=OWN_COLOR,
     )
     points = encoded.mark_circle(opacity=0.9).encode(
         size=alt.Size("rows:Q", legend=None, scale=alt.Scale(range=[25, 320])),

@@ -29,7 +29,7 @@ def story_chart(story: RowStory, index: int) -> Chart:
         f"row{index}",
         f"Row {story.number:,}",
         _caption(story),
-        bars(drawn, heading, 18),
+        bars("reason", drawn, heading, 18),
         ("", *map(name, layout.classes), heading),
         tuple((name(line.label), *line.cells) for line in layout.lines if line),
     )

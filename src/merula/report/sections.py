@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from merula.answers.decision import Costs
 from merula.answers.evaluation.metrics import FIGURES
+from merula.answers.evaluation.result import BETTER
+from merula.data.schema import Label
 from merula.report import column_charts, cost_charts, data_charts, quality_charts, row_charts
 from merula.report.chart import Chart, name
-from merula.report.findings import Conditional, Findings
+from merula.report.findings import Action, Actions, Conditional, DataSummary, Findings, Points
 from merula.report.findings.curves import shown_classes
 from merula.show.numbers import count, fixed, percent, several, short
 
@@ -55,6 +59,11 @@ class Section:
     facts: dict[str, str] = field(default_factory=dict)
 
 
+def _drawn(*charts: Chart | None) -> tuple[Group, ...]:
+    """The charts there are, as one group without a title."""
+    return (Group("", "", tuple(chart for chart in charts if chart is not None)),)
+
+
 def sections_of(findings: Findings) -> list[Section]:
     """Every part that has something to say."""
     parts = [
@@ -73,19 +82,18 @@ def sections_of(findings: Findings) -> list[Section]:
 
 def _quality(findings: Findings) -> Section:
     evaluation = findings.evaluation
-    shown = shown_classes(evaluation) or [0]
-    charts = [
-        quality_charts.calibration_chart(evaluation, shown),
+    charts = _drawn(
+        quality_charts.score_chart(evaluation) if len(evaluation.models) > 1 else None,
+        quality_charts.calibration_chart(evaluation, shown_classes(evaluation) or [0]),
         quality_charts.confusion_chart(evaluation),
         *quality_charts.rating_charts(findings.ratings, evaluation.classes),
-    ]
-    beside = [quality_charts.score_chart(evaluation)] if len(evaluation.models) > 1 else []
+    )
     return Section(
         "quality",
         "How good are the probabilities?",
         (*_verdict(findings), *_compared(findings)),
         (_figures_table(findings),),
-        (Group("", "", (*beside, *charts)),),
+        charts,
     )
 
 
@@ -127,14 +135,16 @@ def _comparison(one: Any) -> str:
 
 def _figures_table(findings: Findings) -> Table:
     evaluation = findings.evaluation
-    lines = []
-    for key in evaluation.models[0].figures:
-        cells = [Cell(str(model.figures[key]), model.figures[key].value) for model in evaluation.models]
-        lines.append((Cell(f"{FIGURES[key].title} {FIGURES[key].better}".strip()), *cells))
     return Table(
-        "Mean over the folds ± standard error; ↓ lower is better, ↑ higher is better",
+        f"Mean over the folds ± standard error; {BETTER}",
         ("", *(name(model.name) for model in evaluation.models)),
-        tuple(lines),
+        tuple(
+            (
+                Cell(" ".join(FIGURES[key]).strip()),
+                *(Cell(str(model.figures[key]), model.figures[key].value) for model in evaluation.models),
+            )
+            for key in evaluation.models[0].figures
+        ),
     )
 
 
@@ -144,9 +154,8 @@ def _figures_table(findings: Findings) -> Table:
 def _data(findings: Findings) -> Section:
     balance = data_charts.balance_chart(findings.balance)
     if findings.data is None:
-        return Section("data", "What the data hold", (), groups=(Group("", "", (balance,)),))
+        return Section("data", "What the data hold", (), groups=_drawn(balance))
     data = findings.data
-    missing = data_charts.missing_chart(data)
     kinds = [column.kind for column in data.columns]
     counted = ", ".join(f"{kinds.count(kind)} {KINDS.get(kind, kind)}" for kind in dict.fromkeys(kinds))
     called = "" if findings.target is None else f" The class is called {findings.target}."
@@ -159,16 +168,15 @@ def _data(findings: Findings) -> Section:
             f"{several(data.rows, 'row')} and {several(len(kinds), 'column')}: {counted}.{called} {holes if data.missing else 'No cell is missing.'}",
             *remarks,
         ),
-        (_columns_table(findings),),
-        (Group("", "", (balance, *([missing] if missing else []))),),
+        (_columns_table(data),),
+        _drawn(balance, data_charts.missing_chart(data)),
     )
 
 
 KINDS = {"ignore": "ignored", "text": "text", "count": "counted"}
 
 
-def _columns_table(findings: Findings) -> Table:
-    assert findings.data is not None
+def _columns_table(data: DataSummary) -> Table:
     lines = tuple(
         (
             Cell(name(column.name)),
@@ -176,7 +184,7 @@ def _columns_table(findings: Findings) -> Table:
             Cell(count(column.missing)),
             Cell(_holds(column)),
         )
-        for column in findings.data.columns[:MOST_COLUMNS]
+        for column in data.columns[:MOST_COLUMNS]
     )
     return Table("Columns", ("column", "kind", "missing", "holds"), lines)
 
@@ -198,22 +206,17 @@ def _holds(column: Any) -> str:
 def _costs(findings: Findings) -> Section | None:
     actions, evaluation = findings.actions, findings.evaluation
     curve = cost_charts.cost_curve_chart(findings.cost_curves, None if actions is None else actions.threshold)
-    if actions is None:
-        if curve is None:
-            return None
-        return Section("costs", "What acting on it costs", (), groups=(Group("", "", (curve,)),))
-    lines = cost_charts.expected_cost_chart(evaluation)
-    charts = [cost_charts.policy_chart(actions), *(chart for chart in (lines, curve) if chart is not None)]
+    if actions is None or evaluation.costs is None:
+        return None if curve is None else Section("costs", "What acting on it costs", (), groups=_drawn(curve))
+    charts = _drawn(cost_charts.policy_chart(actions), cost_charts.expected_cost_chart(evaluation), curve)
     best = min(actions.each, key=lambda action: action.always)
     own = actions.costs[evaluation.models[0].name]
     said = f"Taking the action of least expected cost, a row costs {fixed(own)} in the mean; always doing the best single thing ({name(best.name)}) costs {fixed(best.always)}, knowing the truth {fixed(actions.knowing)}."
-    tables = (_costs_table(findings), _actions_table(findings))
-    return Section("costs", "What to do under these costs", (said,), tables, (Group("", "", tuple(charts)),))
+    tables = (_costs_table(evaluation.costs), _actions_table(actions, evaluation.classes))
+    return Section("costs", "What to do under these costs", (said,), tables, charts)
 
 
-def _costs_table(findings: Findings) -> Table:
-    costs = findings.evaluation.costs
-    assert costs is not None
+def _costs_table(costs: Costs) -> Table:
     lines = tuple(
         (Cell(name(action)), *(Cell(short(cost), cost) for cost in costs.table[index].tolist()))
         for index, action in enumerate(costs.actions)
@@ -221,24 +224,22 @@ def _costs_table(findings: Findings) -> Table:
     return Table("The costs that were given", ("action", *(f"if {name(label)}" for label in costs.classes)), lines)
 
 
-def _actions_table(findings: Findings) -> Table:
+def _actions_table(actions: Actions, classes: Sequence[Label]) -> Table:
     """How often each action is taken, of rows of each class; and where it is the best."""
-    actions, classes = findings.actions, findings.evaluation.classes
-    assert actions is not None
     with_reach = len(classes) == 2
     headers = ("action", "taken in", *(f"of {name(label)}" for label in classes))
-    lines = []
-    for action in actions.each:
-        cells = [
-            Cell(name(action.name)),
-            Cell(percent(action.share)),
-            *(Cell(percent(share)) for share in action.taken),
-        ]
-        if with_reach:
-            cells.append(Cell("never" if action.from_to is None else " to ".join(map(percent, action.from_to))))
-        lines.append(tuple(cells))
     where = (f"best where P({name(classes[1])}) is",) if with_reach else ()
-    return Table("The least-risk actions", (*headers, *where), tuple(lines))
+    lines = tuple(
+        tuple(
+            map(Cell, [name(action.name), *map(percent, (action.share, *action.taken)), *[_reach(action)] * with_reach])
+        )
+        for action in actions.each
+    )
+    return Table("The least-risk actions", (*headers, *where), lines)
+
+
+def _reach(action: Action) -> str:
+    return "never" if action.from_to is None else " to ".join(map(percent, action.from_to))
 
 
 # -------------------------------------------------------------------------------------------------------------- columns
@@ -252,14 +253,13 @@ def _columns(findings: Findings) -> Section | None:
     charts = [column_charts.contribution_chart(found, apart) for found, apart in weighed if found]
     if not charts:
         return None
-    groups = [Group("", "", tuple(charts))]
-    if findings.conditionals:
-        groups.append(_conditionals(findings.conditionals, findings))
-    if findings.nomogram is not None:
-        groups.append(_nomogram(findings))
-    reason = findings.notes.get("nomogram")
-    sentences = ("By the model fitted on all rows.", *((reason,) if reason else ()))
-    return Section("columns", "What each column contributes", sentences, groups=tuple(groups))
+    groups = (
+        *_drawn(*charts),
+        *([_conditionals(findings.conditionals, findings)] if findings.conditionals else []),
+        *([_nomogram(findings.nomogram, len(findings.evaluation.classes))] if findings.nomogram else []),
+    )
+    sentences = ("By the model fitted on all rows.", findings.notes.get("nomogram", ""))
+    return Section("columns", "What each column contributes", sentences, groups=groups)
 
 
 def _conditionals(conditionals: tuple[Conditional, ...], findings: Findings) -> Group:
@@ -274,13 +274,11 @@ def _conditionals(conditionals: tuple[Conditional, ...], findings: Findings) -> 
     )
 
 
-def _nomogram(findings: Findings) -> Group:
-    picture = findings.nomogram
-    assert picture is not None
-    charts = tuple(column_charts.nomogram_charts(picture))
-    pair = f"{name(picture.label)} against {name(picture.against)}"
-    chosen = " (the two classes most often taken for each other)" if len(findings.evaluation.classes) > 2 else ""
-    hidden = len(picture.scales) - len(charts) + 1
+def _nomogram(points: Points, classes: int) -> Group:
+    charts = tuple(column_charts.nomogram_charts(points))
+    pair = f"{name(points.label)} against {name(points.against)}"
+    chosen = " (the two classes most often taken for each other)" if classes > 2 else ""
+    hidden = len(points.scales) - len(charts) + 1
     rest = f" {several(hidden, 'column')} with shorter scales not drawn." if hidden > 0 else ""
     return Group(
         f"Nomogram: {pair}",
@@ -298,7 +296,7 @@ def _rows(findings: Findings) -> Section | None:
         return None
     charts = tuple(row_charts.story_chart(story, index) for index, story in enumerate(findings.rows))
     said = "Why some rows are what the model says. Bars to the right speak for the class, bars to the left against it; rows are counted from 1, and the model was fitted on all of them."
-    return Section("rows", "The least and most certain rows", (said,), groups=(Group("", "", charts),))
+    return Section("rows", "The least and most certain rows", (said,), groups=_drawn(*charts))
 
 
 # --------------------------------------------------------------------------------------------------------------- origin
@@ -306,11 +304,15 @@ def _rows(findings: Findings) -> Section | None:
 
 def _origin(findings: Findings) -> Section:
     origin = findings.origin
-    facts = {"model": origin.model, "tested on": origin.folds}
-    facts |= {"random state": origin.random_state} if origin.random_state else {}
-    facts |= {"data (SHA-256)": findings.data.fingerprint} if findings.data else {}
-    facts |= {"versions": ", ".join(f"{library} {version}" for library, version in origin.versions.items())}
-    facts |= {"parameters": ", ".join(f"{key}={value}" for key, value in origin.parameters.items())} if origin.parameters else {}  # fmt: skip
-    facts["written"] = origin.written
+    facts = {
+        "model": origin.model,
+        "tested on": origin.folds,
+        "random state": origin.random_state,
+        "data (SHA-256)": findings.data.fingerprint if findings.data else "",
+        "versions": ", ".join(f"{library} {version}" for library, version in origin.versions.items()),
+        "parameters": ", ".join(f"{key}={value}" for key, value in origin.parameters.items()),
+        "written": origin.written,
+    }
+    known = {fact: text for fact, text in facts.items() if text}
     lines = (origin.command,) if origin.command else origin.python
-    return Section("again", "How to get this again", (), lines=tuple(line for line in lines if line), facts=facts)
+    return Section("again", "How to get this again", (), lines=tuple(line for line in lines if line), facts=known)

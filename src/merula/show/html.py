@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from merula.show.text import Rows
+
 STYLE = "border-collapse:collapse;font-variant-numeric:tabular-nums;margin:0 0 0.5em"  # notebooks centre tables
 CELL, NAME = "padding:2px 10px;text-align:right", "padding:2px 10px;text-align:left"
-Rows = Sequence[Sequence[str]]
 
 
 class Html(str):
@@ -57,4 +58,4 @@ def _cells(row: Sequence[str], names: int, columns: int, style: str, first: str 
 
 def html_block(*parts: str) -> str:
     """Parts below one another; what is wider than the page is moved within it."""
-    return html_tag("div", *map(Html, parts), style="overflow-x:auto")
+    return html_tag("div", *parts, style="overflow-x:auto")

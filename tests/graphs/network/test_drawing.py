@@ -281,6 +281,42 @@ def test_mermaid_shows_posteriors_and_marks_what_is_known():
         mr.BayesianNetwork([("rain", "wet")]).to_mermaid(posteriors=True)
 
 
+def ages():
+    """A network whose age is cut into intervals."""
+    network = mr.BayesianNetwork().add("age", ["≤ 40", "(40, 60]", "> 60"], [0.5, 0.3, 0.2])
+    return network.add("ill", ["no", "yes"], [[0.9, 0.1], [0.7, 0.3], [0.4, 0.6]], parents=["age"])
+
+
+@pytest.mark.parametrize(
+    ("age", "interval", "ill"), [(45, "(40, 60]", "30 %"), (40.0, "≤ 40", "10 %"), (61, "> 60", "60 %")]
+)
+def test_a_number_is_drawn_as_the_interval_it_lies_in(pyplot, age, interval, ill):
+    network = ages()
+    shown = [text.get_text() for text in network.plot(given={"age": age}).texts]
+    assert shown[shown.index(interval) + 1] == "100 %"
+    assert shown[shown.index("yes") + 1] == ill
+    assert f"= {interval}" in {text.get_text() for text in network.plot(given={"age": age}, bars=False).texts}
+    assert f'v0["age<br/>= {interval}"]' in decoded(network.to_mermaid(given={"age": age}))
+    assert f"{interval}: 100 %" in decoded(network.to_mermaid(posteriors=True, given={"age": age}))
+    assert network.to_mermaid(True, {"age": age}) == network.to_mermaid(True, {"age": interval})
+
+
+def test_both_renderers_draw_the_same_picture(pyplot):
+    """As many boxes, bars and texts, at the same places: SVG has 96 pixels to the inch."""
+    network = backache()
+    ax, root = network.plot(), ElementTree.fromstring(network._repr_html_())
+    kinds = {kind: [e for e in root.iter() if e.tag.endswith(kind)] for kind in ("rect", "text")}
+    drawn = [(text.get_text(), *text.get_position()) for text in ax.texts]
+    assert [text.text for text in kinds["text"]] == [text for text, _, _ in drawn]
+    np.testing.assert_allclose(
+        [float(text.get("x")) / 96 for text in kinds["text"]], [x for _, x, _ in drawn], atol=1e-3
+    )
+    boxes = [patch for patch in ax.patches if hasattr(patch, "get_width")]
+    for name in ("x", "y", "width", "height"):
+        svg = [float(rect.get(name)) / 96 for rect in kinds["rect"]]
+        np.testing.assert_allclose(svg, [getattr(patch, f"get_{name}")() for patch in boxes], atol=1e-3)
+
+
 # --------------------------------------------------------------------------------------------------------------------
 # One variable
 

@@ -19,6 +19,7 @@ from merula.answers.evaluation.metrics import FIGURES, Answers, pooled, row_valu
 from merula.answers.evaluation.reliability import ReliabilityCurve, confidence_curve, curve_of
 from merula.core.arrays import Array
 from merula.core.checks import one_of
+from merula.core.plain import to_plain
 from merula.data.schema import Label
 from merula.show.numbers import fixed
 from merula.show.text import display_width, text_table
@@ -153,7 +154,7 @@ class Evaluation:
     def _compare(self, figure: str, first: ModelEvaluation, second: ModelEvaluation) -> Comparison:
         difference = fold_difference(first.figures[figure], second.figures[figure], self.folds)
         if len(self.folds) == 1 and figure != NOT_PAIRED:
-            one, other = (row_values(_answers(self, model.probabilities)[0]) for model in (first, second))
+            one, other = (row_values(answers_of(self, model.probabilities)[0]) for model in (first, second))
             if figure in one:
                 difference = row_difference(one[figure], other[figure])
         return Comparison(figure, first.name, second.name, *difference)
@@ -208,10 +209,11 @@ class Evaluation:
         >>> found["classes"], found["models"][0]["figures"]["error"]
         (['f', 'm'], {'value': 0.0, 'standard_error': 0.0, 'per_fold': [0.0, 0.0, 0.0]})
         """
+        kept = ("test_weight", "train_weight", "test") if rows else ("test_weight", "train_weight")
         costs = self.costs and {"actions": list(self.costs.actions), "table": self.costs.table.tolist()}
         return {
             "classes": list(self.classes),
-            "folds": [_fold_state(fold, rows) for fold in self.folds],
+            "folds": [{name: to_plain(getattr(fold, name)) for name in kept} for fold in self.folds],
             "costs": costs,
             "reject_cost": self.reject_cost,
             "models": [_model_state(model, rows) for model in self.models],
@@ -246,7 +248,7 @@ def title_of(evaluation: Evaluation) -> str:
 
 def add_model(evaluation: Evaluation, name: str, probabilities: Sequence[Array]) -> Evaluation:
     """The evaluation with one more model, given what it answered in each fold."""
-    answers = _answers(evaluation, probabilities)
+    answers = answers_of(evaluation, probabilities)
     together = pooled(answers)
     model = ModelEvaluation(
         name,
@@ -259,7 +261,7 @@ def add_model(evaluation: Evaluation, name: str, probabilities: Sequence[Array])
     return replace(evaluation, models=(*evaluation.models, model))
 
 
-def _answers(evaluation: Evaluation, probabilities: Sequence[Array]) -> list[Answers]:
+def answers_of(evaluation: Evaluation, probabilities: Sequence[Array]) -> list[Answers]:
     """A model's probabilities in each fold beside the truth."""
     truth, weights = evaluation.truth, evaluation.weights
     present = np.bincount(truth, minlength=len(evaluation.classes)) > 0
@@ -306,24 +308,11 @@ def _figure_texts(model: ModelEvaluation, names: Sequence[str]) -> list[str]:
     ]
 
 
-def _fold_state(fold: Fold, rows: bool) -> dict[str, Any]:
-    state: dict[str, Any] = {"test_weight": fold.test_weight, "train_weight": fold.train_weight}
-    return {**state, "test": fold.test.tolist()} if rows else state
-
-
 def _model_state(model: ModelEvaluation, rows: bool) -> dict[str, Any]:
-    figures = {
-        name: {"value": figure.value, "standard_error": figure.standard_error, "per_fold": list(figure.per_fold)}
-        for name, figure in model.figures.items()
+    state = {
+        "name": model.name,
+        "figures": to_plain(model.figures),
+        "confusion": model.confusion.tolist(),
+        "reliability": [{"class": label, **to_plain(curve)} for label, curve in model.reliability.items()],
     }
-    curves = [
-        {
-            "class": label,
-            "predicted": list(curve.predicted),
-            "observed": list(curve.observed),
-            "count": list(curve.count),
-        }
-        for label, curve in model.reliability.items()
-    ]
-    state = {"name": model.name, "figures": figures, "confusion": model.confusion.tolist(), "reliability": curves}
     return {**state, "probabilities": [part.tolist() for part in model.probabilities]} if rows else state

@@ -8,6 +8,7 @@ import numpy as np
 
 from merula.answers.explanation.nomograms import MOST_POINTS, PROBABILITIES, round_step
 from merula.show.colors import FOR
+from merula.show.numbers import percent
 from merula.show.plots import draw_on, literal
 from merula.show.text import display_width, shortened
 
@@ -118,4 +119,4 @@ def _total(ax: Any, picture: Nomogram, row: int) -> None:
         ax.plot([0, MOST_POINTS], [line, line], color="black", linewidth=0.9)
     _label_marks(ax, row + 0.1, [(index(total), f"{total:g}") for total in totals])
     reached = [p for p in PROBABILITIES if least <= picture.total_points(p) <= most]
-    _label_marks(ax, row + 0.8, [(index(float(picture.total_points(p))), f"{100 * p:g} %") for p in reached])
+    _label_marks(ax, row + 0.8, [(index(float(picture.total_points(p))), percent(p)) for p in reached])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from merula.answers.explanation.layout import Line, Part, lay_out
+from merula.answers.explanation.layout import Part, lay_out
 from merula.show.colors import TOTAL, sided
 from merula.show.numbers import NOTHING, signed
 from merula.show.plots import draw_on, literal
@@ -40,7 +40,7 @@ def waterfall(explanation: Explanation, ax: Any = None, top: int = 20) -> Any:
 
 def _steps(part: Part, top: int) -> list[Step]:
     """Label and weight of evidence of each step: strongest first, the weakest together, what decides alone last."""
-    known = sorted(map(_step, part.known), key=lambda step: -abs(step[1]))
+    known = sorted(((line.brief, line.weight or 0.0) for line in part.known), key=lambda step: -abs(step[1]))
     deciding = [step for step in known if np.isinf(step[1])]
     known = known[len(deciding) :]
     steps = known[:top] if len(known) > top + 1 else known
@@ -48,10 +48,6 @@ def _steps(part: Part, top: int) -> list[Step]:
     others = [(f"{len(rest)} other columns", float(sum(weight for _, weight in rest)))] if rest else []
     unknown = len(part.reasons) - len(part.known)
     return [*steps, *others, *([(f"{unknown} missing", 0.0)] if unknown else []), *deciding]
-
-
-def _step(line: Line) -> Step:
-    return line.brief, line.weight or 0.0
 
 
 def _draw(ax: Any, before: float, steps: list[Step], after: float) -> None:

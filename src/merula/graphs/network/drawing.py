@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from merula.graphs.network.mermaid import flowchart
-from merula.graphs.network.picture import INK, LINE, MARGIN, Area, Frame, Picture, picture_of
+from merula.graphs.network.picture import INK, LINE, MARGIN, Picture, picture_of
 from merula.graphs.network.svg import as_svg, as_table
 from merula.show.plots import fonts_for, literal, matplotlib
 
 if TYPE_CHECKING:
-    from merula.graphs.network.layout import Path
     from merula.graphs.network.network import BayesianNetwork
 
 LARGEST = 100.0  # inches; larger drawings are scaled down
@@ -43,7 +42,7 @@ def plot(network: BayesianNetwork, ax: Any = None, given: Any = None, *, bars: b
     pyplot = matplotlib()
     picture = picture_of(network, given, bars)
     width, height = picture.width, picture.height
-    with fonts_for(text.text for frame in picture.frames for text in frame.texts):
+    with fonts_for(text.text for text in picture.texts):
         if ax is None:
             shrink = min(1.0, LARGEST / max(width, height))
             figure = pyplot.figure(figsize=(width * shrink, height * shrink))
@@ -56,38 +55,20 @@ def plot(network: BayesianNetwork, ax: Any = None, given: Any = None, *, bars: b
 
 
 def _draw(ax: Any, picture: Picture, scale: float) -> None:
-    """Arrows, then frames; `scale` is how much smaller than its natural size everything is."""
-    for path in picture.arcs:
-        ax.add_patch(_arrow(path, scale))
-    for frame in picture.frames:
-        _draw_frame(ax, frame, scale)
+    """Arcs, areas, texts; `scale` is how much smaller than its natural size everything is."""
+    from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
+    from matplotlib.path import Path
 
-
-def _arrow(arc: Path, scale: float) -> Any:
-    from matplotlib.patches import FancyArrowPatch
-    from matplotlib.path import Path as Curve
-
-    curve = Curve([point for _, points in arc for point in points], [code for stroke, _ in arc for code in STROKES[stroke]])  # fmt: skip
-    return FancyArrowPatch(path=curve, arrowstyle="-|>", mutation_scale=9 * scale, linewidth=0.9 * scale, color=LINE, shrinkA=0, shrinkB=0, zorder=1)  # fmt: skip
-
-
-def _draw_frame(ax: Any, frame: Frame, scale: float) -> None:
-    """The head is cut to the round corners of the paper; the border covers where they meet."""
-    from matplotlib.patches import FancyBboxPatch, Rectangle
-
-    def rectangle(area: Area, zorder: float) -> Any:
-        return ax.add_patch(Rectangle((area.x, area.y), area.width, area.height, color=area.color, linewidth=0, zorder=zorder))  # fmt: skip
-
-    def rounded(color: str, **looks: Any) -> Any:
-        paper, style = frame.paper, "round,pad=0,rounding_size=0.05"
-        return ax.add_patch(FancyBboxPatch((paper.x, paper.y), paper.width, paper.height, boxstyle=style, facecolor=color, edgecolor=frame.border, linewidth=frame.thickness * scale, **looks))  # fmt: skip
-
-    body = rounded(frame.paper.color, zorder=2, gid=frame.name)
-    rectangle(frame.head, 2.1).set_clip_path(body)
-    rounded("none", zorder=2.2)
-    for bar in frame.bars:
-        rectangle(bar, 2.3)
-    for text in frame.texts:
+    for arc in picture.arcs:
+        points, codes = [point for _, points in arc for point in points], [code for stroke, _ in arc for code in STROKES[stroke]]  # fmt: skip
+        ax.add_patch(FancyArrowPatch(path=Path(points, codes), arrowstyle="-|>", mutation_scale=9 * scale, linewidth=0.9 * scale, color=LINE, shrinkA=0, shrinkB=0, zorder=1))  # fmt: skip
+    for area in picture.areas:
+        corner, size = (area.x, area.y), (area.width, area.height)
+        if area.thickness:
+            ax.add_patch(FancyBboxPatch(corner, *size, boxstyle="round,pad=0,rounding_size=0.02", facecolor="none", edgecolor=area.color, linewidth=area.thickness * scale, zorder=2, gid=area.name))  # fmt: skip
+        else:
+            ax.add_patch(Rectangle(corner, *size, color=area.color, linewidth=0, zorder=2))
+    for text in picture.texts:
         ax.text(text.x, text.y, literal(text.text), ha=ANCHORS[text.anchor], va="center", fontsize=text.points * scale, color=INK, zorder=3)  # fmt: skip
 
 

@@ -6,6 +6,7 @@ layers by barycentres, then places.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -36,37 +37,14 @@ class Place:
 
 
 @dataclass(frozen=True, eq=False)
-class Arc:
-    """An arc: points it goes through, from the lower border of the parent to the upper border of the child.
+class Layout:
+    """Boxes by variable, arcs as paths, and the size of the whole.
 
-    Within a layer (from point 0 to 1, 2 to 3, …) it goes straight down beside boxes; between layers it may bend.
+    A path is a list of strokes, each with its points: "M" begins, "L" goes straight, "C" bends by two control points.
     """
 
-    parent: str
-    child: str
-    points: tuple[Point, ...]
-
-    @property
-    def path(self) -> Path:
-        """The same as strokes, each with its points: "M" begins, "L" goes straight down, "C" bends by two control points."""
-        (x, y), *others = self.points
-        path: list[tuple[str, tuple[Point, ...]]] = [("M", ((x, y),))]
-        for k, (next_x, next_y) in enumerate(others):
-            middle = (y + next_y) / 2
-            if k % 2:
-                path.append(("C", ((x, middle), (next_x, middle), (next_x, next_y))))
-            elif next_y > y + 1e-6:  # a line of no length has no direction for the arrow's head
-                path.append(("L", ((next_x, next_y),)))
-            x, y = next_x, next_y
-        return tuple(path)
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """Boxes by variable, arcs, and the size of the whole."""
-
     places: dict[str, Place]
-    arcs: tuple[Arc, ...]
+    arcs: tuple[Path, ...]
     width: float
     height: float
 
@@ -261,29 +239,42 @@ def _placed(
                 (leaves, float(tops[upper]) + heights[upper]),
             )
             end = ((meets, float(tops[lower])), (meets, places[child].y - places[child].half_height))
-            arcs.append(Arc(parent, child, (*start, *way, *end)))
+            arcs.append(_path([*start, *way, *end]))
     width = max((place.x + place.half_width for place in places.values()), default=0.0)
     passing = max((x for key, x in across.items() if not isinstance(key, str)), default=0.0) + PASSING / 2
     return Layout(places, tuple(arcs), max(width, passing), float(tops[-1]) - rise if layers else 0.0)
+
+
+def _path(points: list[Point]) -> Path:
+    """From the lower border of the parent to the upper border of the child.
+
+    Within a layer (from point 0 to 1, 2 to 3, …) an arc goes straight down beside boxes; between layers it may bend.
+    """
+    path: list[tuple[str, tuple[Point, ...]]] = [("M", (points[0],))]
+    for k, ((x, y), (next_x, next_y)) in enumerate(pairwise(points)):
+        middle = (y + next_y) / 2
+        if k % 2:
+            path.append(("C", ((x, middle), (next_x, middle), (next_x, next_y))))
+        elif next_y > y + 1e-6:  # a line of no length has no direction for the arrow's head
+            path.append(("L", ((next_x, next_y),)))
+    return tuple(path)
 
 
 def _ports(
     graph: Graph, levels: Mapping[str, int], places: Mapping[str, Place], across: Mapping[Key, float]
 ) -> dict[tuple[str, str, str], float]:
     """Where arcs leave and meet the borders: side by side in the order of where they go, none at a corner."""
-    leaving: dict[str, list[tuple[float, str, str]]] = {name: [] for name in graph}
-    meeting: dict[str, list[tuple[float, str, str]]] = {name: [] for name in graph}
+    ends = defaultdict[tuple[str, str], list[tuple[float, str, str]]](list)
     for child, parents in graph.items():
         for parent in parents:
             longer = levels[child] > levels[parent] + 1
             after = across[parent, child, levels[parent] + 1] if longer else across[child]
             before = across[parent, child, levels[child] - 1] if longer else across[parent]
-            leaving[parent].append((after, parent, child))
-            meeting[child].append((before, parent, child))
+            ends[parent, "below"].append((after, parent, child))
+            ends[child, "above"].append((before, parent, child))
     ports = {}
-    for side, ends in (("below", leaving), ("above", meeting)):
-        for name, arcs in ends.items():
-            step = min(0.2, 1.2 * places[name].half_width / max(1, len(arcs)))
-            for k, (_, parent, child) in enumerate(sorted(arcs)):
-                ports[parent, child, side] = places[name].x + (k - (len(arcs) - 1) / 2) * step
+    for (name, side), arcs in ends.items():
+        step = min(0.2, 1.2 * places[name].half_width / len(arcs))
+        for k, (_, parent, child) in enumerate(sorted(arcs)):
+            ports[parent, child, side] = places[name].x + (k - (len(arcs) - 1) / 2) * step
     return ports

@@ -70,13 +70,15 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class Area:
-    """A filled rectangle."""
+    """A rectangle: filled with a colour, or (where it has a thickness, in points) the border of the variable it names."""
 
     x: float
     y: float
     width: float
     height: float
     color: str
+    thickness: float = 0.0
+    name: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,42 +93,35 @@ class Text:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
-    """A box in its place: paper, a head, a border around both (its width in points), bars, texts."""
-
-    name: str
-    paper: Area
-    head: Area
-    border: str
-    thickness: float
-    bars: tuple[Area, ...]
-    texts: tuple[Text, ...]
-
-
-@dataclass(frozen=True, eq=False)
 class Picture:
-    """Arcs, and frames above them; the left upper corner is at (−MARGIN, −MARGIN)."""
+    """Arcs, areas above them, texts above these; the upper left corner is at (−MARGIN, −MARGIN)."""
 
     width: float
     height: float
     arcs: tuple[Path, ...]
-    frames: tuple[Frame, ...]
+    areas: tuple[Area, ...]
+    texts: tuple[Text, ...]
 
 
 def picture_of(network: BayesianNetwork, given: Any = None, bars: bool | None = None) -> Picture:
     """The picture of a network given what is known; `bars` None shows probabilities where there are few variables."""
     boxes = boxes_of(network, given, bars)
     layout = lay_out(network.graph, {name: box.size for name, box in boxes.items()})
-    frames = tuple(_frame(name, boxes[name], place) for name, place in layout.places.items())
-    arcs = tuple(arc.path for arc in layout.arcs)
-    return Picture(layout.width + 2 * MARGIN, layout.height + 2 * MARGIN, arcs, frames)
+    areas, texts = list[Area](), list[Text]()
+    for name, place in layout.places.items():
+        _draw_box(name, boxes[name], place, areas, texts)
+    return Picture(layout.width + 2 * MARGIN, layout.height + 2 * MARGIN, layout.arcs, tuple(areas), tuple(texts))
 
 
-def _frame(name: str, box: Box, place: Place) -> Frame:
+def _draw_box(name: str, box: Box, place: Place, areas: list[Area], texts: list[Text]) -> None:
+    """Paper, a head with the name, a border around both, then a line for each row."""
     left, top = place.x - place.half_width, place.y - place.half_height
     width, height = 2 * place.half_width, 2 * place.half_height
-    head = Area(left, top, width, HEAD if box.rows else height, PALE_AGAINST if box.known else PALE_FOR)
-    texts, bars = [Text(place.x, top + head.height / 2, box.name, NAME_POINTS)], list[Area]()
+    head, color = HEAD if box.rows else height, PALE_AGAINST if box.known else PALE_FOR
+    border, bar = (AGAINST, AGAINST) if box.known else (BORDER, FOR)
+    areas += [Area(left, top, width, height, PAPER), Area(left, top, width, head, color)]
+    areas.append(Area(left, top, width, height, border, 1.5 if box.known else 0.75, name))
+    texts.append(Text(place.x, top + head / 2, box.name, NAME_POINTS))
     begin, room = left + 1.5 * EDGE + box.label_width, width - box.label_width - NUMBER - 3 * EDGE
     for k, row in enumerate(box.rows):
         y = top + HEAD + 0.025 + ROW * (k + 0.5)
@@ -135,10 +130,8 @@ def _frame(name: str, box: Box, place: Place) -> Frame:
             continue
         texts.append(Text(left + EDGE, y, row.label, ROW_POINTS, "start"))
         texts.append(Text(left + width - EDGE, y, percent(row.share), ROW_POINTS, "end"))
-        for share, color in ((1.0, TRACK), (row.share, AGAINST if box.known else FOR)):
-            bars.append(Area(begin, y - 0.3 * ROW, room * share, 0.6 * ROW, color))
-    border, thickness = (AGAINST, 1.5) if box.known else (BORDER, 0.75)
-    return Frame(name, Area(left, top, width, height, PAPER), head, border, thickness, tuple(bars), tuple(texts))
+        for share, filled in ((1.0, TRACK), (row.share, bar)):
+            areas.append(Area(begin, y - 0.3 * ROW, room * share, 0.6 * ROW, filled))
 
 
 def boxes_of(network: BayesianNetwork, given: Any, bars: bool | None, longest: int = LONGEST_NAME) -> dict[str, Box]:
@@ -153,9 +146,8 @@ def boxes_of(network: BayesianNetwork, given: Any, bars: bool | None, longest: i
 
 def _answers(network: BayesianNetwork, given: Any, bars: bool | None) -> Mapping[str, Any]:
     """The posteriors that are shown: none where there are too many variables, or no probabilities."""
-    if bars is None and (len(network.variables) > FEW or len(network.levels) < len(network.variables)):
-        return {}
-    if bars is False:
+    few = len(network.variables) <= FEW and len(network.levels) == len(network.variables)
+    if not (few if bars is None else bars):
         return {}
     try:
         return network.posteriors(given)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from merula.graphs.factors.joint_text import MOST_ROWS, left_out, shown
 from merula.graphs.network.layout import Path
-from merula.graphs.network.picture import INK, LINE, MARGIN, PAPER, Area, Frame, Picture, Text
+from merula.graphs.network.picture import INK, LINE, MARGIN, PAPER, Area, Picture, Text
 from merula.show.html import html_table
 from merula.show.numbers import NOTHING
 from merula.show.text import shortened
@@ -22,7 +22,7 @@ POINT = INCH / 72
 def as_svg(picture: Picture) -> str:
     """The picture as an SVG that shrinks to the width of its page."""
     corner, width, height = -MARGIN * INCH, picture.width * INCH, picture.height * INCH
-    drawn = "".join([*map(_arrow, picture.arcs), *map(_frame, picture.frames)])
+    drawn = "".join([*map(_arrow, picture.arcs), *map(_area, picture.areas), *map(_text, picture.texts)])
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' role='img' viewBox='{corner:.0f} {corner:.0f} {width:.0f} {height:.0f}' "
         f"style='width:{width:.0f}px;max-width:100%;height:auto;background:{PAPER};font-family:sans-serif'>{drawn}</svg>"
@@ -37,15 +37,10 @@ def _arrow(path: Path) -> str:
     return f"<path d='{''.join(map(''.join, strokes))}' fill='none' stroke='{LINE}' stroke-width='1.2'/>{head}"
 
 
-def _frame(frame: Frame) -> str:
-    border = f"rx='2' fill='none' stroke='{frame.border}' stroke-width='{frame.thickness * POINT:g}'"
-    parts = [_area(frame.paper), _area(frame.head), _area(frame.paper, border), *map(_area, frame.bars)]
-    return "".join([*parts, *map(_text, frame.texts)])
-
-
-def _area(area: Area, look: str = "") -> str:
+def _area(area: Area) -> str:
     x, y, width, height = (f"{value * INCH:.1f}" for value in (area.x, area.y, area.width, area.height))
-    look = look or f"fill='{area.color}'"
+    border = f"rx='2' fill='none' stroke='{area.color}' stroke-width='{area.thickness * POINT:g}'"
+    look = border if area.thickness else f"fill='{area.color}'"
     return f"<rect x='{x}' y='{y}' width='{width}' height='{height}' {look}/>"
 
 

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from merula.answers.decision import Costs, decide
 from merula.answers.evaluation import Evaluation
+from merula.answers.evaluation.metrics import Answers
 from merula.core.arrays import Array
-from merula.report.findings.curves import Tested, best_threshold, tested
+from merula.report.findings.curves import best_threshold, tested
 from merula.report.findings.result import Action, Actions
 
 REJECTED = "no decision"
@@ -22,8 +23,9 @@ def summarise_actions(evaluation: Evaluation) -> Actions | None:
     if costs is None:
         return None
     answers = tested(evaluation, evaluation.models[0])
-    chosen = decide(answers.proba, costs, evaluation.reject_cost, reject_label=_reject_label(evaluation))
-    reaches = _reaches(costs, evaluation.reject_cost) if len(costs.classes) == 2 else {}
+    label = None if evaluation.reject_cost is None else REJECTED
+    chosen = decide(answers.proba, costs, evaluation.reject_cost, reject_label=label)
+    reaches = _reaches(costs, evaluation.reject_cost, label) if len(costs.classes) == 2 else {}
     table = {action: costs.table[index] for index, action in enumerate(costs.actions)}
     if evaluation.reject_cost is not None:
         table[REJECTED] = np.full(len(costs.classes), evaluation.reject_cost)
@@ -38,15 +40,11 @@ def summarise_actions(evaluation: Evaluation) -> Actions | None:
     )
 
 
-def _reject_label(evaluation: Evaluation) -> str | None:
-    return None if evaluation.reject_cost is None else REJECTED
-
-
-def _mean(values: Array, answers: Tested) -> float:
+def _mean(values: Array, answers: Answers) -> float:
     return float(np.average(values, weights=answers.weights))
 
 
-def _action(name: Any, row: Array, chosen: NDArray[Any], answers: Tested, reach: Any) -> Action:
+def _action(name: Any, row: Array, chosen: NDArray[Any], answers: Answers, reach: Any) -> Action:
     taken = np.array([action == name for action in chosen.tolist()])
     weights = np.ones(len(taken)) if answers.weights is None else answers.weights
     by_class = np.bincount(answers.truth, weights * taken, minlength=len(row))
@@ -55,7 +53,7 @@ def _action(name: Any, row: Array, chosen: NDArray[Any], answers: Tested, reach:
     return Action(name, _mean(taken, answers), _mean(row[answers.truth], answers), tuple(shares.tolist()), reach)
 
 
-def _reaches(costs: Costs, reject_cost: float | None) -> dict[Any, tuple[float, float]]:
+def _reaches(costs: Costs, reject_cost: float | None, label: str | None) -> dict[Any, tuple[float, float]]:
     """Between which probabilities of the second class each action is the best: expected costs are lines, and lines cross."""
     start, slope = costs.table[:, 0], costs.table[:, 1] - costs.table[:, 0]
     if reject_cost is not None:
@@ -64,7 +62,6 @@ def _reaches(costs: Costs, reject_cost: float | None) -> dict[Any, tuple[float, 
         crossings = -(start[:, None] - start) / (slope[:, None] - slope)
     edges = np.unique([0.0, 1.0, *crossings[(crossings > 0) & (crossings < 1)].round(12)])
     middles = (edges[:-1] + edges[1:]) / 2
-    label = None if reject_cost is None else REJECTED
     best = decide(np.column_stack([1 - middles, middles]), costs, reject_cost, reject_label=label).tolist()
     return {
         name: (float(edges[best.index(name)]), float(edges[len(best) - best[::-1].index(name)])) for name in set(best)

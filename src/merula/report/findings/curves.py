@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from merula.answers.decision import binary_threshold
 from merula.answers.evaluation import Evaluation, ModelEvaluation
+from merula.answers.evaluation.metrics import Answers, pooled
+from merula.answers.evaluation.result import answers_of
 from merula.core.arrays import Array
 from merula.report.findings.result import CostCurve, RatingCurve
 
@@ -19,20 +19,9 @@ MOST_CLASSES = 8  # that get a curve of their own
 THRESHOLDS = 101
 
 
-@dataclass(frozen=True, eq=False)
-class Tested:
-    """Truth, answers and weights of all tested rows of all folds."""
-
-    truth: NDArray[np.int64]
-    proba: Array
-    weights: Array | None
-
-
-def tested(evaluation: Evaluation, model: ModelEvaluation) -> Tested:
+def tested(evaluation: Evaluation, model: ModelEvaluation) -> Answers:
     """What one model answered in all folds, beside the truth."""
-    rows = np.concatenate([fold.test for fold in evaluation.folds])
-    weights = None if evaluation.weights is None else evaluation.weights[rows]
-    return Tested(evaluation.truth[rows], np.concatenate(model.probabilities), weights)
+    return pooled(answers_of(evaluation, model.probabilities))
 
 
 def shown_classes(evaluation: Evaluation) -> list[int]:
@@ -56,7 +45,7 @@ def rating_curves(evaluation: Evaluation) -> tuple[RatingCurve, ...]:
     )
 
 
-def _rating(answers: Tested, model: str, label: Any, index: int) -> RatingCurve:
+def _rating(answers: Answers, model: str, label: Any, index: int) -> RatingCurve:
     hit, score = answers.truth == index, answers.proba[:, index]
     false, found, _ = roc_curve(hit, score, sample_weight=answers.weights)
     precision, recall, _ = precision_recall_curve(hit, score, sample_weight=answers.weights, drop_intermediate=True)
@@ -105,7 +94,7 @@ def best_threshold(evaluation: Evaluation) -> float | None:
     return None if table is None else binary_threshold(table)
 
 
-def _cost_points(answers: Tested, table: Array | None) -> tuple[tuple[float, float], ...]:
+def _cost_points(answers: Answers, table: Array | None) -> tuple[tuple[float, float], ...]:
     """(threshold, mean cost): act from the threshold on."""
     points = []
     for threshold in np.linspace(0, 1, THRESHOLDS).tolist():

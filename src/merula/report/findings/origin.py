@@ -5,27 +5,23 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
 from merula.answers.evaluation import Evaluation
+from merula.core.versions import installed_version
 from merula.report.findings.result import Origin
 
 LIBRARIES = ("merula", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polars", "pyarrow", "altair")
+TIMES = {1: "once", 2: "twice"}
 LONGEST = 10**6  # of a model's own description
 
 
 def versions() -> dict[str, str]:
     """The versions of Python and of the libraries that are installed."""
-    found = {"Python": platform.python_version()}
-    for name in LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    found = {name: installed_version(name) for name in LIBRARIES}
+    return {"Python": platform.python_version(), **{name: number for name, number in found.items() if number}}
 
 
 def origin_of(
@@ -61,12 +57,8 @@ def _folds(evaluation: Evaluation, folds: Any) -> str:
     if count == 1:
         return "one split into rows to learn from and rows to test on"
     if isinstance(folds, int):
-        return f"{count} folds: {folds}-fold cross-validation, stratified by class, shuffled {_times(count // folds)}"
+        return f"{count} folds: {folds}-fold cross-validation, stratified by class, shuffled {TIMES.get(count // folds, f'{count // folds} times')}"
     return f"{count} folds"
-
-
-def _times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _lines(model: Any, text: str, folds: Any, random_state: Any, options: Mapping[str, str]) -> tuple[str, ...]:

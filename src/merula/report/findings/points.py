@@ -30,18 +30,10 @@ def _span(scale: Scale) -> float:
 
 
 def _scale(scale: Scale) -> PointScale:
-    column, values = scale.column, scale.values
+    column = scale.column
+    if column.kind == "categorical":
+        return PointScale(column.name, tuple(scale.shown()), scale.missing)
     is_time = column.unit is not None and column.unit.startswith("datetime")
-    if column.kind != "categorical":
-        kept = np.unique(np.linspace(0, len(values) - 1, MOST_PLACES).round().astype(int)).tolist()
-    else:
-        kept = list(range(len(values)))
-    return PointScale(
-        column.name,
-        column.kind == "categorical",
-        is_time,
-        tuple(shown(column, values[k]) if is_time else values[k] for k in kept),
-        tuple(scale.points[kept].tolist()),
-        tuple(scale.shown()),
-        scale.missing,
-    )
+    kept = np.unique(np.linspace(0, len(scale.values) - 1, MOST_PLACES).round().astype(int)).tolist()
+    along = ((shown(column, scale.values[k]) if is_time else scale.values[k], float(scale.points[k])) for k in kept)
+    return PointScale(column.name, tuple(scale.shown()), scale.missing, tuple(along))

@@ -110,18 +110,15 @@ class Contribution:
 
 @dataclass(frozen=True)
 class PointScale:
-    """One column of a nomogram: the points of values along its range, of those that are shown, and of a missing one.
+    """One column of a nomogram: the points of the values that are listed, of a missing one, and along the whole range.
 
-    ``values`` are levels (``of_levels``), numbers, or times as texts; beside ``shown`` texts stand their points.
+    ``along`` holds numbers, or times as texts; it is empty for a column of levels, which are all listed.
     """
 
     column: str
-    of_levels: bool
-    is_time: bool
-    values: tuple[Label, ...]
-    points: tuple[float, ...]
-    shown: tuple[tuple[str, float], ...]
+    listed: tuple[tuple[str, float], ...]
     missing: float
+    along: tuple[tuple[Label, float], ...] = ()
 
 
 @dataclass(frozen=True)
