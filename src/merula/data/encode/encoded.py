@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ FEWEST_ROWS = 1_024
 FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of words is text: see `_reads_like_text`
 FEWEST_NUMBERS = 10  # different ones, before words may be called numbers
 SPARSE = "counts"  # the unit of a text column that came as a sparse matrix
+_NOTING = Lock()  # tiles are scored by several threads
 WIDEST_RANGE = 65_536  # integers further apart than this are coded by sorting
 
 
@@ -276,9 +278,9 @@ class Encoded:
         return result
 
     def remember(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made once for all tiles of this table."""
+        """What `make` gives, one object for all tiles of this table, whichever thread made it first."""
         if key not in self._memo:
-            self._memo[key] = make()
+            self._memo.setdefault(key, make())
         return self._memo[key]
 
     def level_table(self, columns: Sequence[str], levels: Sequence[tuple[Label, ...]]) -> NDArray[np.int64]:
@@ -297,9 +299,10 @@ class Encoded:
 
     def note_unseen(self, columns: Sequence[str], hits: NDArray[Any]) -> None:
         """Keep count of cells whose level fit never saw."""
-        for name, count in zip(columns, hits.tolist(), strict=True):
-            if count:
-                self.unseen_hits[name] = self.unseen_hits.get(name, 0) + int(count)
+        with _NOTING:
+            for name, count in zip(columns, hits.tolist(), strict=True):
+                if count:
+                    self.unseen_hits[name] = self.unseen_hits.get(name, 0) + int(count)
 
     def unseen_labels(self, name: str, levels: tuple[Label, ...]) -> list[Label]:
         """The labels of one column that are not among these levels."""
