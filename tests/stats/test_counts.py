@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 from merula.data.encode import encode, encode_target, infer_schema
 from merula.data.table import open_table
 from merula.stats import ClassCounts, LevelCounts
+from merula.stats._kernels import count_slots
 
 RNG = np.random.default_rng(11)
 N = 400
@@ -294,3 +295,20 @@ def test_counts_agree_with_python_counter(collected):
     words = RNG.choice(["klein", "mittel", "groß"], 500)
     ordered = collected(LevelCounts.zero(["x0"], 1), words[:, None], np.zeros(500, int)).ordered([None])
     assert dict(zip(ordered.labels[0], ordered.counts[0][0].tolist(), strict=True)) == Counter(words.tolist())
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_slots_are_counted_down_columns_as_across_rows(order, weighted):
+    rng = np.random.default_rng(11)
+    codes, classes = np.asarray(rng.integers(-2, 9, (200, 5)), order=order), rng.integers(0, 3, 200)
+    weights = rng.integers(0, 4, 200).astype(float) if weighted else None
+    first, width = np.array([0, -1, 2, 0, 3]), np.array([8, 4, 2, 1, 5])
+    offsets = np.concatenate(([0], np.cumsum(width + 1)))
+    found, expected = np.zeros((3, offsets[-1])), np.zeros((3, offsets[-1]))
+    count_slots(codes, classes, weights, first, width, offsets, found)
+    for row, column in np.ndindex(codes.shape):
+        slot = codes[row, column] - first[column]
+        slot = slot if 0 <= slot < width[column] else width[column]
+        expected[classes[row], offsets[column] + slot] += 1 if weights is None else weights[row]
+    assert found.tolist() == expected.tolist()

@@ -99,23 +99,18 @@ def _find_slots(
 
     As unsigned numbers, codes below the range are as far out as those beyond it. The inner loop goes along memory.
     """
-    beyond, own = 0, np.empty(LEVELS_PANEL, dtype=np.uint32)
+    beyond = 0
     if codes.strides[0] < codes.strides[1]:
         for column in range(codes.shape[1]):
             lowest, highest = codes[0, column], codes[0, column]
             for row in range(codes.shape[0]):
                 lowest, highest = min(lowest, codes[row, column]), max(highest, codes[row, column])
             first, last, offset = shift[column], np.uint64(width[column]), np.uint64(offsets[column])
-            if np.int64(lowest) >= first and np.uint64(highest - first) < last:
-                move = np.uint32(offset - np.uint64(first))
-                for row in range(codes.shape[0]):
-                    own[row] = np.uint32(codes[row, column]) + move
-            else:
-                beyond += 1
-                for row in range(codes.shape[0]):
-                    own[row] = np.uint32(offset + min(np.uint64(codes[row, column] - first), last))
+            far = np.int64(lowest) < first or np.uint64(highest - first) >= last
+            beyond += far
             for row in range(codes.shape[0]):
-                slots[row, column] = own[row]
+                slot = np.uint64(codes[row, column] - first)
+                slots[row, column] = np.uint32(offset + (min(slot, last) if far else slot))
         return beyond
     for row in range(codes.shape[0]):
         prefetch(codes, row)

@@ -7,6 +7,18 @@ in the reach of an incomplete row whose reach is narrow enough to list. With n t
     M: θ(cell) = (n(cell) + received + α) / (total + α·cells)
 
 log likelihood + α Σ log θ rises at every step (Dempster, Laird, Rubin 1977, section 3).
+
+A table over many columns has far too many cells to list, but most were never met and nothing distinguishes them, so one
+number serves them all. The reach of an incomplete row is the set of cells that agree with what it observes; `share_out` begins
+by listing the cells within reach of the rows with the narrowest reach, until the list would become too long (`_with_reach`).
+What a wider row does not give to listed cells, it gives to all the others together.
+
+Incomplete rows are then grouped by the columns they miss (`_patterns`). Within a group, a cell agrees with at most one
+distinct row, so one integer for each cell says where it belongs, and the E step is a sum over cells and a division for
+each group (`_expected`).
+
+`_em` repeats E and M until the shares stand still. After every two plain steps it tries a longer one in the same direction, and
+keeps it only if the objective is no lower for it.
 """
 
 from __future__ import annotations

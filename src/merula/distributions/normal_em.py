@@ -7,6 +7,20 @@ Everything is in standard units (each column's overall mean 0 and variance 1). C
 
 (Little & Rubin 2002, section 11.2). λ > 0 is the mode under an inverse-Wishart prior centred at D, so that what rises at
 every step is log likelihood − ½κ (log |Σ| + tr Σ⁻¹D) with κ = λn / (1 − λ).
+
+EM never goes back to the rows. Rows that miss the same columns are summed up by their weight, mean and scatter, and the scatter
+is kept as a root R with RᵀR = scatter, whose rows stand in for centred rows of data. Regression is linear, so completing the
+mean and the rows of R gives the same sums as completing every row: the cost of an E step depends on the number of patterns,
+not of rows, and merged models are fitted from the same statistics as one that saw all rows.
+
+Completing alone would make the filled cells too certain, so the E step also adds, for each pattern, its weight times the
+covariance that the missing columns keep once the observed are known (`spread`). Both come from the precision matrix K = Σ⁻¹:
+the missing part has mean −K_mm⁻¹ K_mo x_o and covariance K_mm⁻¹, so that one small Cholesky factor per pattern does both
+(`_kernels.complete`), and its determinant gives the likelihood of what was observed.
+
+`class_patterns` brings one class's statistics into this form, `fit_normal` takes the steps until means and covariance stand
+still, and `_expectation` is one E step together with the sums that the M step needs. The steps end early when the covariance
+becomes singular; the caller says which columns are at fault. Where no cell is missing, one M step is the answer.
 """
 
 from __future__ import annotations

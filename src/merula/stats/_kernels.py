@@ -83,7 +83,17 @@ def count_slots(
     offsets: NDArray[np.int64],
     counts: NDArray[Any],
 ) -> None:
-    """Weight per class and slot; codes outside a column's range are counted in the slot behind its last."""
+    """Weight per class and slot; codes outside a column's range are counted in the slot behind its last.
+
+    The inner loop goes along memory, down a column or across a row.
+    """
+    if codes.strides[0] < codes.strides[1]:
+        for column in range(codes.shape[1]):
+            first, last, own = shift[column], np.uint64(width[column]), counts[:, offsets[column] :]
+            for row in range(codes.shape[0]):
+                inside = min(np.uint64(codes[row, column] - first), last)
+                own[classes[row], inside] += 1 if weights is None else weights[row]
+        return
     slots = np.empty(codes.shape[1], dtype=np.int64)
     for row in range(codes.shape[0]):
         prefetch(codes, row)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from merula.data.table import DENSE_NEEDED, FEW, SparseTable, Table, codes_of_nu
 
 GATHERED_BYTES = 4 * 2**20  # gathered at once from separate columns: what stays in the cache
 FEWEST_ROWS = 1_024
+_NOTING = Lock()  # tiles are scored by several threads
 WIDEST_RANGE = 65_536  # integers further apart than this are coded by sorting
 
 
@@ -153,9 +155,9 @@ class Encoded:
         return result
 
     def remember(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made once for all tiles of this table."""
+        """What `make` gives, one object for all tiles of this table, whichever thread made it first."""
         if key not in self._memo:
-            self._memo[key] = make()
+            self._memo.setdefault(key, make())
         return self._memo[key]
 
     def level_table(self, columns: Sequence[str], levels: Sequence[tuple[Label, ...]]) -> NDArray[np.int64]:
@@ -174,9 +176,10 @@ class Encoded:
 
     def note_unseen(self, columns: Sequence[str], hits: NDArray[Any]) -> None:
         """Keep count of cells whose level fit never saw."""
-        for name, count in zip(columns, hits.tolist(), strict=True):
-            if count:
-                self.unseen_hits[name] = self.unseen_hits.get(name, 0) + int(count)
+        with _NOTING:
+            for name, count in zip(columns, hits.tolist(), strict=True):
+                if count:
+                    self.unseen_hits[name] = self.unseen_hits.get(name, 0) + int(count)
 
     def unseen_labels(self, name: str, levels: tuple[Label, ...]) -> list[Label]:
         """The labels of one column that are not among these levels."""

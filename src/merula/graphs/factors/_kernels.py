@@ -1,8 +1,8 @@
 """The compiled loops of message passing: walks through a table beside a smaller one, and whole propagations.
 
-A view, as `tree.Views` writes it, says how the smaller table moves while the larger is read from end to end. Tables are
+A view, as `junction_tree.Views` writes it, says how the smaller table moves while the larger is read from end to end. Tables are
 plain probabilities: messages are brought to sum 1 and what was divided out is kept as a logarithm. Beyond the range of
-floats (log evidence under −600) callers repeat the work with logarithms, see `logtables`.
+floats (log evidence under −600) callers repeat the work with logarithms, see `_log_kernels`.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def distribute(
 
 @kernel
 def enter(tables: Array, likelihood: Array, known: Integers, entries: Integers) -> None:
-    """Multiply the likelihood of each known variable into its clique; a row of `entries`: start, size, inner, card, place, home."""
+    """Multiply the likelihood of each known variable into its clique; a row of `entries`: start, size, inner, card, index, home."""
     for v in known:
         start, size, inner = entries[v, 0], entries[v, 1], entries[v, 2]
         card, index = entries[v, 3], entries[v, 4]

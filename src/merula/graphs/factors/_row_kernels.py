@@ -1,12 +1,26 @@
 """Message passing for one row after another: tables hold only what the row leaves open.
 
-A row that knows most of its cells leaves a handful of entries of every clique; they are gathered from the filled tables of
-the tree, so a row costs what is unknown in it. Layout arrays, made by `propagation`:
+A row that knows most of its cells leaves a handful of entries of every clique open. These are gathered from the filled tables
+of the tree, so the cost of a row depends on what is unknown in it, not on the size of the network. For each row, `rows`
+
+1. copies the open entries of every clique into one small table, cliques one behind the other (`_gather`): a known
+   variable fixes where the walk through the clique begins, an unknown one is an axis of the walk;
+2. multiplies in the factors that this row alone has, such as the densities of its numbers (`_weigh`);
+3. sends messages towards the roots (`_collect`), which gives the log evidence. A clique's separator comes first among its
+   variables, so that a message is the sums of contiguous runs of the small table;
+4. reads the target's posterior from the last clique, the root, if there is a target (`_read_target`);
+5. sends messages back (`_distribute`) and adds the clique posteriors to the expected counts (`_scatter`), if these are wanted.
+
+A walk goes through two tables at once: one is read from end to end, and the index into the other moves by a stride along
+each axis. `axes` holds the sizes, strides and counters of such a walk, innermost axis first; the innermost axis is a plain
+loop, and `_step` advances the others like the wheels of an odometer.
+
+Layout arrays, made by `propagation`:
 
 ``cliques``  per clique: start, size, parent, start of its message, width of it, two views
 ``members``  per clique: where its variables begin in ``variables``, how many they are, how many its parent shares
 ``shared``   for each clique, behind ``members[:, 3]``: for every variable of its *parent*, 1 if they share it
-``entries``  per variable: start and size of its home clique, entries between its levels, levels, place, home
+``entries``  per variable: start and size of its home clique, entries between its levels, levels, index, home
 """
 
 from __future__ import annotations

@@ -1,8 +1,17 @@
 """Junction trees: cliques of variables, joined so that messages between them answer every question.
 
-A tree is built from scopes alone, so its cost is known before any table is allocated. It is laid out for the compiled
-loops: the tables of all cliques one behind the other, children before their parents; each clique's separator from its
-parent comes first among its variables, so that a message is the sums of contiguous runs.
+A tree is built from scopes alone, so its cost is known before any table is allocated. `build_tree` takes three steps:
+
+1. Variables are eliminated one by one in a good order (`order.eliminate`). Eliminating a variable means multiplying all tables
+   that hold it and summing it out, so that each step makes a clique: the variable and all those it then meets.
+2. Each step's clique hangs below the step that eliminates the next of its variables. That makes a tree in which any two cliques
+   share only variables that all cliques between them hold as well (the running intersection property), which is why
+   a message need only cover what two neighbours share. Cliques contained in a neighbour are merged with it (`_maximal`).
+3. The tree is hung from a root (`_rooted`): the smallest clique that holds all variables asked for together, so that their
+   joint table can be read there; where none are, the largest clique.
+
+The result is laid out for the compiled loops: the tables of all cliques one behind the other, children before their parents;
+each clique's separator from its parent comes first among its variables, so that a message is the sums of contiguous runs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,24 @@
 """Exact answers about a product of tables, by messages in a junction tree.
 
-The product of all factors need not sum to 1: its sum is the probability of the evidence that was put into them.
+A question goes through four stages. First the factors are multiplied into the tables of the cliques, each into the smallest
+clique that holds its variables (`fill`), and the likelihood of every known variable into that variable's clique
+(`_entered`). From then on the product of all clique tables is the joint distribution with the evidence in it.
+
+Then messages are collected (`_collect`): from the leaves to the roots, every clique sums its table over what its parent does not
+have, and the parent multiplies these sums in. A root then holds the sum over everything else, so that its own sum is the
+probability of the evidence. The product of all factors need not sum to 1: what it sums to is that probability. Each message is
+brought to sum 1 before it is sent, and the logarithms of what was divided out add up to the log evidence.
+
+A question about variables that share the root ends here. For all posteriors, messages are then distributed (`_distribute`): from the
+roots to the leaves, every clique is multiplied by what its parent now says about the variables they share, divided by the message
+the clique itself had sent. Every table is then the posterior of its clique, and a variable's posterior is read from its home.
+
+Plain probabilities are fast but vanish where the log evidence falls below −600. Such questions are asked again with
+logarithms, where a sum is a log-sum-exp. The most probable explanation takes the largest entry instead of the sum on the way
+to the roots, and on the way back chooses each clique's best levels given those its parent has chosen.
+
+Rows of a table are many questions with the same tree. They go through the loops of `_row_kernels` in blocks of rows, several
+threads at a time, and their expected counts are added in the order of the blocks.
 """
 
 from __future__ import annotations
@@ -181,7 +199,7 @@ class Propagation:
         return found.log, (summed / summed.sum()).reshape([self.tree.cards[v] for v in self.together])
 
     def posteriors(self, fresh: Filled, likelihoods: Likelihoods = NOTHING) -> tuple[float, Array]:
-        """The log evidence, and the posteriors of all variables one behind the other (variable v from `places[v]`)."""
+        """The log evidence, and the posteriors of all variables one behind the other (variable v from `indices[v]`)."""
         found = self._collect(fresh, likelihoods)
         answers = np.zeros(self.indices[-1])
         if found.log > -np.inf:

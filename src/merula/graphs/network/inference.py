@@ -1,4 +1,8 @@
-"""Exact answers of a discrete network: its tables as factors, what a question needs of them, and the trees that answer."""
+"""Exact answers of a discrete network: its tables as factors, what a question needs of them, and the trees that answer.
+
+Several threads may ask at once. What is kept between questions is either made from the nodes alone, so that whoever makes
+it first makes the same, or guarded by a lock; a tree's tables belong to the question that fills them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -53,6 +58,7 @@ class Inference:
         self.pieces: list[Piece] = []
         self.owners = list(range(len(self.names)))
         self._plans: OrderedDict[Any, Propagation] = OrderedDict()
+        self._lock = Lock()
         for node in nodes.values():
             self._add(node)
 
@@ -305,15 +311,17 @@ class Inference:
         limit: float,
     ) -> Propagation:
         """The layout of the tree for a question; questions of the same shape share it, also those that are refused."""
-        found = self._plans.get(key)
+        with self._lock:
+            found = self._plans.get(key)
         if found is None:
-            try:
+            try:  # without the lock: others may ask on meanwhile, and of two equal layouts the first is kept
                 found = Propagation([self.cards[v] for v in variables], scopes, together, max(limit, LAID_OUT))
             except TooWideError as error:
                 raise TooWideError(error.entries, limit) from None
-            self._plans[key] = found
-            if len(self._plans) > PLANS:
-                self._plans.popitem(last=False)
+            with self._lock:
+                found = self._plans.setdefault(key, found)
+                if len(self._plans) > PLANS:
+                    self._plans.popitem(last=False)
         if found.cost > limit:
             raise TooWideError(found.cost, limit)
         return found
