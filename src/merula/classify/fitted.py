@@ -92,20 +92,10 @@ class Term:
     values: Array
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns it is the probability of."""
-        return self.part.columns
-
-    @property
-    def parents(self) -> tuple[str, ...]:
-        """The columns, besides the class, that it depends on."""
-        return self.part.parents
-
-    @property
     def key(self) -> Any:
         """Its column, or tuple of columns; (columns, parents) where it has parents."""
-        own = self.columns[0] if len(self.columns) == 1 else self.columns
-        return (self.columns, self.parents) if self.parents else own
+        columns, parents = self.part.columns, self.part.parents
+        return (columns, parents) if parents else columns[0] if len(columns) == 1 else columns
 
 
 @dataclass(frozen=True, eq=False)
