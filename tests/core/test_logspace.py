@@ -9,7 +9,14 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.special import log_softmax, logsumexp, softmax
 
 import merula as mr
-from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior, zero_evidence_notes
+from merula.core.logspace import (
+    log_sum_exp,
+    most_probable,
+    safe_log,
+    to_log_posterior,
+    to_posterior,
+    zero_evidence_notes,
+)
 
 LOG_PRIOR = np.log([0.5, 0.3, 0.2])
 TURNS = {"posterior": to_posterior, "log posterior": to_log_posterior}
@@ -122,3 +129,18 @@ def test_the_posterior_is_written_in_place_into_a_view():
     table = np.zeros((6, 2))
     to_posterior(table[2:4], np.log([0.5, 0.5]))
     assert table.tolist() == [[0, 0]] * 2 + [[0.5, 0.5]] * 2 + [[0, 0]] * 2
+
+
+def test_the_most_probable_class_is_the_first_of_the_largest():
+    """Ties go to the first class, rows without evidence to the class that the prior prefers; nothing is changed."""
+    rng = np.random.default_rng(8)
+    joint = rng.normal(-50, 30, (500, 3)).round()  # many ties
+    joint[::7] = -np.inf
+    joint[::7, 1] = -1e300
+    joint[::11] = -np.inf
+    before, best = joint.copy(), np.empty(500, dtype=np.int64)
+    prior = np.log([0.2, 0.5, 0.3])
+    assert most_probable(joint, prior, best) == np.isneginf(joint).all(axis=1).sum()
+    expected = np.where(np.isneginf(joint).all(axis=1), 1, joint.argmax(axis=1))
+    np.testing.assert_array_equal(best, expected)
+    np.testing.assert_array_equal(joint, before)

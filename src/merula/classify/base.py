@@ -351,7 +351,10 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"this model is a mixture of {1 + len(others)}, each with terms of its own; ask components(X)"
             )
-        return {term.key: term.values for term in first.terms}
+        found: dict[Any, Array] = {}
+        for term in first.terms:
+            found[term.key] = found.get(term.key, 0.0) + term.values
+        return found
 
     def components(self, X: Any) -> list[ComponentTerms]:
         """The sums the model is made of, with their terms not added up: one for a sum, several for a mixture."""
