@@ -358,7 +358,7 @@ def test_a_value_that_is_impossible_under_every_class_is_answered_by_the_prior_a
     seen = []
     decide = questions.least_risk
     monkeypatch.setattr(
-        question, "least_risk", lambda proba, *rest: (seen.append(proba.copy()), decide(proba, *rest))[1]
+        questions, "least_risk", lambda proba, *rest: (seen.append(proba.copy()), decide(proba, *rest))[1]
     )
     costs = {"keep": {"apple": 0, "cherry": 1}, "throw": {"apple": 1, "cherry": 0}}
     (found,) = mr.next_question(model, {}, costs)
