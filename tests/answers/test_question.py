@@ -11,6 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
 import merula as mr
+from merula.answers import question as questions
 
 LAW = settings(deadline=None, max_examples=60)
 COLUMNS = {"色泽": ["青绿", "乌黑", "浅白"], "blood type": ["A", "0"], "größe": ["klein", "mittel", "groß"]}
@@ -348,3 +349,21 @@ def test_foreign_models_are_refused(melons):
     for model in (foreign, mr.DecisionClassifier(LogisticRegression()).fit(frame[["密度"]], good)):
         with pytest.raises(ValueError, match="no merula classifier"):
             mr.next_question(model, {})
+
+
+def test_a_value_that_is_impossible_under_every_class_is_answered_by_the_prior_and_weighs_nothing(monkeypatch):
+    """What happens without evidence is decided once, in `to_posterior`: the prior, not all classes alike."""
+    fruit = {"apple": {"red": 0.5, "green": 0.5, "blue": 0.0}, "cherry": {"red": 1.0, "green": 0.0, "blue": 0.0}}
+    model = mr.NaiveBayesClassifier.from_tables({"apple": 0.7, "cherry": 0.3}, {"color": fruit})
+    seen = []
+    decide = questions.least_risk
+    monkeypatch.setattr(
+        questions, "least_risk", lambda proba, *rest: (seen.append(proba.copy()), decide(proba, *rest))[1]
+    )
+    costs = {"keep": {"apple": 0, "cherry": 1}, "throw": {"apple": 1, "cherry": 0}}
+    (found,) = mr.next_question(model, {}, costs)
+    by_level = dict(zip(model.schema_["color"].levels, seen[-1].tolist(), strict=True))
+    assert by_level["blue"] == pytest.approx([0.7, 0.3], abs=1e-12)
+    assert by_level["green"] == pytest.approx([1, 0], abs=1e-12)
+    risk = {"red": min(0.35, 0.3), "green": 0.0, "blue": 0.0}  # P(value) · the risk of the best action
+    assert found.reduction == pytest.approx(0.3 - sum(risk.values()), abs=1e-12)

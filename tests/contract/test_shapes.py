@@ -510,7 +510,14 @@ def test_files_keep_every_shape(shape, wards, asked, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"weights": [1.0]}, {"weights": [-1.0, 1, 1]}, {"log_prior": np.zeros(2)}, {"parts": [7]}]
+    "wrong",
+    [
+        {"weights": [1.0]},
+        {"weights": [-1.0, 1, 1]},
+        {"log_prior": np.zeros(2)},
+        {"parts": [7]},
+        {"condition": {"column": "größe", "levels": []}},
+    ],
 )
 def test_a_file_whose_components_do_not_fit_is_refused(wrong, wards, tmp_path, monkeypatch):
     monkeypatch.setattr(merula.classify, "WeightedTree", WeightedTree, raising=False)

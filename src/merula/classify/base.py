@@ -86,7 +86,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Frequency weights: a weight of 2 equals the row twice.
         """
         table = open_table(X)
-        plan = self._choose(table, y, sample_weight) if _is_auto(self.distributions) else self._look(table)
+        plan = self._choose(table, y, sample_weight) if _is_auto(self.distributions) else self._inspect(table)
         collected = self._count(plan, table, y, sample_weight)
         if len(collected.classes) < 2:
             raise ValueError(
@@ -109,7 +109,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         before = self._counted() if hasattr(self, "classes_") else None
         table = open_table(X)
-        plan = self._look(table, more_to_come=True) if before is None else self._agreed_plan()
+        plan = self._inspect(table, more_to_come=True) if before is None else self._agreed_plan()
         collected = self._count(plan, table, y, sample_weight)
         if classes is not None:
             collected = collected.within(np.unique(np.asarray(classes)))
@@ -126,7 +126,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
         return self.fitted_.plan
 
-    def _look(self, table: Table, more_to_come: bool = False) -> Plan:
+    def _inspect(self, table: Table, more_to_come: bool = False) -> Plan:
         """What a first look at a table decides: which columns there are, of which kind, and which blocks they form."""
         schema, notes = describe(Source(table), self.kinds, self.levels, more_to_come, self.n_jobs)
         warn_of(notes)
@@ -352,7 +352,10 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"this model is a mixture of {1 + len(others)}, each with terms of its own; ask components(X)"
             )
-        return {term.key: term.values for term in first.terms}
+        found: dict[Any, Array] = {}
+        for term in first.terms:
+            found[term.key] = found.get(term.key, 0.0) + term.values
+        return found
 
     def components(self, X: Any) -> list[ComponentTerms]:
         """The sums the model is made of, with their terms not added up: one for a sum, several for a mixture."""

@@ -104,7 +104,7 @@ def _log_given(model: BayesianClassifier, column: Column, values: Sequence[Any])
     sums = [
         one.log_weight[:, None]
         + _above(one.log_prior, model.class_log_prior_)
-        + sum(term.values for term in one.terms if column.name in term.columns)
+        + sum(term.values for term in one.terms if column.name in term.part.columns)
         for one in model.fitted_.unsummed(rows)
     ]
     return sums[0] if len(sums) == 1 else log_sum_exp(np.stack(sums, axis=-1))

@@ -30,7 +30,7 @@ UNSEEN = {"missing": "treated as missing", "smooth": "given the smoothed probabi
 
 @dataclass(frozen=True)
 class HasLevel:
-    """A condition on a row: that it holds one of these levels of a column."""
+    """A condition on a row: that it holds one of these levels of a categorical column."""
 
     column: str
     levels: tuple[Label, ...]
@@ -92,20 +92,10 @@ class Term:
     values: Array
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns it is the probability of."""
-        return self.part.columns
-
-    @property
-    def parents(self) -> tuple[str, ...]:
-        """The columns, besides the class, that it depends on."""
-        return self.part.parents
-
-    @property
     def key(self) -> Any:
         """Its column, or tuple of columns; (columns, parents) where it has parents."""
-        own = self.columns[0] if len(self.columns) == 1 else self.columns
-        return (self.columns, self.parents) if self.parents else own
+        columns, parents = self.part.columns, self.part.parents
+        return (columns, parents) if parents else columns[0] if len(columns) == 1 else columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,8 +350,10 @@ class FittedModel:
         components = tuple(_component(one, parts) for one in written)
         known = {column.name for column in plan.schema.columns if column.kind != "ignore"}
         classes = len(state["classes"])
-        fitting = all(part.fits(classes) and known.issuperset((*part.columns, *part.parents)) for part in parts)
-        if not fitting or not all(one.fits(classes) for one in components):
+        used = [(*part.columns, *part.parents) for part in parts]
+        used += [(one.condition.column,) for one in components if one.condition]
+        fitting = all(one.fits(classes) for one in (*parts, *components)) and all(map(known.issuperset, used))
+        if not fitting or not components or np.shape(state["log_prior"]) != (classes,):
             raise ValueError(f"{path} does not describe a model: its parts do not fit together; save the model again")
         return cls(plan, state["classes"], state["log_prior"], components, _collected(state["collected"], plan))
 

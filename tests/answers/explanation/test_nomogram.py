@@ -1,6 +1,7 @@
 """Nomograms: the points of a row lead to the model's own probability; the table and the drawing say the same."""
 
 import io
+import json
 import re
 from unicodedata import category, east_asian_width, normalize
 
@@ -150,6 +151,20 @@ def test_an_impossible_level_decides_alone(melons, textbook):
         assert re.search(rf"清脆 +{word}", str(picture))
         finite = [scale.points[np.isfinite(scale.points)] for scale in picture.scales]
         assert max(points.max() for points in finite) == pytest.approx(100)
+
+
+def test_plain_data_survive_json_with_words_for_what_is_infinite(textbook):
+    picture = mr.nomogram(textbook)
+    again = json.loads(json.dumps(picture.to_dict(), allow_nan=False))
+    words = {np.inf: "certain", -np.inf: "impossible"}
+    for scale, written in zip(picture.scales, again["scales"], strict=True):
+        assert written["column"] == scale.column.name
+        assert written["points"] == [words.get(points, points) for points in scale.points.tolist()]
+        assert [written["shown"][k] for k in range(len(scale.ticks))] == [text for text, _ in scale.shown()]
+    assert "impossible" in str(again)
+    assert [picture.total_points(p) for p, _ in again["totals"]] == pytest.approx(
+        [total for _, total in again["totals"]]
+    )
 
 
 def test_a_level_impossible_under_both_classes_says_nothing(penguins):

@@ -12,7 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import merula as mr
+from merula.classify.fitted import FittedModel
+from merula.data.table import open_rows
 from merula.report.findings import gather
+from merula.report.findings.contributions import given_others
 from merula.report.findings.row_stories import chosen_rows
 
 
@@ -99,6 +102,17 @@ def test_what_a_column_adds_is_the_change_of_the_log_odds_when_it_becomes_known(
         moved = log_odds(table) - log_odds(table.assign(**{name: np.nan}))
         assert one.evidence == pytest.approx(moved.mean(), abs=1e-9)
     assert {one.columns for one in found.given_others} == {("blood pressure",), ("visits",)}
+
+
+def test_all_rows_are_asked_about_in_one_batch(patients, monkeypatch):
+    table, labels = patients[0][["blood pressure", "visits"]], patients[1]
+    asked, log_joint = [], FittedModel.log_joint
+    monkeypatch.setattr(
+        FittedModel, "log_joint", lambda self, rows: (asked.append(len(rows)), log_joint(self, rows))[1]
+    )
+    model = mr.BayesClassifier().fit(table, labels)
+    given_others(model, open_rows(table), np.arange(len(table)) % 2, None)
+    assert asked == [min(len(table), 300)] * 3  # as they are, and without each of the two columns
 
 
 def test_columns_with_terms_of_their_own_are_not_told_apart_again(found):

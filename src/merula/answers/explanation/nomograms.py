@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from merula.answers.explanation.reasons import class_index, explainable, log_odds
+from merula.answers.explanation.reasons import class_index, explain, explainable, log_odds
 from merula.classify.base import BayesianClassifier
-from merula.classify.single_row import encode_row, shown
+from merula.classify.single_row import shown
 from merula.core.arrays import Array
-from merula.core.notes import warn_of
 from merula.data.encode import Encoded
 from merula.data.encode.cells import encode_cells
 from merula.data.schema import Column, Label
@@ -65,15 +64,10 @@ class Nomogram:
 
     def points(self, model: Any, row: Any) -> dict[str, float]:
         """The points of each column of one row, exactly as the model that the nomogram was made of has them."""
-        model = explainable(model)
-        classes = tuple(plain_label(name) for name in model.classes_.tolist())
-        first, second = (class_index(name, classes, "the class") for name in (self.label, self.against))
-        evidence = _evidence(model, encode_row(model, row), first, second)
-        return {
-            scale.column.name: scale.missing + float(evidence[scale.column.name][0]) / self.unit
-            for scale in self.scales
-            if scale.column.name in evidence
-        }
+        points = {scale.column.name: scale.missing for scale in self.scales}
+        for reason in explain(model, row, self.label, self.against).reasons:
+            points[reason.columns[0]] += reason.evidence / self.unit
+        return points
 
     def probability(self, total_points: Any) -> Any:
         """P(label given label or against) for a total of points."""
@@ -233,13 +227,12 @@ def round_step(step: float) -> float:
 def _evidence(model: BayesianClassifier, rows: Encoded, first: int, second: int) -> dict[str, Array]:
     """Each column's weight of evidence in each row; inf where only the second class is impossible, 0 where both are."""
     (component,) = model.fitted_.unsummed(rows)
-    warn_of(model._notes(rows))
     result: dict[str, Array] = {}
     for term in component.terms:
         own, other = term.values[:, first], term.values[:, second]
         both = np.isneginf(own) & np.isneginf(other)
-        weights = np.where(both, 0.0, own - np.where(both, 0.0, other))
-        result[term.columns[0]] = result.get(term.columns[0], 0.0) + weights
+        name, weights = term.part.columns[0], np.where(both, 0.0, own - np.where(both, 0.0, other))
+        result[name] = result.get(name, 0.0) + weights
     return result
 
 

@@ -236,7 +236,7 @@ def _derive(
     zero: bool,
 ) -> Derivation:
     """One component's terms for the first row, and their weights of evidence."""
-    terms = sorted(part.terms, key=lambda term: model.schema_.names.index(term.columns[0]))
+    terms = sorted(part.terms, key=lambda term: model.schema_.names.index(term.part.columns[0]))
     values = np.array([term.values[0] for term in terms]).reshape(len(terms), len(part.log_prior))
     evidence = weights_of_evidence(part.log_prior, values, index, rivals)
     log_joint = part.log_joint()[0]
@@ -253,21 +253,21 @@ def _derive(
 
 def _reason(term: Term, cells: Mapping[str, Label], evidence: float, model: BayesianClassifier) -> Reason:
     """What one term says of a row."""
-    schema = [model.schema_[name] for name in (*term.columns, *term.parents)]
+    columns, parents = term.part.columns, term.part.parents
+    schema = [model.schema_[name] for name in (*columns, *parents)]
     texts = tuple(_cell_text(column, cells[column.name]) for column in schema)
-    own = len(term.columns)
-    numbers = any(column.kind in ("numeric", "datetime") for column in schema[:own])
+    numbers = any(column.kind in ("numeric", "datetime") for column in schema[: len(columns)])
     return Reason(
-        term.columns,
-        texts[:own],
+        columns,
+        texts[: len(columns)],
         term.values[0],
         evidence,
-        known=model.missing == "level" or any(cells[name] is not None for name in term.columns),
+        known=model.missing == "level" or any(cells[name] is not None for name in columns),
         is_density=numbers and not term.part.discrete,
         weight=term.weight,
         intervals=frozenset(column.name for column in schema if column.cuts and cells[column.name] is not None),
-        parents=term.parents,
-        parent_values=texts[own:],
+        parents=parents,
+        parent_values=texts[len(columns) :],
     )
 
 

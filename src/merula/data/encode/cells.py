@@ -60,13 +60,6 @@ def _numbers(column: Column, values: Cells) -> NDArray[np.float64]:
         return values
     if unit is None:
         return object_numbers(values, column.name, None)
-    counts = [
-        value if isinstance(value, int | float) else object_numbers([_time(value, unit)], column.name, unit)[0]
-        for value in values
-    ]
+    times = [np.array(value, dtype=unit)[()] if isinstance(value, str) else value for value in values]
+    counts = [time if isinstance(time, int | float) else object_numbers([time], column.name, unit)[0] for time in times]
     return np.array(counts, dtype=np.float64)
-
-
-def _time(value: Any, unit: str) -> Any:
-    """A word that names a time as that time; anything else as it is."""
-    return np.array(value, dtype=unit)[()] if isinstance(value, str) else value

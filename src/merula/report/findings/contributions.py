@@ -44,7 +44,7 @@ def contributions_of(
     )
     blocks: dict[tuple[str, ...], Array] = {}
     for j, term in enumerate(component.terms):
-        key = (*term.columns, *term.parents)
+        key = (*term.part.columns, *term.part.parents)
         blocks[key] = blocks.get(key, 0.0) + evidence[:, j]
     return _ranked(model, blocks, own, _mass(chosen, weights))
 
