@@ -234,7 +234,8 @@ def _over_numbers(view: _View, column: Column) -> tuple[Array, float]:
         values: Array = view.outcome(view.with_values(column, x)) / unit
         return values
 
-    edges = _landmarks(view.model, column.name)
+    edges = np.unique(quantiles(view.model, column.name, LANDMARKS))
+    edges = edges[np.isfinite(edges)]  # between them densities change smoothly, from one far tail to the other
     if len(edges) < 2:
         return np.zeros(3), 0.0
     masses = atoms(view.model, column.name)
@@ -245,13 +246,6 @@ def _over_numbers(view: _View, column: Column) -> tuple[Array, float]:
             smooth, gap = integrate(outcome, np.union1d(edges, _peaks(view, column, edges)))
         total = total + smooth
     return total * unit, view.scale * (gap + abs(float(total[2]) - 1))
-
-
-def _landmarks(model: BayesianClassifier, column: str) -> Array:
-    """Places between which a numeric column's densities change smoothly, from one far tail to the other."""
-    places = np.unique(quantiles(model, column, LANDMARKS))
-    finite: Array = places[np.isfinite(places)]
-    return finite
 
 
 def _peaks(view: _View, column: Column, edges: Array) -> Array:

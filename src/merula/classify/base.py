@@ -23,9 +23,8 @@ from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_pos
 from merula.core.notes import Note, warn_of
 from merula.core.threads import thread_count
 from merula.data.encode import Encoded, Target, encode_rows, encode_target
-from merula.data.schema import Schema
 from merula.data.table import Table, as_times, build_frame, open_table, plain_label
-from merula.distributions import Distribution, Setting
+from merula.distributions import Setting
 from merula.distributions.priors import checked_smoothing, class_probabilities
 from merula.engines import Source, collect, describe
 from merula.stats import Collected
@@ -60,13 +59,6 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # options that the first batch fixes
     _unseen: ClassVar[tuple[str, ...]] = ("missing", "smooth", "error")
     _remedy: ClassVar[str] = "smoothing > 0 avoids this"  # for rows that are impossible under every class
-
-    fitted_: FittedModel
-    classes_: NDArray[Any]
-    schema_: Schema
-    class_log_prior_: Array
-    distributions_: tuple[Distribution, ...]
-    _fit_options: dict[str, Any]
 
     def _default_families(self) -> Mapping[str, Any]:
         raise TypeError(f"{type(self).__name__} must name a family for each kind of column")
