@@ -129,6 +129,7 @@ def ask_until_time_is_over(questions, expected):
             wrong += [] if same(questions[i](), expected[i]) else [i]
             if wrong or time.monotonic() > end:
                 return wrong
+        return None
 
     return [i for wrong in in_threads(ask) for i in wrong]
 
