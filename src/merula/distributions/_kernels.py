@@ -107,7 +107,7 @@ def _find_slots(
                 lowest, highest = min(lowest, codes[row, column]), max(highest, codes[row, column])
             first, last, offset = shift[column], np.uint64(width[column]), np.uint64(offsets[column])
             far = np.int64(lowest) < first or np.uint64(highest - first) >= last
-            beyond += far
+            beyond += int(far)
             for row in range(codes.shape[0]):
                 slot = np.uint64(codes[row, column] - first)
                 slots[row, column] = np.uint32(offset + (min(slot, last) if far else slot))
