@@ -45,7 +45,7 @@ def ordered(function: F) -> F:
     Regrouping (x − q) + (y − q) into (x + y) − 2q would lose what makes columns near 1e9 exact.
     """
     options = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"contract"}}
-    return numba.njit(**options)(function)  # type: ignore[no-any-return]
+    return numba.njit(**options)(function)
 
 
 @dataclass(frozen=True, eq=False)

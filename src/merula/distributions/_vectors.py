@@ -31,8 +31,7 @@ def squared_norms(_: Any, panel: Any, whitening: Any, offset: Any, norm: Any) ->
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pairs = zip(signature.args, arguments, strict=True)
         views = [context.make_array(kind)(context, builder, value) for kind, value in pairs]
-        size = builder.extract_value(views[1].shape, 0)
-        _write_loops(builder, size, *(view.data for view in views))
+        _write_loops(builder, builder.extract_value(views[1].shape, 0), *(view.data for view in views))
         return context.get_dummy_value()
 
     return types.void(panel, whitening, offset, norm), generate

@@ -154,8 +154,7 @@ def cv(points: Array, weights: Array | None = None) -> float:
 def _bracket(indices: Array, weights: Array, n: float) -> tuple[float, float]:
     """The smallest and largest bandwidth worth trying, for places of deviation 1: see `cv`."""
     gaps = np.diff(indices)
-    distances = np.minimum(np.append(gaps, np.inf), np.append(np.inf, gaps))
-    nearest = np.where(weights > 1, 0.0, distances)
+    nearest = np.where(weights > 1, 0.0, np.minimum(np.append(gaps, np.inf), np.append(np.inf, gaps)))
     step = np.quantile(gaps[gaps > TIES * (indices[-1] - indices[0])], 0.1, method="lower")
     left_out = min(1.0, weights.max())
     return max(float(step), float(np.sqrt(np.sum(weights * nearest**2) / n))), float(np.sqrt(2 * n / (n - left_out)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
@@ -95,8 +95,12 @@ class Distribution(PlainFields):
 
     @property
     def levels(self) -> Mapping[str, tuple[Label, ...]]:
-        """The levels of those columns that have any."""
-        return {}
+        """The levels of those columns that have any, from the field ``level_sets`` where there is one."""
+        return {
+            name: known
+            for name, known in zip(self.columns, getattr(self, "level_sets", ()), strict=False)
+            if known is not None
+        }
 
     @property
     def cuts(self) -> Mapping[str, tuple[float, ...]]:
@@ -123,10 +127,9 @@ class Distribution(PlainFields):
             for label in range(classes)
         ]
         known = [values[~np.isnan(values)] for values in drawn]
-        parts = [
-            np.quantile(values, probabilities) if len(values) else np.zeros(len(probabilities)) for values in known
-        ]
-        return np.column_stack(parts)
+        return np.column_stack(
+            [np.quantile(values, probabilities) if len(values) else np.zeros(len(probabilities)) for values in known]
+        )
 
     def atoms(self, column: str, classes: int) -> Array:
         """Values of a numeric column that have a probability of their own, to be summed over; none for a density."""
@@ -135,6 +138,83 @@ class Distribution(PlainFields):
     def fits(self, classes: int) -> bool:
         """True when its parts fit together and this number of classes; a file from a stranger is asked before it is used."""
         return True
+
+
+class AddedDistribution(Distribution):
+    """A distribution added column by column to what is there: a subclass writes `add_log_prob`, and `log_prob` follows from it.
+
+    ``log_present`` and ``log_missing`` are what an observed and a missing cell add besides, classes × columns.
+    """
+
+    log_present: Array
+    log_missing: Array
+
+    @property
+    def class_count(self) -> int:
+        """The number of classes."""
+        return len(self.log_missing)
+
+    @property
+    def missing_parameters(self) -> int:
+        """The free parameters that say how often cells are missing."""
+        return int((self.log_missing != 0).sum())
+
+    def log_prob(self, rows: Encoded) -> Array:
+        out = np.zeros((len(rows), self.class_count))
+        self.add_log_prob(rows, out)
+        return out
+
+    def with_missing(
+        self, values: dict[str, NDArray[Any]], classes: NDArray[np.int64], rng: np.random.Generator
+    ) -> dict[str, NDArray[Any]]:
+        """The values, blanked out as often as the model says cells are missing."""
+        for j, name in enumerate(values):
+            if self.log_present[:, j].any() or self.log_missing[:, j].any():
+                lost = rng.random(len(classes)) < np.exp(self.log_missing[classes, j])
+                values[name] = np.where(lost, np.nan, values[name])
+        return values
+
+
+class IndependentColumns(AddedDistribution):
+    """Columns that are independent given the class.
+
+    A field is a tuple with one entry for each column, an array with columns on its last axis (its second, if it has more than
+    two), or what all columns have in common.
+    """
+
+    def factors(self) -> tuple[Distribution, ...]:
+        # one part for each column
+        return tuple(
+            replace(self, **{field.name: _part(getattr(self, field.name), j) for field in fields(self)})  # type: ignore[type-var, arg-type]
+            for j in range(len(self.columns))
+        )
+
+
+def _part(field: Any, j: int) -> Any:
+    """What a field holds of column j, as a field of that column alone."""
+    if isinstance(field, tuple):
+        return (field[j],)
+    if isinstance(field, Distribution):
+        return field.factors()[j]
+    if not isinstance(field, np.ndarray):  # what all columns have in common
+        return field
+    return field[j : j + 1] if field.ndim == 1 else np.ascontiguousarray(field[:, j : j + 1])
+
+
+def drawn_levels(mass: Array, classes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """A level for each row, as probable as the masses of its class (levels × classes) say."""
+    reached = np.cumsum(mass, axis=0)
+    reached /= reached[-1]
+    levels, chance = np.empty(len(classes), dtype=np.int64), rng.random(len(classes))
+    for label in np.unique(classes):
+        own = classes == label
+        levels[own] = np.searchsorted(reached[:, label], chance[own], side="right")
+    return levels
+
+
+def all_paired(columns: Sequence[str], keys: Any, tables: Any, shape: Callable[[Any], tuple[int, ...]]) -> bool:
+    """True when every column has a key and a table, an array of float64 of the shape that its key asks for."""
+    return len(columns) == len(keys) == len(tables) and all(map(all_shaped, map(shape, keys), tables))
 
 
 def all_shaped(shape: tuple[int, ...], *arrays: Any) -> bool:
@@ -158,26 +238,21 @@ class Family(Protocol):
 
     def encodes(self, column: Column) -> Column:
         """The column as this family reads it; a ValueError if it cannot."""
-        ...
 
     def wanted(self, columns: Sequence[str]) -> Wanted:
         """The statistic this family needs of these columns."""
-        ...
 
     def build(self, statistic: Any, setting: Setting) -> Distribution:
         """The distribution of these columns, given what was counted."""
-        ...
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The family's own parameters by name."""
-        ...
 
     def set_params(self, **params: Any) -> Self:
-        """The family with these parameters changed."""
-        ...
+        """The family with these parameters changed; a family is a value, so this one stays as it is."""
 
 
-class BaseFamily:
+class BaseFamily(Family):
     """What every family shares: parameters that are its dataclass fields, the statistic it names, a check of the column's kind.
 
     Examples
@@ -197,28 +272,31 @@ class BaseFamily:
     ValueError: column 'colour' is categorical, but the exponential distribution is for numeric or datetime columns; change kinds= or distributions=
     """
 
-    name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]] = ("numeric", "datetime")
     statistic: ClassVar[type[Statistic]]
 
     def encodes(self, column: Column) -> Column:
-        """See `Family.encodes`."""
         if column.kind not in self.kinds:
             raise ValueError(
                 f"column {column.name!r} is {column.kind}, but the {self.name} distribution is for {' or '.join(self.kinds)} columns; change kinds= or distributions="
             )
         return column
 
+    def check(self) -> None:
+        """A ValueError if a parameter is none of its values."""
+
     def wanted(self, columns: Sequence[str]) -> Wanted:
-        """See `Family.wanted`."""
+        self.check()
         return Wanted(self.statistic, columns)
 
+    def build(self, statistic: Any, setting: Setting) -> Distribution:
+        raise TypeError(f"{type(self).__name__} must define build")
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """See `Family.get_params`."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def set_params(self, **params: Any) -> Self:
-        """See `Family.set_params`; a family is a value, so the changed one is returned and this one stays."""
+        # a family is a value, so the changed one is returned and this one stays
         return replace(self, **params)  # type: ignore[type-var]
 
 
@@ -230,8 +308,7 @@ def missing_terms(present: Array, class_weight: Array, setting: Setting) -> tupl
     total = np.broadcast_to(class_weight[:, None], present.shape)
     lost = np.maximum(total - present, 0.0)
     lost = np.where(lost > 1e-12 * total, lost, 0.0)  # what rounding leaves of a sum of weights is not a missing cell
-    varies = (lost.sum(axis=0) > 0) & (present.sum(axis=0) > 0)
-    informative = varies & (setting.missing == "level")
+    informative = (lost.sum(axis=0) > 0) & (present.sum(axis=0) > 0) & (setting.missing == "level")
     pseudo = setting.smoothing if isinstance(setting.smoothing, float) else setting.smoothing.m / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.stack([present + pseudo, lost + pseudo]) / (total + 2 * pseudo)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -17,7 +16,7 @@ from merula.data.schema import Column, Label
 from merula.data.table import label_array
 from merula.distributions._kernels import add_levels, slot_table
 from merula.distributions._vectors import AT_ONCE
-from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
+from merula.distributions.base import BaseFamily, Distribution, IndependentColumns, Setting, all_paired, drawn_levels
 from merula.distributions.priors import Smoothing, checked_smoothing, smoothed, unseen_probability
 from merula.stats import LevelCounts, Statistic
 
@@ -25,36 +24,25 @@ WIDEST = 2**18  # numbers in a table with a row for every slot, so that it stays
 
 
 @dataclass(frozen=True, eq=False)
-class CategoricalDistribution(Distribution):
+class CategoricalDistribution(IndependentColumns):
     """``log_table[j][v, c]`` = log P(column j has level v given class c), then one row for missing and one for unseen."""
 
     columns: tuple[str, ...]
     level_sets: tuple[tuple[Label, ...], ...]
     log_table: tuple[Array, ...]
 
-    @property
-    def levels(self) -> Mapping[str, tuple[Label, ...]]:
-        """See `Distribution.levels`."""
-        return dict(zip(self.columns, self.level_sets, strict=True))
-
     def fits(self, classes: int) -> bool:
-        """See `Distribution.fits`."""
-        if not len(self.columns) == len(self.level_sets) == len(self.log_table):
-            return False
-        pairs = zip(self.level_sets, self.log_table, strict=True)
-        return all(all_shaped((len(levels) + 2, classes), table) for levels, table in pairs)
+        return all_paired(self.columns, self.level_sets, self.log_table, lambda levels: (len(levels) + 2, classes))
 
     @cached_property
     def _stacked(self) -> tuple[Array, NDArray[np.int64]]:
         """All tables end to end, as wide as vectors are, and where each begins."""
         starts = np.concatenate(([0], np.cumsum([len(table) for table in self.log_table])))
-        classes = self.log_table[0].shape[1]
-        stacked = np.zeros((starts[-1], -(-classes // AT_ONCE) * AT_ONCE))
-        np.concatenate(self.log_table, out=stacked[:, :classes])
+        stacked = np.zeros((starts[-1], -(-self.class_count // AT_ONCE) * AT_ONCE))
+        np.concatenate(self.log_table, out=stacked[:, : self.class_count])
         return stacked, starts
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
-        """See `Distribution.add_log_prob`."""
         tile = rows.codes(self.columns)
 
         def laid_out() -> tuple[Any, Any]:
@@ -68,26 +56,14 @@ class CategoricalDistribution(Distribution):
         if hits.any():
             rows.note_unseen(self.columns, hits)
 
-    def log_prob(self, rows: Encoded) -> Array:
-        """See `Distribution.log_prob`."""
-        out = np.zeros((len(rows), self.log_table[0].shape[1]))
-        self.add_log_prob(rows, out)
-        return out
-
-    def factors(self) -> tuple[Distribution, ...]:
-        """See `Distribution.factors`: one part for each column."""
-        return tuple(
-            CategoricalDistribution((name,), (levels,), (table,))
-            for name, levels, table in zip(self.columns, self.level_sets, self.log_table, strict=True)
-        )
+    @property
+    def class_count(self) -> int:
+        return self.log_table[0].shape[1]
 
     @property
     def parameters_count(self) -> int:
         """Σ_j classes × (levels − 1)."""
-        return sum(
-            max(0, len(levels) - 1) * table.shape[1]
-            for levels, table in zip(self.level_sets, self.log_table, strict=True)
-        )
+        return sum(max(0, len(levels) - 1) for levels in self.level_sets) * self.class_count
 
     def probabilities(self, column: str) -> Array:
         """P(level given class) of one column, levels × classes."""
@@ -95,25 +71,19 @@ class CategoricalDistribution(Distribution):
         return np.exp(self.log_table[position][: len(self.level_sets[position])])
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        """See `Distribution.sample`."""
-        drawn = {}
-        for name, levels in zip(self.columns, self.level_sets, strict=True):
-            if not levels:
-                drawn[name] = np.full(len(classes), None, dtype=object)
-                continue
-            cumulative = np.cumsum(self.probabilities(name), axis=0).T
-            cumulative /= cumulative[:, -1:]
-            indices = (rng.random(len(classes))[:, None] >= cumulative[classes]).sum(axis=1)
-            drawn[name] = label_array(levels)[indices]
-        return drawn
+        return {
+            name: label_array(levels)[drawn_levels(self.probabilities(name), classes, rng)]
+            if levels
+            else np.full(len(classes), None, dtype=object)
+            for name, levels in self.levels.items()
+        }
 
 
 def level_tables(
     statistic: LevelCounts, setting: Setting, smoothing: Smoothing
 ) -> tuple[tuple[tuple[Label, ...], ...], tuple[Array, ...]]:
     """Each column's levels and its table of log probabilities, with the rows for missing and unseen cells."""
-    declared = [column.levels if column.declared else None for column in setting.columns]
-    ordered = statistic.ordered(declared)
+    ordered = statistic.ordered([column.levels if column.declared else None for column in setting.columns])
     level_sets, tables = [], []
     for j, name in enumerate(ordered.columns):
         levels, counts, lost = tuple(ordered.labels[j]), ordered.counts[j], ordered.missing[:, j]
@@ -155,12 +125,10 @@ class Categorical(BaseFamily):
     statistic: ClassVar[type[Statistic]] = LevelCounts
 
     def build(self, statistic: LevelCounts, setting: Setting) -> CategoricalDistribution:
-        """See `Family.build`."""
         smoothing = (
             setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)
         )
-        level_sets, tables = level_tables(statistic, setting, smoothing)
-        return CategoricalDistribution(statistic.columns, level_sets, tables)
+        return CategoricalDistribution(statistic.columns, *level_tables(statistic, setting, smoothing))
 
 
 @dataclass(frozen=True)
@@ -184,7 +152,7 @@ class Bernoulli(Categorical):
     kinds: ClassVar[tuple[str, ...]] = ("categorical", "numeric")
 
     def encodes(self, column: Column) -> Column:
-        """See `Family.encodes`: the column with its two levels declared."""
+        # the column with its two levels declared
         super().encodes(column)
         if column.levels is not None and len(column.levels) != 2:
             raise ValueError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 
 from merula.core.arrays import Array
 from merula.data.encode import Encoded
-from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
-from merula.distributions.gaussian import with_missing
+from merula.distributions.base import BaseFamily, IndependentColumns, Setting, all_shaped, missing_terms
 from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
-from merula.stats import Statistic, ValueCounts, Wanted
+from merula.stats import Statistic, ValueCounts
 from merula.stats.moments import refuse_closeness, refuse_distant
 
+FARTHEST = 1e100  # ranges beyond the values met; beyond this, squares would overflow
 CLOSEST = 1e-150  # smaller ranges are refused as this one is; their squares vanish altogether
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnwiseDistribution(Distribution):
+class ColumnwiseDistribution(IndependentColumns):
     """Columns of numbers, independent given the class; ``lowest`` and ``highest`` are the values met, NaN if there were none.
 
     A column that never varied says nothing. A subclass writes `column_log_prob`, `column_quantiles` and `draw`, each for
-    one column that varies; its fields are a tuple with one entry for each column, an array with columns on its last axis, or what all columns have in common.
+    one column that varies.
 
     log p = Σ_column log_present + column_log_prob, a missing cell adds log_missing
     """
@@ -55,20 +55,23 @@ class ColumnwiseDistribution(Distribution):
                 f"column {self.columns[j]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
             )
 
+    def near(self, j: int, x: Array) -> Array:
+        """Values of column j, no farther out than squares can go."""
+        reach = FARTHEST * (self.highest[j] - self.lowest[j])
+        return np.clip(x, self.lowest[j] - reach, self.highest[j] + reach)
+
     @property
     def varies(self) -> NDArray[np.bool_]:
         """Which columns held more than one value at fit."""
-        return np.asarray(self.highest > self.lowest)
+        return self.highest > self.lowest
 
     def fits(self, classes: int) -> bool:
-        """See `Distribution.fits`."""
         d = len(self.columns)
         return all_shaped((d,), self.lowest, self.highest) and all_shaped(
             (classes, d), self.log_present, self.log_missing
         )
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
-        """See `Distribution.add_log_prob`."""
         x = rows.values(self.columns)
         for j, varies in enumerate(self.varies):
             column = x[:, j].astype(np.float64)
@@ -80,49 +83,18 @@ class ColumnwiseDistribution(Distribution):
                 out[known] += self.log_present[:, j] + (self.column_log_prob(j, present) if varies else 0.0)
             out[missing] += self.log_missing[:, j]
 
-    def log_prob(self, rows: Encoded) -> Array:
-        """See `Distribution.log_prob`."""
-        out = np.zeros((len(rows), len(self.log_present)))
-        self.add_log_prob(rows, out)
-        return out
-
-    def factors(self) -> tuple[Distribution, ...]:
-        """See `Distribution.factors`: one part for each column."""
-        return tuple(
-            replace(self, **{field.name: _part(getattr(self, field.name), j) for field in fields(self)})
-            for j in range(len(self.columns))
-        )
-
     def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
-        """See `Distribution.quantiles`."""
         j = self.columns.index(column)
         if not self.varies[j]:
             return np.full((len(probabilities), classes), np.nan_to_num(self.lowest[j]))
         return self.column_quantiles(j, np.asarray(probabilities, dtype=np.float64))
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        """See `Distribution.sample`."""
         drawn: dict[str, NDArray[Any]] = {
             name: self.draw(j, classes, rng) if self.varies[j] else np.full(len(classes), self.lowest[j])
             for j, name in enumerate(self.columns)
         }
-        return with_missing(drawn, self.log_present, self.log_missing, classes, rng)
-
-    @property
-    def missing_parameters(self) -> int:
-        """The free parameters that say how often cells are missing."""
-        return int((self.log_missing != 0).sum())
-
-
-def _part(field: Any, j: int) -> Any:
-    """What a field holds of column j, as a field of that column alone."""
-    if isinstance(field, tuple):
-        return (field[j],)
-    if isinstance(field, Distribution):
-        return field.factors()[j]
-    if not isinstance(field, np.ndarray):  # what all columns have in common
-        return field
-    return field[j : j + 1] if field.ndim == 1 else np.ascontiguousarray(field[:, j : j + 1])
+        return self.with_missing(drawn, classes, rng)
 
 
 class ValueFamily(BaseFamily):
@@ -131,24 +103,17 @@ class ValueFamily(BaseFamily):
     kinds: ClassVar[tuple[str, ...]] = ("numeric", "count", "datetime")
     statistic: ClassVar[type[Statistic]] = ValueCounts
 
-    def check(self) -> None:
-        """A ValueError if a parameter is none of its values."""
-
-    def wanted(self, columns: Sequence[str]) -> Wanted:
-        """See `Family.wanted`."""
-        self.check()
-        return super().wanted(columns)
-
 
 def shared_fields(statistic: ValueCounts, setting: Setting) -> tuple[tuple[str, ...], Array, Array, Array, Array]:
     """The fields of a `ColumnwiseDistribution`: columns, lowest, highest, log_present, log_missing."""
     ends = np.array([(met[0], met[-1]) if len(met) else (np.nan, np.nan) for met in statistic.values]).reshape(-1, 2)
-    present = np.stack([counts.sum(axis=1) for counts in statistic.counts], axis=1)
     return (
         statistic.columns,
         np.ascontiguousarray(ends[:, 0]),
         np.ascontiguousarray(ends[:, 1]),
-        *missing_terms(present, setting.class_weight, setting),
+        *missing_terms(
+            np.stack([counts.sum(axis=1) for counts in statistic.counts], axis=1), setting.class_weight, setting
+        ),
     )
 
 
@@ -164,6 +129,15 @@ def checked_range(lowest: Array, highest: Array, widest: float, columns: Sequenc
 def or_pooled(counts: Array) -> Array:
     """The counts of each class (rows), those of all classes together for a class that has none."""
     return np.where(counts.any(axis=1, keepdims=True), counts, counts.sum(axis=0))
+
+
+def drawn_rows(weights: Array, classes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """A column of the weights (classes × rows) for each class asked for, as probable as that class's weights say."""
+    rows = np.zeros(len(classes), dtype=np.int64)
+    for label in np.unique(classes).tolist():
+        chosen, share = np.flatnonzero(classes == label), weights[label] / weights[label].sum()
+        rows[chosen] = rng.choice(len(share), size=len(chosen), p=share)
+    return rows
 
 
 def even_smoothing(own: Any, setting: Setting, columns: Sequence[str]) -> Smoothing:

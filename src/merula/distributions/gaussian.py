@@ -14,7 +14,7 @@ from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.data.encode import Encoded
 from merula.distributions._kernels import add_gaussians
-from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
+from merula.distributions.base import BaseFamily, Distribution, IndependentColumns, Setting, all_shaped, missing_terms
 from merula.stats import Moments, Statistic
 from merula.stats.moments import refuse_closeness
 
@@ -25,7 +25,7 @@ ROWS_AT_ONCE = 4_096  # turned row by row at once where the source goes column b
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianDistribution(Distribution):
+class GaussianDistribution(IndependentColumns):
     """log N(x; mean, variance), per class and column; a column that never varied has infinite variance and says nothing.
 
     ``centre`` and ``spread`` are the column's overall mean (NaN if never observed) and standard deviation.
@@ -42,7 +42,6 @@ class GaussianDistribution(Distribution):
     log_missing: Array
 
     def fits(self, classes: int) -> bool:
-        """See `Distribution.fits`."""
         d = len(self.columns)
         per_class = (self.mean, self.variance, self.log_present, self.log_missing)
         return all_shaped((classes, d), *per_class) and all_shaped((d,), self.centre, self.spread)
@@ -56,7 +55,6 @@ class GaussianDistribution(Distribution):
         return scale, present.sum(axis=1), present, centre - reach, centre + reach
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
-        """See `Distribution.add_log_prob`."""
         x = rows.values(self.columns)
         step = len(x) if x.flags.c_contiguous else ROWS_AT_ONCE
         for start in range(0, len(x), step):
@@ -70,52 +68,20 @@ class GaussianDistribution(Distribution):
                 f"column {self.columns[infinite]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
             )
 
-    def log_prob(self, rows: Encoded) -> Array:
-        """See `Distribution.log_prob`."""
-        out = np.zeros((len(rows), len(self.mean)))
-        self.add_log_prob(rows, out)
-        return out
-
-    def factors(self) -> tuple[Distribution, ...]:
-        """See `Distribution.factors`: one part for each column."""
-        parts = (self.mean, self.variance, self.centre, self.spread, self.log_present, self.log_missing)
-        return tuple(
-            GaussianDistribution((name,), *(np.ascontiguousarray(part[..., j : j + 1]) for part in parts))
-            for j, name in enumerate(self.columns)
-        )
-
     @property
     def parameters_count(self) -> int:
         """A mean and a variance for each class and column that varies."""
-        return 2 * int(np.isfinite(self.variance).sum()) + int((self.log_missing != 0).sum())
+        return 2 * int(np.isfinite(self.variance).sum()) + self.missing_parameters
 
     def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
-        """See `Distribution.quantiles`."""
         j = self.columns.index(column)
         scale = np.where(np.isfinite(self.variance[:, j]), np.sqrt(self.variance[:, j]), 0.0)
-        return np.asarray(self.mean[:, j] + ndtri(probabilities)[:, None] * scale)
+        return self.mean[:, j] + ndtri(probabilities)[:, None] * scale
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        """See `Distribution.sample`."""
         scale = np.where(np.isfinite(self.variance), np.sqrt(self.variance), 0.0)
         values = np.where(np.isnan(self.centre), np.nan, rng.normal(self.mean[classes], scale[classes]))
-        return with_missing(
-            dict(zip(self.columns, values.T, strict=True)), self.log_present, self.log_missing, classes, rng
-        )
-
-
-def with_missing(
-    values: dict[str, NDArray[Any]],
-    log_present: Array,
-    log_missing: Array,
-    classes: NDArray[np.int64],
-    rng: np.random.Generator,
-) -> dict[str, NDArray[Any]]:
-    """The values, blanked out as often as the model says cells are missing."""
-    for j, name in enumerate(values):
-        if log_present[:, j].any() or log_missing[:, j].any():
-            values[name] = np.where(rng.random(len(classes)) < np.exp(log_missing[classes, j]), np.nan, values[name])
-    return values
+        return self.with_missing(dict(zip(self.columns, values.T, strict=True)), classes, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +107,7 @@ def column_spread(moments: Moments, variance: str) -> ColumnSpread:
     overall = total.squares[0] / weight
     refuse_closeness(overall, moments.columns)
     floor = VARIANCE_FLOOR * overall
-    present = (moments.weight > 0).sum(axis=0)
-    freedom = total.weight[0] - (present if variance == "unbiased" else 0)
+    freedom = total.weight[0] - ((moments.weight > 0).sum(axis=0) if variance == "unbiased" else 0)
     within = moments.squares.sum(axis=0) / np.where(freedom > 0, freedom, weight)
     return ColumnSpread(total.weight[0], total.mean[0], overall, np.maximum(within, floor), floor)
 
@@ -156,8 +121,7 @@ def class_variances(moments: Moments, variance: str, spread: ColumnSpread) -> tu
     mean = np.where(moments.weight > 0, moments.mean, spread.mean)
     enough = (moments.weight > 1) | ((moments.squares > 0) & (variance == "mle"))
     freedom = np.where(enough, moments.weight - (1.0 if variance == "unbiased" else 0.0), 1.0)
-    own = np.maximum(moments.squares / freedom, spread.floor)
-    return mean, np.where(enough, own, spread.within)
+    return mean, np.where(enough, np.maximum(moments.squares / freedom, spread.floor), spread.within)
 
 
 @dataclass(frozen=True)
@@ -183,18 +147,14 @@ class Gaussian(BaseFamily):
     statistic: ClassVar[type[Statistic]] = Moments
 
     def build(self, statistic: Moments, setting: Setting) -> GaussianDistribution:
-        """See `Family.build`."""
         option = self.variance or setting.variance
         spread = column_spread(statistic, option)
         mean, variance = class_variances(statistic, option, spread)
-        varies = spread.overall > 0
-        present, missing = missing_terms(statistic.weight, setting.class_weight, setting)
         return GaussianDistribution(
             statistic.columns,
             mean,
-            np.where(varies, variance, np.inf),
+            np.where(spread.overall > 0, variance, np.inf),
             spread.centre,
             np.sqrt(spread.overall),
-            present,
-            missing,
+            *missing_terms(statistic.weight, setting.class_weight, setting),
         )

@@ -16,7 +16,7 @@ from merula.core.checks import one_of
 from merula.core.logspace import safe_log
 from merula.data.intervals import Cuts
 from merula.data.schema import Column
-from merula.distributions.base import Distribution, Setting, all_shaped
+from merula.distributions.base import Distribution, Setting, all_paired, drawn_levels
 from merula.distributions.columnwise import (
     ColumnwiseDistribution,
     ValueFamily,
@@ -50,13 +50,8 @@ class HistogramDistribution(ColumnwiseDistribution):
     log_mass: tuple[Array, ...]
 
     def fits(self, classes: int) -> bool:
-        """See `Distribution.fits`."""
-        if not super().fits(classes) or not len(self.edges) == len(self.log_mass) == len(self.columns):
-            return False
-        pairs = zip(self.edges, self.log_mass, strict=True)
-        return all(
-            ends.ndim == 1 and len(ends) > 1 and all_shaped((len(ends) + 1, classes), mass) for ends, mass in pairs
-        )
+        known = super().fits(classes) and all(ends.ndim == 1 and len(ends) > 1 for ends in self.edges)
+        return known and all_paired(self.columns, self.edges, self.log_mass, lambda ends: (len(ends) + 1, classes))
 
     @cached_property
     def _units(self) -> list[float]:
@@ -72,7 +67,6 @@ class HistogramDistribution(ColumnwiseDistribution):
         ]
 
     def column_log_prob(self, j: int, x: Array) -> Array:
-        """See `ColumnwiseDistribution.column_log_prob`."""
         ends, unit = self.edges[j], self._units[j]
         with np.errstate(over="ignore"):
             outside = np.clip(np.maximum(ends[0] - x, x - ends[-1]), 0.0, FARTHEST)
@@ -91,10 +85,8 @@ class HistogramDistribution(ColumnwiseDistribution):
         return free * len(self.log_present) + self.missing_parameters
 
     def column_quantiles(self, j: int, probabilities: Array) -> Array:
-        """See `ColumnwiseDistribution.column_quantiles`."""
         mass = np.exp(self.log_mass[j])
-        parts = [self._indices(j, probabilities, mass[:, label]) for label in range(mass.shape[1])]
-        return np.column_stack(parts)
+        return np.column_stack([self._indices(j, probabilities, share) for share in mass.T])
 
     def _indices(self, j: int, probabilities: Array, mass: Array) -> Array:
         """Where these shares of the mass lie below."""
@@ -108,9 +100,8 @@ class HistogramDistribution(ColumnwiseDistribution):
         return result
 
     def draw(self, j: int, classes: NDArray[np.int64], rng: np.random.Generator) -> Array:
-        """See `ColumnwiseDistribution.draw`."""
         ends = self.edges[j]
-        bins = _drawn_bins(np.exp(self.log_mass[j]), classes, rng)
+        bins = drawn_levels(np.exp(self.log_mass[j]), classes, rng)
         share = rng.random(len(classes))
         beyond = self._units[j] * ((1 - share) ** (-1 / TAIL) - 1)
         inside = np.clip(bins, 1, len(ends) - 1)
@@ -131,7 +122,7 @@ class DiscretizedDistribution(ColumnwiseDistribution):
     discrete: ClassVar[bool] = True
 
     def atoms(self, column: str, classes: int) -> Array:
-        """See `Distribution.atoms`: one value of each interval, whose masses are those of the intervals."""
+        # one value of each interval, whose masses are those of the intervals
         cuts = self.cuts[column]
         return np.array([*cuts, cuts[-1] + 1 + abs(cuts[-1])]) if cuts else np.zeros(1)
 
@@ -149,15 +140,12 @@ class DiscretizedDistribution(ColumnwiseDistribution):
         return np.exp(self.log_table[self.columns.index(column)])
 
     def fits(self, classes: int) -> bool:
-        """See `Distribution.fits`."""
-        if not super().fits(classes) or not len(self.cut_sets) == len(self.log_table) == len(self.columns):
-            return False
-        pairs = zip(self.cut_sets, self.log_table, strict=True)
-        return all(all_shaped((len(cuts) + 1, classes), table) for cuts, table in pairs)
+        return super().fits(classes) and all_paired(
+            self.columns, self.cut_sets, self.log_table, lambda cuts: (len(cuts) + 1, classes)
+        )
 
     def column_log_prob(self, j: int, x: Array) -> Array:
-        """See `ColumnwiseDistribution.column_log_prob`."""
-        return np.asarray(self.log_table[j][assign(x, self.cut_sets[j])])
+        return self.log_table[j][assign(x, self.cut_sets[j])]
 
     @property
     def parameters_count(self) -> int:
@@ -169,25 +157,14 @@ class DiscretizedDistribution(ColumnwiseDistribution):
         return np.array([self.lowest[j], *self.cut_sets[j], self.highest[j]])
 
     def column_quantiles(self, j: int, probabilities: Array) -> Array:
-        """See `ColumnwiseDistribution.column_quantiles`: as if values were spread evenly within intervals."""
+        # as if values were spread evenly within intervals
         reached = np.cumsum(np.exp(self.log_table[j]), axis=0)
         return np.column_stack([np.interp(probabilities, [0.0, *share], self._ends(j)) for share in reached.T])
 
     def draw(self, j: int, classes: NDArray[np.int64], rng: np.random.Generator) -> Array:
-        """See `ColumnwiseDistribution.draw`: as if values were spread evenly within intervals."""
-        ends, indices = self._ends(j), _drawn_bins(np.exp(self.log_table[j]), classes, rng)
+        # as if values were spread evenly within intervals
+        ends, indices = self._ends(j), drawn_levels(np.exp(self.log_table[j]), classes, rng)
         return _within(ends[indices], ends[indices + 1], rng.random(len(classes)))
-
-
-def _drawn_bins(mass: Array, classes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """A bin for each row, as probable as the masses of its class (bins × classes) say."""
-    reached = np.cumsum(mass, axis=0)
-    reached /= reached[-1]
-    bins, chance = np.empty(len(classes), dtype=np.int64), rng.random(len(classes))
-    for label in np.unique(classes):
-        own = classes == label
-        bins[own] = np.searchsorted(reached[:, label], chance[own], side="right")
-    return bins
 
 
 def _within(low: Array, high: Array, share: Array) -> Array:
@@ -200,7 +177,7 @@ def inner_ends(ends: Array) -> Array:
 
     Moving the ends onto the values they were found from is not enough: a cell met later may lie on one as well.
     """
-    return np.asarray(ends[1:-1] + rounding(ends[0], ends[-1]))
+    return ends[1:-1] + rounding(ends[0], ends[-1])
 
 
 def bin_counts(values: Array, counts: Array, cuts: ArrayLike) -> Array:
@@ -304,7 +281,6 @@ class Histogram(ValueFamily):
     distribution: ClassVar[type[Distribution]] = HistogramDistribution
 
     def check(self) -> None:
-        """See `ValueFamily.check`."""
         one_of(self.method, ("width", "quantile"), "method")
         if self.bins == "mdl" and self.method != "width":
             raise ValueError(f"bins='mdl' finds its own cuts; leave out method={self.method!r}, or say how many bins")
@@ -314,15 +290,13 @@ class Histogram(ValueFamily):
             checked_bins(self.bins)
 
     def build(self, statistic: ValueCounts, setting: Setting) -> HistogramDistribution:
-        """See `Family.build`."""
         self.check()
         smoothing = even_smoothing(self.smoothing, setting, statistic.columns)
         shared = shared_fields(statistic, setting)
         checked_range(shared[1], shared[2], FARTHEST, statistic.columns)
         edges, masses = [], []
         for name, values, counts in zip(statistic.columns, statistic.values, statistic.counts, strict=True):
-            cuts = self._cuts(values, counts)
-            ends = np.array([values[0], *cuts, values[-1]]) if len(values) else np.zeros(2)
+            ends = np.array([values[0], *self._cuts(values, counts), values[-1]]) if len(values) else np.zeros(2)
             counted = np.pad(bin_counts(values, counts, inner_ends(ends)), ((0, 0), (1, 1)))
             masses.append(safe_log(smoothed(counted, smoothing, name, range(counted.shape[1]), setting.classes)).T)
             edges.append(ends)
@@ -376,7 +350,6 @@ class Discretized(ValueFamily):
     distribution: ClassVar[type[Distribution]] = DiscretizedDistribution
 
     def check(self) -> None:
-        """See `ValueFamily.check`."""
         settled_bins(self.method, self.bins)
         if self.cuts is not None:
             checked_cuts(self.cuts)
@@ -384,12 +357,11 @@ class Discretized(ValueFamily):
                 raise ValueError(f"cuts are stated, {self.cuts!r}: leave out method= and bins=, which find cuts")
 
     def encodes(self, column: Column) -> Column:
-        """See `Family.encodes`: stated cuts are part of what the column is."""
+        # stated cuts are part of what the column is
         column = super().encodes(column)
         return column if self.cuts is None else replace(column, cuts=checked_cuts(self.cuts))
 
     def build(self, statistic: ValueCounts, setting: Setting) -> DiscretizedDistribution:
-        """See `Family.build`."""
         self.check()
         smoothing = (
             setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)

@@ -48,21 +48,15 @@ class CellTable:
     """Distinct rows of small integers, found again by binary search."""
 
     def __init__(self, cells: NDArray[np.int32]) -> None:
-        self.cells = cells
-        self._multipliers = self._odd_numbers(cells)
-        keys = self._key(cells)
+        self.cells, rng = cells, np.random.default_rng(0)
+        while True:  # until the sums of levels times odd numbers, modulo 2⁶⁴, differ for every two of the cells
+            halves = rng.integers(0, 2**63, size=cells.shape[1], dtype=np.uint64)
+            self._multipliers: NDArray[np.uint64] = np.asarray(2 * halves + 1, dtype=np.uint64)
+            keys = self._key(cells)
+            if len(np.unique(keys)) == len(cells):
+                break
         self._order = np.argsort(keys, kind="stable")
         self._keys = keys[self._order]
-
-    def _odd_numbers(self, cells: NDArray[np.int32]) -> NDArray[np.uint64]:
-        """Multipliers whose weighted sums, modulo 2⁶⁴, differ for every two of the cells."""
-        rng = np.random.default_rng(0)
-        while True:
-            halves = rng.integers(0, 2**63, size=cells.shape[1], dtype=np.uint64)
-            multipliers: NDArray[np.uint64] = np.asarray(2 * halves + 1, dtype=np.uint64)
-            self._multipliers = multipliers
-            if len(np.unique(self._key(cells))) == len(cells):
-                return multipliers
 
     def _key(self, cells: NDArray[Any]) -> NDArray[np.uint64]:
         with np.errstate(over="ignore"):
@@ -75,8 +69,7 @@ class CellTable:
         """The place of each row in the table, −1 where it is not there."""
         if not len(self._keys):
             return np.full(len(cells), -1, dtype=np.int64)
-        near = np.minimum(np.searchsorted(self._keys, self._key(cells)), len(self._keys) - 1)
-        index = self._order[near]
+        index = self._order[np.minimum(np.searchsorted(self._keys, self._key(cells)), len(self._keys) - 1)]
         return np.where((self.cells[index] == cells).all(axis=1), index, -1)
 
 
@@ -137,8 +130,7 @@ def _with_reach(
     within = np.cumsum(reach[order].round()) <= WIDEST_REACH
     first_out = reach[order][~within].min(initial=np.inf)  # rows of equal reach are listed together or not at all
     narrow = partial[reach < min(first_out, WIDEST_REACH + 1)]
-    listed = [cells, *(_reached(row, sizes) for row in narrow)]
-    every = np.concatenate(listed)
+    every = np.concatenate([cells, *(_reached(row, sizes) for row in narrow)])
     first, groups = distinct_rows(every)
     known = np.concatenate([counts, np.zeros(len(every) - len(cells))])
     return every[first], sum_rows(known[:, None], groups, len(first))[:, 0]
@@ -215,7 +207,7 @@ def _extrapolated(state: Array, first: Array, second: Array) -> Array:
     change, bend = first - state, (second - first) - (first - state)
     length = float(np.sqrt((bend * bend).sum()))
     pace = max(1.0, float(np.sqrt((change * change).sum())) / length) if length > 0 else 1.0
-    return np.asarray(np.maximum(state + 2 * pace * change + pace * pace * bend, 0.01 * second))
+    return np.maximum(state + 2 * pace * change + pace * pace * bend, 0.01 * second)
 
 
 def _log_likelihood(patterns: list[Pattern], cell: Array, rest: float) -> float:

@@ -6,7 +6,7 @@ are summed out; rows with missing cells at fit are shared out by EM (`joint_em`)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, prod
@@ -60,13 +60,7 @@ class JointTable(Distribution):
     log_rest: Array
     unseen: str = "missing"
 
-    @property
-    def levels(self) -> Mapping[str, tuple[Label, ...]]:
-        """See `Distribution.levels`."""
-        return dict(zip(self.columns, self.level_sets, strict=True))
-
     def fits(self, classes: int) -> bool:
-        """See `Distribution.fits`."""
         d, k = len(self.columns), len(self.cells)
         if len(self.level_sets) != d or self.cells.shape != (k, d) or self.cells.dtype != np.int32:
             return False
@@ -78,7 +72,6 @@ class JointTable(Distribution):
         return np.array([max(1, len(levels)) for levels in self.level_sets], dtype=np.int64)
 
     def log_prob(self, rows: Encoded) -> Array:
-        """See `Distribution.log_prob`."""
         cells = self._cells_of(rows)
         observed = cells != MISSING
         first, groups = distinct_rows(observed.astype(np.int8))
@@ -126,11 +119,9 @@ class JointTable(Distribution):
     @property
     def parameters_count(self) -> int:
         """Classes × (Π levels − 1)."""
-        cells: int = prod(self._sizes.tolist())
-        return len(self.log_rest) * (cells - 1)
+        return len(self.log_rest) * (prod(self._sizes.tolist()) - 1)
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        """See `Distribution.sample`."""
         cells = np.empty((len(classes), len(self.columns)), dtype=np.int64)
         for label in np.unique(classes).tolist():
             chosen = classes == label
@@ -187,9 +178,10 @@ class JointCategorical(BaseFamily):
     statistic: ClassVar[type[Statistic]] = JointCounts
 
     def build(self, statistic: JointCounts, setting: Setting) -> JointTable:
-        """See `Family.build`."""
-        declared = [column.levels if column.declared else None for column in setting.columns]
-        ordered = statistic.ordered(declared, missing_is_level=setting.missing == "level")
+        ordered = statistic.ordered(
+            [column.levels if column.declared else None for column in setting.columns],
+            missing_is_level=setting.missing == "level",
+        )
         sizes = np.array([max(1, len(levels)) for levels in ordered.labels], dtype=np.int64)
         size = prod(sizes.tolist())
         log_pseudo = _log_pseudo_count(

@@ -13,16 +13,13 @@ from scipy.special import ndtri
 from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.distributions._kernel_sums import KERNELS, KernelSums
-from merula.distributions.bandwidths import cv, isj, scott, silverman
-from merula.distributions.base import Distribution, Setting, all_shaped
-from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily, or_pooled, shared_fields
+from merula.distributions.bandwidths import BANDWIDTHS
+from merula.distributions.base import Distribution, Setting, all_paired, all_shaped
+from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily, drawn_rows, or_pooled, shared_fields
 from merula.distributions.gaussian import VARIANCE_FLOOR
 from merula.stats import ValueCounts
 from merula.stats.kept_rows import LARGEST
 from merula.stats.moments import refuse_closeness, refuse_overflow
-
-FARTHEST = 1e100  # ranges beyond the values met; beyond this, squares would overflow
-BANDWIDTHS = {"silverman": silverman, "scott": scott, "isj": isj, "cv": cv}
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +32,9 @@ class KernelDistribution(ColumnwiseDistribution):
     bandwidth: Array
 
     def fits(self, classes: int) -> bool:
-        """See `Distribution.fits`."""
-        d = len(self.columns)
-        if not (super().fits(classes) and len(self.values) == len(self.counts) == d and self.kernel in KERNELS):
-            return False
-        pairs = zip(self.values, self.counts, strict=True)
-        tables = all(values.ndim == 1 and all_shaped((classes, len(values)), counts) for values, counts in pairs)
-        return tables and all_shaped((classes, d), self.bandwidth)
+        known = self.kernel in KERNELS and all(values.ndim == 1 for values in self.values)
+        shaped = super().fits(classes) and all_shaped((classes, len(self.columns)), self.bandwidth)
+        return known and shaped and all_paired(self.columns, self.values, self.counts, lambda met: (classes, len(met)))
 
     @cached_property
     def _sums(self) -> list[list[KernelSums]]:
@@ -57,13 +50,10 @@ class KernelDistribution(ColumnwiseDistribution):
         ]
 
     def column_log_prob(self, j: int, x: Array) -> Array:
-        """See `ColumnwiseDistribution.column_log_prob`."""
-        reach = FARTHEST * (self.highest[j] - self.lowest[j])
-        near = np.clip(x, self.lowest[j] - reach, self.highest[j] + reach)
+        near = self.near(j, x)
         return np.stack([sums.log_density(near) for sums in self._sums[j]], axis=1)
 
     def column_quantiles(self, j: int, probabilities: Array) -> Array:
-        """See `ColumnwiseDistribution.column_quantiles`."""
         reach = ndtri(probabilities) if self.kernel == "gaussian" else np.clip(ndtri(probabilities), -1.0, 1.0)
         pairs = zip(or_pooled(self.counts[j]), self.bandwidth[:, j], strict=True)
         return np.stack(
@@ -71,13 +61,9 @@ class KernelDistribution(ColumnwiseDistribution):
         )
 
     def draw(self, j: int, classes: NDArray[np.int64], rng: np.random.Generator) -> Array:
-        """See `ColumnwiseDistribution.draw`: a value of the class, moved by the kernel."""
-        weights, column = or_pooled(self.counts[j]), np.empty(len(classes))
-        for label in np.unique(classes).tolist():
-            chosen = np.flatnonzero(classes == label)
-            share = weights[label] / weights[label].sum()
-            column[chosen] = rng.choice(self.values[j], size=len(chosen), p=share)
-        return np.asarray(column + self.bandwidth[classes, j] * _noise(self.kernel, len(classes), rng))
+        # a value of the class, moved by the kernel
+        column = self.values[j][drawn_rows(or_pooled(self.counts[j]), classes, rng)]
+        return column + self.bandwidth[classes, j] * _noise(self.kernel, len(classes), rng)
 
     @property
     def parameters_count(self) -> int:
@@ -94,7 +80,7 @@ def is_positive(bandwidth: Any) -> bool:
 def weighted_quantiles(values: Array, weights: Array, probabilities: Array) -> Array:
     """The values, ascending, at which these shares of the weight are reached."""
     reached = np.cumsum(weights)
-    return np.asarray(values[np.searchsorted(reached, probabilities * reached[-1]).clip(0, len(values) - 1)])
+    return values[np.searchsorted(reached, probabilities * reached[-1]).clip(0, len(values) - 1)]
 
 
 def _noise(kernel: str, count: int, rng: np.random.Generator) -> Array:
@@ -105,7 +91,7 @@ def _noise(kernel: str, count: int, rng: np.random.Generator) -> Array:
         return rng.uniform(-1.0, 1.0, size=count)
     three = rng.uniform(-1, 1, size=(3, count))  # Devroye & Györfi (1985): drop the one furthest from 0
     first_two_smaller = (np.abs(three[2]) >= np.abs(three[1])) & (np.abs(three[2]) >= np.abs(three[0]))
-    return np.asarray(np.where(first_two_smaller, three[1], three[2]))
+    return np.where(first_two_smaller, three[1], three[2])
 
 
 @dataclass(frozen=True)
@@ -135,7 +121,6 @@ class Kernel(ValueFamily):
     distribution: ClassVar[type[Distribution]] = KernelDistribution
 
     def check(self) -> None:
-        """A ValueError if a parameter is none of its values."""
         one_of(self.kernel, KERNELS, "kernel")
         if isinstance(self.bandwidth, str):
             one_of(self.bandwidth, BANDWIDTHS, "bandwidth")
@@ -145,7 +130,6 @@ class Kernel(ValueFamily):
             )
 
     def build(self, statistic: ValueCounts, setting: Setting) -> KernelDistribution:
-        """See `Family.build`."""
         self.check()
         _refuse_extremes(statistic)
         bandwidth = np.column_stack(
@@ -166,12 +150,11 @@ class Kernel(ValueFamily):
             return np.full(len(counts), float(self.bandwidth))
         rule, total = BANDWIDTHS[self.bandwidth], counts.sum(axis=0)
         own = np.array([rule(values, part) if np.count_nonzero(part) > 1 else 0.0 for part in counts])
-        n = np.maximum(counts.sum(axis=1), 1.0)
-        lacking = (4 / 3) ** 0.2 * _within(values, counts) * n**-0.2
+        lacking = (4 / 3) ** 0.2 * _within(values, counts) * np.maximum(counts.sum(axis=1), 1.0) ** -0.2
         pooled = rule(values, total) if not counts.any(axis=1).all() else 0.0
         own = np.where(counts.any(axis=1), own, pooled)
         least = np.sqrt(VARIANCE_FLOOR) * _deviation(values, total)
-        return np.asarray(np.maximum(np.where(own > 0, own, lacking), least))
+        return np.maximum(np.where(own > 0, own, lacking), least)
 
 
 def _refuse_extremes(statistic: ValueCounts) -> None:

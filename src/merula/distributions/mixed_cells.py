@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core.arrays import Array
 from merula.data.encode import Encoded
 from merula.data.schema import Label
+from merula.distributions.base import Distribution, all_shaped
 from merula.distributions.joint_table import level_cells
+
+
+@dataclass(frozen=True, eq=False)
+class KeptRowsDistribution(Distribution):
+    """Kept rows with their class and weight, cells as `read_cells` gives them."""
+
+    columns: tuple[str, ...]
+    level_sets: tuple[tuple[Label, ...] | None, ...]
+    cells: Array
+    labels: NDArray[np.int32]
+    weight: Array
+
+    def fits(self, classes: int) -> bool:
+        n, d = len(self.weight), len(self.columns)
+        shaped = all_shaped((n, d), self.cells) and all_shaped((n,), self.weight) and len(self.level_sets) == d
+        if not (n and shaped and self.labels.shape == (n,) and self.labels.dtype == np.int32):
+            return False
+        return bool(((self.labels >= 0) & (self.labels < classes)).all() and (self.weight > 0).all())
 
 
 def read_cells(

@@ -18,7 +18,6 @@ from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily,
 from merula.distributions.gaussian import LOG_TWO_PI, VARIANCE_FLOOR
 from merula.stats import ValueCounts
 
-FARTHEST = 1e100  # ranges beyond the values met; beyond this, squares would overflow
 WIDEST = 1e150  # a range whose square does not overflow
 MOST_CELLS = 1_000  # distinct values of a class; more are put together, neighbours in one cell
 MOST_LEAPS = 200
@@ -43,7 +42,6 @@ class MixtureDistribution(ColumnwiseDistribution):
     deviation: Array
 
     def fits(self, classes: int) -> bool:
-        """See `Distribution.fits`."""
         shape = (classes, len(self.columns), *np.shape(self.weight)[2:])
         return len(shape) == 3 and super().fits(classes) and all_shaped(shape, self.weight, self.mean, self.deviation)
 
@@ -53,20 +51,16 @@ class MixtureDistribution(ColumnwiseDistribution):
         return safe_log(self.weight) - np.log(self.deviation) - 0.5 * LOG_TWO_PI
 
     def column_log_prob(self, j: int, x: Array) -> Array:
-        """See `ColumnwiseDistribution.column_log_prob`."""
-        reach = FARTHEST * (self.highest[j] - self.lowest[j])
-        near = np.clip(x, self.lowest[j] - reach, self.highest[j] + reach)
-        away = (near[:, None, None] - self.mean[:, j]) / self.deviation[:, j]
+        away = (self.near(j, x)[:, None, None] - self.mean[:, j]) / self.deviation[:, j]
         return log_sum_exp(self._log_heights[:, j] - 0.5 * away * away)
 
     @property
     def parameters_count(self) -> int:
         """3·components − 1 for each class and column that varies."""
-        components = (self.weight[:, self.varies] > 0).sum(axis=2)
-        return int((3 * components - 1).sum()) + self.missing_parameters
+        return int((3 * (self.weight[:, self.varies] > 0).sum(axis=2) - 1).sum()) + self.missing_parameters
 
     def column_quantiles(self, j: int, probabilities: Array) -> Array:
-        """See `ColumnwiseDistribution.column_quantiles`: by bisection between the components' own."""
+        # by bisection between the components' own
         weight, mean, deviation = self.weight[:, j], self.mean[:, j], self.deviation[:, j]
         own = mean + ndtri(probabilities)[:, None, None] * deviation
         low = np.where(weight > 0, own, np.inf).min(axis=2)
@@ -76,13 +70,12 @@ class MixtureDistribution(ColumnwiseDistribution):
             share = (weight * ndtr((middle[:, :, None] - mean) / deviation)).sum(axis=2)
             short = share < probabilities[:, None]
             low, high = np.where(short, middle, low), np.where(short, high, middle)
-        return np.asarray(high)
+        return high
 
     def draw(self, j: int, classes: NDArray[np.int64], rng: np.random.Generator) -> Array:
-        """See `ColumnwiseDistribution.draw`."""
         reached = np.cumsum(self.weight[:, j], axis=1)
         chosen = (rng.random(len(classes))[:, None] >= reached[classes, :-1]).sum(axis=1)
-        return np.asarray(rng.normal(self.mean[classes, j, chosen], self.deviation[classes, j, chosen]))
+        return rng.normal(self.mean[classes, j, chosen], self.deviation[classes, j, chosen])
 
 
 @dataclass(frozen=True, eq=False)
@@ -398,14 +391,12 @@ class GaussianMixture(ValueFamily):
     distribution: ClassVar[type[Distribution]] = MixtureDistribution
 
     def check(self) -> None:
-        """See `ValueFamily.check`."""
         if self.components != "bic" and not _is_number_of_components(self.components):
             raise ValueError(f"components is {self.components!r}, expected 'bic' or a whole number from 1")
         if not _is_number_of_components(self.max_components):
             raise ValueError(f"max_components is {self.max_components!r}, expected a whole number from 1")
 
     def build(self, statistic: ValueCounts, setting: Setting) -> MixtureDistribution:
-        """See `Family.build`."""
         self.check()
         shared = shared_fields(statistic, setting)
         _, lowest, highest, *_ = shared
@@ -446,8 +437,7 @@ def _within(indices: Array, counts: Array) -> float:
 
 def _padded(fitted: list[list[Components]], classes: int) -> tuple[Array, Array, Array]:
     """Weights, means and variances, classes × columns × components; where there is no component, weight 0 at 0 of variance 1."""
-    most = max((len(part.weight) for column in fitted for part in column), default=1)
-    shape = (classes, len(fitted), most)
+    shape = (classes, len(fitted), max((len(part.weight) for column in fitted for part in column), default=1))
     weight, mean, variance = np.zeros(shape), np.zeros(shape), np.ones(shape)
     for j, column in enumerate(fitted):
         for label, part in enumerate(column):

@@ -17,13 +17,21 @@ from merula.data.encode import Encoded, Tokens
 from merula.data.encode.tokens import NO_COUNT
 from merula.data.schema import Label, sort_labels
 from merula.distributions._kernels import add_tokens
-from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
+from merula.distributions.base import (
+    BaseFamily,
+    Distribution,
+    IndependentColumns,
+    Setting,
+    all_paired,
+    all_shaped,
+    missing_terms,
+)
 from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
 from merula.stats import TokenCounts, Wanted
 
 
 @dataclass(frozen=True, eq=False)
-class TokenDistribution(Distribution):
+class TokenDistribution(IndependentColumns):
     """``log_table[j][v, c]`` is what word v of text column j adds to the log probability of class c, each time it occurs.
 
     With `binary` it adds once, however often it occurs. ``constant[c, j]`` is what every text adds. Unknown words add nothing.
@@ -37,16 +45,11 @@ class TokenDistribution(Distribution):
     log_missing: Array
 
     def fits(self, classes: int) -> bool:
-        """See `Distribution.fits`."""
-        if not len(self.columns) == len(self.vocabularies) == len(self.log_table):
-            return False
-        pairs = zip(self.vocabularies, self.log_table, strict=True)
-        tables = all(all_shaped((len(known), classes), table) for known, table in pairs)
+        tables = all_paired(self.columns, self.vocabularies, self.log_table, lambda known: (len(known), classes))
         return tables and all_shaped((classes, len(self.columns)), self.constant, self.log_missing)
 
     @property
     def width(self) -> int:
-        """See `Distribution.width`."""
         return sum(len(known) for known in self.vocabularies)
 
     @cached_property
@@ -54,7 +57,6 @@ class TokenDistribution(Distribution):
         return tuple({word: index for index, word in enumerate(known)} for known in self.vocabularies)
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
-        """See `Distribution.add_log_prob`."""
         for j, name in enumerate(self.columns):
             tokens = rows.tokens(name)
             indices = rows.remember(("words", name, id(self)), partial(self._known, tokens, j))
@@ -85,31 +87,10 @@ class TokenDistribution(Distribution):
         where = self._indices[j]
         return np.array([where.get(word, -1) for word in tokens.labels] or [-1], dtype=np.int64)
 
-    def log_prob(self, rows: Encoded) -> Array:
-        """See `Distribution.log_prob`."""
-        out = np.zeros((len(rows), len(self.constant)))
-        self.add_log_prob(rows, out)
-        return out
-
-    def factors(self) -> tuple[Distribution, ...]:
-        """See `Distribution.factors`: one part for each column."""
-        return tuple(
-            TokenDistribution(
-                (name,),
-                (self.vocabularies[j],),
-                (self.log_table[j],),
-                self.binary,
-                self.constant[:, j : j + 1],
-                self.log_missing[:, j : j + 1],
-            )
-            for j, name in enumerate(self.columns)
-        )
-
     @property
     def parameters_count(self) -> int:
         """Classes × (words − 1) for each column; with `binary`, classes × words."""
-        free = sum(max(0, len(known) - (not self.binary)) for known in self.vocabularies)
-        return len(self.constant) * free
+        return self.class_count * sum(max(0, len(known) - (not self.binary)) for known in self.vocabularies)
 
 
 @dataclass(frozen=True)
@@ -140,12 +121,10 @@ class Multinomial(BaseFamily):
     distribution: ClassVar[type[Distribution]] = TokenDistribution
 
     def wanted(self, columns: Sequence[str]) -> Wanted:
-        """See `Family.wanted`."""
         one_of(self.variant, ("multinomial", "complement", "bernoulli"), "variant")
         return Wanted(TokenCounts, columns, options={"binary": self.variant == "bernoulli"})
 
     def build(self, statistic: TokenCounts, setting: Setting) -> TokenDistribution:
-        """See `Family.build`."""
         smoothing = (
             setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)
         )
@@ -189,8 +168,7 @@ def _pseudo_count(smoothing: Smoothing, words: int) -> float:
 def _multinomial(counts: Array, pseudo: float) -> Array:
     """log P(word given class); a class without any word takes all classes' counts."""
     total = counts + pseudo
-    empty = total.sum(axis=1) == 0
-    total[empty] = counts.sum(axis=0)
+    total[total.sum(axis=1) == 0] = counts.sum(axis=0)
     return safe_log(total / total.sum(axis=1, keepdims=True))
 
 
@@ -203,7 +181,7 @@ def _complement(counts: Array, pseudo: float) -> Array:
         raise ValueError(
             "a word occurs in one class only, which the complement variant cannot weigh; use smoothing > 0"
         )
-    return np.asarray(-np.log(share))
+    return -np.log(share)
 
 
 def _bernoulli(counts: Array, texts: Array, pseudo: float) -> tuple[Array, Array]:

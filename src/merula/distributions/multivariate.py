@@ -16,7 +16,7 @@ from merula.core.checks import one_of
 from merula.data.encode import Encoded
 from merula.data.schema import Label
 from merula.distributions._kernels import add_normals, complete
-from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
+from merula.distributions.base import AddedDistribution, BaseFamily, Distribution, Setting, all_shaped, missing_terms
 from merula.distributions.gaussian import (
     FARTHEST,
     LOG_TWO_PI,
@@ -24,7 +24,6 @@ from merula.distributions.gaussian import (
     Gaussian,
     class_variances,
     column_spread,
-    with_missing,
 )
 from merula.distributions.normal_em import (
     ClassPatterns,
@@ -43,7 +42,7 @@ SETTLED = 1e-9  # EM has settled to within this; a smaller eigenvalue is on its 
 
 
 @dataclass(frozen=True, eq=False)
-class MultivariateGaussianDistribution(Distribution):
+class MultivariateGaussianDistribution(AddedDistribution):
     """log N(x; mean_c, Σ_c) over the columns that vary, in standard units z = (x − centre) / unit.
 
     ``whitening[g]`` is L⁻ᵀ with Σ = L Lᵀ; one for each class, or one for all.
@@ -59,7 +58,6 @@ class MultivariateGaussianDistribution(Distribution):
     log_missing: Array
 
     def fits(self, classes: int) -> bool:
-        """See `Distribution.fits`."""
         d, k, g = len(self.columns), len(self.kept), len(self.whitening)
         within = self.kept.dtype == np.int64 and bool(((self.kept >= 0) & (self.kept < d)).all()) and g in (1, classes)
         shaped = all_shaped((classes, d), self.log_present, self.log_missing) and all_shaped((classes, k), self.mean)
@@ -69,13 +67,12 @@ class MultivariateGaussianDistribution(Distribution):
     def _half_log_det(self) -> Array:
         """−½ log |Σ| of each class, in standard units."""
         roots = np.broadcast_to(self.whitening, (len(self.mean), *self.whitening.shape[1:]))
-        return np.asarray(np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1))
+        return np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
 
     @cached_property
     def _constants(self) -> tuple[Array, Array, Array, Array]:
         """Centre, whitening and whitened means over all columns as they come, padded by zeros, and each class's constant."""
-        d = len(self.columns)
-        size, kept = -(-d // 4) * 4, self.kept
+        size, kept = -(-len(self.columns) // 4) * 4, self.kept
         whitening, offsets = np.zeros((len(self.whitening), size, size)), np.zeros((len(self.mean), size))
         whitening[:, kept[:, None], kept] = self.whitening / self.unit[kept][:, None]
         offsets[:, kept] = np.einsum(
@@ -84,14 +81,7 @@ class MultivariateGaussianDistribution(Distribution):
         density = self._half_log_det - 0.5 * len(kept) * LOG_TWO_PI - np.log(self.unit[kept]).sum()
         return np.nan_to_num(self.centre), whitening, offsets, density + self.log_present.sum(axis=1)
 
-    def log_prob(self, rows: Encoded) -> Array:
-        """See `Distribution.log_prob`."""
-        out = np.zeros((len(rows), len(self.mean)))
-        self.add_log_prob(rows, out)
-        return out
-
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
-        """See `Distribution.add_log_prob`."""
         x = rows.values(self.columns)
         rest = np.flatnonzero(~add_normals(x, *self._constants, out))
         if not len(rest):
@@ -109,7 +99,7 @@ class MultivariateGaussianDistribution(Distribution):
             z /= self.unit
         if len(self.kept) < z.shape[1]:
             z = z[:, self.kept]
-        return np.asarray(np.clip(z, -FARTHEST, FARTHEST, out=z))
+        return np.clip(z, -FARTHEST, FARTHEST, out=z)
 
     def _with_care(self, x: NDArray[Any]) -> Array:
         """log density of what is observed, rows grouped by what that is, values no further out than squares can go."""
@@ -137,27 +127,25 @@ class MultivariateGaussianDistribution(Distribution):
     def parameters_count(self) -> int:
         """A mean for each class and column, d(d + 1)/2 for each covariance."""
         d = len(self.kept)
-        return self.mean.size + len(self.whitening) * d * (d + 1) // 2 + int((self.log_missing != 0).sum())
+        return self.mean.size + len(self.whitening) * d * (d + 1) // 2 + self.missing_parameters
 
     @property
     def covariance(self) -> Array:
         """Σ of each class (or of all), in the columns' own units."""
         inverse = np.linalg.inv(self.whitening)
         unit = self.unit[self.kept]
-        return np.asarray(np.einsum("gka,gkb->gab", inverse, inverse) * np.outer(unit, unit))
+        return np.einsum("gka,gkb->gab", inverse, inverse) * np.outer(unit, unit)
 
     def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
-        """See `Distribution.quantiles`."""
         j = self.columns.index(column)
         position = np.flatnonzero(self.kept == j)
         if not len(position):
             return np.full((len(probabilities), classes), self.centre[j])
         scale = np.sqrt((np.linalg.inv(self.whitening)[:, :, position[0]] ** 2).sum(axis=1))
         z = self.mean[:, position[0]] + ndtri(probabilities)[:, None] * scale
-        return np.asarray(self.centre[j] + self.unit[j] * z)
+        return self.centre[j] + self.unit[j] * z
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        """See `Distribution.sample`."""
         roots = np.linalg.inv(self.whitening)
         z = np.zeros((len(classes), len(self.columns)))
         for label, mean in enumerate(self.mean):
@@ -165,9 +153,7 @@ class MultivariateGaussianDistribution(Distribution):
             noise = rng.normal(size=(len(chosen), len(self.kept)))
             z[np.ix_(chosen, self.kept)] = mean + noise @ roots[label if len(roots) > 1 else 0]
         values = self.centre + self.unit * z
-        return with_missing(
-            dict(zip(self.columns, values.T, strict=True)), self.log_present, self.log_missing, classes, rng
-        )
+        return self.with_missing(dict(zip(self.columns, values.T, strict=True)), classes, rng)
 
 
 @dataclass(frozen=True)
@@ -201,12 +187,10 @@ class MultivariateGaussian(BaseFamily):
     distribution: ClassVar[type[Distribution]] = MultivariateGaussianDistribution
 
     def wanted(self, columns: Sequence[str]) -> Wanted:
-        """See `Family.wanted`."""
         self.check()
         return Wanted(Moments if self.covariance == "diagonal" else PatternMoments, columns)
 
     def check(self) -> None:
-        """A ValueError if a parameter is none of its values."""
         one_of(self.covariance, ("full", "shared", "diagonal"), "covariance")
         if isinstance(self.shrinkage, str):
             one_of(self.shrinkage, ("auto",), "shrinkage")
@@ -216,7 +200,6 @@ class MultivariateGaussian(BaseFamily):
             )
 
     def build(self, statistic: Any, setting: Setting) -> Distribution:
-        """See `Family.build`."""
         self.check()
         option = one_of(self.variance or setting.variance, ("mle", "unbiased"), "variance")
         if isinstance(statistic, Moments):

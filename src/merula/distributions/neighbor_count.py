@@ -38,7 +38,6 @@ def leave_one_out(table: NeighborTable, counts: Array, inverse: bool, classes: i
         own = np.arange(start, min(start + AT_ONCE, rows))
         masses, _ = table.masses(kept.cells[own], counts, inverse, classes, own)
         share = masses[np.arange(len(own)), :, kept.labels[own]] / masses.sum(axis=2)
-        told: Array = np.log((share * counts + 0.5) / (counts + classes / 2))
-        return np.asarray(kept.weight[own] @ told)
+        return kept.weight[own] @ np.log((share * counts + 0.5) / (counts + classes / 2))
 
-    return np.asarray(np.sum(for_each_block(block, rows, n_jobs, AT_ONCE), axis=0) / kept.weight[:rows].sum())
+    return np.sum(for_each_block(block, rows, n_jobs, AT_ONCE), axis=0) / kept.weight[:rows].sum()

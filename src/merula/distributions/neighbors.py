@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,9 +14,9 @@ from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.core.logspace import safe_log
 from merula.data.encode import Encoded
-from merula.data.schema import Column, Label
+from merula.data.schema import Column
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
-from merula.distributions.mixed_cells import read_cells
+from merula.distributions.mixed_cells import KeptRowsDistribution, read_cells
 from merula.distributions.neighbor_count import best_count
 from merula.distributions.neighbor_table import AT_ONCE, NeighborTable
 from merula.stats import Rows, Statistic
@@ -28,7 +27,7 @@ SMALLEST = 1e-9  # of the table's diagonal: a ball's radius is not less, so that
 
 
 @dataclass(frozen=True, eq=False)
-class NeighborDistribution(Distribution):
+class NeighborDistribution(KeptRowsDistribution):
     """Kept rows, of which the `neighbors` nearest speak: K_c of them for class c, K in all.
 
     log p(row given c) = log(K_c / K) − log(n_c / n) + log p(row), log p(row) = log K − log n − log V_d(r)
@@ -38,11 +37,6 @@ class NeighborDistribution(Distribution):
     log p(row given c) − log p(row). A class without rows is taken to be like all rows; a row with nothing known has term 0.
     """
 
-    columns: tuple[str, ...]
-    level_sets: tuple[tuple[Label, ...] | None, ...]
-    cells: Array
-    labels: NDArray[np.int32]
-    weight: Array
     class_weight: Array
     neighbors: int
     weights: str
@@ -51,21 +45,10 @@ class NeighborDistribution(Distribution):
     rows_at_once: ClassVar[int] = AT_ONCE
 
     def fits(self, classes: int) -> bool:
-        """See `Distribution.fits`."""
-        n, d = len(self.weight), len(self.columns)
-        whole = all_shaped((n, d), self.cells) and all_shaped((n,), self.weight) and not np.isinf(self.cells).any()
-        if not (n and whole and all_shaped((classes,), self.class_weight) and len(self.level_sets) == d):
+        if not (super().fits(classes) and all_shaped((classes,), self.class_weight) and type(self.neighbors) is int):
             return False
-        if self.labels.shape != (n,) or self.labels.dtype != np.int32 or type(self.neighbors) is not int:
-            return False
-        within = bool(((self.labels >= 0) & (self.labels < classes)).all())
-        weighty = bool((self.weight > 0).all() and (self.class_weight >= 0).all() and self.class_weight.any())
-        return within and weighty and self.neighbors >= 1 and self.weights in WEIGHTS and self.scale in SCALES
-
-    @property
-    def levels(self) -> Mapping[str, tuple[Label, ...]]:
-        """See `Distribution.levels`."""
-        return {name: known for name, known in zip(self.columns, self.level_sets, strict=True) if known is not None}
+        weighty = bool((self.class_weight >= 0).all() and self.class_weight.any() and not np.isinf(self.cells).any())
+        return weighty and self.neighbors >= 1 and self.weights in WEIGHTS and self.scale in SCALES
 
     @cached_property
     def _range(self) -> Array:
@@ -88,7 +71,6 @@ class NeighborDistribution(Distribution):
 
     @property
     def no_density(self) -> str:
-        """See `Distribution.no_density`."""
         if self.scale == "range":
             return "scale='range' measures numbers in ranges and words by 0 or 1, so a neighbourhood has no volume"
         return "the rows it learned from have gaps, so a neighbourhood has no volume" if self._gaps else ""
@@ -98,7 +80,6 @@ class NeighborDistribution(Distribution):
         return bool(np.isnan(self.cells[:, self._varying]).any())
 
     def log_prob(self, rows: Encoded) -> Array:
-        """See `Distribution.log_prob`."""
         cells = read_cells(rows, self.columns, self.level_sets)[:, self._varying]
         found, radius = self.table.masses(
             cells, np.array([float(self.neighbors)]), self.weights == "distance", len(self.class_weight)
@@ -122,8 +103,7 @@ class NeighborDistribution(Distribution):
     @property
     def parameters_count(self) -> int:
         """n / K regions, each with its own class shares (Hastie, Tibshirani & Friedman 2009, section 2.3.3)."""
-        regions = int(np.ceil(self.class_weight.sum() / self.neighbors))
-        return regions * (len(self.class_weight) - 1)
+        return int(np.ceil(self.class_weight.sum() / self.neighbors)) * (len(self.class_weight) - 1)
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """A ValueError: neighbours tell classes apart, they do not make rows."""
@@ -163,7 +143,6 @@ class NearestNeighbors(BaseFamily):
     statistic: ClassVar[type[Statistic]] = Rows
 
     def check(self) -> None:
-        """A ValueError if a parameter is none of its values."""
         one_of(self.weights, WEIGHTS, "weights")
         one_of(self.scale, SCALES, "scale")
         whole = isinstance(self.neighbors, int | np.integer) and not isinstance(self.neighbors, bool)
@@ -183,7 +162,6 @@ class NearestNeighbors(BaseFamily):
             )
 
     def encodes(self, column: Column) -> Column:
-        """See `Family.encodes`."""
         if column.kind not in self.kinds:
             raise ValueError(
                 f"column {column.name!r} is {column.kind}, and neighbours are told by numbers, times and words alone; say kinds={{{column.name!r}: 'categorical'}} or 'ignore'"
@@ -195,7 +173,6 @@ class NearestNeighbors(BaseFamily):
         return column
 
     def build(self, statistic: Rows, setting: Setting) -> NeighborDistribution:
-        """See `Family.build`."""
         self.check()
         self._refuse(setting)
         kept = statistic.ordered([column.levels if column.declared else None for column in setting.columns])

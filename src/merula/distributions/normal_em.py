@@ -89,11 +89,7 @@ def class_patterns(
     statistic: PatternMoments, label: int, kept: NDArray[np.int64], centre: Array, unit: Array
 ) -> ClassPatterns:
     """What a class's statistics say of the kept columns, in standard units."""
-    observed: list[NDArray[np.bool_]] = []
-    weights: list[float] = []
-    vectors: list[Array] = []
-    pattern: list[int] = []
-    is_mean: list[bool] = []
+    parts: list[tuple[NDArray[np.bool_], float, Array]] = []
     for (owner, mask), part in sorted(statistic.partial.items(), key=lambda item: item[0]):
         seen = np.frombuffer(mask, dtype=np.uint8).astype(bool)
         if owner != label or not seen[kept].any():
@@ -102,29 +98,25 @@ def class_patterns(
         wide[0, seen], wide[1:, seen] = part.mean, part.root
         wide = wide[:, kept]
         wide[0] = np.where(seen[kept], wide[0] - centre, 0.0)
-        pattern += [len(observed)] * len(wide)
-        is_mean += [True, *[False] * len(part.root)]
-        vectors.append(wide / unit)
-        observed.append(seen[kept])
-        weights.append(part.weight)
+        parts.append((seen[kept], part.weight, wide / unit))
     d, whole = len(kept), statistic.complete
+    lengths = np.array([len(vectors) for _, _, vectors in parts], dtype=np.int64)
     return ClassPatterns(
         float(whole.weight[label]),
         (whole.mean[label][kept] - centre) / unit,
         whole.scatter[label][np.ix_(kept, kept)] / np.outer(unit, unit),
-        np.array(observed, dtype=bool).reshape(len(observed), d),
-        np.array(weights, dtype=np.float64),
-        np.concatenate(vectors) if vectors else np.zeros((0, d)),
-        np.array(pattern, dtype=np.int64),
-        np.array(is_mean, dtype=bool),
+        np.array([observed for observed, _, _ in parts], dtype=bool).reshape(len(parts), d),
+        np.array([weight for _, weight, _ in parts], dtype=np.float64),
+        np.concatenate([vectors for _, _, vectors in parts]) if parts else np.zeros((0, d)),
+        np.repeat(np.arange(len(parts)), lengths),
+        np.array([row == 0 for length in lengths.tolist() for row in range(length)], dtype=bool),
     )
 
 
 def column_moments(statistic: PatternMoments) -> Moments:
     """Each column's class moments by themselves, from complete and incomplete rows alike."""
     whole = statistic.complete
-    d = len(whole.columns)
-    weight = np.repeat(whole.weight[:, None], d, axis=1)
+    weight = np.repeat(whole.weight[:, None], len(whole.columns), axis=1)
     result = Moments(whole.columns, weight, whole.mean, np.diagonal(whole.scatter, axis1=1, axis2=2).copy())
     for (label, mask), part in statistic.partial.items():
         seen = np.frombuffer(mask, dtype=np.uint8).astype(bool)
@@ -183,7 +175,7 @@ def smallest_eigenvalue(covariance: Array) -> float:
 
 
 def _shrunk(average: Array, diagonal: Array, shrinkage: float) -> Array:
-    return np.asarray((1 - shrinkage) * average + shrinkage * np.diag(diagonal))
+    return (1 - shrinkage) * average + shrinkage * np.diag(diagonal)
 
 
 def _expectation(part: ClassPatterns, mean: Array, covariance: Array) -> tuple[Array, Array, float]:

@@ -46,17 +46,14 @@ class CountDistribution(ColumnwiseDistribution):
     extra_zeros: Array
 
     def fits(self, classes: int) -> bool:
-        """See `Distribution.fits`."""
         shape = (classes, len(self.columns))
         return super().fits(classes) and all_shaped(shape, self.mean, self.size, self.extra_zeros)
 
     def check_column(self, j: int, x: Array) -> None:
-        """See `ColumnwiseDistribution.check_column`."""
         super().check_column(j, x)
         refuse_fractions(x, self.columns[j])
 
     def column_log_prob(self, j: int, x: Array) -> Array:
-        """See `ColumnwiseDistribution.column_log_prob`."""
         most = x.max()
         if most < len(x):  # a table of all counts up to the largest is shorter than the rows
             return self._log_prob(j, np.arange(most + 1))[x.astype(np.intp)]
@@ -78,7 +75,7 @@ class CountDistribution(ColumnwiseDistribution):
     discrete: ClassVar[bool] = True
 
     def atoms(self, column: str, classes: int) -> Array:
-        """See `Distribution.atoms`: the counts up to where no class has more than 1e-12 of its mass left."""
+        # the counts up to where no class has more than 1e-12 of its mass left
         last = int(self.quantiles(column, np.array([1 - 1e-12]), classes).max())
         if last > MOST_ATOMS:
             raise ValueError(
@@ -87,7 +84,7 @@ class CountDistribution(ColumnwiseDistribution):
         return np.arange(last + 1.0)
 
     def column_quantiles(self, j: int, probabilities: Array) -> Array:
-        """See `ColumnwiseDistribution.column_quantiles`: the smallest count that reaches each share, by bisection."""
+        # the smallest count that reaches each share, by bisection
         low = np.full((len(probabilities), len(self.mean)), -1.0)
         high = np.full_like(low, LARGEST)
         while (high - low > 1).any():
@@ -108,10 +105,10 @@ class CountDistribution(ColumnwiseDistribution):
         mean, size, extra = self.mean[:, j], self.size[:, j], self.extra_zeros[:, j]
         finite = np.where(np.isfinite(size), size, 1.0)
         own = np.where(np.isfinite(size), betainc(finite, x + 1, finite / (finite + mean)), gammaincc(x + 1, mean))
-        return np.asarray(np.where(x >= 0, extra + (1 - extra) * own, 0.0))
+        return np.where(x >= 0, extra + (1 - extra) * own, 0.0)
 
     def draw(self, j: int, classes: NDArray[np.int64], rng: np.random.Generator) -> Array:
-        """See `ColumnwiseDistribution.draw`: a Poisson count whose rate is drawn from a Gamma distribution."""
+        # a Poisson count whose rate is drawn from a Gamma distribution
         mean, size = self.mean[classes, j], self.size[classes, j]
         spread = np.isfinite(size)
         shape = np.where(spread, size, 1.0)
@@ -162,15 +159,14 @@ def _deviance(x: Array, mean: Array, r: Array) -> Array:
     """r·log((r + mean)/(r + x)) + x·log(x(r + mean) / (mean(r + x))), for x > 0."""
     away = x - mean
     first = r * _log_ratio(r + mean, r + x, -away)
-    second = x * _log_ratio(x * (1 + r / mean), r + x, r * (away / mean))
-    return first + second
+    return first + x * _log_ratio(x * (1 + r / mean), r + x, r * (away / mean))
 
 
 def _log_ratio(above: Array, below: Array, difference: Array) -> Array:
     """log(above / below), where the two are so close that their difference is known better than their ratio."""
     share = difference / below
     close = np.abs(share) < 0.5
-    return np.asarray(np.where(close, np.log1p(np.where(close, share, 0.0)), np.log(above / below)))
+    return np.where(close, np.log1p(np.where(close, share, 0.0)), np.log(above / below))
 
 
 def stirling_error(x: Array) -> Array:
@@ -180,7 +176,7 @@ def stirling_error(x: Array) -> Array:
     far = 1 / np.maximum(x, SERIES_FROM)
     square = far * far
     series = far * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
-    return np.asarray(np.where(x < SERIES_FROM, exact, series))
+    return np.where(x < SERIES_FROM, exact, series)
 
 
 # What the counted values say -------------------------------------------------------------------------------------------
@@ -259,21 +255,21 @@ def _mean_of_positive(average: float, size: float) -> float:
 # Families --------------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
 class CountFamily(ValueFamily):
     """What families of counts share: how they are smoothed and built."""
 
+    zero_inflated: bool = False
+    smoothing: Any = None
     kinds: ClassVar[tuple[str, ...]] = ("count", "numeric")
+    distribution: ClassVar[type[Distribution]] = CountDistribution
     overdispersed: ClassVar[bool] = False
-    zero_inflated: bool
-    smoothing: Any
 
     def check(self) -> None:
-        """See `ValueFamily.check`."""
         if not isinstance(self.zero_inflated, bool | np.bool_):
             raise ValueError(f"zero_inflated is {self.zero_inflated!r}, expected True or False")
 
     def build(self, statistic: ValueCounts, setting: Setting) -> CountDistribution:
-        """See `Family.build`."""
         self.check()
         smoothing = even_smoothing(self.smoothing, setting, statistic.columns)
         rows = smoothing.m if isinstance(smoothing, MEstimate) else smoothing
@@ -293,7 +289,7 @@ class CountFamily(ValueFamily):
 def _with_imaginary_rows(counts: Array, rows: float) -> Array:
     """Each class's weights, and those of imaginary rows that are as all classes together."""
     pooled = counts.sum(axis=0)
-    return np.asarray(or_pooled(counts) + rows * pooled / pooled.sum())
+    return or_pooled(counts) + rows * pooled / pooled.sum()
 
 
 def _refuse_huge(values: Array, column: str) -> None:
@@ -325,10 +321,7 @@ class Poisson(CountFamily):
     [0.667, 2.667]
     """
 
-    zero_inflated: bool = False
-    smoothing: Any = None
     name: ClassVar[str] = "poisson"
-    distribution: ClassVar[type[Distribution]] = CountDistribution
 
 
 @dataclass(frozen=True)
@@ -355,8 +348,5 @@ class NegativeBinomial(CountFamily):
     [0.307, inf]
     """
 
-    zero_inflated: bool = False
-    smoothing: Any = None
     name: ClassVar[str] = "negative_binomial"
-    distribution: ClassVar[type[Distribution]] = CountDistribution
     overdispersed: ClassVar[bool] = True

@@ -7,7 +7,6 @@ Numbers: a Gaussian of deviation h_cj. Words: Aitchison & Aitken's kernel, 1 −
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -20,12 +19,12 @@ from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.core.logspace import safe_log
 from merula.data.encode import Encoded
-from merula.data.schema import Column, Label
 from merula.distributions._product_sums import log_sums
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
+from merula.distributions.columnwise import drawn_rows, or_pooled
 from merula.distributions.gaussian import LOG_TWO_PI, VARIANCE_FLOOR
 from merula.distributions.kernel import is_positive, weighted_quantiles
-from merula.distributions.mixed_cells import read_cells
+from merula.distributions.mixed_cells import KeptRowsDistribution, read_cells
 from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
 from merula.stats import Rows, Statistic
 from merula.stats.moments import refuse_closeness
@@ -35,35 +34,19 @@ FARTHEST = 1e100  # ranges of a column
 
 
 @dataclass(frozen=True, eq=False)
-class ProductKernelDistribution(Distribution):
+class ProductKernelDistribution(KeptRowsDistribution):
     """Kept rows with their class and weight, and ``bandwidth[c, j]``: h of a number, λ of a word, NaN where nothing varies.
 
     Only rows that hold every cell a query knows are asked, and weighed against each other; a class without such a row takes
     all classes' rows. A query of which nothing is known has term 0.
     """
 
-    columns: tuple[str, ...]
-    level_sets: tuple[tuple[Label, ...] | None, ...]
-    cells: Array
-    labels: NDArray[np.int32]
-    weight: Array
     bandwidth: Array
 
     rows_at_once: ClassVar[int] = 1_024
 
     def fits(self, classes: int) -> bool:
-        """See `Distribution.fits`."""
-        n, d = len(self.weight), len(self.columns)
-        shaped = all_shaped((n, d), self.cells) and all_shaped((n,), self.weight)
-        if not (n and shaped and all_shaped((classes, d), self.bandwidth) and len(self.level_sets) == d):
-            return False
-        known = self.labels.dtype == np.int32 and self.labels.shape == (n,)
-        return known and bool(((self.labels >= 0) & (self.labels < classes)).all() and (self.weight > 0).all())
-
-    @property
-    def levels(self) -> Mapping[str, tuple[Label, ...]]:
-        """See `Distribution.levels`."""
-        return {name: known for name, known in zip(self.columns, self.level_sets, strict=True) if known is not None}
+        return super().fits(classes) and all_shaped((classes, len(self.columns)), self.bandwidth)
 
     @cached_property
     def _varying(self) -> NDArray[np.int64]:
@@ -102,7 +85,6 @@ class ProductKernelDistribution(Distribution):
         return np.ascontiguousarray(self.cells[chosen][:, kept].T), self.weight[chosen], other, same, peak
 
     def log_prob(self, rows: Encoded) -> Array:
-        """See `Distribution.log_prob`."""
         queries = read_cells(rows, self.columns, self.level_sets)[:, self._varying]
         queries = np.clip(queries, *self._reach)
         result = np.zeros((len(queries), len(self.bandwidth)))
@@ -118,7 +100,7 @@ class ProductKernelDistribution(Distribution):
         return result
 
     def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
-        """See `Distribution.quantiles`: those of the kept rows, as far apart as the kernel spreads them."""
+        # those of the kept rows, as far apart as the kernel spreads them
         j, reach = self.columns.index(column), ndtri(probabilities)
         known, result = ~np.isnan(self.cells[:, j]), np.zeros((len(probabilities), classes))
         order = np.argsort(self.cells[:, j], kind="stable")[: int(known.sum())]  # NaN comes last
@@ -135,13 +117,9 @@ class ProductKernelDistribution(Distribution):
         return int((~np.isnan(self.bandwidth)).sum())
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        """See `Distribution.sample`: a kept row of the class, every cell moved by its kernel; its gaps stay."""
-        rows = np.zeros(len(classes), dtype=np.int64)
-        for label in np.unique(classes).tolist():
-            weight = np.where(self.labels == label, self.weight, 0.0)
-            weight = weight if weight.any() else self.weight
-            chosen = np.flatnonzero(classes == label)
-            rows[chosen] = rng.choice(len(weight), size=len(chosen), p=weight / weight.sum())
+        # a kept row of the class, every cell moved by its kernel; its gaps stay
+        own = self.labels == np.arange(len(self.bandwidth))[:, None]
+        rows = drawn_rows(or_pooled(np.where(own, self.weight, 0.0)), classes, rng)
         drawn, spread = {}, np.nan_to_num(self.bandwidth)[classes]
         for j, (name, known) in enumerate(zip(self.columns, self.level_sets, strict=True)):
             column = self.cells[rows, j]
@@ -187,7 +165,6 @@ class ProductKernel(BaseFamily):
     statistic: ClassVar[type[Statistic]] = Rows
 
     def check(self) -> None:
-        """A ValueError if a parameter is none of its values."""
         if isinstance(self.bandwidth, str) and self.bandwidth in ("isj", "cv"):
             raise ValueError(
                 f"bandwidth is {self.bandwidth!r}, a rule for one column by itself; for columns together there are 'silverman', 'scott' or a number (one by one: NaiveBayesClassifier(distributions={{'numeric': Kernel(bandwidth={self.bandwidth!r})}}))"
@@ -197,13 +174,7 @@ class ProductKernel(BaseFamily):
         elif not is_positive(self.bandwidth):
             raise ValueError(f"bandwidth is {self.bandwidth!r}, expected 'silverman', 'scott' or a number above 0")
 
-    def encodes(self, column: Column) -> Column:
-        """See `Family.encodes`."""
-        self.check()
-        return super().encodes(column)
-
     def build(self, statistic: Rows, setting: Setting) -> ProductKernelDistribution:
-        """See `Family.build`."""
         self.check()
         if setting.missing == "level":
             raise ValueError(
@@ -248,7 +219,7 @@ class ProductKernel(BaseFamily):
         variance = np.where(_differ(x, labels, count), squares / np.maximum(n, 1e-300), within)
         deviation = np.sqrt(np.maximum(variance, VARIANCE_FLOOR * overall))
         factor = (4 / (d + 2)) ** (1 / (d + 4)) if RULES[self.bandwidth] else 1.0
-        return np.asarray(factor * deviation * np.where(n > 0, n, n.sum()) ** (-1 / (d + 4)))
+        return factor * deviation * np.where(n > 0, n, n.sum()) ** (-1 / (d + 4))
 
 
 def _differ(x: Array, labels: NDArray[np.int32], count: int) -> NDArray[np.bool_]:
@@ -256,7 +227,7 @@ def _differ(x: Array, labels: NDArray[np.int32], count: int) -> NDArray[np.bool_
     lowest, highest = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(lowest, labels, x)
     np.maximum.at(highest, labels, x)
-    return np.asarray(highest > lowest)
+    return highest > lowest
 
 
 def _spread_of_words(kept: Rows, j: int, m: int, setting: Setting, smoothing: Smoothing) -> Array:
@@ -267,4 +238,4 @@ def _spread_of_words(kept: Rows, j: int, m: int, setting: Setting, smoothing: Sm
     n = np.bincount(kept.classes[known], weights=kept.weight[known], minlength=len(setting.class_weight))
     counted = np.where(n > 0, n, n.sum())
     alpha = smoothing.m / m if isinstance(smoothing, MEstimate) else smoothing
-    return np.asarray(alpha * (m - 1) / (counted + alpha * m))
+    return alpha * (m - 1) / (counted + alpha * m)

@@ -20,7 +20,7 @@ from merula.distributions.columnwise import (
     or_pooled,
     shared_fields,
 )
-from merula.distributions.gaussian import Gaussian, with_missing
+from merula.distributions.gaussian import Gaussian
 from merula.distributions.poisson import CountDistribution
 from merula.distributions.priors import smoothed
 from merula.stats import Moments, ValueCounts
@@ -41,17 +41,15 @@ class ZeroInflatedDistribution(ColumnwiseDistribution):
     base: Distribution
 
     def atoms(self, column: str, classes: int) -> Array:
-        """See `Distribution.atoms`: 0."""
         return np.zeros(1)
 
     def fits(self, classes: int) -> bool:
-        """See `Distribution.fits`."""
         shape = (classes, len(self.columns))
         known = self.base.columns == self.columns and self.base.fits(classes)
         return known and super().fits(classes) and all_shaped(shape, self.log_zero, self.log_other)
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
-        """See `Distribution.add_log_prob`: to the base, a 0 is a missing cell."""
+        # to the base, a 0 is a missing cell
         super().add_log_prob(rows, out)
         x = rows.values(self.columns)
         others = {
@@ -61,7 +59,7 @@ class ZeroInflatedDistribution(ColumnwiseDistribution):
         self.base.add_log_prob(Encoded(0, len(x), others, {}), out)
 
     def column_log_prob(self, j: int, x: Array) -> Array:
-        """See `ColumnwiseDistribution.column_log_prob`: whether a value is 0; the base adds what it is otherwise."""
+        # whether a value is 0; the base adds what it is otherwise
         return np.where((x == 0)[:, None], self.log_zero[:, j], self.log_other[:, j])
 
     @property
@@ -70,7 +68,6 @@ class ZeroInflatedDistribution(ColumnwiseDistribution):
         return int(self.varies.sum()) * len(self.log_zero) + self.base.parameters_count + self.missing_parameters
 
     def column_quantiles(self, j: int, probabilities: Array) -> Array:
-        """See `ColumnwiseDistribution.column_quantiles`."""
         columns = []
         for label in range(len(self.log_zero)):
             zero, other = np.exp(self.log_zero[label, j]), np.exp(self.log_other[label, j])
@@ -87,19 +84,18 @@ class ZeroInflatedDistribution(ColumnwiseDistribution):
         return np.column_stack(columns)
 
     def factors(self) -> tuple[Distribution, ...]:
-        """See `Distribution.factors`: one part for each column, if the base has as many."""
+        # one part for each column, if the base has as many
         return super().factors() if len(self.base.factors()) == len(self.columns) else (self,)
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        """See `Distribution.sample`."""
         drawn = self.base.sample(classes, rng)
         for j, name in enumerate(self.columns):
             zero = rng.random(len(classes)) < np.exp(self.log_zero[classes, j])
             drawn[name] = np.where(zero, 0.0, drawn[name]) if self.varies[j] else np.full(len(classes), self.lowest[j])
-        return with_missing(drawn, self.log_present, self.log_missing, classes, rng)
+        return self.with_missing(drawn, classes, rng)
 
     def state(self) -> dict[str, Any]:
-        """See `Distribution.state`; a ValueError where the base is not merula's own, for a file could not bring it back."""
+        # a ValueError where the base is not merula's own, for a file could not bring it back
         from merula.distributions import DISTRIBUTIONS
 
         name = type(self.base).__name__
@@ -111,7 +107,6 @@ class ZeroInflatedDistribution(ColumnwiseDistribution):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """See `Distribution.from_state`."""
         from merula.distributions import DISTRIBUTIONS
 
         base = state["base"]
@@ -150,7 +145,6 @@ class ZeroInflated(ValueFamily):
     distribution: ClassVar[type[Distribution]] = ZeroInflatedDistribution
 
     def check(self) -> None:
-        """See `ValueFamily.check`."""
         if isinstance(self.base, type) or not all(hasattr(self.base, part) for part in ("wanted", "build", "name")):
             raise ValueError(f"base is {self.base!r}, expected a family object such as Gaussian()")
         if self.base.distribution in (CountDistribution, ZeroInflatedDistribution):
@@ -164,13 +158,11 @@ class ZeroInflated(ValueFamily):
             )
 
     def encodes(self, column: Column) -> Column:
-        """See `Family.encodes`."""
         self.check()
         self.base.encodes(replace(column, kind="numeric") if column.kind == "count" else column)
         return super().encodes(column)
 
     def build(self, statistic: ValueCounts, setting: Setting) -> ZeroInflatedDistribution:
-        """See `Family.build`."""
         self.check()
         smoothing = even_smoothing(self.smoothing, setting, statistic.columns)
         shared = shared_fields(statistic, setting)
@@ -184,8 +176,7 @@ class ZeroInflated(ValueFamily):
                 )
                 log_zero[:, j], log_other[:, j] = safe_log(smoothed(parts, smoothing, name, (0, 1), setting.classes)).T
         others = without_zeros(statistic)
-        wanted = self.base.wanted(statistic.columns).statistic
-        counted = moments_of(others) if wanted is Moments else others
+        counted = moments_of(others) if self.base.wanted(statistic.columns).statistic is Moments else others
         base = self.base.build(counted, replace(setting, missing="marginalise"))
         return ZeroInflatedDistribution(*shared, log_zero, log_other, base)
 

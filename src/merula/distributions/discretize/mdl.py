@@ -69,9 +69,8 @@ def _thinned(ends: NDArray[np.intp], reached: Array) -> NDArray[np.intp]:
     """The boundary points themselves, or if they are too many, the last one before each quantile of the weight."""
     if len(ends) <= MOST_CANDIDATES:
         return ends
-    shares = reached[:, ends].sum(axis=0) / reached[:, -1].sum()
-    quantile = np.ceil(shares * MOST_CANDIDATES)
-    return np.asarray(ends[np.append(quantile[1:] != quantile[:-1], True)])
+    quantile = np.ceil(reached[:, ends].sum(axis=0) / reached[:, -1].sum() * MOST_CANDIDATES)
+    return ends[np.append(quantile[1:] != quantile[:-1], True)]
 
 
 def _divide(below: Array) -> list[int]:

@@ -37,5 +37,4 @@ def cuts_for(method: Any, values: ArrayLike, weights: ArrayLike, bins: Any = Non
     """
     if one_of(method, METHODS, "method") == "mdl":
         return mdl_cuts(values, weights)
-    bins = settled_bins(method, bins)
-    return (quantile_cuts if method == "quantile" else equal_width_cuts)(values, weights, bins)
+    return (quantile_cuts if method == "quantile" else equal_width_cuts)(values, weights, settled_bins(method, bins))

@@ -65,10 +65,6 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
     ['≤ 28.5', '> 28.5']
     """
 
-    schema_: Schema
-    cuts_: dict[str, Cuts]
-    _named: bool
-
     def __init__(self, *, method: Any = "mdl", bins: Any = None, encode: Any = "auto") -> None:
         self.method = method
         self.bins = bins

@@ -1,7 +1,5 @@
 """Named probability tables and what is computed on them: elimination orders, junction trees. They know no model."""
 
-from __future__ import annotations
-
 from merula.graphs.factors.conditional import ConditionalDistribution
 from merula.graphs.factors.errors import ImpossibleEvidenceError, NoSampleError, TooWideError
 from merula.graphs.factors.joint import JointDistribution

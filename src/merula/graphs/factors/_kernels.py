@@ -107,8 +107,7 @@ def collect(
     """
     logarithm = 0.0
     for k in range(len(cliques)):
-        start, size, parent = cliques[k, 0], cliques[k, 1], cliques[k, 2]
-        message, width, mine, theirs = cliques[k, 3], cliques[k, 4], cliques[k, 5], cliques[k, 6]
+        start, size, parent, message, width, mine, theirs = cliques[k]
         messages[message : message + width] = 0.0
         if highest:
             raise_to(tables, start, size, messages, message, views, mine, counters)
@@ -135,8 +134,7 @@ def distribute(
 ) -> None:
     """Send messages away from the roots: every table becomes its clique's posterior (Jensen, Lauritzen, Olesen 1990)."""
     for k in range(len(cliques) - 1, -1, -1):
-        start, size, parent = cliques[k, 0], cliques[k, 1], cliques[k, 2]
-        message, width, mine, theirs = cliques[k, 3], cliques[k, 4], cliques[k, 5], cliques[k, 6]
+        start, size, parent, message, width, mine, theirs = cliques[k]
         if parent < 0:
             for i in range(start, start + size):
                 tables[i] /= scales[k]
@@ -153,17 +151,14 @@ def distribute(
 def enter(tables: Array, likelihood: Array, known: Integers, entries: Integers) -> None:
     """Multiply the likelihood of each known variable into its clique; a row of `entries`: start, size, inner, card, index, home."""
     for v in known:
-        start, size, inner = entries[v, 0], entries[v, 1], entries[v, 2]
-        card, index = entries[v, 3], entries[v, 4]
+        start, size, inner, card, index, _ = entries[v]
         level = 0
         for i in range(start, start + size, inner):
             factor = likelihood[index + level]
             if factor != 1.0:
                 for t in range(i, i + inner):
                     tables[t] *= factor
-            level += 1
-            if level == card:
-                level = 0
+            level = level + 1 if level + 1 < card else 0
 
 
 @kernel
@@ -171,14 +166,11 @@ def read(tables: Array, entries: Integers, posteriors: Array) -> None:
     """The posterior of every single variable from calibrated tables."""
     posteriors[:] = 0.0
     for v in range(len(entries)):
-        start, size, inner = entries[v, 0], entries[v, 1], entries[v, 2]
-        card, index = entries[v, 3], entries[v, 4]
+        start, size, inner, card, index, _ = entries[v]
         level = 0
         for i in range(start, start + size, inner):
             total = 0.0
             for t in range(i, i + inner):
                 total += tables[t]
             posteriors[index + level] += total
-            level += 1
-            if level == card:
-                level = 0
+            level = level + 1 if level + 1 < card else 0

@@ -68,8 +68,7 @@ def _log_sums(
 def enter(tables: Array, logs: Array, known: Integers, entries: Integers) -> None:
     """Add the log likelihood of each known variable to its clique, as `_kernels.enter` multiplies."""
     for v in known:
-        start, size, inner = entries[v, 0], entries[v, 1], entries[v, 2]
-        card, index = entries[v, 3], entries[v, 4]
+        start, size, inner, card, index, _ = entries[v]
         level = 0
         for i in range(start, start + size, inner):
             for t in range(i, i + inner):
@@ -85,8 +84,7 @@ def collect(
     logarithm = 0.0
     room = np.empty(cliques[:, 4].max())
     for k in range(len(cliques)):
-        start, size, parent = cliques[k, 0], cliques[k, 1], cliques[k, 2]
-        message, width, mine, theirs = cliques[k, 3], cliques[k, 4], cliques[k, 5], cliques[k, 6]
+        start, size, parent, message, width, mine, theirs = cliques[k]
         if highest:
             room[:width] = -np.inf
             raise_to(tables, start, size, room, 0, views, mine, counters)
@@ -105,8 +103,7 @@ def distribute(tables: Array, messages: Array, cliques: Integers, views: Integer
     """Send messages away from the roots and turn every table into its clique's posterior, as plain probabilities."""
     room = np.empty(cliques[:, 4].max())
     for k in range(len(cliques) - 1, -1, -1):
-        start, size, parent = cliques[k, 0], cliques[k, 1], cliques[k, 2]
-        message, width, mine, theirs = cliques[k, 3], cliques[k, 4], cliques[k, 5], cliques[k, 6]
+        start, size, parent, message, width, mine, theirs = cliques[k]
         if parent >= 0:
             _log_sums(tables, cliques[parent, 0], cliques[parent, 1], room, width, views, theirs, counters)
             for i in range(width):

@@ -15,11 +15,10 @@ from merula.core.arrays import Array
 from merula.data.schema import Label
 from merula.distributions.priors import SUM_TOLERANCE
 from merula.graphs.factors.errors import ImpossibleEvidenceError
-from merula.graphs.factors.events import joined
+from merula.graphs.factors.events import joined, spread
 from merula.graphs.factors.frames import build_table, cell_columns
-from merula.graphs.factors.functions import spread
-from merula.graphs.factors.joint_text import conditional_html, conditional_text
-from merula.graphs.factors.names import Levels, cell_text, chosen, key_of, rank_of, title
+from merula.graphs.factors.joint_text import conditional_parts
+from merula.graphs.factors.names import Levels, cell_text, chosen, key_of, rank_of, set_frozen, title
 from merula.graphs.factors.probability_tables import (
     cell_columns as read_cells,
     checked_size,
@@ -27,7 +26,10 @@ from merula.graphs.factors.probability_tables import (
     placed,
     read_array,
     read_variables,
+    refuse_improbable,
 )
+from merula.show.html import html_table
+from merula.show.text import text_table
 
 if TYPE_CHECKING:
     from merula.graphs.factors.joint import JointDistribution
@@ -73,10 +75,10 @@ class ConditionalDistribution:
     defined: NDArray[np.bool_]
 
     def __init__(self, variables: Any, given: Any, probabilities: Any) -> None:
-        targets, parents = (names or () for names in (read_variables(variables)[0], read_variables(given)[0]))
+        (targets, stated), (parents, known) = read_variables(variables), read_variables(given)
         if not targets or not parents or set(targets) & set(parents):
-            raise ValueError(f"{title(targets, parents)} needs variables and, apart from these, what they are given; state a JointDistribution where nothing is given")  # fmt: skip
-        levels, values = _read(variables, given, probabilities)
+            raise ValueError(f"{title(targets or (), parents or ())} needs variables and, apart from these, what they are given; state a JointDistribution where nothing is given")  # fmt: skip
+        levels, values = _read(targets, parents, {**(known or {}), **(stated or {})}, probabilities)
         self._become(targets, parents, levels, _checked_rows(levels, len(parents), values))
 
     @classmethod
@@ -87,12 +89,8 @@ class ConditionalDistribution:
         return self
 
     def _become(self, variables: tuple[str, ...], parents: tuple[str, ...], levels: Levels, values: Array) -> None:
-        defined = values.any(axis=tuple(range(len(parents), values.ndim)))
-        for array in (values := values.view(), defined):
-            array.flags.writeable = False
-        fields = {"variables": variables, "parents": parents, "levels": MappingProxyType(dict(levels))}
-        for name, value in {**fields, "values": values, "defined": defined}.items():
-            object.__setattr__(self, name, value)
+        defined, known = values.any(axis=tuple(range(len(parents), values.ndim))), MappingProxyType(dict(levels))
+        set_frozen(self, variables=variables, parents=parents, levels=known, values=values, defined=defined)
 
     def given(self, parents: Any = None, /, **levels: Any) -> JointDistribution:
         """P(variables) where every parent is at one level; an undefined row raises `ImpossibleEvidenceError`.
@@ -152,11 +150,6 @@ class ConditionalDistribution:
             raise ValueError(f"{self.title} is undefined where {cell_text(weight.levels, index)}, which has probability {weight.values[index]:g}; state that row")  # fmt: skip
         return values
 
-    def __mul__(self, other: Any) -> JointDistribution:
-        from merula.graphs.factors.joint import JointDistribution
-
-        return self.times(other) if isinstance(other, JointDistribution) else NotImplemented
-
     @property
     def title(self) -> str:
         """``P(category given color, shape)``."""
@@ -171,8 +164,10 @@ class ConditionalDistribution:
 
         own = [self.levels[name] for name in self.variables]
         for index, cell in zip(np.ndindex(self.defined.shape), product(*self._parent_levels().values()), strict=True):
-            row = JointDistribution._of(self.variables, own, self.values[index]) if self.defined[index] else None
-            yield key_of(cell), row
+            yield (
+                key_of(cell),
+                JointDistribution._of(self.variables, own, self.values[index]) if self.defined[index] else None,
+            )
 
     def to_dict(self) -> dict[Any, dict[Any, float] | None]:
         """``{levels of the parents: {levels of the variables: probability}}``, None where a row is undefined.
@@ -204,17 +199,16 @@ class ConditionalDistribution:
         return ConditionalDistribution._of, (self.variables, self.parents, dict(self.levels), np.array(self.values))
 
     def __repr__(self) -> str:
-        return conditional_text(self)
+        return text_table(*conditional_parts(self))
 
     def _repr_html_(self) -> str:
-        return conditional_html(self)
+        return html_table(*conditional_parts(self))
 
 
-def _read(variables: Any, given: Any, probabilities: Any) -> tuple[Levels, Array]:
+def _read(
+    targets: tuple[str, ...], parents: tuple[str, ...], declared: Levels, probabilities: Any
+) -> tuple[Levels, Array]:
     """The levels of parents and variables, and the array of probabilities with the parents' axes first."""
-    (targets, stated), (parents, known) = read_variables(variables), read_variables(given)
-    assert targets is not None and parents is not None
-    declared = {**(known or {}), **(stated or {})}
     if not isinstance(probabilities, Mapping):
         complete = declared if len(declared) == len(parents + targets) else None
         return read_array(parents + targets, complete, probabilities)
@@ -240,15 +234,11 @@ def _checked_rows(levels: Levels, parents: int, values: Array) -> Array:
     """The array with every row normalised; rows of zeros stay, others must hold probabilities that sum to 1 within 1e-6."""
     names = list(levels)
     heading = title(names[parents:], names[:parents])
-    bad = ~((values >= 0) & (values < np.inf))
-    if bad.any():
-        index = tuple(int(axis[0]) for axis in np.nonzero(bad))
-        raise ValueError(f"{heading} holds {values[index]:g} at {cell_text(levels, index)}; probabilities are numbers from 0 to 1")  # fmt: skip
+    refuse_improbable(heading, levels, values)
     totals = values.sum(axis=tuple(range(parents, values.ndim)), keepdims=True)
     wrong = (np.abs(totals - 1) > SUM_TOLERANCE) & (totals != 0)
     if wrong.any():
         index = tuple(int(axis[0]) for axis in np.nonzero(wrong))[:parents]
         row = cell_text({name: levels[name] for name in names[:parents]}, index)
-        total = totals[index].reshape(-1)[0]
-        raise ValueError(f"{heading} sums to {total:.9g} where {row}, expected 1")
+        raise ValueError(f"{heading} sums to {totals[index].reshape(-1)[0]:.9g} where {row}, expected 1")
     return values / np.where(totals == 0, 1.0, totals)

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
 
 from merula.core.arrays import Array
+from merula.core.checks import one_of
 from merula.data.schema import Label, sort_labels
 from merula.data.table import plain_label
-from merula.graphs.factors import information, rules
 from merula.graphs.factors.conditional import ConditionalDistribution
 from merula.graphs.factors.errors import ImpossibleEvidenceError
-from merula.graphs.factors.events import constraints, described, joined, restricted, settled
+from merula.graphs.factors.events import (
+    as_numbers,
+    constraints,
+    described,
+    evaluated,
+    joined,
+    restricted,
+    settled,
+    spread,
+)
 from merula.graphs.factors.frequencies import count_rows
-from merula.graphs.factors.functions import as_numbers, evaluated, spread
-from merula.graphs.factors.named import NamedTable
-from merula.graphs.factors.names import chosen
+from merula.graphs.factors.named import NamedTable, first_largest
+from merula.graphs.factors.names import Levels, chosen, key_of, rank_of
 from merula.graphs.factors.probability_tables import checked_size, read_joint
 
 
@@ -206,7 +215,7 @@ class JointDistribution(NamedTable):
         clear    1    0
         grey   0.5  0.5
         """
-        targets, parents, _ = information.apart(variables, given, (), self.variables)
+        targets, parents, _ = self._apart(variables, given, ())
         table = self.marginal(*parents, *targets)
         weight = table.values.sum(axis=tuple(range(len(parents), len(table.variables))))
         wide = weight.reshape(weight.shape + (1,) * len(targets))
@@ -240,6 +249,8 @@ class JointDistribution(NamedTable):
 
     def __mul__(self, other: Any) -> JointDistribution:
         return self.times(other) if isinstance(other, JointDistribution | ConditionalDistribution) else NotImplemented
+
+    __rmul__ = __mul__  # a conditional times its prior is the same product
 
     # --------------------------------------------------------------------------------------------------- random variables
 
@@ -319,8 +330,13 @@ class JointDistribution(NamedTable):
         >>> throws.independent("first", "second"), throws.independent("first", "second", given="sum")
         (True, False)
         """
-        groups = information.apart(first, second, given, self.variables)
-        return information.largest_dependence(self, *groups) <= tolerance
+        one, other, known = self._apart(first, second, given)
+        groups = [int(np.prod([len(self.levels[name]) for name in names])) for names in (known, one, other)]
+        cells = self.marginal(known + one + other).values.reshape(groups)
+        weight = cells.sum(axis=(1, 2))
+        possible = cells[weight > 0] / weight[weight > 0][:, None, None]
+        separate = possible.sum(axis=2)[:, :, None] * possible.sum(axis=1)[:, None, :]
+        return float(np.abs(possible - separate).max()) <= tolerance
 
     def entropy(self, *variables: str, given: Any = ()) -> float:
         """H(variables given given) in bits, of all variables if none is named: −Σ p·log2 p, with 0·log 0 = 0.
@@ -333,7 +349,7 @@ class JointDistribution(NamedTable):
         """
         known = chosen(given, self.variables)
         asked = chosen(variables, self.variables) or tuple(name for name in self.variables if name not in known)
-        return information.entropy(self, tuple(name for name in asked if name not in known), known)
+        return max(0.0, self._bits(tuple(name for name in asked if name not in known) + known) - self._bits(known))
 
     def mutual_information(self, first: Any, second: Any, *, given: Any = ()) -> float:
         """I(first; second given given) in bits: what knowing one tells about the other; 0 if they are independent.
@@ -347,7 +363,28 @@ class JointDistribution(NamedTable):
         >>> twins.mutual_information("one", "other")
         1.0
         """
-        return information.mutual_information(self, *information.apart(first, second, given, self.variables))
+        one, other, known = self._apart(first, second, given)
+        alone = self._bits(one + known) + self._bits(other + known)
+        return max(0.0, alone - self._bits(one + other + known) - self._bits(known))
+
+    def _bits(self, variables: tuple[str, ...]) -> float:
+        """H(variables) = −Σ p·log2 p, with 0·log 0 = 0."""
+        values = self.marginal(variables).values
+        positive = values[values > 0]
+        return max(0.0, -float((positive * np.log2(positive)).sum()))
+
+    def _apart(self, *groups: Any) -> tuple[tuple[str, ...], ...]:
+        """Three groups of variables, none of them in two, the first two not empty."""
+        found = tuple(chosen(names, self.variables) for names in groups)
+        together = [name for group in found for name in group]
+        twice = next((name for name in together if together.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(
+                f"variable {twice!r} stands in two of the groups {[list(group) for group in found]}; name it once"
+            )
+        if not found[0] or not found[1]:
+            raise ValueError("a group of variables is empty; name at least one variable on either side")
+        return found
 
     # ---------------------------------------------------------------------------------------------------------- decisions
 
@@ -361,7 +398,9 @@ class JointDistribution(NamedTable):
         >>> weather.bayes_rule("rain")
         {'clear': 'no', 'grey': 'yes'}
         """
-        return rules.bayes_rule(self, target)
+        others, values = self._target_last(target)
+        best = [self.levels[target][index] for index in first_largest(values).reshape(-1).tolist()]
+        return dict(zip(map(key_of, product(*others.values())), best, strict=True))
 
     def bayes_error(self, target: str) -> float:
         """How often the Bayes classifier of a variable errs, which no other rule undercuts: 1 − Σ_x max_c P(c, x).
@@ -373,7 +412,7 @@ class JointDistribution(NamedTable):
         >>> round(weather.bayes_error("rain"), 12)
         0.2
         """
-        return rules.bayes_error(self, target)
+        return max(0.0, 1.0 - float(self._target_last(target)[1].max(axis=-1).sum()))
 
     def error_of(self, rule: Any, target: str) -> float:
         """How often a rule errs: P(target ≠ rule(the others)).
@@ -392,4 +431,16 @@ class JointDistribution(NamedTable):
         >>> weather.error_of(lambda sky: "no", "rain")
         0.3
         """
-        return rules.error_of(self, rule, target)
+        others, values = self._target_last(target)
+        names, answers = evaluated(rule, others)
+        indices = np.empty(answers.shape, dtype=np.int64)
+        for cell in np.ndindex(answers.shape):
+            indices[cell] = rank_of(answers[cell], target, self.levels[target])
+        decided = spread(indices, names, tuple(others))[..., None] == np.arange(values.shape[-1])
+        return float(np.where(decided, 0.0, values).sum())
+
+    def _target_last(self, target: str) -> tuple[Levels, Array]:
+        """The other variables' levels, and the table with the target's axis last."""
+        axis = self.variables.index(one_of(target, self.variables, "target"))
+        others = {name: labels for name, labels in self.levels.items() if name != target}
+        return others, np.moveaxis(self.values, axis, -1)

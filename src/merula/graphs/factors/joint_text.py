@@ -1,24 +1,26 @@
-"""Distributions as aligned text and as tables for notebooks; long ones are shortened, and say so."""
+"""Distributions as aligned text, as tables for notebooks (long ones are shortened, and say so) and as bars."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from merula.core.arrays import Array
 from merula.data.schema import Label
 from merula.graphs.factors.names import title
+from merula.show.colors import FOR
 from merula.show.html import html_table
 from merula.show.numbers import short
-from merula.show.text import shortened, text_table
+from merula.show.plots import draw_on, literal
+from merula.show.text import shortened
 
 if TYPE_CHECKING:
     from merula.graphs.factors.conditional import ConditionalDistribution
     from merula.graphs.factors.named import NamedTable
 
-MOST_ROWS, MOST_COLUMNS, LONGEST, DIGITS = 20, 12, 36, 6
+MOST_ROWS, MOST_COLUMNS, LONGEST, DIGITS, MOST_BARS = 20, 12, 36, 6, 50
 UNDEFINED = "undefined"
 Parts = tuple[str, list[list[str]], int, str]  # heading, rows, how many cells of each are names, note
 
@@ -30,29 +32,14 @@ def shown(level: Label) -> str:
     )
 
 
-def joint_text(joint: NamedTable) -> str:
-    """``P(color, shape)`` above its cells."""
-    return text_table(*_joint(joint))
-
-
 def joint_html(joint: NamedTable) -> str:
     """The cells as a table; two variables as rows and columns."""
     if len(joint.variables) != 2 or joint.values.shape[0] > MOST_ROWS or joint.values.shape[1] > MOST_COLUMNS:
-        return html_table(*_joint(joint))
+        return html_table(*joint_parts(joint))
     down, across = joint.variables
     head = [f"{down} \\ {across}", *map(shown, joint.levels[across])]
     body = [[shown(level), *_numbers(row)] for level, row in zip(joint.levels[down], joint.values, strict=True)]
     return html_table(title(joint.variables), [head, *body], 1)
-
-
-def conditional_text(conditional: ConditionalDistribution) -> str:
-    """``P(category given color, shape)`` above a row for each combination of the parents."""
-    return text_table(*_conditional(conditional))
-
-
-def conditional_html(conditional: ConditionalDistribution) -> str:
-    """A row for each combination of the parents."""
-    return html_table(*_conditional(conditional))
 
 
 def left_out(rows: int) -> str:
@@ -60,7 +47,7 @@ def left_out(rows: int) -> str:
     return f"({rows - MOST_ROWS:,} more rows not shown)" if rows > MOST_ROWS else ""
 
 
-def _joint(joint: NamedTable) -> Parts:
+def joint_parts(joint: NamedTable) -> Parts:
     """The names, then the first cells: their levels and probability."""
     names, values = joint.variables, joint.values.ravel()[:MOST_ROWS]
     rows = [[*(shortened(name, LONGEST) for name in names), "probability"]]
@@ -68,7 +55,7 @@ def _joint(joint: NamedTable) -> Parts:
     return title(names), rows, len(names), left_out(joint.values.size)
 
 
-def _conditional(conditional: ConditionalDistribution) -> Parts:
+def conditional_parts(conditional: ConditionalDistribution) -> Parts:
     """The parents' names and the cells' levels, then the first rows: the parents' levels and the probabilities given them."""
     parents, defined = conditional.parents, conditional.defined.ravel()
     values = conditional.values.reshape(len(defined), -1)
@@ -90,3 +77,24 @@ def _levels(table: NamedTable | ConditionalDistribution, names: Sequence[str], f
 
 def _numbers(values: Array) -> list[str]:
     return [short(value, DIGITS) for value in values]
+
+
+def bars(joint: NamedTable, ax: Any = None) -> Any:
+    """The axes with a bar for each level, from top to bottom, and a line for the standard error of an estimate."""
+    if len(joint.variables) != 1:
+        raise ValueError(f"{title(joint.variables)} has {len(joint.variables)} variables, bars show one; take marginal() or given() first")  # fmt: skip
+    (name,) = joint.variables
+    if len(joint.values) > MOST_BARS:
+        raise ValueError(f"{name!r} has {len(joint.values)} levels, bars show at most {MOST_BARS}; derive() a coarser variable, or use to_frame()")  # fmt: skip
+    labels = [literal(shown(level)) for level in joint.levels[name]]
+    return draw_on(ax, (5, 0.9 + 0.32 * len(labels)), [*labels, name], lambda ax: _draw(ax, joint, labels))
+
+
+def _draw(ax: Any, joint: NamedTable, labels: list[str]) -> None:
+    indices, errors = np.arange(len(labels)), getattr(joint, "standard_errors", None)
+    ax.barh(indices, joint.values, xerr=errors, color=FOR, height=0.7)
+    for index, value in zip(indices, joint.values, strict=True):
+        reach = value + (0.0 if errors is None else errors[index])
+        ax.annotate(short(value), (reach, index), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small")  # fmt: skip
+    ax.set_yticks(indices, labels)
+    ax.set(xlim=(0, 1.25 * max(joint.values)), ylim=(len(labels) - 0.4, -0.6), xlabel=literal(title(joint.variables)))

@@ -47,11 +47,8 @@ class Views:
                 axes[-1] = [axes[-1][0] * size, stride]
             else:
                 axes.append([size, stride])
-        start = len(self.flat)
-        axes = axes or [[1, 0]]
-        self.flat.append(len(axes))
-        for size, stride in axes:
-            self.flat += (size, stride)
+        start, axes = len(self.flat), axes or [[1, 0]]
+        self.flat += [len(axes), *(number for axis in axes for number in axis)]
         return start
 
 
@@ -118,8 +115,7 @@ def build_tree(
     >>> build_tree([2, 3, 4], [(0, 1), (1, 2)], together=(0, 2)).cliques
     ((0, 1, 2),)
     """
-    wanted = [*scopes, together] if together else scopes
-    cliques, edges = _maximal(eliminate(cards, wanted, limit).cliques)
+    cliques, edges = _maximal(eliminate(cards, [*scopes, together] if together else scopes, limit).cliques)
     needed, sizes = set(together), [prod(cards[v] for v in clique) for clique in cliques]
     holding = [k for k, clique in enumerate(cliques) if needed <= clique]
     root = min(holding, key=sizes.__getitem__) if together else max(holding, key=sizes.__getitem__, default=0)
@@ -164,14 +160,13 @@ def _rooted(
         seen[start] = True
         while waiting:
             k, parent, variables, shared = waiting.pop()
-            index = len(found)
             found.append((k, parent, variables, shared))
             for child, separator in edges[k]:
                 if not seen[child]:
                     seen[child] = True
                     first = [v for v in variables if v in separator]
-                    rest = sorted(cliques[child] - separator)
-                    waiting.append((child, index, (*first, *rest), len(first)))
+                    own = (*first, *sorted(cliques[child] - separator))
+                    waiting.append((child, len(found) - 1, own, len(first)))
     back = len(found) - 1
     found.reverse()
     return JunctionTree(

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from merula.core.arrays import Array
 from merula.data.schema import Label
 from merula.graphs.factors.frames import build_table, cell_columns
-from merula.graphs.factors.joint_plot import bars
-from merula.graphs.factors.joint_text import joint_html, joint_text
-from merula.graphs.factors.names import key_of, levels_of, rank_of
-from merula.graphs.factors.rules import first_largest
+from merula.graphs.factors.joint_text import bars, joint_html, joint_parts
+from merula.graphs.factors.names import key_of, levels_of, rank_of, set_frozen
+from merula.show.text import text_table
+
+TIE = 1e-12  # probabilities this close, relative to the larger, are taken for equal
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False, slots=True)
@@ -36,15 +37,9 @@ class NamedTable:
         return self
 
     def _become(self, variables: tuple[str, ...], levels: Any, values: Array) -> None:
-        if isinstance(levels, Mapping):
-            by_name = {name: levels[name] for name in variables}
-        else:
-            by_name = dict(zip(variables, levels, strict=True))
-        shared = values.view()
-        shared.flags.writeable = False
-        object.__setattr__(self, "variables", variables)
-        object.__setattr__(self, "levels", MappingProxyType(by_name))
-        object.__setattr__(self, "values", shared)
+        by_axis = [levels[name] for name in variables] if isinstance(levels, Mapping) else levels
+        by_name = dict(zip(variables, by_axis, strict=True))
+        set_frozen(self, variables=variables, levels=MappingProxyType(by_name), values=values)
 
     def __getitem__(self, key: Any) -> float:
         cell = levels_of(key)
@@ -131,17 +126,6 @@ class NamedTable:
             raise ValueError("a variable is called 'probability', as is the column of the probabilities; use to_dict()")
         return {**cell_columns(self.levels, np.arange(self.values.size)), "probability": self.values.reshape(-1)}
 
-    def _values_like(self, other: NamedTable) -> Array | None:
-        """The probabilities in the order of another's variables and levels; None if these are not the same."""
-        if {name: frozenset(labels) for name, labels in self.levels.items()} != {
-            name: frozenset(labels) for name, labels in other.levels.items()
-        }:
-            return None
-        values = self.values.transpose([self.variables.index(name) for name in other.variables])
-        for axis, name in enumerate(other.variables):
-            values = values.take([self.levels[name].index(label) for label in other.levels[name]], axis=axis)
-        return values
-
     def allclose(self, other: NamedTable, tolerance: float = 1e-9) -> bool:
         """True if both distribute the same variables alike, in whichever order they and their levels stand.
 
@@ -151,8 +135,14 @@ class NamedTable:
         >>> mr.JointDistribution("coin", {"heads": 0.1 + 0.2, "tails": 0.7}).allclose(mr.JointDistribution("coin", {"tails": 0.7, "heads": 0.3}))
         True
         """
-        values = self._values_like(other)
-        return values is not None and bool((np.abs(values - other.values) <= tolerance).all())
+        if {name: frozenset(labels) for name, labels in self.levels.items()} != {
+            name: frozenset(labels) for name, labels in other.levels.items()
+        }:
+            return False
+        values = self.values.transpose([self.variables.index(name) for name in other.variables])
+        for axis, name in enumerate(other.variables):
+            values = values.take([self.levels[name].index(label) for label in other.levels[name]], axis=axis)
+        return bool((np.abs(values - other.values) <= tolerance).all())
 
     def __eq__(self, other: object) -> bool:
         return self.allclose(other, 0.0) if isinstance(other, NamedTable) else NotImplemented
@@ -164,7 +154,12 @@ class NamedTable:
         return type(self)._of, (self.variables, dict(self.levels), np.array(self.values))
 
     def __repr__(self) -> str:
-        return joint_text(self)
+        return text_table(*joint_parts(self))
 
     def _repr_html_(self) -> str:
         return joint_html(self)
+
+
+def first_largest(values: Array) -> NDArray[np.int64]:
+    """The place of the largest value along the last axis, the first of those that are equal but for rounding."""
+    return np.asarray((values >= values.max(axis=-1, keepdims=True) * (1 - TIE)).argmax(axis=-1))

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+import numpy as np
+
 from merula.core.checks import one_of
 from merula.data.schema import Label
 from merula.data.table import plain_label
@@ -31,8 +33,7 @@ def chosen(names: Any, variables: Iterable[str], what: str = "a variable") -> tu
     """One name or several, every one among the variables and none twice."""
     if not isinstance(names, Iterable):
         raise ValueError(f"{what} is {names!r}, expected a name or several")
-    asked = (names,) if isinstance(names, str) else tuple(names)
-    found = tuple(one_of(name, variables, what) for name in asked)
+    found = tuple(one_of(name, variables, what) for name in ([names] if isinstance(names, str) else names))
     twice = next((name for name in found if found.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"{what} is named more than once: {twice!r} in {list(found)}")
@@ -49,6 +50,15 @@ def rank_of(level: Any, name: str, levels: Sequence[Label]) -> int:
         hint = f"; did you mean {words[near[0]]!r}?" if near else ""
         listed = ", ".join(map(repr, levels[:MOST_NAMED])) + (", …" if len(levels) > MOST_NAMED else "")
         raise ValueError(f"{name!r} has no level {level!r}, expected one of {listed}{hint}") from None
+
+
+def set_frozen(instance: Any, **fields: Any) -> None:
+    """Set the fields of a frozen instance, once; arrays become views that cannot be written to."""
+    for name, value in fields.items():
+        if isinstance(value, np.ndarray):
+            value = value.view()
+            value.flags.writeable = False
+        object.__setattr__(instance, name, value)
 
 
 def key_of(levels: tuple[Label, ...]) -> Any:

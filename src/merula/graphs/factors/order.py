@@ -63,8 +63,11 @@ def eliminate(cards: Sequence[int], scopes: Sequence[Sequence[int]], limit: floa
 def _moral(count: int, scopes: Sequence[Sequence[int]]) -> Bits:
     """Which variables share a table, as one row of bits for each."""
     adjacent = np.zeros((count, (count + 63) // 64), np.uint64)
-    ends = np.cumsum([len(scope) for scope in scopes], dtype=np.int64)
-    _connect(adjacent, np.array([v for scope in scopes for v in scope], np.int64), ends)
+    _connect(
+        adjacent,
+        np.array([v for scope in scopes for v in scope], np.int64),
+        np.cumsum([len(scope) for scope in scopes], dtype=np.int64),
+    )
     return adjacent
 
 
@@ -190,8 +193,7 @@ def _order(adjacent: Bits, sizes: Array, rule: int, seed: int, bound: float, ord
                 continue
             stale[around[i]] = True
             if filled and rule != WEIGHT:  # a new edge changes what its ends' neighbours lack
-                further = _members(adjacent[around[i]], beyond)
-                for j in range(further):
+                for j in range(_members(adjacent[around[i]], beyond)):
                     stale[beyond[j]] = True
     return float(entries)
 

@@ -78,14 +78,19 @@ def checked_size(levels: Levels) -> tuple[int, ...]:
     return shape
 
 
-def checked_values(levels: Levels, array: Array) -> Array:
-    """The array itself if it holds probabilities that sum to 1 within 1e-6, then normalised; else a ValueError."""
+def refuse_improbable(heading: str, levels: Levels, array: Array) -> None:
+    """A ValueError naming the first cell that holds no probability: it is negative, infinite or NaN."""
     bad = ~((array >= 0) & (array < np.inf))
     if bad.any():
         index = tuple(int(axis[0]) for axis in np.nonzero(bad))
         raise ValueError(
-            f"{title(levels)} holds {array[index]:g} at {cell_text(levels, index)}; probabilities are numbers from 0 to 1"
+            f"{heading} holds {array[index]:g} at {cell_text(levels, index)}; probabilities are numbers from 0 to 1"
         )
+
+
+def checked_values(levels: Levels, array: Array) -> Array:
+    """The array itself if it holds probabilities that sum to 1 within 1e-6, then normalised; else a ValueError."""
+    refuse_improbable(title(levels), levels, array)
     total = float(array.sum())
     if abs(total - 1) > SUM_TOLERANCE:
         raise ValueError(
@@ -132,8 +137,8 @@ def cell_columns(names: Sequence[str], cells: Mapping[Any, Any]) -> tuple[dict[s
     strange = next((key for key in keys if not isinstance(key, tuple) or len(key) != len(names)), None)
     if strange is not None:
         raise ValueError(f"the cell {strange!r} does not name one level for each of {list(names)}; write it as a tuple")
-    columns = {name: [plain_label(key[axis]) for key in keys] for axis, name in enumerate(names)}
-    return distinct_cells(columns), list(cells.values())
+    labels = distinct_cells({name: [plain_label(key[axis]) for key in keys] for axis, name in enumerate(names)})
+    return labels, list(cells.values())
 
 
 def distinct_cells(columns: dict[str, list[Label]]) -> dict[str, list[Label]]:
@@ -150,9 +155,9 @@ def distinct_cells(columns: dict[str, list[Label]]) -> dict[str, list[Label]]:
 def placed(levels: Levels, columns: Mapping[str, Sequence[Label]], numbers: Any) -> Array:
     """The array of a table's probabilities: each row at the place of its levels, 0 where there is none."""
     shape, probabilities = checked_size(levels), numbers_of(numbers)
-    values = np.zeros(shape)
     if not levels:
         return probabilities.reshape(())
+    values = np.zeros(shape)
     ranks = [{label: rank for rank, label in enumerate(labels)} for labels in levels.values()]
     indices = [[rank[label] for label in columns[name]] for name, rank in zip(levels, ranks, strict=True)]
     flat = np.ravel_multi_index(tuple(np.array(index, dtype=np.int64) for index in indices), shape)
@@ -198,8 +203,8 @@ def read_columns(joint: Any) -> dict[str, list[Any]]:
     if "probability" not in columns:
         raise ValueError(f"the joint has columns {list(columns)}; one of them must be 'probability'")
     numbers = columns.pop("probability")
-    labels = {name: [plain_label(value) for value in values] for name, values in columns.items()}
-    return {**distinct_cells(labels), "probability": numbers}
+    labels = distinct_cells({name: [plain_label(value) for value in values] for name, values in columns.items()})
+    return {**labels, "probability": numbers}
 
 
 def _series_table(series: Any) -> Any:

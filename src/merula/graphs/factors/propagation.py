@@ -107,16 +107,14 @@ class Propagation:
     def _lay_out(self, scopes: Sequence[Sequence[int]]) -> None:
         tree, views = self.tree, Views()
         starts = np.concatenate(([0], np.cumsum(tree.sizes, dtype=np.int64)))
-        self.cliques = np.zeros((len(tree.cliques), 7), np.int64)
-        room = 0
+        self.cliques, self.room = np.zeros((len(tree.cliques), 7), np.int64), 0
         for k, clique in enumerate(tree.cliques):
             separator, parent = clique[: tree.separators[k]], tree.parents[k]
             width = tree.size(separator)
             mine = views.add(tree.shape(k), tree.strides(k, separator))
             theirs = views.add(tree.shape(parent), tree.strides(parent, separator)) if parent >= 0 else -1
-            self.cliques[k] = starts[k], tree.sizes[k], parent, room, width, mine, theirs
-            room += width
-        self.room = room
+            self.cliques[k] = starts[k], tree.sizes[k], parent, self.room, width, mine, theirs
+            self.room += width
         self.homes = [tree.home(scope) for scope in scopes]
         self._scope_views = [
             views.add(tree.shape(k), tree.strides(k, scope)) for k, scope in zip(self.homes, scopes, strict=True)
@@ -129,13 +127,11 @@ class Propagation:
         """Where each variable is entered and read: its smallest clique, and how far its levels lie apart there."""
         tree, root = self.tree, len(self.tree.cliques) - 1
         self.entries = np.zeros((len(tree.cards), 6), np.int64)
-        position = 0
+        self.indices = np.concatenate(([0], np.cumsum(tree.cards, dtype=np.int64)))
         for v, card in enumerate(tree.cards):
             k = root if v in self._asked else tree.home((v,))
             after = tree.cliques[k][tree.cliques[k].index(v) + 1 :]
-            self.entries[v] = starts[k], tree.sizes[k], tree.size(after), card, position, k
-            position += card
-        self.indices = np.append(self.entries[:, 4], position)
+            self.entries[v] = starts[k], tree.sizes[k], tree.size(after), card, self.indices[v], k
 
     def _lay_out_members(self) -> None:
         """Which variables a clique has and shares with its parent: what rows leave open is found from these."""
@@ -158,21 +154,18 @@ class Propagation:
 
     def fill(self, factors: Sequence[Array]) -> Array:
         """The clique tables with every factor multiplied in: one array for each scope, its axes in the scope's order."""
-        tables, counters = np.ones(self.cost), self._counters()
-        for factor, k, view in zip(factors, self.homes, self._scope_views, strict=True):
-            values = np.ascontiguousarray(factor).reshape(-1)
-            start, size = self.cliques[k, :2]
-            kernels.multiply(tables, start, size, values, 0, self.views, view, counters)
-        return tables
+        return self._merged(factors, np.ones(self.cost), kernels.multiply)
 
     def fill_logs(self, factors: Sequence[Array]) -> Array:
         """The logarithms of the clique tables, from the logarithms of the factors."""
-        tables, counters = np.zeros(self.cost), self._counters()
+        return self._merged(factors, np.zeros(self.cost), log_kernels.add)
+
+    def _merged(self, factors: Sequence[Array], tables: Array, merge: Callable[..., Any]) -> Array:
+        """The clique tables, in place, with every factor multiplied or added in."""
+        counters = self._counters()
         for factor, k, view in zip(factors, self.homes, self._scope_views, strict=True):
-            start, size = self.cliques[k, :2]
-            log_kernels.add(
-                tables, start, size, np.ascontiguousarray(factor).reshape(-1), 0, self.views, view, counters
-            )
+            values = np.ascontiguousarray(factor).reshape(-1)
+            merge(tables, *self.cliques[k, :2], values, 0, self.views, view, counters)
         return tables
 
     def filled(self, factors: Sequence[Array]) -> Filled:
@@ -188,8 +181,7 @@ class Propagation:
         found = self._collect(fresh, likelihoods)
         if not found.log > -np.inf:
             return found.log, np.zeros([self.tree.cards[v] for v in self.together])
-        clique = self.tree.cliques[-1]
-        table = found.tables[self.cliques[-1, 0] :]
+        clique, table = self.tree.cliques[-1], found.tables[self.cliques[-1, 0] :]
         if found.logarithms:
             table = np.exp(table - table.max())
         table = table.reshape(self.tree.shape(len(self.tree.cliques) - 1))
@@ -291,8 +283,7 @@ class Propagation:
         self, fresh: Filled, codes: Codes, weights: Array, n_jobs: int | None = None
     ) -> tuple[Array, Array]:
         """The log evidence of each row, and the sum of all rows' clique posteriors, each times its weight."""
-        expected = np.zeros(self.cost)
-        nothing = np.empty((len(codes), 0))
+        expected, nothing = np.zeros(self.cost), np.empty((len(codes), 0))
         logs, _ = self._rows(fresh.plain(), codes, weights, -1, NO_FACTORS, nothing, expected, n_jobs)
         low = np.flatnonzero((logs < LOW) & (weights > 0))
         tables = fresh.logarithms() if len(low) else nothing
@@ -318,8 +309,7 @@ class Propagation:
         """The log evidence of rows, and what was taken off their own factors; expected counts are added in block order."""
         logs, constants = np.empty(len(codes)), np.zeros(len(codes))
         size = BLOCK if len(expected) else max(1, min(ROWS, ENTRIES // max(1, factors.width)))
-        layout = self._factor_layout(factors)
-        columns = np.ascontiguousarray(codes.T, np.int32)
+        layout, columns = self._factor_layout(factors), np.ascontiguousarray(codes.T, np.int32)
         masses = np.ones(len(codes)) if len(weights) < len(codes) else weights
 
         def block(start: int) -> Array:
@@ -341,9 +331,8 @@ class Propagation:
         """For each row factor: its clique, where it begins in a row, and how it moves along each variable of the clique."""
         layout = np.zeros((factors.count, 2 + max(map(len, self.tree.cliques), default=0)), np.int64)
         starts = np.cumsum([0, *self._row_widths(factors)])
-        for i in range(factors.count):
-            scope = self.scopes[len(self.scopes) - factors.count + i]
-            k = self.homes[len(self.scopes) - factors.count + i]
+        for i, factor in enumerate(range(len(self.scopes) - factors.count, len(self.scopes))):
+            scope, k = self.scopes[factor], self.homes[factor]
             layout[i, :2] = k, starts[i]
             layout[i, 2 : 2 + len(self.tree.cliques[k])] = self.tree.strides(k, scope)
         return layout

@@ -11,6 +11,7 @@ import numpy as np
 from merula.core.arrays import Array
 from merula.data.schema import Label
 from merula.graphs.factors.joint import JointDistribution
+from merula.graphs.factors.names import set_frozen
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False, slots=True)
@@ -48,10 +49,7 @@ class SampledDistribution(JointDistribution):
     ) -> SampledDistribution:
         """The frequencies with the square roots of their variances; none may be 0, as no number of draws shows all cells."""
         self = cls._of(variables, levels, frequencies)
-        errors = np.sqrt(variances + 1 / size**2)
-        errors.flags.writeable = False
-        object.__setattr__(self, "standard_errors", errors)
-        object.__setattr__(self, "effective_sample_size", float(size))
+        set_frozen(self, standard_errors=np.sqrt(variances + 1 / size**2), effective_sample_size=float(size))
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -17,8 +17,8 @@ from itertools import product
 import numpy as np
 
 from merula.core.arrays import Array
-from merula.data.schema import Label
 from merula.graphs.formats.checks import (
+    Levels,
     declared,
     filled,
     finished,
@@ -28,7 +28,13 @@ from merula.graphs.formats.checks import (
     table_shape,
     writable,
 )
-from merula.graphs.formats.identifiers import decode_words, encode_words, level_texts, safe_identifiers, with_originals
+from merula.graphs.formats.identifiers import (
+    identifiers_of,
+    kept_originals,
+    level_texts,
+    safe_identifiers,
+    with_originals,
+)
 from merula.graphs.formats.reading import (
     QUOTED,
     QUOTED_OR_BARE,
@@ -49,7 +55,7 @@ BLOCK = re.compile(
     re.DOTALL,
 )
 TYPE = re.compile(r"type\s+(?P<kind>[\w-]+)\s*(?:\[\s*(?P<count>\d+)\s*\])?\s*(?:\{(?P<labels>.*)\})?", re.DOTALL)
-KEPT = re.compile(r"property\s+merula_(?P<what>name|levels)\s*=\s*(?P<words>\S+)")
+KEPT = re.compile(r"property\s+(?P<what>merula_name|merula_levels)\s*=\s*(?P<words>\S+)")
 WHOLE = re.compile(r"(?P<what>table|default)\b(?P<numbers>.*)", re.DOTALL)
 KEYWORDS = {"network", "variable", "probability", "property", "type", "discrete", "table", "default"}
 SAFE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -64,15 +70,6 @@ class Block:
     about: str
     offset: int
     statements: list[tuple[int, str]] = field(default_factory=list)
-
-
-@dataclass
-class Variables:
-    """What the variable blocks say: identifiers of variables and states, and the originals kept in properties."""
-
-    levels: dict[str, tuple[Label, ...]]
-    names: dict[str, str]
-    labels: dict[str, list[str]]
 
 
 def parse(text: str) -> list[Node]:
@@ -94,11 +91,15 @@ def parse(text: str) -> list[Node]:
         text = without_comments(text, COMMENT)
     try:
         blocks = list(_blocks(text))
-        variables = _variables([block for block in blocks if block.kind == "variable"])
-        nodes = [_node(block, variables.levels) for block in blocks if block.kind == "probability"]
+        variables = [block for block in blocks if block.kind == "variable"]
+        levels = declared((block.about, _states(block)) for block in variables)
+        nodes = [_node(block, levels) for block in blocks if block.kind == "probability"]
     except Misread as error:
         raise error.at_line(text) from None
-    return with_originals(finished(variables.levels, nodes), variables.names, variables.labels)
+    kept = [(block.about, KEPT.match(statement)) for block in variables for _, statement in block.statements]
+    return with_originals(
+        finished(levels, nodes), ((name, found["what"], found["words"]) for name, found in kept if found)
+    )
 
 
 def _blocks(text: str) -> Iterator[Block]:
@@ -125,21 +126,6 @@ def _blocks(text: str) -> Iterator[Block]:
         yield block
 
 
-def _variables(blocks: Sequence[Block]) -> Variables:
-    pairs: list[tuple[str, Sequence[Label]]] = []
-    names: dict[str, str] = {}
-    labels: dict[str, list[str]] = {}
-    for block in blocks:
-        pairs.append((block.about, _states(block)))
-        for _, statement in block.statements:
-            kept = KEPT.match(statement)
-            if kept and kept["what"] == "name":
-                names[block.about] = decode_words(kept["words"])[0]
-            elif kept:
-                labels[block.about] = decode_words(kept["words"])
-    return Variables(declared(pairs), names, labels)
-
-
 def _states(block: Block) -> list[str]:
     """The states that a variable block declares."""
     types = [(index, TYPE.fullmatch(text)) for index, text in block.statements if text.startswith("type")]
@@ -161,21 +147,18 @@ def _states(block: Block) -> list[str]:
     return labels
 
 
-def _node(block: Block, levels: Mapping[str, tuple[Label, ...]]) -> Node:
+def _node(block: Block, levels: Levels) -> Node:
     """The node of a probability block."""
     try:
         name, *parents = _header(block.about, levels)
-        table_shape(name, parents, levels)
-    except ValueError as error:
-        raise Misread(str(error), block.offset) from None
-    table = _table(block, name, parents, levels)
-    try:
-        return probability_node(name, parents, levels, table)
+        return probability_node(name, parents, levels, _table(block, name, parents, levels))
+    except Misread:  # of a statement, whose place is known better
+        raise
     except ValueError as error:
         raise Misread(str(error), block.offset) from None
 
 
-def _header(header: str, levels: Mapping[str, tuple[Label, ...]]) -> list[str]:
+def _header(header: str, levels: Levels) -> list[str]:
     """The variable and its parents, from what stands in the parentheses after ``probability``."""
     if unquoted(header) in levels:
         return [unquoted(header)]
@@ -205,7 +188,7 @@ def _header(header: str, levels: Mapping[str, tuple[Label, ...]]) -> list[str]:
     )
 
 
-def _table(block: Block, name: str, parents: Sequence[str], levels: Mapping[str, tuple[Label, ...]]) -> Array:
+def _table(block: Block, name: str, parents: Sequence[str], levels: Levels) -> Array:
     """P(name given parents) from the rows, the ``table`` and the ``default`` of a block."""
     size, shape = len(levels[name]), table_shape(name, parents, levels)
     whole: Array | None = None
@@ -233,9 +216,7 @@ def _table(block: Block, name: str, parents: Sequence[str], levels: Mapping[str,
     return table.reshape(shape)
 
 
-def _whole(
-    found: re.Match[str], index: int, name: str, parents: Sequence[str], levels: Mapping[str, tuple[Label, ...]]
-) -> Array:
+def _whole(found: re.Match[str], index: int, name: str, parents: Sequence[str], levels: Levels) -> Array:
     """A table from ``table`` (own states slowest, last parent fastest) or ``default`` (one row for all)."""
     shape = table_shape(name, parents, levels)
     try:
@@ -249,7 +230,7 @@ def _whole(
 
 
 def _rows(
-    rows: Sequence[tuple[int, str]], name: str, parents: Sequence[str], levels: Mapping[str, tuple[Label, ...]]
+    rows: Sequence[tuple[int, str]], name: str, parents: Sequence[str], levels: Levels
 ) -> tuple[list[int], Array]:
     """Which row of the table each row of the file is, and the numbers of all of them at once."""
     size, step = len(levels[name]), 1
@@ -261,8 +242,7 @@ def _rows(
     words: list[str] = []
     for offset, row in rows:
         labels, _, tail = row.rpartition(")")
-        index = _index(labels[1:], steps, offset, name, parents)
-        if indices.setdefault(index, offset) != offset:
+        if indices.setdefault(_index(labels[1:], steps, offset, name, parents), offset) != offset:
             raise Misread(f"the row {labels}) of {name!r} is given twice", offset)
         new = tail.replace(",", " ").split()
         if len(new) != size:
@@ -278,9 +258,8 @@ def _rows(
 
 def _index(text: str, steps: Sequence[dict[str, int]], offset: int, name: str, parents: Sequence[str]) -> int:
     """The number of the row whose parents' states are named in a text."""
-    words = text.split(",")
     try:
-        return sum([step[word.strip()] for step, word in zip(steps, words, strict=True)])
+        return sum([step[word.strip()] for step, word in zip(steps, text.split(","), strict=True)])
     except (KeyError, ValueError):
         pass
     if not steps and not text.strip():
@@ -321,24 +300,18 @@ def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     <BLANKLINE>
     """
     tables = writable(nodes)
-    names = safe_identifiers([node.name for node in tables], SAFE_NAME, KEYWORDS, case_matters=False)
-    identifier = dict(zip((node.name for node in tables), names, strict=True))
+    identifier = identifiers_of(tables, SAFE_NAME, KEYWORDS, case_matters=False)
     states = {node.name: safe_identifiers(level_texts(node), SAFE_LABEL, KEYWORDS, stem="state") for node in tables}
     lines = [f"network {safe_identifiers([name], SAFE_NAME, KEYWORDS)[0]} {{", "}"]
-    for node in tables:
-        lines += _variable_lines(node, identifier[node.name], states[node.name])
-    for node in tables:
-        lines += _probability_lines(node, identifier, states)
+    lines += [line for node in tables for line in _variable_lines(node, identifier[node.name], states[node.name])]
+    lines += [line for node in tables for line in _probability_lines(node, identifier, states)]
     return "\n".join(lines) + "\n"
 
 
 def _variable_lines(node: Node, identifier: str, states: Sequence[str]) -> list[str]:
     lines = [f"variable {identifier} {{", f"  type discrete [ {len(states)} ] {{ {', '.join(states)} }};"]
-    if identifier != node.name:
-        lines.append(f"  property merula_name = {encode_words([node.name])};")
-    if list(states) != level_texts(node):
-        lines.append(f"  property merula_levels = {encode_words(level_texts(node))};")
-    return [*lines, "}"]
+    kept = kept_originals(node.name, level_texts(node), identifier, states)
+    return [*lines, *(f"  property {what} = {words};" for what, words in kept.items()), "}"]
 
 
 def _probability_lines(node: Node, identifier: Mapping[str, str], states: Mapping[str, Sequence[str]]) -> list[str]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from math import prod
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from merula.core.arrays import Array
 from merula.data.schema import Label
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
+from merula.graphs.structure.graph import find_cycle
 
 EXACT = 1e-12  # a row this near to 1 is kept bit for bit
 TOLERANCE = 1e-6  # a row this near to 1 is normalised
@@ -134,29 +135,9 @@ def finished(names: Iterable[str], nodes: Sequence[Kind]) -> list[Kind]:
 
 def refuse_cycle(parents: Mapping[str, Collection[str]]) -> None:
     """Raise, with the cycle, where following parents leads back to the start."""
-    waiting = {name: len(set(known)) for name, known in parents.items()}
-    children: dict[str, list[str]] = {name: [] for name in parents}
-    for name, known in parents.items():
-        for parent in set(known):
-            children[parent].append(name)
-    ready = [name for name, count in waiting.items() if not count]
-    while ready:
-        for child in children[ready.pop()]:
-            waiting[child] -= 1
-            if not waiting[child]:
-                ready.append(child)
-    left = {name for name, count in waiting.items() if count}
-    if left:
-        _report_cycle(parents, left)
-
-
-def _report_cycle(parents: Mapping[str, Collection[str]], left: set[str]) -> NoReturn:
-    name, path = min(left), dict[str, None]()
-    while name not in path:  # among what is left, everybody has a parent that is left
-        path[name] = None
-        name = min(left.intersection(parents[name]))
-    cycle = [name, *reversed(list(path)[list(path).index(name) :])]
-    raise ValueError(f"the arcs form a cycle: {' → '.join(cycle)}; take one of them out")
+    cycle = find_cycle(parents)
+    if cycle:
+        raise ValueError(f"the arcs form a cycle: {' → '.join(cycle)}; take one of them out")
 
 
 def writable(nodes: Sequence[AnyNode]) -> list[Node]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 from unicodedata import normalize
 from urllib.parse import quote, unquote
 
-from merula.graphs.network.node import Node, NoisyNode
+from merula.graphs.network.node import AnyNode, Node, NoisyNode
 
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SPELLED = {
@@ -25,6 +25,7 @@ SPELLED = {
 }
 SYMBOL = re.compile("|".join(map(re.escape, SPELLED)))
 Discrete = TypeVar("Discrete", bound=Node | NoisyNode)
+NAME, LEVELS = "merula_name", "merula_levels"  # the properties of our files that keep originals
 EMPTY = "%"  # a lone percent sign stands for the empty word
 
 
@@ -99,6 +100,14 @@ def decode_words(text: str) -> list[str]:
     return ["" if word == EMPTY else unquote(word, errors="surrogatepass") for word in text.strip().split(",")]
 
 
+def identifiers_of(
+    nodes: Sequence[AnyNode], safe: re.Pattern[str] = WORD, reserved: Collection[str] = (), case_matters: bool = True
+) -> dict[str, str]:
+    """A safe identifier for each node, by its name."""
+    names = [node.name for node in nodes]
+    return dict(zip(names, safe_identifiers(names, safe, reserved, case_matters=case_matters), strict=True))
+
+
 def level_texts(node: Node | NoisyNode) -> list[str]:
     """The levels as words, which is all that other programs' formats hold."""
     texts = [str(level) for level in node.levels]
@@ -109,11 +118,27 @@ def level_texts(node: Node | NoisyNode) -> list[str]:
     return texts
 
 
-def with_originals(
-    nodes: Sequence[Discrete], names: Mapping[str, str], levels: Mapping[str, Sequence[str]]
-) -> list[Discrete]:
-    """The nodes under the original names and levels that a file of ours keeps beside its identifiers."""
-    if not names and not levels:
+def kept_originals(name: str, levels: Sequence[str], identifier: str, states: Sequence[str]) -> dict[str, str]:
+    """What a writer keeps beside its identifiers: the name and the levels, encoded, where these are not the same.
+
+    Examples
+    --------
+    >>> kept_originals("income", ["<=50K", ">50K"], "income", ["le_50K", "gt_50K"])
+    {'merula_levels': '%3C%3D50K,%3E50K'}
+    """
+    pairs = {NAME: ([name], [identifier]), LEVELS: (levels, states)}
+    return {what: encode_words(words) for what, (words, written) in pairs.items() if list(words) != list(written)}
+
+
+def with_originals(nodes: Sequence[Discrete], kept: Iterable[tuple[str, str | None, str]]) -> list[Discrete]:
+    """The nodes under the original names and levels that a file of ours keeps beside its identifiers.
+
+    `kept` are properties: of which variable, what they say, and the encoded words; those that are not ours are ignored.
+    """
+    ours = [(name, what, decode_words(text)) for name, what, text in kept if what in (NAME, LEVELS)]
+    names = {name: words[0] for name, what, words in ours if what == NAME}
+    levels = {name: words for name, what, words in ours if what == LEVELS}
+    if not ours:
         return list(nodes)
     for node in nodes:
         if len(levels.get(node.name, node.levels)) != len(node.levels):

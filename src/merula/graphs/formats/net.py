@@ -8,13 +8,18 @@ become safe identifiers, and the attributes ``merula_levels`` and ``merula_name`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from merula.core.arrays import Array
-from merula.data.schema import Label
-from merula.graphs.formats.checks import declared, filled, finished, probability_node, writable
-from merula.graphs.formats.identifiers import decode_words, encode_words, level_texts, safe_identifiers, with_originals
+from merula.graphs.formats.checks import Levels, declared, filled, finished, probability_node, writable
+from merula.graphs.formats.identifiers import (
+    identifiers_of,
+    kept_originals,
+    level_texts,
+    safe_identifiers,
+    with_originals,
+)
 from merula.graphs.formats.reading import (
     QUOTED,
     QUOTED_OR_BARE,
@@ -80,10 +85,8 @@ def parse(text: str) -> list[Node]:
         nodes = [_node(block, levels) for block in blocks if block.kind == "potential"]
     except Misread as error:
         raise error.at_line(text) from None
-    kept = {block.about: block.attributes for block in variables}
-    names = {name: decode_words(unquoted(at["merula_name"]))[0] for name, at in kept.items() if "merula_name" in at}
-    labels = {name: decode_words(unquoted(at["merula_levels"])) for name, at in kept.items() if "merula_levels" in at}
-    return with_originals(finished(levels, nodes), names, labels)
+    kept = ((block.about, key, unquoted(value)) for block in variables for key, value in block.attributes.items())
+    return with_originals(finished(levels, nodes), kept)
 
 
 def _blocks(text: str) -> Iterator[Block]:
@@ -132,11 +135,10 @@ def _states(block: Block) -> list[str]:
     return [unquoted(word) for word in QUOTED_OR_BARE.findall(inside)]
 
 
-def _node(block: Block, levels: Mapping[str, tuple[Label, ...]]) -> Node:
+def _node(block: Block, levels: Levels) -> Node:
     """The node of a potential."""
     child, _, given = block.about.removeprefix("(").removesuffix(")").partition("|")
-    names = [unquoted(word) for word in QUOTED_OR_BARE.findall(child)]
-    parents = [unquoted(word) for word in QUOTED_OR_BARE.findall(given)]
+    names, parents = ([unquoted(word) for word in QUOTED_OR_BARE.findall(part)] for part in (child, given))
     if len(names) != 1:
         raise Misread(
             f"a potential is about {' and '.join(names) or 'nothing'}; expected one variable before the bar",
@@ -148,14 +150,10 @@ def _node(block: Block, levels: Mapping[str, tuple[Label, ...]]) -> Node:
             block.offset,
         )
     try:
-        table = filled(names[0], parents, levels, _data(block.attributes["data"]))
-        return probability_node(names[0], parents, levels, table)
+        values = numbers(re.sub(r"[(),]", " ", block.attributes["data"]).split())
+        return probability_node(names[0], parents, levels, filled(names[0], parents, levels, values))
     except ValueError as error:
         raise Misread(str(error), block.offset) from None
-
-
-def _data(text: str) -> Array:
-    return numbers(re.sub(r"[(),]", " ", text).split())
 
 
 def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
@@ -178,11 +176,9 @@ def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     <BLANKLINE>
     """
     tables = writable(nodes)
-    names = safe_identifiers([node.name for node in tables], reserved=KEYWORDS)
-    identifier = dict(zip((node.name for node in tables), names, strict=True))
+    identifier = identifiers_of(tables, reserved=KEYWORDS)
     lines = ["net {", f'  name = "{safe_identifiers([name])[0]}";', "}"]
-    for node in tables:
-        lines += _node_lines(node, identifier[node.name])
+    lines += [line for node in tables for line in _node_lines(node, identifier[node.name])]
     for node in tables:
         bar = f" | {' '.join(identifier[parent] for parent in node.parents)}" if node.parents else ""
         lines += [f"potential ( {identifier[node.name]}{bar} ) {{", f"  data = {_nested(node.table)};", "}"]
@@ -193,11 +189,8 @@ def _node_lines(node: Node, identifier: str) -> list[str]:
     states = safe_identifiers(level_texts(node), SAFE_LABEL, stem="state")
     quoted = " ".join(f'"{state}"' for state in states)
     lines = [f"node {identifier} {{", f"  states = ({quoted});"]
-    if identifier != node.name:
-        lines.append(f'  merula_name = "{encode_words([node.name])}";')
-    if states != level_texts(node):
-        lines.append(f'  merula_levels = "{encode_words(level_texts(node))}";')
-    return [*lines, "}"]
+    kept = kept_originals(node.name, level_texts(node), identifier, states)
+    return [*lines, *(f'  {what} = "{words}";' for what, words in kept.items()), "}"]
 
 
 def _nested(table: Array) -> str:

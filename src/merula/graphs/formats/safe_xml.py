@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 DEEPEST = 100
-FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # signs that XML 1.0 cannot hold
 
 
 def tree(text: str) -> Element:
@@ -53,8 +51,7 @@ def tree(text: str) -> Element:
         raise ValueError(
             f"line {error.lineno}: the XML is cut short or malformed ({expat.ErrorString(error.code)}); save the file again"
         ) from None
-    root: Element = builder.close()
-    return root
+    return builder.close()
 
 
 def text_of(element: Element | None) -> str:

@@ -90,14 +90,14 @@ def parse(text: str) -> list[Node]:
     if words.index < len(words.words):
         raise ValueError(f"expected the end of the file after the last table, got {words.words[words.index][:40]!r}")
     names, levels = _names(text, scopes, sizes)
-    known = declared((names[index], levels[index]) for index in range(count))
-    for scope in scopes:
-        table_shape(names[scope[-1]], [names[index] for index in scope[:-1]], known)
-    nodes = [
-        probability_node(names[scope[-1]], [names[index] for index in scope[:-1]], known, table)
-        for scope, table in zip(scopes, _in_order(text, scopes, tables, sizes), strict=True)
-    ]
-    return finished(known, nodes)
+    known = declared(zip(names, levels, strict=True))
+    families = [(names[scope[-1]], [names[index] for index in scope[:-1]]) for scope in scopes]
+    for name, parents in families:
+        table_shape(name, parents, known)
+    ordered = _in_order(text, scopes, tables, sizes)
+    return finished(
+        known, [probability_node(*family, known, table) for family, table in zip(families, ordered, strict=True)]
+    )
 
 
 def _scopes(words: Words, count: int) -> list[list[int]]:
@@ -155,14 +155,12 @@ def _names(text: str, scopes: Sequence[Sequence[int]], sizes: Sequence[int]) -> 
 
 def _in_order(text: str, scopes: Sequence[Sequence[int]], tables: Sequence[Array], sizes: Sequence[int]) -> list[Array]:
     """The tables with one axis per variable of the scope, whichever of the three orders the file has."""
-    shapes = [[sizes[index] for index in scope] for scope in scopes]
-    pairs = list(zip(tables, shapes, strict=True))
+    pairs = [(table, [sizes[index] for index in scope]) for table, scope in zip(tables, scopes, strict=True)]
     if len(OF_AGRUM.findall(text)) == len(scopes):
         return [_first_parent_fastest(values, shape) for values, shape in pairs]
     straight = [values.reshape(shape) for values, shape in pairs]
     backwards = [values.reshape(shape, order="F") for values, shape in pairs]
-    only_backwards = all(map(_sums_to_one, backwards)) and not all(map(_sums_to_one, straight))
-    return backwards if only_backwards else straight
+    return backwards if all(map(_sums_to_one, backwards)) and not all(map(_sums_to_one, straight)) else straight
 
 
 def _first_parent_fastest(values: Array, shape: Sequence[int]) -> Array:
@@ -204,6 +202,8 @@ def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     for node in tables:
         lines += ["", str(node.table.size), " ".join(map(repr, node.table.ravel().tolist()))]
     lines.append(f"# network {encode_words([name])}")
-    for node in tables:
-        lines.append(f"# merula {index[node.name]} {encode_words([node.name])} {encode_words(level_texts(node))}")
+    lines += [
+        f"# merula {number} {encode_words([node.name])} {encode_words(level_texts(node))}"
+        for number, node in enumerate(tables)
+    ]
     return "\n".join(lines) + "\n"

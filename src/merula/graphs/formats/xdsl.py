@@ -20,6 +20,7 @@ import numpy as np
 from merula.core.arrays import Array
 from merula.data.schema import Label
 from merula.graphs.formats.checks import (
+    Levels,
     declared,
     discrete_levels,
     filled,
@@ -29,15 +30,19 @@ from merula.graphs.formats.checks import (
     probability_node,
     table_shape,
 )
-from merula.graphs.formats.identifiers import decode_words, encode_words, level_texts, safe_identifiers, with_originals
+from merula.graphs.formats.identifiers import (
+    identifiers_of,
+    kept_originals,
+    level_texts,
+    safe_identifiers,
+    with_originals,
+)
 from merula.graphs.formats.reading import numbers
 from merula.graphs.formats.safe_xml import escaped, text_of, tree
 from merula.graphs.network.node import AnyNode, Node, NoisyNode
 
 READ = ("cpt", "noisymax", "deterministic")
 SAFE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-
-Levels = Mapping[str, tuple[Label, ...]]
 
 
 def parse(text: str) -> list[Node | NoisyNode]:
@@ -69,15 +74,13 @@ def parse(text: str) -> list[Node | NoisyNode]:
     levels = declared((element.get("id", ""), _states(element)) for element in parts)
     by_agrum = any("agrum" in genie.get("app", "").casefold() for genie in root.iter("genie"))
     nodes: list[Node | NoisyNode] = finished(levels, [_node(element, levels, by_agrum) for element in parts])
-    kept = [
-        (element.get("id", ""), entry.get("id"), decode_words(text_of(entry)))
-        for element in parts
-        for entry in element.iter("property")
-    ]
-    names = {name: words[0] for name, what, words in kept if what == "merula_name"}
-    noisy = {node.name for node in nodes if isinstance(node, NoisyNode)}
-    labels = {name: words[:: -1 if name in noisy else 1] for name, what, words in kept if what == "merula_levels"}
-    return with_originals(nodes, names, labels)
+    return with_originals(nodes, ((element.get("id", ""), *kept) for element in parts for kept in _properties(element)))
+
+
+def _properties(element: Element) -> list[tuple[str | None, str]]:
+    """What each property of a node is called, and its words; those of a noisy-MAX turned round, as its levels are."""
+    step = -1 if element.tag == "noisymax" else 1
+    return [(entry.get("id"), ",".join(text_of(entry).split(",")[::step])) for entry in element.iter("property")]
 
 
 def _states(element: Element) -> list[str]:
@@ -104,8 +107,7 @@ def _numbers(element: Element, tag: str) -> Array:
 
 
 def _first_parent_fastest(name: str, parents: Sequence[str], levels: Levels, values: Array) -> Array:
-    turned = filled(name, parents[::-1], levels, values)
-    return turned.transpose([*range(len(parents))[::-1], len(parents)])
+    return filled(name, parents[::-1], levels, values).transpose([*range(len(parents))[::-1], len(parents)])
 
 
 def _certain(words: Sequence[str], states: Sequence[Label]) -> Array:
@@ -190,11 +192,10 @@ def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     <BLANKLINE>
     """
     levels = discrete_levels(nodes)
-    identifiers = safe_identifiers([node.name for node in nodes], SAFE)
-    identifier = dict(zip((node.name for node in nodes), identifiers, strict=True))
+    identifier = identifiers_of(nodes, SAFE)
     network = safe_identifiers([name], SAFE)[0]
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    lines += [f'<smile version="1.0" id="{network}" numsamples="10000" discsamples="10000">', "  <nodes>"]
+    opening = f'<smile version="1.0" id="{network}" numsamples="10000" discsamples="10000">'
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', opening, "  <nodes>"]
     for node in _parents_first(nodes):
         kept = node if isinstance(node, NoisyNode) and all(map(_has_silent_state, node.strengths)) else None
         lines += _node_lines(kept or full_table(node, levels), identifier)
@@ -227,12 +228,9 @@ def _node_lines(node: Node | NoisyNode, identifier: Mapping[str, str]) -> list[s
     lines = [f'    <{tag} id="{identifier[node.name]}">', *(f'      <state id="{state}" />' for state in states)]
     if node.parents:
         lines.append(f"      <parents>{' '.join(identifier[parent] for parent in node.parents)}</parents>")
-    lines += numbered
-    if identifier[node.name] != node.name:
-        lines.append(f'      <property id="merula_name">{encode_words([node.name])}</property>')
-    if states != texts:
-        lines.append(f'      <property id="merula_levels">{encode_words(texts)}</property>')
-    return [*lines, f"    </{tag}>"]
+    kept = kept_originals(node.name, texts, identifier[node.name], states)
+    properties = (f'      <property id="{what}">{words}</property>' for what, words in kept.items())
+    return [*lines, *numbered, *properties, f"    </{tag}>"]
 
 
 def _noisy_lines(node: NoisyNode) -> list[str]:

@@ -7,21 +7,23 @@ pyAgrum allow; others become safe identifiers, and a ``<PROPERTY>`` keeps the or
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element
 
-from merula.data.schema import Label
-from merula.graphs.formats.checks import declared, filled, finished, probability_node, writable
-from merula.graphs.formats.identifiers import decode_words, encode_words, level_texts, safe_identifiers, with_originals
+from merula.graphs.formats.checks import Levels, declared, filled, finished, probability_node, writable
+from merula.graphs.formats.identifiers import (
+    identifiers_of,
+    kept_originals,
+    level_texts,
+    safe_identifiers,
+    with_originals,
+)
 from merula.graphs.formats.reading import numbers
 from merula.graphs.formats.safe_xml import escaped, text_of, tree
 from merula.graphs.network.node import AnyNode, Node
 
-KEPT = re.compile(r"merula_(?P<what>name|levels)\s*=\s*(?P<words>\S+)")
-SAFE_LABEL = re.compile(
-    r"(?!\s|.*\s\s)[ !-~\u00a1-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+(?<!\s)"
-)  # no blank is lost
-SAFE_NAME = SAFE_LABEL
+KEPT = re.compile(r"(?P<what>merula_name|merula_levels)\s*=\s*(?P<words>\S+)")
+SAFE = re.compile(r"(?!\s|.*\s\s)[ !-~\u00a1-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+(?<!\s)")  # no blank is lost
 
 
 def parse(text: str) -> list[Node]:
@@ -48,8 +50,12 @@ def parse(text: str) -> list[Node]:
     levels = declared((_name(variable), _outcomes(variable)) for variable in variables)
     definitions = _children(network, "DEFINITION", "PROBABILITY")
     nodes = finished(levels, [_node(definition, levels) for definition in definitions])
-    names, labels = _originals(variables)
-    return with_originals(nodes, names, labels)
+    kept = [
+        (_name(variable), KEPT.fullmatch(text_of(entry)))
+        for variable in variables
+        for entry in _children(variable, "PROPERTY")
+    ]
+    return with_originals(nodes, ((name, found["what"], found["words"]) for name, found in kept if found))
 
 
 def _is(element: Element, *tags: str) -> bool:
@@ -73,7 +79,7 @@ def _outcomes(variable: Element) -> list[str]:
     return [text_of(outcome) for outcome in _children(variable, "OUTCOME", "VALUE")]
 
 
-def _node(definition: Element, levels: Mapping[str, tuple[Label, ...]]) -> Node:
+def _node(definition: Element, levels: Levels) -> Node:
     """The node of a definition."""
     name = text_of(next(_children(definition, "FOR"), None))
     parents = [text_of(given) for given in _children(definition, "GIVEN")]
@@ -82,18 +88,6 @@ def _node(definition: Element, levels: Mapping[str, tuple[Label, ...]]) -> Node:
     except ValueError as error:
         raise ValueError(f"in the table of {name!r}: {error}") from None
     return probability_node(name, parents, levels, filled(name, parents, levels, values))
-
-
-def _originals(variables: Sequence[Element]) -> tuple[dict[str, str], dict[str, list[str]]]:
-    names: dict[str, str] = {}
-    labels: dict[str, list[str]] = {}
-    for variable in variables:
-        for kept in map(KEPT.fullmatch, map(text_of, _children(variable, "PROPERTY"))):
-            if kept and kept["what"] == "name":
-                names[_name(variable)] = decode_words(kept["words"])[0]
-            elif kept:
-                labels[_name(variable)] = decode_words(kept["words"])
-    return names, labels
 
 
 def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
@@ -121,12 +115,10 @@ def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     <BLANKLINE>
     """
     tables = writable(nodes)
-    names = safe_identifiers([node.name for node in tables], SAFE_NAME)
-    identifier = dict(zip((node.name for node in tables), names, strict=True))
+    identifier = identifiers_of(tables, SAFE)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>"]
-    lines.append(_element("NAME", safe_identifiers([name], SAFE_NAME)[0]).strip())
-    for node in tables:
-        lines += _variable_lines(node, identifier[node.name])
+    lines.append(_element("NAME", safe_identifiers([name], SAFE)[0]).strip())
+    lines += [line for node in tables for line in _variable_lines(node, identifier[node.name])]
     for node in tables:
         lines += ["<DEFINITION>", _element("FOR", identifier[node.name])]
         lines += [_element("GIVEN", identifier[parent]) for parent in node.parents]
@@ -135,14 +127,11 @@ def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
 
 
 def _variable_lines(node: Node, identifier: str) -> list[str]:
-    states = safe_identifiers(level_texts(node), SAFE_LABEL, stem="state")
+    states = safe_identifiers(level_texts(node), SAFE, stem="state")
     lines = ['<VARIABLE TYPE="nature">', _element("NAME", identifier)]
     lines += [_element("OUTCOME", state) for state in states]
-    if identifier != node.name:
-        lines.append(_element("PROPERTY", f"merula_name = {encode_words([node.name])}"))
-    if states != level_texts(node):
-        lines.append(_element("PROPERTY", f"merula_levels = {encode_words(level_texts(node))}"))
-    return [*lines, "</VARIABLE>"]
+    kept = kept_originals(node.name, level_texts(node), identifier, states)
+    return [*lines, *(_element("PROPERTY", f"{what} = {words}") for what, words in kept.items()), "</VARIABLE>"]
 
 
 def _element(tag: str, text: str) -> str:
