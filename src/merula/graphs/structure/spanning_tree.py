@@ -11,10 +11,10 @@ from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.core.compiled import kernel
 from merula.core.threads import for_each_block
-from merula.graphs.structure.candidate_parents import fill_table
-from merula.graphs.structure.configurations import NO_WEIGHTS, Cells, Index, configurations, count_cells, most_cells
+from merula.graphs.structure.configurations import configurations
 from merula.graphs.structure.graph import Graph
 from merula.graphs.structure.network_rows import NetworkRows
+from merula.stats.configurations import NO_WEIGHTS, Cells, Index, count_cells, fill_table, most_cells
 from merula.show.progress import progress_bar
 
 DIGITS = 12  # information is compared rounded to this many decimals
