@@ -4,9 +4,11 @@ from merula.stats.base import Statistic
 from merula.stats.collected import Collected
 from merula.stats.counts import ClassCounts, LevelCounts
 from merula.stats.distinct_rows import JointCounts
+from merula.stats.families import Families, Family
 from merula.stats.kept_rows import Rows
 from merula.stats.known import known_weight
 from merula.stats.moments import FullMoments, Moments
+from merula.stats.pairs import PairCounts
 from merula.stats.patterns import PatternMoments
 from merula.stats.token_counts import TokenCounts
 from merula.stats.value_counts import ValueCounts
@@ -14,10 +16,13 @@ from merula.stats.value_counts import ValueCounts
 __all__ = [
     "ClassCounts",
     "Collected",
+    "Families",
+    "Family",
     "FullMoments",
     "JointCounts",
     "LevelCounts",
     "Moments",
+    "PairCounts",
     "PatternMoments",
     "Rows",
     "Statistic",

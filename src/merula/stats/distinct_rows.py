@@ -112,9 +112,8 @@ class JointCounts:
             empty = missing_is_level and bool((codes < 0).any())
             wanted = (*settled_levels(name, used, fixed), *((None,) if empty else ()))
             where = {label: index for index, label in enumerate(wanted)}
-            cells[:, j] = np.array(
-                [*(where.get(label, MISSING) for label in labels), where.get(None, MISSING)], dtype=np.int32
-            )[codes]
+            missing = where[None] if empty else MISSING
+            cells[:, j] = np.array([*(where.get(label, MISSING) for label in labels), missing], dtype=np.int32)[codes]
             levels.append(wanted)
         first, _ = distinct_rows(cells)
         return JointCounts(self.columns, tuple(levels), cells[first], self.weight[first])

@@ -178,7 +178,7 @@ def test_a_network_of_intervals_is_updated_and_added_with_numbers(patients):
     twice = network + network
     assert twice.discretizer_ is network.discretizer_
     assert network.do({"raucher": "ja"}).discretizer_ is network.discretizer_
-    network.update(patients)
+    network.partial_fit(patients)
     np.testing.assert_array_equal(network.counts("alter"), 2 * before)
     np.testing.assert_array_equal(twice.counts("alter"), 2 * before)
     network.add("alter", ["jung", "alt"], [[0.5, 0.5], [0.25, 0.75]], parents=["raucher"])

@@ -103,7 +103,7 @@ def test_numbers_merge_and_stream():
     frame = drawn_numbers(300)
     whole = mr.BayesianNetwork(HYBRID).fit(frame)
     first, second = frame.iloc[:120], frame.iloc[120:]
-    same(mr.BayesianNetwork(HYBRID).fit(first).update(second), whole, rtol=1e-9)
+    same(mr.BayesianNetwork(HYBRID).fit(first).partial_fit(second), whole, rtol=1e-9)
     turned = {"effect": ("weight", "sex", "dose"), "weight": (), "dose": ("sex",), "sex": ()}
     merged = mr.BayesianNetwork(HYBRID).fit(first) + mr.BayesianNetwork(turned).fit(second)
     same(merged, whole, rtol=1e-9)
@@ -160,5 +160,5 @@ def test_times_count_seconds_whatever_unit_a_table_has():
     assert (answers[0].argmax(axis=1) == [1, 1, 0, 0] * 5).all()
     assert (answers[0] == answers[1]).all() and (answers[0] == answers[2]).all()
     later = mr.BayesianNetwork([("season", "day")]).fit(table[:8])
-    later.update(table[8:].assign(day=days[8:].dt.as_unit("ns")))
+    later.partial_fit(table[8:].assign(day=days[8:].dt.as_unit("ns")))
     np.testing.assert_allclose(later.distribution("day").variance, network.distribution("day").variance, rtol=1e-9)
