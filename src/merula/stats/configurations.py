@@ -69,7 +69,7 @@ def renumbered(keys: NDArray[Any]) -> Configurations:
     return Configurations(index, max(len(distinct), 1))
 
 
-def where_known(known: Configurations, missing: NDArray[np.bool_]) -> Configurations:
+def where_known(known: Configurations, missing: Any) -> Configurations:
     """The same configurations without the rows that lack something else."""
     return Configurations(np.where(missing, np.int32(-1), known.index), known.size)
 

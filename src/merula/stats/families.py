@@ -89,7 +89,7 @@ class Families:
         met, cells = labelled_codes(rows, names) if names else ((), np.zeros((len(rows), 0), dtype=np.int32))
         labels, codes = dict(zip(names, met, strict=True)), dict(zip(names, np.ascontiguousarray(cells.T), strict=True))
         lacking = {name for name, column in codes.items() if (column < 0).any()}
-        within = []
+        within: list[ClassCounts | FullMoments] = []
         for family in self.families:
             columns = [target.codes.astype(np.int32), *(codes[name] for name in family.discrete)]
             sizes = (self.classes, *family.shape(labels))
@@ -127,7 +127,8 @@ class Families:
         grid = np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape)
         grid = grid.transpose(0, *(1 + wanted.discrete.index(name) for name in own.discrete))
         where = [unite_labels(labels[name], self.labels[name])[1][:-1] for name in own.discrete]
-        return grid[np.ix_(np.arange(self.classes), *where)].ravel()
+        found: NDArray[np.int64] = grid[np.ix_(np.arange(self.classes), *where)].ravel()
+        return found
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> Families:
         """See `Statistic.with_classes`."""

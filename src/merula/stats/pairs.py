@@ -67,7 +67,7 @@ class PairCounts:
     ) -> PairCounts:
         """With rows given as codes added, one column after the other; `step` is told which."""
         sizes = np.array([len(known) for known in labels], dtype=np.int64)
-        complete = (codes >= 0).all(axis=1)
+        complete: Any = (codes >= 0).all(axis=1)
         count, whole = self.weight.shape[1], bool((classes >= 0).all())
         first = np.concatenate([[0], np.cumsum(np.arange(len(codes), 0, -1))])  # pair of each column with itself
 
@@ -125,8 +125,7 @@ class PairCounts:
         pair = one * d - one * (one - 1) // 2 + other - one
         some = slice(*np.searchsorted(self.cells[:, 0], [pair, pair + 1]))
         table = np.zeros((self.weight.shape[1], *shape))
-        left, right = self.cells[some, 1], self.cells[some, 2]
-        where = (right, left) if places[0] > places[-1] else (left, right)
+        where: Any = self.cells[some, 1:].T[:: -1 if places[0] > places[-1] else 1]
         table[(slice(None), *where[: len(places)])] = self.weight[some].T
         return table
 

@@ -5,6 +5,6 @@ by the file's suffix.
 """
 
 from merula.graphs.formats.network_files import FORMATS, read_nodes, write_nodes
-from merula.graphs.formats.read_write import read_network
+from merula.graphs.formats.read_write import read_network, write_network
 
-__all__ = ["FORMATS", "read_network", "read_nodes", "write_nodes"]
+__all__ = ["FORMATS", "read_network", "read_nodes", "write_network", "write_nodes"]

@@ -118,3 +118,17 @@ def free_parameters(node: AnyNode) -> int:
         moving = sum(int((rows != np.eye(rows.shape[1])[0]).any(axis=1).sum()) for rows in node.strengths)
         return (moving + 1) * (len(node.levels) - 1)
     return node.table.size // max(1, len(node.levels)) * (len(node.levels) - 1)
+
+
+def checked_limit(limit: Any) -> float:
+    """The most table entries that an exact answer may need."""
+    if isinstance(limit, bool) or not isinstance(limit, int | float | np.number) or not limit > 0:
+        raise ValueError(f"limit is {limit!r}, expected a number of table entries above 0")
+    return limit  # type: ignore[return-value]
+
+
+def refuse_numeric(nodes: Mapping[str, AnyNode], what: str, names: Iterable[str]) -> None:
+    """An error naming the first of these variables that is a number."""
+    numeric = [name for name in names if isinstance(nodes[name], GaussianNode)]
+    if numeric:
+        raise ValueError(f"{what} needs levels; {numeric[0]!r} is numeric: ask for discrete variables with targets=")

@@ -141,16 +141,16 @@ def fitted_further(network: BayesianNetwork, data: Any, weights: Any, n_jobs: in
     return _learn(learned.statistic + further, learned.options, learned.stated, network.limit, n_jobs)
 
 
-def merged(first: BayesianNetwork, second: BayesianNetwork) -> Learned:
+def merged(network: BayesianNetwork, other: BayesianNetwork) -> Learned:
     """What two networks learned together."""
-    mine, theirs = _learned(first, "+"), _learned(second, "+")
+    mine, theirs = _learned(network, "+"), _learned(other, "+")
     _check_same_structure(mine, theirs)
     if mine.options.missing != theirs.options.missing:
         raise ValueError(f"the networks cannot be added: one was fitted with missing={mine.options.missing!r}, the other with missing={theirs.options.missing!r}")  # fmt: skip
-    found = _learn(mine.statistic + theirs.statistic, mine.options, mine.stated, first.limit, None)
+    found = _learn(mine.statistic + theirs.statistic, mine.options, mine.stated, network.limit, None)
     for name in found.statistic.discrete:
-        believed = (_believed(found.statistic, options.prior, name) for options in (mine.options, theirs.options))
-        same_prior(*believed, name, found.statistic.graph[name])
+        first, second = (_believed(found.statistic, each.options.prior, name) for each in (mine, theirs))
+        same_prior(first, second, name, found.statistic.graph[name])
     return found
 
 

@@ -14,23 +14,22 @@ from merula.data.schema import Label
 from merula.graphs.factors import ConditionalDistribution, JointDistribution, TooWideError
 from merula.graphs.factors.names import chosen
 from merula.graphs.network import batches, drawing, fitting, hybrid, sampling
-from merula.graphs.network.building import check_new, free_parameters, new_node, read_structure
+from merula.graphs.network.building import (
+    check_new,
+    checked_limit,
+    free_parameters,
+    new_node,
+    read_structure,
+    refuse_numeric,
+)
 from merula.graphs.network.em import Steps
 from merula.graphs.network.evidence import Evidence, check_possible, cuts_of, in_intervals, read_evidence, relevant
 from merula.graphs.network.inference import Inference
 from merula.graphs.network.mixed import mixed_posterior
-from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
+from merula.graphs.network.node import AnyNode, GaussianNode, NoisyNode
 from merula.graphs.network.noisy_chain import written_out
 from merula.graphs.network.pseudo_counts import read_prior
-from merula.graphs.structure.graph import (
-    ancestors,
-    arcs_of,
-    children_of,
-    d_separated,
-    descendants,
-    markov_blanket as blanket_of,
-    topological_order,
-)
+from merula.graphs.structure import graph as directed
 
 LIMIT = 2**29  # table entries of an exact answer, 4 GiB
 
@@ -63,7 +62,7 @@ class BayesianNetwork:
     """
 
     def __init__(self, arcs: Any = None, *, limit: float = LIMIT) -> None:
-        self.limit = _checked_limit(limit)
+        self.limit = checked_limit(limit)
         self._graph: dict[str, tuple[str, ...]] = {}
         self._nodes: dict[str, AnyNode] = {}
         self._learned: fitting.Learned | None = None
@@ -139,7 +138,7 @@ class BayesianNetwork:
     @property
     def arcs(self) -> list[tuple[str, str]]:
         """The arcs (parent, child)."""
-        return arcs_of(self._graph)
+        return directed.arcs_of(self._graph)
 
     def parents(self, name: str) -> tuple[str, ...]:
         """The parents of a variable, in the order of its table."""
@@ -147,19 +146,19 @@ class BayesianNetwork:
 
     def children(self, name: str) -> tuple[str, ...]:
         """The children of a variable, by name."""
-        return tuple(children_of(self._graph)[one_of(name, self._graph, "a variable")])
+        return tuple(directed.children_of(self._graph)[one_of(name, self._graph, "a variable")])
 
     def ancestors(self, *names: str) -> set[str]:
         """The variables from which arcs lead to one of these."""
-        return ancestors(self._graph, chosen(names, self._graph))
+        return directed.ancestors(self._graph, chosen(names, self._graph))
 
     def descendants(self, *names: str) -> set[str]:
         """The variables to which arcs lead from one of these."""
-        return descendants(self._graph, chosen(names, self._graph))
+        return directed.descendants(self._graph, chosen(names, self._graph))
 
     def markov_blanket(self, name: str) -> set[str]:
         """Parents, children and their other parents: once they are known, nothing else tells more about the variable."""
-        return blanket_of(self._graph, one_of(name, self._graph, "a variable"))
+        return directed.markov_blanket(self._graph, one_of(name, self._graph, "a variable"))
 
     def d_separated(self, first: Any, second: Any, given: Any = ()) -> bool:
         """True when the graph alone says that two variables (or sets of them) are independent given others.
@@ -171,12 +170,12 @@ class BayesianNetwork:
         >>> network.d_separated("rain", "sprinkler"), network.d_separated("rain", "sprinkler", given="wet")
         (True, False)
         """
-        return d_separated(self._graph, *(chosen(names, self._graph) for names in (first, second, given)))
+        return directed.d_separated(self._graph, *(chosen(names, self._graph) for names in (first, second, given)))
 
     @property
     def topological_order(self) -> list[str]:
         """The variables, parents before children."""
-        return topological_order(self._graph)
+        return directed.topological_order(self._graph)
 
     @property
     def parameters_count(self) -> int:
@@ -265,7 +264,7 @@ class BayesianNetwork:
             return mixed_posterior(self._posterior, asked, numeric, evidence, limit)
         if numeric:
             return hybrid.numeric_posterior(self._nodes, self._inference, asked, evidence, limit)
-        log, table = self._with_numbers(evidence, limit, "joint", asked)
+        log, table = hybrid.ask(self._nodes, self._inference, evidence, limit, "joint", asked)
         check_possible(log, evidence)
         return JointDistribution._of(asked, [self._nodes[name].levels for name in asked], table)
 
@@ -281,7 +280,7 @@ class BayesianNetwork:
         0.24
         """
         evidence, most = self._read(given), self._limit(limit)
-        log, found = self._with_numbers(evidence, most, "posteriors")
+        log, found = hybrid.ask(self._nodes, self._inference, evidence, most, "posteriors")
         check_possible(log, evidence)
         answers: dict[str, Any] = hybrid.numeric_posteriors(self._nodes, self._inference, evidence, most)
         for name in found:
@@ -300,7 +299,7 @@ class BayesianNetwork:
         0.2
         """
         evidence = self._read(given)
-        log = self._with_numbers(evidence, self._limit(limit), "log_evidence")
+        log = hybrid.ask(self._nodes, self._inference, evidence, self._limit(limit), "log_evidence")
         with np.errstate(over="ignore"):  # a density may be beyond the range of floats
             return float(np.exp(log + evidence.log_scale))
 
@@ -323,11 +322,11 @@ class BayesianNetwork:
         """
         evidence, most = self._read(given), self._limit(limit)
         if targets is not None:
-            self._refuse_numeric("most_probable", chosen(targets, self._nodes, "a variable asked for"))
+            refuse_numeric(self._nodes, "most_probable", chosen(targets, self._nodes, "a variable asked for"))
             joint = self.query(targets, given, limit=limit)
             levels = joint.mode()
             return levels, joint.probability(levels)
-        self._refuse_numeric("most_probable", self._nodes)
+        refuse_numeric(self._nodes, "most_probable", self._nodes)
         log, found = self._written_out(evidence, most).most_probable(evidence, most)
         check_possible(log, evidence)
         total = self._inference.log_evidence(evidence, most)
@@ -349,12 +348,7 @@ class BayesianNetwork:
         actions = {} if actions is None else actions
         if evidence.soft or len(evidence.names) < len(actions):
             raise ValueError(f"do({dict(actions)!r}): an action sets each variable to one level; sets, likelihoods and None are evidence, not actions")  # fmt: skip
-        nodes: dict[str, AnyNode] = dict(self._nodes)
-        for name, code in evidence.hard.items():
-            nodes[name] = Node(name, nodes[name].levels, (), np.eye(len(nodes[name].levels))[code])
-        for name, number in evidence.numbers.items():
-            nodes = hybrid.fixed(nodes, name, number)
-        after = BayesianNetwork._of(nodes.values(), self.limit)
+        after = BayesianNetwork._of(hybrid.intervened(self._nodes, evidence).values(), self.limit)
         after.discretizer_ = self.discretizer_
         return after
 
@@ -539,11 +533,12 @@ class BayesianNetwork:
 
     # ------------------------------------------------------------------------------------------------------------ files
 
-    def write(self, path: Any) -> None:
+    def write(self, path: Any, *, keep_counts: bool | None = None) -> None:
         """Write the network into a file of the kind its suffix names: .bif, .xmlbif, .net, .xdsl, .uai, .json, also with .gz.
 
-        Only .json keeps every variable as it is: types of labels, numbers, noisy-OR and noisy-MAX by their few numbers (as
-        .xdsl does). No file keeps the counts that `update` and `+` work on; cuts are kept as the labels of intervals say them.
+        Only .json keeps every variable as it is (types of labels, numbers, noisy-OR and noisy-MAX by their few numbers, as
+        .xdsl does), exact cuts, and what was learned: the counts, the distinct rows with missing cells and the options of
+        `fit`, so that the network goes on learning and merges. ``keep_counts=False`` leaves these out of it.
 
         Examples
         --------
@@ -553,9 +548,9 @@ class BayesianNetwork:
         >>> mr.read_network(path)
         BayesianNetwork(1 variables, 0 arcs, 1 parameters)
         """
-        from merula.graphs.formats import write_nodes  # a room above this one: a network knows no file format
+        from merula.graphs.formats import write_network  # a room above this one: a network knows no file format
 
-        write_nodes(list(self._stated().values()), path)
+        write_network(self, path, keep_counts)
 
     # -------------------------------------------------------------------------------------------------------- drawings
 
@@ -575,15 +570,6 @@ class BayesianNetwork:
             return self._inference
         return Inference({name: written_out(node, evidence.hard, limit) if isinstance(node, NoisyNode) else node for name, node in self._nodes.items()})  # type: ignore[misc] # fmt: skip
 
-    def _with_numbers(self, evidence: Evidence, limit: float, question: str, *arguments: Any) -> Any:
-        """Ask the discrete part, with what known numbers say of it as further factors."""
-        ask = getattr(self._inference, question)
-        if not evidence.numbers:
-            return ask(*arguments, evidence, limit)
-        log, pieces = hybrid.evidence_pieces(self._nodes, self._inference, evidence, limit)
-        found = ask(*arguments, evidence, limit, pieces)
-        return found + log if question == "log_evidence" else (found[0] + log, found[1])
-
     def _stated(self) -> dict[str, AnyNode]:
         if len(self._nodes) < len(self._graph):
             raise ValueError(
@@ -601,14 +587,7 @@ class BayesianNetwork:
         return cuts_of(self._nodes, self._graph, self.discretizer_)
 
     def _limit(self, limit: float | None) -> float:
-        return _checked_limit(self.limit if limit is None else limit)
-
-    def _refuse_numeric(self, what: str, names: Iterable[str]) -> None:
-        numeric = [name for name in names if isinstance(self._nodes[name], GaussianNode)]
-        if numeric:
-            raise ValueError(
-                f"{what} needs levels; {numeric[0]!r} is numeric: ask for discrete variables with targets="
-            )
+        return checked_limit(self.limit if limit is None else limit)
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name != "_inference"}  # made anew when asked
@@ -619,9 +598,3 @@ class BayesianNetwork:
         if len(self._nodes) < len(self._graph):
             return f"BayesianNetwork({count}, no probabilities yet)"
         return f"BayesianNetwork({count}, {self.parameters_count} parameters)"
-
-
-def _checked_limit(limit: Any) -> float:
-    if isinstance(limit, bool) or not isinstance(limit, int | float | np.number) or not limit > 0:
-        raise ValueError(f"limit is {limit!r}, expected a number of table entries above 0")
-    return limit  # type: ignore[return-value]

@@ -126,7 +126,8 @@ def prior_from(state: Mapping[str, Any]) -> Prior:
         from merula.graphs.network.network import BayesianNetwork  # a network's prior may be a network
 
         return Expert(BayesianNetwork._of(state["expert"]), state["size"])
-    return PRIORS[next(iter(state))](**state)
+    prior: Prior = PRIORS[next(iter(state))](**state)
+    return prior
 
 
 PRIORS: dict[str, Any] = {"count": SamePseudoCount, "size": BDeu, "stated": PerVariable}

@@ -130,7 +130,7 @@ class FamilyStatistic:
 
     def never_observed(self) -> tuple[str, ...]:
         """The discrete variables that no row knows."""
-        met = (self.rows.cells >= 0).any(axis=0)
+        met = np.any(self.rows.cells >= 0, axis=0).tolist()
         return tuple(name for name in self.discrete if not self.counts[name].any() and not met[self.index[name]])
 
     def update(self, rows: Encoded, target: Target) -> FamilyStatistic:
