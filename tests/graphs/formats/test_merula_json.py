@@ -65,10 +65,11 @@ BROKEN = {
     ),
     "a list": ([1, 2], "this file holds something else"),
     "newer": (
-        content() | {"version": 2},
-        "the file has format version 2, this merula reads up to 1; update merula to open it",
+        content() | {"version": 3},
+        "the file has format version 3, this merula reads up to 2; update merula to open it",
     ),
     "no version": (content() | {"version": None}, "the file has format version None"),
+    "no number": (content() | {"version": True}, "the file has format version True"),
     "no nodes": (content() | {"nodes": 5}, 'expected a list under "nodes"'),
     "empty": (content() | {"nodes": []}, "no variable was found"),
     "no name": (content(name=3), 'node 1 has no "name"; expected a word'),
@@ -200,7 +201,7 @@ BROKEN_KINDS = {
 }
 
 
-@pytest.mark.parametrize("place, change, message", BROKEN_KINDS.values(), ids=BROKEN_KINDS.keys())
+@pytest.mark.parametrize("index, change, message", BROKEN_KINDS.values(), ids=BROKEN_KINDS.keys())
 def test_what_is_said_about_other_kinds(index, change, message):
     data = json.loads(dump(hybrid()))
     data["nodes"][index] |= change

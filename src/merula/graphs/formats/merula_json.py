@@ -62,8 +62,8 @@ def parse_all(text: str) -> tuple[list[AnyNode], Any]:
     nodes = _nodes(_entries(content))
     try:
         return nodes, _unpacked(content.get("kept"))
-    except (TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
-        raise ValueError(f'"kept" holds {error!r:.80}; save the network again') from None
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
+        raise ValueError(f'what "kept" holds cannot be read ({error!r:.120}); save the network again') from None
 
 
 def _nodes(entries: Sequence[Mapping[str, Any]]) -> list[AnyNode]:

@@ -157,10 +157,11 @@ class FamilyStatistic:
         known = {name: met for name, met in levels.items() if met is not None}
         rows = self.rows + other.rows.with_columns(self.discrete)
         pairs = self.pairs and other.pairs and self.pairs + other.pairs.with_columns(self.pairs.columns)
+        families = pairs.families(self.families.families) if pairs else self.families + other.families
         return replace(
             self,
             levels=levels,
-            families=(self.families + other.families).over(known),
+            families=families.over(known),
             rows=rows.ordered([levels[name] for name in self.discrete]),
             moments=(self.moments + other.moments).over(known),
             columns=self.columns + other.columns.with_columns(self.columns.columns),
