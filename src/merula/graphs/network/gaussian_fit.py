@@ -27,12 +27,13 @@ def fit_gaussian(statistic: FamilyStatistic, name: str) -> GaussianNode:
     >>> float(node.intercept.round(6)), node.slopes.round(6).tolist()
     (1.0, [2.0])
     """
-    found: FullMoments = statistic.moments.part(name)
-    mass = found.weight
+    part: FullMoments = statistic.moments.part(name)
+    numeric, mass = part.columns[:-1], part.weight
     if not mass.sum() > 0:
         raise ValueError(
             f"no row knows {name!r} and all of its parents {list(statistic.graph[name])} together; its distribution cannot be learned: complete some rows, or remove an arc"
         )
+    found = part.with_columns([*sorted(numeric), name])
     alone = statistic.columns.with_columns(found.columns)
     spreads = [
         spread(*map(float, column)) for column in zip(alone.weight[0], alone.mean[0], alone.squares[0], strict=True)
@@ -45,13 +46,14 @@ def fit_gaussian(statistic: FamilyStatistic, name: str) -> GaussianNode:
     drift[mass == 0] = mass @ drift / mass.sum()
     # y − slopes · x of what lies near the origin first: far from 0 they lose fewer digits
     intercept = drift[:, -1] - (slopes * drift[:, :-1]).sum(axis=1) + (origin[-1] - slopes @ origin[:-1])
+    slopes = slopes[:, [found.columns.index(parent) for parent in numeric]]
     shape = statistic.shape(statistic.discrete_parents(name))
     return GaussianNode(
         name,
         statistic.discrete_parents(name),
-        found.columns[:-1],
+        numeric,
         intercept.reshape(shape),
-        slopes.reshape(*shape, len(found.columns) - 1),
+        slopes.reshape(*shape, len(numeric)),
         (variance * units[-1] ** 2).reshape(shape),
     )
 

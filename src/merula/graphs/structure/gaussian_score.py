@@ -46,7 +46,8 @@ def gaussian_log_likelihood(
     discrete parents. With `beside`, only rows that have a value in that column count.
     """
     discrete = [parent for parent in parents if rows.levels[parent] is not None]
-    names = [rows.names[parent] for parent in (*parents, child) if rows.levels[parent] is None]
+    numeric = sorted(rows.names[parent] for parent in parents if rows.levels[parent] is None)
+    names = [*numeric, rows.names[child]]
     matrix = np.stack([rows.values[name] for name in names])
     known = where_known(configurations(rows, discrete, beside), np.isnan(matrix).any(axis=0))
     if known.size * len(matrix) ** 2 > most_cells(rows.count):
@@ -73,7 +74,8 @@ def _regress(scatter: Array, slopes: Array) -> float:
     """The sum of squares that the last column keeps after regression on the others; their slopes are written.
 
     Gauss–Jordan with the parents as pivots; a parent that the earlier ones explain but for 1e-9 of the variance that it
-    has here is skipped, so that copies of a column do no harm, and outliers elsewhere do none either.
+    has here is skipped, so that copies of a column do no harm, and outliers elsewhere do none either. Which of two copies
+    is skipped depends on their order: it is that of their names.
     """
     work = scatter.copy()
     last = len(work) - 1
