@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 
 import merula as mr
-from merula.graphs.structure import Graph, NetworkRows, learn, read_rows, score_graph, structural_hamming_distance
+from merula.data.encode import CodedColumns, code_columns
+from merula.graphs.structure import Graph, learn, score_graph, structural_hamming_distance
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -48,7 +49,7 @@ def with_pyagrum(choose: str, threads: int = 1) -> Learner:
 
 def with_merula(method: str) -> Learner:
     """merula's search as a function of a table."""
-    return lambda table: learn(read_rows(table), method)
+    return lambda table: learn(code_columns(table), method)
 
 
 LEARNERS: dict[str, Learner] = {
@@ -66,7 +67,7 @@ def samples(network: mr.BayesianNetwork, size: int) -> list[pd.DataFrame]:
     return [table.sample(frac=1, axis=1, random_state=seed) for seed, table in zip(SEEDS, drawn, strict=True)]
 
 
-def per_row(rows: NetworkRows, found: Graph, truth: Graph) -> float:
+def per_row(rows: CodedColumns, found: Graph, truth: Graph) -> float:
     """How much better the found graph's BIC is than the true one's, per row."""
     return (score_graph(rows, found) - score_graph(rows, truth)) / rows.total
 
@@ -84,7 +85,7 @@ def recovery(names: list[str]) -> None:
             for name, search in LEARNERS.items():
                 found = [search(table) for table in tables]
                 far = float(np.mean([structural_hamming_distance(one, graph) for one in found]))
-                gain = np.mean([per_row(read_rows(t), one, graph) for t, one in zip(tables, found, strict=True)])
+                gain = np.mean([per_row(code_columns(t), one, graph) for t, one in zip(tables, found, strict=True)])
                 every[name].append(far)
                 cells.append(f"{far:8.2f} (BIC {gain:+8.3f})")
             print(f"{network:10} {size:6}  " + "  ".join(f"{cell:>22}" for cell in cells), flush=True)
@@ -108,7 +109,7 @@ def hill_climbing_time(rows: int = 20_000) -> None:
     ours = LEARNERS["merula hill-climb"]
     theirs = [with_pyagrum("useGreedyHillClimbing", threads) for threads in sorted({1, CORES})]
     mine, other = best_time(lambda: ours(table)), min(best_time(lambda s=search: s(table)) for search in theirs)
-    coded = read_rows(table)
+    coded = code_columns(table)
     scores = [score_graph(coded, search(table)) for search in (ours, theirs[0])]
     print(f"hill climbing, BIC, alarm, {rows} rows: merula {mine:.3f} s, pyAgrum {other:.3f} s: {other / mine:.1f} ×")
     print(f"  BIC reached: merula {scores[0]:.1f}, pyAgrum {scores[1]:.1f}")
@@ -117,7 +118,7 @@ def hill_climbing_time(rows: int = 20_000) -> None:
 def chow_liu_time(rows: int = 100_000, columns: int = 100, levels: int = 5) -> None:
     """A Chow–Liu tree of a wide table."""
     codes = np.random.default_rng(0).integers(0, levels, (rows, columns))
-    seconds = best_time(lambda: learn(read_rows(codes, kinds="categorical"), "chow-liu"))
+    seconds = best_time(lambda: learn(code_columns(codes, kinds="categorical"), "chow-liu"))
     print(f"Chow–Liu, {rows} × {columns}, {levels} levels: {seconds:.2f} s")
 
 

@@ -292,9 +292,7 @@ class WaitDistribution(mr.Distribution):
 class Waits(mr.BaseFamily):
     name: ClassVar[str] = "waits"
     distribution: ClassVar[type[mr.Distribution]] = WaitDistribution
-
-    def wanted(self, columns, classes):
-        return Moments.zero(columns, classes)
+    statistic: ClassVar[type] = Moments
 
     def build(self, statistic, setting):
         return WaitDistribution(statistic.columns, 1 / statistic.mean)

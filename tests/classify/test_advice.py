@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from merula.classify.advice import advised_kinds, check_target, review
-from merula.data.encode import encode_target
+from merula.data.encode import encode_target, infer_schema
 from merula.data.table import open_table
 
 ROWS = 200
@@ -15,7 +15,9 @@ def remarks(values, labels=None, name="column", kinds=None):
     """What is said of one column."""
     labels = ["wren", "tit"] * (len(values) // 2) if labels is None else labels
     frame = pd.DataFrame({name: values})
-    return [remark.what for remark in review(open_table(frame), encode_target(labels, len(frame)), kinds)]
+    table = open_table(frame)
+    target = encode_target(labels, len(frame))
+    return [remark.what for remark in review(table, infer_schema(table, kinds)[0], target, kinds or ())]
 
 
 @pytest.fixture
@@ -74,8 +76,8 @@ def test_kinds_are_advised_for_every_column(rng):
         }
     )
     table = open_table(frame)
-    found = review(table, None, {"wing": "ignore"})
-    assert advised_kinds(table, found, {"wing": "ignore"}) == {
+    schema, _ = infer_schema(table, {"wing": "ignore"})
+    assert advised_kinds(schema, review(table, schema, None, ["wing"])) == {
         "ring": "ignore",
         "sex": "categorical",
         "wing": "ignore",
@@ -137,7 +139,8 @@ def test_share_told_is_that_of_leaving_rows_out(rng):
         others = (cells == cells[i]) & (np.arange(150) != i)
         names, counts = np.unique(labels[others], return_counts=True)
         right += names[counts.argmax()] == labels[i]
-    (remark,) = review(open_table(pd.DataFrame({"code": cells})), encode_target(labels, 150))
+    table = open_table(pd.DataFrame({"code": cells}))
+    (remark,) = review(table, infer_schema(table)[0], encode_target(labels, 150))
     assert remark.text == f"alone tells the class in {right / 150:.1%} of the rows"
 
 
@@ -172,7 +175,8 @@ def test_numbers_in_disguise_are_no_identifiers():
     assert remarks([f"${i}.50" for i in range(39)] + ["free"]) == ["unread numbers"]
     assert remarks([f"{i % 28 + 1}.{i % 12 + 1}.2024" for i in range(40)]) == ["unread dates"]
     table = open_table(pd.DataFrame({"share": percent, "bird": ["wren", "tit"] * 20}))
-    assert advised_kinds(table, review(table, None)) == {"share": "ignore", "bird": "categorical"}
+    schema, _ = infer_schema(table)
+    assert advised_kinds(schema, review(table, schema, None)) == {"share": "ignore", "bird": "categorical"}
 
 
 def test_words_for_missing():

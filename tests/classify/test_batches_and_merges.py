@@ -93,9 +93,7 @@ class Gaussian(mr.BaseFamily):
     variance: object = None
     name: ClassVar[str] = "mine"
     distribution: ClassVar[type] = GaussianDistribution
-
-    def wanted(self, columns, classes):
-        return Moments.zero(columns, classes)
+    statistic: ClassVar[type] = Moments
 
     def build(self, statistic, setting):
         return mr.Gaussian("unbiased").build(statistic, setting)

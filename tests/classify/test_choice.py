@@ -33,7 +33,7 @@ def model():
 
 def scored(candidates, frame=FRAME, weights=None):
     table = open_table(frame)
-    schema = infer_schema(table, {name: kind for name, kind in KINDS.items() if name in frame}, None)
+    schema = infer_schema(table, {name: kind for name, kind in KINDS.items() if name in frame}, None)[0]
     rows = encode_rows(table, schema, True, "test")
     return schema, rows, score_families(rows, encode_target(Y, N, weights), schema, candidates, 1.0, "mle", None)
 
@@ -90,7 +90,7 @@ def test_masses_of_bins_are_divided_by_their_width():
 
 
 def test_ties_go_to_the_first_candidate_and_what_cannot_be_is_never_chosen():
-    schema = infer_schema(open_table(FRAME[["bell"]]), None, None)
+    schema = infer_schema(open_table(FRAME[["bell"]]), None, None)[0]
     families = ("gaussian", "kernel", "poisson")
     tied = {"bell": {"gaussian": -1.0, "kernel": -1.0 + 1e-14, "poisson": -np.inf}}
     assert best_families(tied, schema, {"numeric": families}) == {"bell": "gaussian"}
@@ -118,7 +118,7 @@ def test_classifiers_of_columns_together_say_that_there_is_no_choice():
 
 def test_hashes_tell_rows_apart_but_not_units():
     table = open_table(FRAME)
-    rows = encode_rows(table, infer_schema(table, KINDS, None), True, "test")
+    rows = encode_rows(table, infer_schema(table, KINDS, None)[0], True, "test")
     counted = np.ones(N, dtype=bool)
     assert len(np.unique(row_hashes(rows, counted))) == N
     shares = np.bincount((row_hashes(rows, counted) % np.uint64(FOLDS)).astype(int), minlength=FOLDS) / N

@@ -749,7 +749,7 @@ def test_a_weight_of_belief_that_is_none(m):
 def test_a_level_that_was_not_declared(learn, method):
     learn(
         ValueError,
-        "'色泽' holds 'yellow', which its levels .* do not name; add it to levels=",
+        "'色泽' holds 'yellow', which its levels .* do not name; add it to its levels",
         method=method,
         params={"levels": {"色泽": ["pink", "white"]}},
     )

@@ -26,7 +26,7 @@ BIRDS = pd.DataFrame(
 def encoded(source, kinds=None, levels=None, order=None):
     """A source encoded as its own schema says, its columns taken in this order."""
     table = open_table(source)
-    schema = infer_schema(table, kinds, levels)
+    schema = infer_schema(table, kinds, levels)[0]
     order = list(range(len(table.names))) if order is None else order
     return encode(table, Schema(tuple(schema.columns[index] for index in order)), order)
 
@@ -55,7 +55,7 @@ def indices(rows, name, levels):
 
 
 def kinds_of(*args, **options):
-    return {column.name: column.kind for column in infer_schema(open_table(BIRDS), *args, **options).columns}
+    return {column.name: column.kind for column in infer_schema(open_table(BIRDS), *args, **options)[0].columns}
 
 
 INFERRED = {
@@ -84,12 +84,12 @@ def test_kinds_are_inferred_or_said(kinds, changed):
 
 @pytest.mark.parametrize("key", ["größe", 3])
 def test_declared_levels_make_a_column_categorical_and_keep_their_order(key):
-    column = infer_schema(open_table(BIRDS), levels={key: ["klein", "mittel", "groß"]})["größe"]
+    column = infer_schema(open_table(BIRDS), levels={key: ["klein", "mittel", "groß"]})[0]["größe"]
     assert column == Column("größe", "categorical", levels=("klein", "mittel", "groß"), declared=True)
 
 
 def test_declared_levels_of_numbers():
-    column = infer_schema(open_table(BIRDS), kinds={"eggs": "categorical"}, levels={"eggs": [5, 4, 3]})["eggs"]
+    column = infer_schema(open_table(BIRDS), kinds={"eggs": "categorical"}, levels={"eggs": [5, 4, 3]})[0]["eggs"]
     assert column == Column("eggs", "categorical", levels=(5, 4, 3), declared=True)
 
 
@@ -122,7 +122,7 @@ def test_an_ignored_column_may_hold_anything():
 
 
 def test_time_columns_carry_their_unit():
-    assert infer_schema(open_table(np.array([["2020-05-01"]], dtype="M8[h]"))).columns == (
+    assert infer_schema(open_table(np.array([["2020-05-01"]], dtype="M8[h]")))[0].columns == (
         Column("x0", "datetime", unit="datetime64[h]"),
     )
 

@@ -17,11 +17,14 @@ def build():
 
     def make(family, source, y, weights=None, kinds=None, levels=None, classes=None, parts=1, **options):
         table = open_table(source)
-        schema = Schema(tuple(map(family.encodes, infer_schema(table, kinds, levels).columns)))
+        schema = Schema(tuple(map(family.encodes, infer_schema(table, kinds, levels)[0].columns)))
         rows, target = encode(table, schema, range(len(table.names))), encode_target(y, len(y), weights)
         labels = list(target.classes.tolist() if classes is None else classes)
         indices = np.array([labels.index(label) for label in target.classes.tolist()])
-        statistic, counts = family.wanted(schema.names, len(target.classes)), ClassCounts.zero(len(target.classes))
+        statistic, counts = (
+            family.wanted(schema.names).zero(len(target.classes)),
+            ClassCounts.zero((), len(target.classes)),
+        )
         for chosen in np.array_split(np.arange(len(rows)), parts):
             tile = rows.tile(chosen[0], chosen[-1] + 1), target.tile(chosen[0], chosen[-1] + 1)
             statistic, counts = statistic.update(*tile), counts.update(*tile)
@@ -37,7 +40,7 @@ def read():
 
     def rows(distribution, source, kinds=None):
         table = open_table(source)
-        schema = infer_schema(table, kinds).with_levels(distribution.levels)
+        schema = infer_schema(table, kinds)[0].with_levels(distribution.levels)
         return encode(table, schema, range(len(table.names)))
 
     return rows

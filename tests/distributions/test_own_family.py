@@ -9,7 +9,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 import merula as mr
-from merula.stats import Moments
+from merula.stats import Moments, Wanted
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +44,8 @@ class Exponential(mr.BaseFamily):
     kinds: ClassVar[tuple[str, ...]] = ("numeric",)
     distribution: ClassVar[type[mr.Distribution]] = ExponentialDistribution
 
-    def wanted(self, columns, classes):
-        return Moments.zero(columns, classes)
+    def wanted(self, columns):
+        return Wanted(Moments, columns)
 
     def build(self, statistic, setting):
         assert isinstance(setting, mr.Setting)

@@ -95,7 +95,7 @@ def test_mass_and_density_together_are_one(build, read, base):
 def test_moments_of_counted_values_are_those_of_the_rows():
     far = FRAME.assign(größe=FRAME["größe"] + 1e9)
     table = open_table(far.mask(FRAME == 0))
-    schema = infer_schema(table)
+    schema = infer_schema(table)[0]
     rows, target = encode(table, schema, range(3)), encode_target(Y, N, WEIGHTS)
     direct = Moments.zero(schema.names, 3).update(rows, target)
     table = open_table(far)

@@ -13,12 +13,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from merula.core.logspace import to_posterior
 from merula.core.threads import BLOCK, for_each_block, thread_count
-from merula.data.encode import encode, encode_target, infer_schema
-from merula.data.schema import Column
-from merula.data.table import open_table
+from merula.data.encode import encode_rows, encode_target
+from merula.data.schema import Column, Schema
 from merula.distributions import Categorical, Gaussian, MultivariateGaussian, Setting
-from merula.engines import memory
-from merula.stats import ClassCounts, JointCounts, LevelCounts, Moments, PatternMoments
+from merula.engines import Source, collect, describe, memory
+from merula.stats import JointCounts, LevelCounts, Moments, PatternMoments, Wanted
 
 N = 3 * BLOCK + 9_999
 RNG = np.random.default_rng(29)
@@ -44,14 +43,13 @@ SOURCES = {
 
 
 def rows_of(source):
-    table = open_table(source)
-    return encode(table, infer_schema(table), range(len(table.names)))
+    return encode_rows(source, describe(Source(source))[0], None, "the test")
 
 
-def wanted(rows):
-    numeric, coded = list(rows.numeric), list(rows.coded)
-    statistics = [ClassCounts.zero(3), Moments.zero(numeric, 3), PatternMoments.zero(numeric, 3)]
-    return statistics + ([LevelCounts.zero(coded, 3), JointCounts.zero(coded, 3)] if coded else [])
+def wanted(schema):
+    numeric, coded = ([column.name for column in schema.of_kind(kind)] for kind in ("numeric", "categorical"))
+    statistics = [Wanted(Moments, numeric), Wanted(PatternMoments, numeric)]
+    return statistics + ([Wanted(LevelCounts, coded), Wanted(JointCounts, coded)] if coded else [])
 
 
 def bits(value):
@@ -66,18 +64,19 @@ def bits(value):
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])
 @pytest.mark.parametrize("source", SOURCES)
 def test_collect_gives_the_same_bits_for_any_number_of_threads(source, weights):
-    rows, target = rows_of(SOURCES[source]), encode_target(SPECIES, N, weights)
-    found = [
-        [bits(part.state()) for part in memory.collect(rows, target, wanted(rows), n_jobs)] for n_jobs in (1, 2, 4)
-    ]
+    table = Source(SOURCES[source], SPECIES, weights)
+    schema, _ = describe(table)
+    found = [bits(collect(table, schema, wanted(schema), n_jobs).state()) for n_jobs in (1, 2, 4)]
     assert found[1] == found[0]
     assert found[2] == found[0]
 
 
 def test_collect_counts_every_row_once():
-    rows, target = rows_of(FRAME), encode_target(SPECIES, N)
-    counts, moments, _, levels, joint = memory.collect(rows, target, wanted(rows), 2)
-    assert counts.weight.tolist() == np.bincount(SPECIES).tolist()
+    source = Source(FRAME, SPECIES)
+    schema, _ = describe(source)
+    found = collect(source, schema, wanted(schema), 2)
+    moments, _, levels, joint = found.blocks
+    assert found.class_counts.weight.tolist() == np.bincount(SPECIES).tolist()
     present = [
         [(~np.isnan(FRAME[name].to_numpy(float)[label == SPECIES])).sum() for name in moments.columns]
         for label in range(3)
@@ -98,7 +97,7 @@ def test_score_gives_the_same_bits_for_any_number_of_threads(source):
     parts = []
     for family, names, kind in families:
         if names:
-            (statistic,) = memory.collect(rows, target, [family.wanted(names, 3)], 1)
+            (statistic,) = collect(Source(rows, target), Schema(()), [family.wanted(names)], 1).blocks
             setting = Setting(
                 (0, 1, 2), np.bincount(SPECIES).astype(float), tuple(Column(name, kind) for name in names)
             )

@@ -10,7 +10,7 @@ from merula.data.table import open_table
 
 def rows_of(source, kinds=None):
     table = open_table(source)
-    return encode(table, infer_schema(table, kinds), range(len(table.names)))
+    return encode(table, infer_schema(table, kinds)[0], range(len(table.names)))
 
 
 @pytest.fixture

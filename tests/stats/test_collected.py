@@ -20,8 +20,8 @@ def collected(y, chosen, weights=None):
     blocks = []
     for source, kind in ((WINGS, Moments), (SIZES, LevelCounts)):
         table = open_table(source[chosen])
-        blocks.append(kind.zero(["x0"], zero).update(encode(table, infer_schema(table), [0]), target))
-    return Collected(target.classes, ClassCounts.zero(zero).update(None, target), tuple(blocks))
+        blocks.append(kind.zero(["x0"], zero).update(encode(table, infer_schema(table)[0], [0]), target))
+    return Collected(target.classes, ClassCounts.zero((), zero).update(None, target), tuple(blocks))
 
 
 def assert_same(one, two):

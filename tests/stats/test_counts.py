@@ -66,7 +66,7 @@ def assert_same(found, expected, exact):
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_class_counts(collected, weights):
-    statistic = collected(ClassCounts.zero(3), TABLE, SPECIES, WEIGHTS[weights])
+    statistic = collected(ClassCounts.zero((), 3), TABLE, SPECIES, WEIGHTS[weights])
     w = np.ones(N) if WEIGHTS[weights] is None else WEIGHTS[weights]
     np.testing.assert_allclose(
         statistic.weight, [w[label == SPECIES].sum() for label in np.unique(SPECIES)], rtol=1e-14
@@ -136,7 +136,7 @@ def test_any_whole_numbers(pairs, modulus):
     table = open_table(values[:, None])
     target = encode_target(y, len(y))
     statistic = LevelCounts.zero(["x0"], len(target.classes)).update(
-        encode(table, infer_schema(table, "categorical"), [0]), target
+        encode(table, infer_schema(table, "categorical")[0], [0]), target
     )
     assert_same(as_dict(statistic), by_loop({"x0": values.tolist()}, y, None), exact=True)
 
@@ -195,7 +195,7 @@ def test_zero_is_the_identity(collected):
     assert_same(as_dict(one + zero), as_dict(one), exact=True)
     assert as_dict(zero + zero) == {name: {} for name in COLUMNS}
     counts = ClassCounts(np.array([1.5, 0.0]))
-    assert (counts + ClassCounts.zero(2)).weight.tolist() == [1.5, 0.0]
+    assert (counts + ClassCounts.zero((), 2)).weight.tolist() == [1.5, 0.0]
 
 
 def test_updating_changes_nothing_that_was_counted_before(collected):

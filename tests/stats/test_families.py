@@ -45,7 +45,7 @@ def by_hand(table, classes, weights, family):
 def test_families_are_counted_as_by_hand(collected, weighted):
     table, classes = patients()
     weights = np.random.default_rng(1).integers(1, 4, len(table)).astype(float) if weighted else np.ones(len(table))
-    found = collected(Families.zero(FAMILIES, 2), table, classes, weights if weighted else None)
+    found = collected(Families.of(FAMILIES, 2), table, classes, weights if weighted else None)
     for family, part in zip(found.families, found.within, strict=True):
         groups, total = by_hand(table, classes, weights, family), 0.0
         shape = (2, *(len(found.labels[name]) for name in family.discrete))
@@ -68,11 +68,11 @@ def test_families_are_counted_as_by_hand(collected, weighted):
 
 def test_batches_merges_and_orders_give_the_same(collected, same_bits):
     table, classes = patients()
-    whole = collected(Families.zero(FAMILIES[:2], 2), table, classes)
-    assert same_bits(whole, collected(Families.zero(FAMILIES[:2], 2), table, classes, cuts=(40, 41, 200)))
+    whole = collected(Families.of(FAMILIES[:2], 2), table, classes)
+    assert same_bits(whole, collected(Families.of(FAMILIES[:2], 2), table, classes, cuts=(40, 41, 200)))
     other_order = FAMILIES[1::-1]
     parts = [
-        collected(Families.zero(order, 2), table.iloc[start:stop], classes[start:stop])
+        collected(Families.of(order, 2), table.iloc[start:stop], classes[start:stop])
         for order, (start, stop) in zip((FAMILIES[:2], other_order), pairwise((0, 120, 300)), strict=True)
     ]
     assert same_bits(parts[0] + parts[1], whole)
@@ -80,12 +80,12 @@ def test_batches_merges_and_orders_give_the_same(collected, same_bits):
 
 def test_the_order_of_parents_and_of_labels_does_not_matter(collected):
     table, classes = patients()
-    one = collected(Families.zero([Family(("色泽", "größe"))], 2), table, classes)
+    one = collected(Families.of([Family(("色泽", "größe"))], 2), table, classes)
     labels = {"色泽": ("neu", *reversed(one.labels["色泽"])), "größe": one.labels["größe"]}
     wide = one.over(labels)
     np.testing.assert_array_equal(wide.table("größe")[:, 1:], one.table("größe")[:, ::-1])
     assert not wide.table("größe")[:, 0].any()
-    moments = collected(Families.zero([FAMILIES[2]], 2), table, classes)
+    moments = collected(Families.of([FAMILIES[2]], 2), table, classes)
     turned = moments.over(moments.labels, [Family(("色泽", "größe"), ("age", "blood pressure"))])
     assert turned.table("blood pressure").shape == (2, 3, 2)
     np.testing.assert_array_equal(turned.table("blood pressure"), moments.table("blood pressure").transpose(0, 2, 1))
@@ -93,7 +93,7 @@ def test_the_order_of_parents_and_of_labels_does_not_matter(collected):
 
 def test_classes_columns_and_files(collected, same_bits, through_a_file):
     table, classes = patients()
-    found = collected(Families.zero(FAMILIES, 2), table, classes)
+    found = collected(Families.of(FAMILIES, 2), table, classes)
     again = Families.from_state(through_a_file(found.state()))
     assert same_bits(found, again)
     wide = found.with_classes(np.array([2, 0]), 3)
@@ -113,10 +113,10 @@ def test_many_batches_far_from_zero_keep_every_digit(collected, mean, deviation)
     table = pd.DataFrame({"sex": sex, "time": rng.normal(mean, deviation, rows)})
     table["later"] = table.time + rng.normal(mean, deviation, rows)
     family = Family(("sex",), ("time", "later"))
-    whole = collected(Families.zero([family], 1), table, np.zeros(rows, dtype=int))
-    batched = collected(Families.zero([family], 1), table, np.zeros(rows, dtype=int), cuts=tuple(range(7, rows, 7)))
+    whole = collected(Families.of([family], 1), table, np.zeros(rows, dtype=int))
+    batched = collected(Families.of([family], 1), table, np.zeros(rows, dtype=int), cuts=tuple(range(7, rows, 7)))
     parts = [
-        collected(Families.zero([family], 1), table.iloc[start::3], np.zeros(len(table.iloc[start::3]), dtype=int))
+        collected(Families.of([family], 1), table.iloc[start::3], np.zeros(len(table.iloc[start::3]), dtype=int))
         for start in range(3)
     ]
     for found in (whole, batched, parts[0] + (parts[1] + parts[2])):

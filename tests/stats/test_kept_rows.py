@@ -56,7 +56,7 @@ def as_dict(statistic):
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("source", SOURCES)
 def test_rows_in_any_batching(collected, source, weights, cuts):
-    found = collected(Rows.zero(list(COLUMNS)), SOURCES[source](), SPECIES, WEIGHTS[weights], cuts=cuts)
+    found = collected(Rows.zero(list(COLUMNS), 2), SOURCES[source](), SPECIES, WEIGHTS[weights], cuts=cuts)
     assert as_dict(found) == by_loop(COLUMNS, SPECIES, WEIGHTS[weights])
     assert [labels is None for labels in found.labels] == [True, False, True, False]
 
@@ -64,13 +64,13 @@ def test_rows_in_any_batching(collected, source, weights, cuts):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
 def test_rows_of_a_matrix(collected, dtype):
     matrix = RNG.integers(-3, 4, (N, 3)).astype(dtype)
-    found = collected(Rows.zero(["x0", "x1", "x2"]), matrix, SPECIES, cuts=(100,))
+    found = collected(Rows.zero(["x0", "x1", "x2"], 2), matrix, SPECIES, cuts=(100,))
     assert as_dict(found) == by_loop(dict(enumerate(matrix.T.astype(float).tolist())), SPECIES, None)
     assert found.cells.dtype == np.float64
 
 
 def parts(collected):
-    zero = Rows.zero(list(COLUMNS))
+    zero = Rows.zero(list(COLUMNS), 2)
     one = collected(zero, pd.DataFrame({name: cells[:150] for name, cells in COLUMNS.items()}), SPECIES[:150])
     return one, collected(zero, pl.DataFrame({name: cells[150:] for name, cells in COLUMNS.items()}), SPECIES[150:])
 
@@ -90,7 +90,7 @@ def test_adding_leaves_both_parts_as_they_were(collected, same_bits):
 
 def test_zero_is_the_identity(collected):
     one, _ = parts(collected)
-    zero = Rows.zero(list(COLUMNS))
+    zero = Rows.zero(list(COLUMNS), 2)
     assert as_dict(one + zero) == as_dict(zero + one) == as_dict(one)
     assert as_dict(zero + zero) == {}
 
@@ -110,7 +110,7 @@ def test_columns_move_by_name(collected):
 
 def test_state_round_trip(collected, through_a_file, same_bits):
     one, two = parts(collected)
-    for statistic in (one, one + two, Rows.zero(["größe"])):
+    for statistic in (one, one + two, Rows.zero(["größe"], 2)):
         again = Rows.from_state(through_a_file(statistic.state()))
         assert same_bits(again, statistic)
         assert as_dict(again + statistic) == as_dict(statistic + statistic)
@@ -135,12 +135,12 @@ def test_columns_in_another_order_give_the_same_order_of_rows(collected):
 
 def test_levels_without_weight_do_not_exist(collected):
     frame = pd.DataFrame({"größe": pd.Categorical(["klein", "groß", "mittel"], ["riesig", "mittel", "klein", "groß"])})
-    ordered = collected(Rows.zero(["größe"]), frame, [0, 1, 1], [1.0, 1.0, 0.0]).ordered([None])
+    ordered = collected(Rows.zero(["größe"], 2), frame, [0, 1, 1], [1.0, 1.0, 0.0]).ordered([None])
     assert ordered.labels == (("groß", "klein"),)
 
 
 def test_declared_levels(collected):
-    statistic = collected(Rows.zero(["größe"]), pd.DataFrame({"größe": ["klein", "groß"]}), [0, 1])
+    statistic = collected(Rows.zero(["größe"], 2), pd.DataFrame({"größe": ["klein", "groß"]}), [0, 1])
     assert as_dict(statistic.ordered([("klein", "mittel", "groß")])) == {(0, ("klein",)): 1, (1, ("groß",)): 1}
     with pytest.raises(ValueError, match="column 'größe' holds 'groß', which its levels"):
         statistic.ordered([("klein", "mittel")])
@@ -150,13 +150,13 @@ def test_declared_levels(collected):
 def test_infinity_names_its_column_unless_the_row_has_no_weight(collected, dtype):
     frame = pd.DataFrame({"wing span": [20.0, 21.0], "größe": [1.0, -np.inf]}, dtype=dtype)
     with pytest.raises(ValueError, match="column 'größe' contains infinity.*NaN"):
-        collected(Rows.zero(["wing span", "größe"]), frame, [0, 1])
-    assert len(collected(Rows.zero(["wing span", "größe"]), frame, [0, 1], [1.0, 0.0]).weight) == 1
+        collected(Rows.zero(["wing span", "größe"], 2), frame, [0, 1])
+    assert len(collected(Rows.zero(["wing span", "größe"], 2), frame, [0, 1], [1.0, 0.0]).weight) == 1
 
 
 def test_squares_that_overflow_name_their_column(collected):
     with pytest.raises(ValueError, match="column 'größe' holds values as large as 3e\\+200.*rescale"):
-        collected(Rows.zero(["größe"]), pd.DataFrame({"größe": [1.0, -3e200]}), [0, 1])
+        collected(Rows.zero(["größe"], 2), pd.DataFrame({"größe": [1.0, -3e200]}), [0, 1])
 
 
 @settings(deadline=None)

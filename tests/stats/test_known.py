@@ -17,10 +17,10 @@ CASES = {
     "moments": (Moments.zero(NUMBERS.columns, 2), NUMBERS, None),
     "values": (ValueCounts.zero(NUMBERS.columns, 2), NUMBERS, None),
     "patterns": (PatternMoments.zero(NUMBERS.columns, 2), NUMBERS, None),
-    "rows": (Rows.zero(NUMBERS.columns), NUMBERS, None),
+    "rows": (Rows.zero(NUMBERS.columns, 2), NUMBERS, None),
     "levels": (LevelCounts.zero(WORDS.columns, 2), WORDS, None),
     "joint": (JointCounts.zero(WORDS.columns, 2), WORDS, None),
-    "rows-of-words": (Rows.zero(WORDS.columns), WORDS, None),
+    "rows-of-words": (Rows.zero(WORDS.columns, 2), WORDS, None),
     "tokens": (TokenCounts.zero(WORDS.columns, 2), WORDS, "text"),
 }
 

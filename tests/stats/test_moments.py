@@ -181,7 +181,7 @@ def test_state_round_trip(collected, through_a_file, same_bits, name):
 
 def update(kind, x, y, weights=None):
     table = open_table(x)
-    rows, target = encode(table, infer_schema(table), range(len(table.names))), encode_target(y, len(y), weights)
+    rows, target = encode(table, infer_schema(table)[0], range(len(table.names))), encode_target(y, len(y), weights)
     return kind.zero(table.names, len(target.classes)).update(rows, target)
 
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 from merula.data.encode import encode, encode_target, infer_schema
 from merula.data.table import open_table
-from merula.engines import memory
-from merula.stats.value_counts import ValueCounts
+from merula.engines import Source, collect, describe
+from merula.stats import ValueCounts, Wanted
 
 RNG = np.random.default_rng(29)
 N = 500
@@ -77,7 +77,7 @@ def test_number_matrices(collected, dtype):
 
 def counted(x, y, weights, ends=()):
     table, target = open_table(x[:, None]), encode_target(y, len(y), weights)
-    rows = encode(table, infer_schema(table), [0])
+    rows = encode(table, infer_schema(table)[0], [0])
     statistic = ValueCounts.zero(["x0"], len(target.classes))
     for start, stop in zip((0, *ends), (*ends, len(x)), strict=True):
         statistic = statistic.update(rows.tile(start, stop), target.tile(start, stop))
@@ -154,10 +154,11 @@ def test_the_order_of_rows_does_not_matter(collected, same_bits):
 def test_any_number_of_threads_gives_the_same_bits(same_bits, n_jobs):
     rng = np.random.default_rng(3)
     x, y, weights = rng.normal(size=200_000).round(3), rng.integers(0, 3, 200_000), rng.random(200_000)
-    table, target = open_table(x[:, None]), encode_target(y, len(y), weights)
-    rows, zero = encode(table, infer_schema(table), [0]), ValueCounts.zero(["x0"], 3)
-    (found,) = memory.collect(rows, target, [zero], n_jobs)
-    (alone,) = memory.collect(rows, target, [zero], 1)
+    source = Source(x[:, None], y, weights)
+    found, alone = (
+        collect(source, describe(source)[0], [Wanted(ValueCounts, ["x0"])], threads).blocks[0]
+        for threads in (n_jobs, 1)
+    )
     assert same_bits(found, alone)
     values, indices = np.unique(x, return_inverse=True)
     assert found.values[0].tolist() == values.tolist()

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.notes import warn_user
-from merula.data.encode import Encoded, Target, infer_schema
+from merula.core.arrays import Array
+from merula.core.notes import Note
+from merula.data.encode import Target, encode
 from merula.data.encode.lookalikes import are_dates, meant_missing, others_than_numbers, shown
-from merula.data.schema import Column
+from merula.data.intervals import assign
+from merula.data.schema import Column, Schema
 from merula.data.table import Table, plain_label
+from merula.distributions.discretize import quantile_cuts
+from merula.engines import Source, collect
+from merula.stats import Collected, LevelCounts, ValueCounts, Wanted, sole_values
+from merula.stats.distinct_rows import sum_rows
 
 FEWEST_ROWS = 10  # below that, chance explains anything
 FEWEST_LEVELS = 20  # of words, before they can be called identifiers
@@ -26,7 +31,6 @@ BINS = 64
 MOST_CODES, ROWS_OF_A_CODE = 10, 10
 MOST_ROWS = 65_536  # of numbers, that tell a leak
 NAMED_ID = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|nr|no|number)$|[a-z]I[dD]$|^(id|ID)[\W_]|编号", re.IGNORECASE)
-GLANCE = 64  # rows that tell most columns from the class
 MOST_NUMBERED = 50  # classes that are called by whole numbers
 
 ADVISED = {
@@ -69,8 +73,8 @@ class Remark:
     kind: str
 
 
-def review(table: Table, target: Target | None, kinds: Mapping[str, str] | None = None) -> list[Remark]:
-    """What should be said of a table's columns, in their order; of those whose kind is stated in `kinds`, nothing about it.
+def review(table: Table, schema: Schema, target: Target | None, stated: Collection[str] = ()) -> list[Remark]:
+    """What should be said of a table's columns, in their order; of those whose kind is `stated`, nothing about it.
 
     Without a target nothing is said of leaks.
 
@@ -84,58 +88,55 @@ def review(table: Table, target: Target | None, kinds: Mapping[str, str] | None 
 
     Examples
     --------
-    >>> from merula.data.encode import encode_target
+    >>> from merula.data.encode import encode_target, infer_schema
     >>> from merula.data.table import open_table
     >>> import pandas as pd
-    >>> birds = pd.DataFrame({"ring": range(40), "planet": "Earth", "wing": [4.9, 5.1, 9.8, 9.5] * 10})
-    >>> [(remark.column, remark.what) for remark in review(open_table(birds), encode_target(["wren", "wren", "tit", "tit"] * 10, 40))]
+    >>> birds = open_table(pd.DataFrame({"ring": range(40), "planet": "Earth", "wing": [4.9, 5.1, 9.8, 9.5] * 10}))
+    >>> target = encode_target(["wren", "wren", "tit", "tit"] * 10, 40)
+    >>> [(remark.column, remark.what) for remark in review(birds, infer_schema(birds)[0], target)]
     [('ring', 'identifier'), ('planet', 'constant'), ('wing', 'leak')]
     """
-    stated = dict(kinds or {})
+    readable = Schema(tuple(replace(c, kind="ignore") if c.kind == "text" else c for c in schema.columns))
+    rows = encode(table, readable, range(len(schema.columns)))
+    every = None if target is None else Source(rows, Target(target.codes, target.classes))
+    some = every and _sample(every)
     remarks = []
-    for position, column in enumerate(_columns(table, stated)):
-        if column.kind == "ignore":
-            continue
-        if column.kind in ("text", "categorical"):
-            found = _of_words(table, position, column.kind, target, column.name in stated)
+    for position, column in enumerate(schema.columns):
+        if column.kind == "text" and column.name not in stated:
+            remarks.append(Remark(column.name, "text", "holds sentences and is read word by word", "text"))
+        if column.name in rows.coded:
+            found = _of_words(*table.codes(position), column, every, column.name in stated)
+        elif column.name in rows.numeric:
+            found = _of_numbers(rows.numeric[column.name], column, some, column.name in stated)
         else:
-            found = _of_numbers(table.numbers(position, column.unit), column, target, column.name in stated)
+            continue
         remarks += [Remark(column.name, *said, column.kind) for said in found]
     return remarks
 
 
-def advised_kinds(table: Table, remarks: Sequence[Remark], kinds: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The kind of every column: as stated, as the remarks advise, else as a model would guess it.
+def advised_kinds(schema: Schema, remarks: Sequence[Remark]) -> dict[str, str]:
+    """The kind of every column: as the remarks advise, else as the schema says.
 
     Examples
     --------
+    >>> from merula.data.encode import infer_schema
     >>> from merula.data.table import open_table
     >>> import pandas as pd
     >>> birds = open_table(pd.DataFrame({"ring": range(40), "brood": [1, 2] * 20, "wing": [4.9, 5.1, 9.8, 9.5] * 10}))
-    >>> advised_kinds(birds, review(birds, None))
+    >>> schema, _ = infer_schema(birds)
+    >>> advised_kinds(schema, review(birds, schema, None))
     {'ring': 'ignore', 'brood': 'categorical', 'wing': 'numeric'}
     """
     advised = {remark.column: ADVISED[remark.what] for remark in remarks if remark.what in ADVISED}
-    return {column.name: advised.get(column.name, column.kind) for column in _columns(table, dict(kinds or {}))}
-
-
-def _columns(table: Table, kinds: Mapping[str, str]) -> tuple[Column, ...]:
-    """The columns, of the kinds stated or that a model would guess."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is guessed is said in a remark
-        return infer_schema(table, kinds).columns
+    return {column.name: advised.get(column.name, column.kind) for column in schema.columns}
 
 
 # --------------------------------------------------------------------------------------------------------------- words
 
 
-def _of_words(table: Table, position: int, kind: str, target: Target | None, stated: bool) -> Iterator[Said]:
-    if kind == "text":
-        if not stated:
-            yield "text", "holds sentences and is read word by word"
-        return
-    codes, labels = table.codes(position)
-    codes = np.asarray(codes, dtype=np.int64)
+def _of_words(
+    codes: NDArray[Any], labels: Sequence[Any], column: Column, source: Source | None, stated: bool
+) -> Iterator[Said]:
     cells = int(np.count_nonzero(codes >= 0))
     words = all(type(label) is str for label in labels) and not stated
     if cells < 1:
@@ -145,7 +146,7 @@ def _of_words(table: Table, position: int, kind: str, target: Target | None, sta
     elif words and _mostly_differ(len(labels), cells):
         yield _identifying_words(labels, cells)
     else:
-        yield from _leak(codes + 1, len(labels) + 1, target)
+        yield from _leak(source, column)
         yield from _disguised(labels) if words else ()
 
 
@@ -183,7 +184,7 @@ def _disguised(words: Sequence[str]) -> Iterator[Said]:
 # ------------------------------------------------------------------------------------------------------------- numbers
 
 
-def _of_numbers(values: NDArray[Any], column: Column, target: Target | None, stated: bool) -> Iterator[Said]:
+def _of_numbers(values: NDArray[Any], column: Column, source: Source | None, stated: bool) -> Iterator[Said]:
     known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
     amounts = stated or column.unit is not None
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
@@ -194,9 +195,7 @@ def _of_numbers(values: NDArray[Any], column: Column, target: Target | None, sta
     elif not amounts and _tells_rows_apart(known, high - low + 1, column.name):
         yield _identifier(len(known), len(known))
     else:
-        step = max(1, len(values) // MOST_ROWS)
-        part = target and Target(target.codes[::step], target.classes, None)
-        yield from _leak(_intervals(values[::step].astype(np.float64)), BINS + 1, part)
+        yield from _leak(source, column)
         if not amounts and (count := _few_whole_numbers(known)):
             yield "codes", f"holds {count} different whole numbers and is read as categories"
 
@@ -219,86 +218,64 @@ def _tells_rows_apart(values: NDArray[Any], width: float, name: str) -> bool:
     return bool((values[:MOST_ROWS] % 1 == 0).all()) and len(np.unique(values)) == n and bool((values % 1 == 0).all())
 
 
-def _intervals(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The number of each value's interval, equally frequent ones; 0 is missing."""
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return np.zeros(len(values), dtype=np.int64)
-    cuts = np.unique(np.quantile(known, np.arange(1, BINS) / BINS, method="inverted_cdf"))
-    return np.where(np.isnan(values), 0, 1 + np.searchsorted(cuts, values))
-
-
 # ---------------------------------------------------------------------------------------------------------------- leaks
 
 
-def _leak(cells: NDArray[np.int64], width: int, target: Target | None) -> Iterator[Said]:
+def _sample(source: Source) -> Source:
+    """Some of the rows, evenly spread: as many as tell whether a column of numbers leaks."""
+    step = max(1, len(source.table) // MOST_ROWS)
+    part = Target(source.target.codes[::step], source.target.classes)
+    return source if step == 1 else Source(source.table.take(np.arange(0, len(source.table), step)), part)
+
+
+def _leak(source: Source | None, column: Column) -> Iterator[Said]:
     """A column that alone tells the class almost always, also of rows it has not seen."""
-    if target is None or len(cells) < FEWEST_TO_LEAK:
+    if source is None or len(source.table) < FEWEST_TO_LEAK:
         return
-    count = len(target.classes)
-    counts = np.bincount(cells * count + target.codes, minlength=width * count).reshape(width, count)
-    classes = counts.sum(axis=0)
-    told = sum(_told(counts, label, int(classes.argmax())) for label in range(count))
-    wrong, base = len(cells) - told, len(cells) - int(classes.max())
+    counts = _cell_counts(source, column)
+    classes = counts.sum(axis=1)
+    told = sum(_told(counts, label, int(classes.argmax())) for label in range(len(classes)))
+    rows = classes.sum()
+    wrong, base = rows - told, rows - classes.max()
     if base and wrong <= (1 - LEAK) * base:
-        yield "leak", f"alone tells the class in {told / len(cells):.1%} of the rows"
+        yield "leak", f"alone tells the class in {told / rows:.1%} of the rows"
 
 
-def _told(counts: NDArray[np.int64], label: int, commonest: int) -> int:
+def _cell_counts(source: Source, column: Column) -> Array:
+    """The rows of each class at each level, or in each of a few intervals of equal weight; missing first."""
+    statistic = LevelCounts if column.kind == "categorical" else ValueCounts
+    found: Any = collect(source, Schema((column,)), [Wanted(statistic, (column.name,))]).blocks[0]
+    cells = found.counts[0]
+    if column.kind != "categorical":
+        cuts = quantile_cuts(found.values[0], cells, BINS)
+        cells = sum_rows(cells.T, assign(found.values[0], cuts), len(cuts) + 1).T
+    return np.column_stack([found.missing, cells])
+
+
+def _told(counts: Array, label: int, commonest: int) -> float:
     """How many rows of a class the other rows of their cell tell rightly; of one alone in its cell, the commonest class is told."""
     others = counts.copy()
-    others[:, label] -= 1
-    told = np.where(others.max(axis=1) > 0, others.argmax(axis=1), commonest)
-    return int(counts[told == label, label].sum())
+    others[label] -= 1
+    told = np.where(others.max(axis=0) > 0, others.argmax(axis=0), commonest)
+    return float(counts[label, told == label].sum())
 
 
 # --------------------------------------------------------------------------------------------------------------- target
 
 
-def warn_of_target(rows: Encoded, target: Target) -> None:
-    """A warning where a column holds the class itself in every row."""
-    labels = [plain_label(label) for label in target.classes.tolist()]
-    if len(rows) < FEWEST_ROWS or len(labels) < 2:
-        return
-    name = _worded_target(rows, target, labels)
-    if name is None and all(isinstance(label, int | float) for label in labels):
-        name = _numbered_target(rows, target)
-    if name is not None:
-        warn_user(
-            f"column {name!r} holds the class itself in every row, so the model learns nothing else; leave the target out of X",
-            TargetColumnWarning,
-        )
-
-
-def _worded_target(rows: Encoded, target: Target, labels: Sequence[Any]) -> str | None:
-    """The column of words that holds the class in every row; most columns are settled by a glance at the first rows."""
-    where = {label: index for index, label in enumerate(labels)}
-    for name, coded in rows.coded.items():
-        if not 0 <= len(coded.slots) - len(labels) <= 2:  # missing may have a slot, and booleans have both
-            continue
-        held = coded.codes[rows.start : rows.stop]
-        # a slot more for whole numbers beyond the range that slots were made for
-        indices = np.array([*(where.get(label, -1) for label in coded.slots), -1])
-        if all(
-            (_clipped(indices, np.asarray(held[part]), coded.shift) == target.codes[part]).all()
-            for part in (slice(GLANCE), slice(None))
-        ):
-            return name
-    return None
-
-
-def _clipped(indices: NDArray[np.int64], codes: NDArray[Any], shift: int) -> NDArray[np.int64]:
-    """The place of each code's slot; the last one for codes that have none."""
-    slots = codes.astype(np.int64) - shift
-    return indices[np.where((slots >= 0) & (slots < len(indices)), slots, -1)]
-
-
-def _numbered_target(rows: Encoded, target: Target) -> str | None:
-    for name, values in rows.numeric.items():
-        held = values[rows.start : rows.stop]
-        if all((held[part] == target.classes[target.codes[part]]).all() for part in (slice(GLANCE), slice(None))):
-            return name
-    return None
+def target_notes(collected: Collected) -> list[Note]:
+    """A note where a column holds the class itself in every row."""
+    labels, weight = [plain_label(label) for label in collected.classes.tolist()], collected.class_counts.weight
+    if weight.sum() < FEWEST_ROWS or len(labels) < 2:
+        return []
+    held = {
+        name: values
+        for block in collected.blocks
+        for name, values in zip(getattr(block, "columns", ()), sole_values(block, weight), strict=False)
+    }
+    problem = "holds the class itself in every row, so the model learns nothing else; leave the target out of X"
+    stray = next((name for name, values in held.items() if values == labels), None)
+    return [] if stray is None else [Note(TargetColumnWarning, f"column {stray!r} {problem}", stray)]
 
 
 def check_target(target: Target, name: str) -> None:

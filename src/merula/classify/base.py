@@ -16,22 +16,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from merula.classify.advice import warn_of_target
+from merula.classify.advice import target_notes
 from merula.classify.family_choice import best_families, score_families
 from merula.classify.plan import Plan, choose_blocks, same_option
 from merula.core.archive import write_state
 from merula.core.arrays import Array
 from merula.core.checks import as_float, one_of
 from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior, warn_zero_evidence
-from merula.core.notes import warn_user
+from merula.core.notes import warn_of, warn_user
 from merula.core.threads import thread_count
-from merula.data.encode import Encoded, Target, UnseenLevelWarning, encode_rows, encode_target, infer_schema
+from merula.data.encode import Encoded, Target, UnseenLevelWarning, encode_rows, encode_target
 from merula.data.schema import Schema
 from merula.data.table import Table, as_times, build_frame, open_table, plain_label
 from merula.distributions import Distribution, Setting
 from merula.distributions.priors import checked_smoothing, class_probabilities
-from merula.engines import memory
-from merula.stats import ClassCounts, Collected
+from merula.engines import Source, collect, describe, memory
+from merula.stats import Collected
 
 NOT_AUTO = (
     "distributions='auto' chooses families from all rows at once, so {}; fit once, then name the families it chose"
@@ -147,14 +147,16 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _look(self, table: Table, more_to_come: bool = False) -> Plan:
         """What a first look at a table decides: which columns there are, of which kind, and which blocks they form."""
-        schema = infer_schema(table, self.kinds, self.levels, more_to_come, thread_count(self.n_jobs))
+        schema, notes = describe(Source(table), self.kinds, self.levels, more_to_come, self.n_jobs)
+        warn_of(notes)
         schema, blocks = choose_blocks(schema, self.distributions, self._default_families())
         return Plan(schema, blocks, table.named, table.library)
 
     def _choose(self, table: Table, y: Any, sample_weight: Any) -> Plan:
         """The plan with the family that suits each column best, and the scores it was chosen by."""
         candidates = self._candidates()
-        schema = infer_schema(table, self.kinds, self.levels, threads=thread_count(self.n_jobs))
+        schema, notes = describe(Source(table), self.kinds, self.levels, n_jobs=self.n_jobs)
+        warn_of(notes)
         rows = encode_rows(table, schema, table.named, type(self).__name__)
         target = encode_target(y, len(rows), sample_weight)
         smoothing = checked_smoothing(self.smoothing, schema.names)
@@ -175,14 +177,13 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         one_of(self.unseen, self._unseen, "unseen")
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
-        rows = encode_rows(X, plan.schema, plan.named, type(self).__name__, thread_count(self.n_jobs))
-        target = encode_target(y, len(rows), sample_weight)
+        source = Source(X, y, sample_weight, plan.named, type(self).__name__)
+        collected = collect(
+            source, plan.schema, [block.family.wanted(block.columns) for block in plan.blocks], self.n_jobs
+        )
         if plan.named:  # the columns of an array are not left there by mistake
-            warn_of_target(rows, target)
-        count = len(target.classes)
-        wanted = [ClassCounts.zero(count), *(block.family.wanted(block.columns, count) for block in plan.blocks)]
-        found = memory.collect(rows, target, wanted, self.n_jobs)
-        return Collected(target.classes, found[0], tuple(found[1:]))  # type: ignore[arg-type]
+            warn_of(target_notes(collected))
+        return collected
 
     def _become(self, plan: Plan, collected: Collected) -> Self:
         """Parameters are a view of the statistics: build them, and only then change the model."""

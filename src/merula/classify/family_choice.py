@@ -20,8 +20,8 @@ from merula.data.encode import Encoded, Target
 from merula.data.schema import Column, Schema
 from merula.distributions import Setting
 from merula.distributions.priors import Smoothing
-from merula.engines import memory
-from merula.stats import ClassCounts
+from merula.engines import Source, collect
+from merula.stats import added
 from merula.stats.kept_rows import mixed
 
 FOLDS = 5
@@ -56,9 +56,7 @@ def _cell_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_]) -> NDArra
     coded = rows.coded[name]
     codes = np.asarray(coded.codes[rows.start : rows.stop]).astype(np.int64)
     met, indices = np.unique(codes, return_inverse=True)
-    labels = [
-        coded.slots[code - coded.shift] if 0 <= code - coded.shift < len(coded.slots) else code for code in met.tolist()
-    ]
+    labels = [coded.label(code) for code in met.tolist()]
     known = {label for label, n in zip(labels, np.bincount(indices[counted], minlength=len(met)), strict=True) if n}
     if len(known - {None}) < 2:
         return np.zeros(len(codes), dtype=np.uint64)
@@ -135,17 +133,16 @@ def _score(
 ) -> float:
     """The mean log density of one column's cells; −inf where the family cannot be built or calls a cell impossible."""
     family, labels = resolve_family(candidate), tuple(parts[0][1].classes.tolist())
-    wanted = [ClassCounts.zero(len(labels)), family.wanted((column.name,), len(labels))]
+    wanted = [family.wanted((column.name,))]
     total = scored = 0.0
     try:
-        counted = [memory.collect(rows, target, wanted, 1) if len(rows) else wanted for rows, target in parts]
+        counted = [collect(Source(rows, target), Schema((column,)), wanted, 1) for rows, target in parts]
         for left_out, (rows, target) in enumerate(parts):
             if not len(rows):
                 continue
-            others = [found for index, found in enumerate(counted) if index != left_out]
-            classes, statistic = (memory.added([found[k] for found in others]) for k in (0, 1))
-            setting = Setting(labels, classes.weight, (column,), smoothing, variance)  # type: ignore[attr-defined]
-            log_prob = family.build(statistic, setting).log_prob(rows)[np.arange(len(rows)), target.codes]
+            others = added([found for index, found in enumerate(counted) if index != left_out])
+            setting = Setting(labels, others.class_counts.weight, (column,), smoothing, variance)
+            log_prob = family.build(others.blocks[0], setting).log_prob(rows)[np.arange(len(rows)), target.codes]
             weights = np.asarray(target.weights)
             total, scored = total + float(np.sum(log_prob * weights)), scored + float(weights.sum())
     except ValueError:  # no such distribution of such a column

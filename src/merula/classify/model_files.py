@@ -92,7 +92,7 @@ def _model(state: dict[str, Any], path: Any, families: Iterable[Any]) -> Any:
 def _collected(state: dict[str, Any] | None, blocks: tuple[Block, ...]) -> Collected | None:
     if state is None:
         return None
-    kinds = [type(block.family.wanted(block.columns, 0)) for block in blocks]
+    kinds = [block.family.wanted(block.columns).statistic for block in blocks]
     parts = tuple(kind.from_state(part) for kind, part in zip(kinds, state["blocks"], strict=True))
     return Collected(state["classes"], ClassCounts.from_state(state["class_counts"]), parts)
 

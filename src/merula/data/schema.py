@@ -30,7 +30,7 @@ def settled_levels(name: str, met: Iterable[Label], declared: tuple[Label, ...] 
     for label in met:
         if label not in known:
             raise ValueError(
-                f"column {name!r} holds {label!r}, which its levels {list(declared)} do not name; add it to levels= or correct the data"
+                f"column {name!r} holds {label!r}, which its levels {list(declared)} do not name; add it to its levels or correct the data"
             )
     return declared
 

@@ -14,7 +14,7 @@ from merula.core.threads import BLOCK
 from merula.data.encode import Encoded
 from merula.data.schema import Column, Label
 from merula.distributions.priors import Smoothing
-from merula.stats.base import Statistic
+from merula.stats import Statistic, Wanted
 
 SAMPLED = 10_000  # rows drawn to find where a column's mass is
 
@@ -154,7 +154,7 @@ class Family(Protocol):
     --------
     >>> import merula as mr
     >>> family: mr.Family = mr.Gaussian(variance="unbiased")
-    >>> family.name, type(family.wanted(("wing",), 2)).__name__, family.get_params()
+    >>> family.name, family.wanted(("wing",)).statistic.__name__, family.get_params()
     ('gaussian', 'Moments', {'variance': 'unbiased'})
     """
 
@@ -165,8 +165,8 @@ class Family(Protocol):
         """The column as this family reads it; a ValueError if it cannot."""
         ...
 
-    def wanted(self, columns: Sequence[str], classes: int) -> Statistic:
-        """The statistic this family needs of these columns, with nothing counted yet."""
+    def wanted(self, columns: Sequence[str]) -> Wanted:
+        """The statistic this family needs of these columns."""
         ...
 
     def build(self, statistic: Any, setting: Setting) -> Distribution:
@@ -183,7 +183,7 @@ class Family(Protocol):
 
 
 class BaseFamily:
-    """What every family shares: `get_params` and `set_params` over its dataclass fields, and a check of the column's kind.
+    """What every family shares: parameters that are its dataclass fields, the statistic it names, a check of the column's kind.
 
     Examples
     --------
@@ -204,6 +204,7 @@ class BaseFamily:
 
     name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]] = ("numeric", "datetime")
+    statistic: ClassVar[type[Statistic]]
 
     def encodes(self, column: Column) -> Column:
         """See `Family.encodes`."""
@@ -212,6 +213,10 @@ class BaseFamily:
                 f"column {column.name!r} is {column.kind}, but the {self.name} distribution is for {' or '.join(self.kinds)} columns; change kinds= or distributions="
             )
         return column
+
+    def wanted(self, columns: Sequence[str]) -> Wanted:
+        """See `Family.wanted`."""
+        return Wanted(self.statistic, columns)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """See `Family.get_params`."""

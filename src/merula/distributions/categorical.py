@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from merula.data.table import label_array
 from merula.distributions._kernels import add_levels
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
 from merula.distributions.priors import Smoothing, checked_smoothing, smoothed, unseen_probability
-from merula.stats import LevelCounts
+from merula.stats import LevelCounts, Statistic
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,10 +142,7 @@ class Categorical(BaseFamily):
     name: ClassVar[str] = "categorical"
     kinds: ClassVar[tuple[str, ...]] = ("categorical",)
     distribution: ClassVar[type[Distribution]] = CategoricalDistribution
-
-    def wanted(self, columns: Sequence[str], classes: int) -> LevelCounts:
-        """See `Family.wanted`."""
-        return LevelCounts.zero(columns, classes)
+    statistic: ClassVar[type[Statistic]] = LevelCounts
 
     def build(self, statistic: LevelCounts, setting: Setting) -> CategoricalDistribution:
         """See `Family.build`."""

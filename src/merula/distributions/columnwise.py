@@ -14,7 +14,7 @@ from merula.data.encode import Encoded
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
 from merula.distributions.gaussian import with_missing
 from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
-from merula.stats import ValueCounts
+from merula.stats import Statistic, ValueCounts, Wanted
 from merula.stats.moments import refuse_closeness, refuse_distant
 
 CLOSEST = 1e-150  # smaller ranges are refused as this one is; their squares vanish altogether
@@ -130,14 +130,15 @@ class ValueFamily(BaseFamily):
     """What families built from counted values share: the statistic, and the fields every such distribution begins with."""
 
     kinds: ClassVar[tuple[str, ...]] = ("numeric", "count", "datetime")
+    statistic: ClassVar[type[Statistic]] = ValueCounts
 
     def check(self) -> None:
         """A ValueError if a parameter is none of its values."""
 
-    def wanted(self, columns: Sequence[str], classes: int) -> ValueCounts:
+    def wanted(self, columns: Sequence[str]) -> Wanted:
         """See `Family.wanted`."""
         self.check()
-        return ValueCounts.zero(columns, classes)
+        return super().wanted(columns)
 
 
 def shared_fields(statistic: ValueCounts, setting: Setting) -> tuple[tuple[str, ...], Array, Array, Array, Array]:

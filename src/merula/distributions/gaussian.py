@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,7 +15,7 @@ from merula.core.checks import one_of
 from merula.data.encode import Encoded
 from merula.distributions._kernels import add_gaussians
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
-from merula.stats import Moments
+from merula.stats import Moments, Statistic
 from merula.stats.moments import refuse_closeness
 
 VARIANCE_FLOOR = 1e-9  # of that column's own overall variance
@@ -182,10 +181,7 @@ class Gaussian(BaseFamily):
     variance: str | None = None
     name: ClassVar[str] = "gaussian"
     distribution: ClassVar[type[Distribution]] = GaussianDistribution
-
-    def wanted(self, columns: Sequence[str], classes: int) -> Moments:
-        """See `Family.wanted`."""
-        return Moments.zero(columns, classes)
+    statistic: ClassVar[type[Statistic]] = Moments
 
     def build(self, statistic: Moments, setting: Setting) -> GaussianDistribution:
         """See `Family.build`."""

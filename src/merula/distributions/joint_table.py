@@ -23,7 +23,7 @@ from merula.data.table import label_array
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
 from merula.distributions.joint_em import CellTable, share_out
 from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
-from merula.stats import JointCounts
+from merula.stats import JointCounts, Statistic
 from merula.stats.distinct_rows import MISSING, distinct_rows
 
 Cells = NDArray[np.int32]
@@ -184,10 +184,7 @@ class JointCategorical(BaseFamily):
     name: ClassVar[str] = "joint_categorical"
     kinds: ClassVar[tuple[str, ...]] = ("categorical",)
     distribution: ClassVar[type[Distribution]] = JointTable
-
-    def wanted(self, columns: Sequence[str], classes: int) -> JointCounts:
-        """See `Family.wanted`."""
-        return JointCounts.zero(columns, classes)
+    statistic: ClassVar[type[Statistic]] = JointCounts
 
     def build(self, statistic: JointCounts, setting: Setting) -> JointTable:
         """See `Family.build`."""

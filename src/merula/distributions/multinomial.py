@@ -19,7 +19,7 @@ from merula.data.schema import Label, sort_labels
 from merula.distributions._kernels import add_tokens
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped, missing_terms
 from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
-from merula.stats import TokenCounts
+from merula.stats import TokenCounts, Wanted
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,10 +139,10 @@ class Multinomial(BaseFamily):
     kinds: ClassVar[tuple[str, ...]] = ("text",)
     distribution: ClassVar[type[Distribution]] = TokenDistribution
 
-    def wanted(self, columns: Sequence[str], classes: int) -> TokenCounts:
+    def wanted(self, columns: Sequence[str]) -> Wanted:
         """See `Family.wanted`."""
         one_of(self.variant, ("multinomial", "complement", "bernoulli"), "variant")
-        return TokenCounts.zero(columns, classes, binary=self.variant == "bernoulli")
+        return Wanted(TokenCounts, columns, options={"binary": self.variant == "bernoulli"})
 
     def build(self, statistic: TokenCounts, setting: Setting) -> TokenDistribution:
         """See `Family.build`."""

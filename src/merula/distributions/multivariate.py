@@ -35,7 +35,7 @@ from merula.distributions.normal_em import (
     fit_normal,
     smallest_eigenvalue,
 )
-from merula.stats import Moments, PatternMoments
+from merula.stats import Moments, PatternMoments, Wanted
 from merula.stats.distinct_rows import distinct_rows
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -204,12 +204,10 @@ class MultivariateGaussian(BaseFamily):
     name: ClassVar[str] = "multivariate_gaussian"
     distribution: ClassVar[type[Distribution]] = MultivariateGaussianDistribution
 
-    def wanted(self, columns: Sequence[str], classes: int) -> Moments | PatternMoments:
+    def wanted(self, columns: Sequence[str]) -> Wanted:
         """See `Family.wanted`."""
         self.check()
-        return (
-            Moments.zero(columns, classes) if self.covariance == "diagonal" else PatternMoments.zero(columns, classes)
-        )
+        return Wanted(Moments if self.covariance == "diagonal" else PatternMoments, columns)
 
     def check(self) -> None:
         """A ValueError if a parameter is none of its values."""

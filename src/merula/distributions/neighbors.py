@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from merula.distributions.base import BaseFamily, Distribution, Setting, all_sha
 from merula.distributions.mixed_cells import read_cells
 from merula.distributions.neighbor_count import best_count
 from merula.distributions.neighbor_table import AT_ONCE, NeighborTable
-from merula.stats import Rows
+from merula.stats import Rows, Statistic
 from merula.stats.moments import refuse_closeness
 
 WEIGHTS, SCALES = ("uniform", "distance"), ("range", "none")
@@ -160,6 +160,7 @@ class NearestNeighbors(BaseFamily):
     name: ClassVar[str] = "nearest_neighbors"
     kinds: ClassVar[tuple[str, ...]] = ("numeric", "count", "datetime", "categorical")
     distribution: ClassVar[type[Distribution]] = NeighborDistribution
+    statistic: ClassVar[type[Statistic]] = Rows
 
     def check(self) -> None:
         """A ValueError if a parameter is none of its values."""
@@ -192,10 +193,6 @@ class NearestNeighbors(BaseFamily):
                 f"column {column.name!r} is categorical, but scale='none' measures numbers as they are; use scale='range', or kinds={{{column.name!r}: 'ignore'}}"
             )
         return column
-
-    def wanted(self, columns: Sequence[str], classes: int) -> Rows:
-        """See `Family.wanted`."""
-        return Rows.zero(columns)
 
     def build(self, statistic: Rows, setting: Setting) -> NeighborDistribution:
         """See `Family.build`."""

@@ -7,7 +7,7 @@ Numbers: a Gaussian of deviation h_cj. Words: Aitchison & Aitken's kernel, 1 −
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -27,7 +27,7 @@ from merula.distributions.gaussian import LOG_TWO_PI, VARIANCE_FLOOR
 from merula.distributions.kernel import is_positive, weighted_quantiles
 from merula.distributions.mixed_cells import read_cells
 from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
-from merula.stats import Rows
+from merula.stats import Rows, Statistic
 from merula.stats.moments import refuse_closeness
 
 RULES = {"silverman": True, "scott": False}  # whether the factor (4 / (d + 2))^(1/(d + 4)) is applied
@@ -184,6 +184,7 @@ class ProductKernel(BaseFamily):
     name: ClassVar[str] = "product_kernel"
     kinds: ClassVar[tuple[str, ...]] = ("numeric", "count", "datetime", "categorical")
     distribution: ClassVar[type[Distribution]] = ProductKernelDistribution
+    statistic: ClassVar[type[Statistic]] = Rows
 
     def check(self) -> None:
         """A ValueError if a parameter is none of its values."""
@@ -200,10 +201,6 @@ class ProductKernel(BaseFamily):
         """See `Family.encodes`."""
         self.check()
         return super().encodes(column)
-
-    def wanted(self, columns: Sequence[str], classes: int) -> Rows:
-        """See `Family.wanted`."""
-        return Rows.zero(columns)
 
     def build(self, statistic: Rows, setting: Setting) -> ProductKernelDistribution:
         """See `Family.build`."""

@@ -157,10 +157,10 @@ class ZeroInflated(ValueFamily):
             raise ValueError(
                 f"base is {self.base!r}, which has a mass at 0 of its own; for counts use Poisson(zero_inflated=True) or NegativeBinomial(zero_inflated=True)"
             )
-        statistic = self.base.wanted((), 0)
-        if not isinstance(statistic, Moments | ValueCounts):
+        statistic = self.base.wanted(()).statistic
+        if statistic not in (Moments, ValueCounts):
             raise ValueError(
-                f"base is {self.base!r}, which is built from {type(statistic).__name__}; a base is built from Moments or ValueCounts of single columns"
+                f"base is {self.base!r}, which is built from {statistic.__name__}; a base is built from Moments or ValueCounts of single columns"
             )
 
     def encodes(self, column: Column) -> Column:
@@ -184,8 +184,8 @@ class ZeroInflated(ValueFamily):
                 )
                 log_zero[:, j], log_other[:, j] = safe_log(smoothed(parts, smoothing, name, (0, 1), setting.classes)).T
         others = without_zeros(statistic)
-        wanted = self.base.wanted(statistic.columns, len(setting.classes))
-        counted = moments_of(others) if isinstance(wanted, Moments) else others
+        wanted = self.base.wanted(statistic.columns).statistic
+        counted = moments_of(others) if wanted is Moments else others
         base = self.base.build(counted, replace(setting, missing="marginalise"))
         return ZeroInflatedDistribution(*shared, log_zero, log_other, base)
 

@@ -1,39 +1,57 @@
-"""This machine: threads over fixed blocks of rows, added in the order of the blocks."""
+"""Tables in memory: threads over fixed blocks of rows, added in the order of the blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from merula.core.threads import BLOCK, for_each_block
-from merula.data.encode import Encoded, Target
-from merula.stats.base import Statistic
+from merula.core.notes import Note
+from merula.core.threads import BLOCK, for_each_block, thread_count
+from merula.data.encode import Encoded, Target, encode_rows, encode_target, infer_schema, one_class
+from merula.data.schema import Schema
+from merula.data.table import open_table
+from merula.engines.base import Source
+from merula.stats import ClassCounts, Collected, Wanted, added
 
 SCORED = (
     16_384  # rows scored at once: few enough that no thread waits long for the last, and that answers stay in the cache
 )
 
 
-def collect(rows: Encoded, target: Target, wanted: Sequence[Statistic], n_jobs: int | None = None) -> list[Statistic]:
-    """The wanted statistics of all rows: the same bits for any number of threads."""
+def describe(
+    source: Source, kinds: Any, levels: Any, more_to_come: bool, n_jobs: int | None
+) -> tuple[Schema, tuple[Note, ...]]:
+    """See `Engine.describe`."""
+    return infer_schema(open_table(source.table), kinds, levels, more_to_come, thread_count(n_jobs))
 
-    def block(start: int) -> list[Statistic]:
-        found = list(wanted)
+
+def collect(source: Source, schema: Schema, wanted: Sequence[Wanted], n_jobs: int | None) -> Collected:
+    """See `Engine.collect`: the same bits for any number of threads."""
+    rows, target = _encoded(source, schema, n_jobs)
+    count = len(target.classes)
+    nothing = Collected(target.classes, ClassCounts.zero((), count), tuple(one.zero(count) for one in wanted))
+
+    def block(start: int) -> Collected:
+        classes, parts = nothing.class_counts, nothing.blocks
         for first, last in _tiles(rows, start):
             tile, labels = rows.tile(first, last), target.tile(first, last)
-            found = [statistic.update(tile, labels) for statistic in found]
-        return found
+            classes, parts = classes.update(tile, labels), tuple(part.update(tile, labels) for part in parts)
+        return Collected(target.classes, classes, parts)
 
-    blocks = for_each_block(block, len(rows), n_jobs)
-    return [added(list(parts)) for parts in zip(*blocks, strict=True)]
+    blocks: list[Collected] = for_each_block(block, len(rows), n_jobs)
+    return added(blocks or [nothing])
 
 
-def added(parts: list[Statistic]) -> Statistic:
-    """All parts together, neighbours first: a statistic that grows with its rows is then merged few times, not over and over."""
-    while len(parts) > 1:
-        pairs = [first + second for first, second in zip(parts[::2], parts[1::2], strict=False)]
-        parts = pairs + parts[2 * len(pairs) :]
-    return parts[0]
+def _encoded(source: Source, schema: Schema, n_jobs: int | None) -> tuple[Encoded, Target]:
+    """Rows and classes, encoded unless they are already."""
+    rows = source.table
+    if not isinstance(rows, Encoded):
+        rows = encode_rows(rows, schema, source.named, source.reader, thread_count(n_jobs))
+    if source.target is None:
+        return rows, one_class(len(rows), source.weight)
+    if isinstance(source.target, Target):
+        return rows, source.target
+    return rows, encode_target(source.target, len(rows), source.weight)
 
 
 def score(

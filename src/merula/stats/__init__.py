@@ -1,6 +1,6 @@
 """Raw statistics: what was counted, and nothing else. They add; sums of blocks are statistics of all rows."""
 
-from merula.stats.base import Statistic
+from merula.stats.base import Statistic, added
 from merula.stats.collected import Collected
 from merula.stats.counts import ClassCounts, LevelCounts
 from merula.stats.distinct_rows import JointCounts
@@ -10,8 +10,10 @@ from merula.stats.known import known_weight
 from merula.stats.moments import FullMoments, Moments
 from merula.stats.pairs import PairCounts
 from merula.stats.patterns import PatternMoments
+from merula.stats.sole_values import sole_values
 from merula.stats.token_counts import TokenCounts
 from merula.stats.value_counts import ValueCounts
+from merula.stats.wanted import Wanted
 
 __all__ = [
     "ClassCounts",
@@ -28,5 +30,8 @@ __all__ = [
     "Statistic",
     "TokenCounts",
     "ValueCounts",
+    "Wanted",
+    "added",
     "known_weight",
+    "sole_values",
 ]

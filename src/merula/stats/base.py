@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,11 @@ from merula.data.encode import Encoded, Target
 
 class Statistic(Protocol):
     """Something counted over rows. It holds no smoothing, no prior, no parameter."""
+
+    @classmethod
+    def zero(cls, columns: Sequence[str], classes: int, /) -> Self:
+        """The statistic of these columns with nothing counted yet: what an engine starts with."""
+        ...
 
     def update(self, rows: Encoded, target: Target) -> Self:
         """The statistic of what was counted so far and of these rows."""
@@ -39,6 +44,17 @@ class Statistic(Protocol):
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The statistic that `state` describes."""
         ...
+
+
+Part = TypeVar("Part")
+
+
+def added(parts: list[Part]) -> Part:
+    """All parts together, neighbours first: a statistic that grows with its rows is then merged few times, not over and over."""
+    while len(parts) > 1:
+        pairs = [first + second for first, second in zip(parts[::2], parts[1::2], strict=False)]  # type: ignore[operator]
+        parts = pairs + parts[2 * len(pairs) :]
+    return parts[0]
 
 
 def with_weight(x: NDArray[Any], target: Target) -> tuple[NDArray[Any], Target]:

@@ -24,8 +24,8 @@ class ClassCounts:
     weight: Array
 
     @classmethod
-    def zero(cls, classes: int) -> ClassCounts:
-        """Nothing counted yet."""
+    def zero(cls, _columns: Sequence[str], classes: int) -> ClassCounts:
+        """Nothing counted yet; there are no columns to count."""
         return cls(np.zeros(classes))
 
     def update(self, rows: Encoded, target: Target) -> ClassCounts:

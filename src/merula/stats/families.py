@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +39,13 @@ class Family:
 
     def zero(self, groups: int) -> ClassCounts | FullMoments:
         """Nothing counted yet in any of so many groups."""
-        return FullMoments.zero(self.numeric, groups) if self.numeric else ClassCounts.zero(groups)
+        return FullMoments.zero(self.numeric, groups) if self.numeric else ClassCounts.zero((), groups)
+
+    @classmethod
+    def of(cls, columns: Sequence[str], numeric: Collection[str] = ()) -> Family:
+        """The family of these columns, some of which are numbers."""
+        discrete = tuple(name for name in columns if name not in numeric)
+        return cls(discrete, tuple(name for name in columns if name in numeric))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +61,8 @@ class Families:
     >>> from merula.data.table import open_table
     >>> import pandas as pd
     >>> table = open_table(pd.DataFrame({"rain": ["no", "yes", "yes"], "wet": ["no", "yes", "no"]}))
-    >>> rows = encode_rows(table, infer_schema(table), True, "rows")
-    >>> found = Families.zero([Family(("rain", "wet"))], 1).update(rows, encode_target([0, 0, 0], 3))
+    >>> rows = encode_rows(table, infer_schema(table)[0], True, "rows")
+    >>> found = Families.zero(["wet"], 1, parents=["rain"]).update(rows, encode_target([0, 0, 0], 3))
     >>> found.table("wet").tolist()
     [[[1.0, 0.0], [1.0, 1.0]]]
     """
@@ -67,8 +73,15 @@ class Families:
     within: tuple[ClassCounts | FullMoments, ...]
 
     @classmethod
-    def zero(cls, families: Sequence[Family], classes: int) -> Families:
-        """Nothing counted yet."""
+    def zero(
+        cls, columns: Sequence[str], classes: int, /, parents: Sequence[str] = (), numeric: Collection[str] = ()
+    ) -> Families:
+        """Nothing counted yet of each of these columns given the same parents; `numeric` names those that are numbers."""
+        return cls.of([Family.of((*parents, name), numeric) for name in columns], classes)
+
+    @classmethod
+    def of(cls, families: Sequence[Family], classes: int) -> Families:
+        """Nothing counted yet of these families."""
         labels: Labels = {name: () for family in families for name in family.discrete}
         within = tuple(family.zero(0 if family.discrete else classes) for family in families)
         return cls(tuple(families), labels, classes, within)

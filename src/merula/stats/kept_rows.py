@@ -35,8 +35,8 @@ class Rows:
     weight: Array
 
     @classmethod
-    def zero(cls, columns: Sequence[str]) -> Rows:
-        """Nothing kept yet."""
+    def zero(cls, columns: Sequence[str], _classes: int) -> Rows:
+        """Nothing kept yet; rows say their class themselves."""
         d = len(columns)
         return cls(tuple(columns), ((),) * d, np.zeros((0, d)), np.zeros(0, dtype=np.int32), np.zeros(0))
 

@@ -34,7 +34,7 @@ class PairCounts:
     >>> from merula.data.table import open_table
     >>> import pandas as pd
     >>> table = open_table(pd.DataFrame({"rain": ["no", "yes", "yes"], "wet": ["no", "yes", "no"]}))
-    >>> rows = encode_rows(table, infer_schema(table), True, "rows")
+    >>> rows = encode_rows(table, infer_schema(table)[0], True, "rows")
     >>> found = PairCounts.zero(("rain", "wet"), 1).update(rows, encode_target([0, 0, 0], 3))
     >>> found.cells.tolist(), found.weight.ravel().tolist()
     ([[0, 0, 0], [0, 1, 1], [1, 0, 0], [1, 1, 0], [1, 1, 1], [2, 0, 0], [2, 1, 1]], [1.0, 2.0, 1.0, 1.0, 1.0, 2.0, 1.0])

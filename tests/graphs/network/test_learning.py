@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import merula as mr
-from merula.graphs.structure.network_rows import read_rows
+from merula.data.encode.columns import code_columns
 from merula.graphs.structure.score import score_graph
 
 with warnings.catch_warnings():
@@ -291,7 +291,7 @@ def test_questions_after_fit_see_the_new_tables():
 
 def test_likelihood_and_its_penalties_are_those_of_the_structure_scores(rows):
     network = mr.BayesianNetwork(ARCS).fit(rows, pseudo_counts=0)
-    read = read_rows(rows)
+    read = code_columns(rows)
     for score, own in (("log-likelihood", network.log_likelihood), ("aic", network.aic), ("bic", network.bic)):
         assert own(rows) == pytest.approx(score_graph(read, ARCS, score), rel=1e-12)
 

@@ -125,7 +125,9 @@ def test_a_network_without_variables_learns_nothing_and_says_so():
 
 def test_advice_names_only_what_the_caller_can_do():
     table = pd.DataFrame({"größe": ["klein", "groß"], "farbe": ["rot", "rot"]})
-    with pytest.raises(ValueError, match="holds 'groß', which its levels .* do not name; correct the data, or name"):
+    with pytest.raises(
+        ValueError, match="holds 'groß', which its levels .* do not name; add it to its levels or correct the data"
+    ):
         mr.BayesianNetwork([("größe", "farbe")]).fit(table, levels={"größe": ["klein"]})
     with pytest.raises(ValueError, match="column 'gewicht' is missing .*; add it, or leave it out"):
         mr.learn_structure(table, variables=["größe", "gewicht"])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import merula as mr
-from merula.graphs.structure.network_rows import read_rows
+from merula.data.encode import code_columns
 from merula.graphs.structure.score import build_scorer, score_graph
 
 HYBRID = {"sex": (), "dose": ("sex",), "weight": (), "effect": ("dose", "sex", "weight")}
@@ -69,7 +69,9 @@ def density(network, frame):
 def test_the_fitted_numbers_have_the_likelihood_that_structures_are_scored_by():
     frame = drawn_numbers(60)
     network = mr.BayesianNetwork(HYBRID).fit(frame, pseudo_counts=0)
-    assert density(network, frame) == pytest.approx(score_graph(read_rows(frame), HYBRID, "log-likelihood"), rel=1e-9)
+    assert density(network, frame) == pytest.approx(
+        score_graph(code_columns(frame), HYBRID, "log-likelihood"), rel=1e-9
+    )
 
 
 def test_the_likelihood_of_rows_is_the_sum_of_their_densities():
@@ -98,7 +100,9 @@ def test_few_rows_take_slopes_and_variance_of_all():
     network = mr.BayesianNetwork(HYBRID).fit(frame, pseudo_counts=0)
     node = network.distribution("effect")
     assert node.intercept[2] + node.slopes[2] @ [0.0, 5.0] == pytest.approx(9.0, rel=1e-9)  # its own mean
-    assert density(network, frame) == pytest.approx(score_graph(read_rows(frame), HYBRID, "log-likelihood"), rel=1e-9)
+    assert density(network, frame) == pytest.approx(
+        score_graph(code_columns(frame), HYBRID, "log-likelihood"), rel=1e-9
+    )
 
 
 def test_an_outlier_in_one_configuration_leaves_the_others_their_parents():
@@ -152,7 +156,7 @@ def test_the_score_of_a_family_is_the_likelihood_of_its_fitted_node(seed):
     slopes = np.broadcast_to(node.slopes[index], (*shape, len(node.numeric)))
     left = frame.pressure - intercept - (slopes * frame[list(node.numeric)]).sum(axis=1)
     likelihood = float(-0.5 * mass @ (np.log(2 * np.pi * variance) + left**2 / variance))
-    rows = read_rows(frame, weights=weights)
+    rows = code_columns(frame, weights=weights)
     score = build_scorer(rows, "log-likelihood").local(rows.positions["pressure"], [rows.positions[name] for name in parents])  # fmt: skip
     assert likelihood == pytest.approx(score, rel=1e-9)
 

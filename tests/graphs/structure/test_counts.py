@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from merula.graphs.structure import build_scorer, read_rows
+from merula.data.encode import code_columns
+from merula.graphs.structure import build_scorer
 from merula.graphs.structure.configurations import configurations, count_family
 
 
@@ -30,7 +31,7 @@ def test_a_family_is_counted_as_by_hand(random_table, seed, small, monkeypatch):
         monkeypatch.setattr("merula.stats.configurations.CELLS_PER_ROW", 0)
     table = random_table(seed, rows=150, missing=0.1 * (seed % 2))
     weights = np.random.default_rng(seed).integers(0, 3, len(table)).astype(float)
-    rows = read_rows(table, weights=weights)
+    rows = code_columns(table, weights=weights)
     for child, parents in [(0, []), (1, [0]), (2, [0, 4]), (3, [4, 1, 2]), (4, [0, 1, 2, 3])]:
         found = count_family(rows, child, parents)
         names = table.columns
@@ -45,7 +46,7 @@ def test_forty_parents_of_many_levels_need_no_more_room_than_the_rows():
     table = pd.DataFrame(
         {f"column {position}": np.char.mod("level %d", rng.integers(0, 50, 500)) for position in range(41)}
     )
-    rows = read_rows(table)
+    rows = code_columns(table)
     found = configurations(rows, list(range(40)))
     assert found.size == 500 and sorted(found.index.tolist()) == list(range(500))
     for score in ("bic", "bdeu", "k2", "log-likelihood"):

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from merula.graphs.structure import build_scorer, read_rows
+from merula.data.encode import code_columns
+from merula.graphs.structure import build_scorer
 
 
 def patients(seed=0, rows=300):
@@ -20,7 +21,7 @@ def patients(seed=0, rows=300):
 
 
 def local(table, child, parents, score="log-likelihood", weights=None):
-    rows = read_rows(table, weights=weights)
+    rows = code_columns(table, weights=weights)
     return build_scorer(rows, score).local(rows.positions[child], [rows.positions[parent] for parent in parents])
 
 
@@ -114,7 +115,7 @@ def test_a_parent_with_missing_cells_gains_on_the_rows_that_have_it():
         part, "blood pressure", ["weight"], []
     )
     expected = gain * len(table) / len(part) - 0.5 * np.log(len(table))
-    rows = read_rows(table)
+    rows = code_columns(table)
     child, weight, age = (rows.positions[name] for name in ("blood pressure", "weight", "age"))
     assert build_scorer(rows).gains(child, [weight], [age]) == pytest.approx([expected], rel=1e-9)
     assert build_scorer(rows).loss(child, [age, weight], age) == pytest.approx(-expected, rel=1e-9)

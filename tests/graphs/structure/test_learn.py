@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from merula.graphs.structure import METHODS, learn, read_rows
+from merula.data.encode import code_columns
+from merula.graphs.structure import METHODS, learn
 
 
 @pytest.fixture
@@ -15,7 +16,7 @@ def rows():
     rain = rng.choice(["yes", "no"], 200)
     wet = np.where(rng.random(200) < 0.9, rain, "no")
     slip = np.where(rng.random(200) < 0.8, wet, "no")
-    return read_rows(pd.DataFrame({"rain": rain, "wet": wet, "slip": slip, "hour": rng.normal(12, 3, 200)}))
+    return code_columns(pd.DataFrame({"rain": rain, "wet": wet, "slip": slip, "hour": rng.normal(12, 3, 200)}))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_an_option_is_heeded_or_refused(rows, method, option):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_one_column_stands_alone(method):
-    rows = read_rows(pd.DataFrame({"smoker": ["yes", "no", "yes"]}))
+    rows = code_columns(pd.DataFrame({"smoker": ["yes", "no", "yes"]}))
     assert learn(rows, method) == {"smoker": ()}
 
 
@@ -102,7 +103,7 @@ def test_a_constant_column_stands_alone(method, score):
     table = pd.DataFrame({"smoker": same, "planet": ["earth"] * 40, "cough": same})
     options = {"score": score} if "score" in METHODS[method].options else {}
     levels = {"planet": ["earth", "mars"]}
-    for rows in (read_rows(table), read_rows(table, levels=levels)):
+    for rows in (code_columns(table), code_columns(table, levels=levels)):
         assert learn(rows, method, **options) == {"smoker": ("cough",), "planet": (), "cough": ()}
 
 
@@ -111,10 +112,10 @@ def test_a_column_that_is_missing_everywhere_stands_alone(method):
     same = ["yes", "no", "no", "yes"] * 10
     table = pd.DataFrame({"smoker": same, "empty": [None] * 40, "cough": same})
     for levels in (None, {"empty": ["a", "b"]}):
-        rows = read_rows(table, levels=levels)
+        rows = code_columns(table, levels=levels)
         assert learn(rows, method) == {"smoker": ("cough",), "empty": (), "cough": ()}
     if "required" in METHODS[method].options:
-        found = learn(read_rows(table), method, required=[("empty", "smoker")])
+        found = learn(code_columns(table), method, required=[("empty", "smoker")])
         assert "empty" in found["smoker"]
 
 
@@ -125,13 +126,13 @@ def test_numeric_columns_without_spread_stand_alone():
     )
     table["weight"] = 2 * table["age"] + rng.normal(0, 1, 60)
     for method in ("hill-climb", "tabu"):
-        found = learn(read_rows(table), method)
+        found = learn(code_columns(table), method)
         assert found["constant"] == found["empty"] == ()
         assert {"age": ("weight",)}.items() <= found.items() or found["weight"] == ("age",)
 
 
 def test_log_likelihood_alone_fills_the_graph_up_to_max_parents(random_table):
-    discrete = read_rows(random_table(0, cardinalities=(2, 3, 4)))
+    discrete = code_columns(random_table(0, cardinalities=(2, 3, 4)))
     full = learn(discrete, score="log-likelihood")
     assert sorted(map(len, full.values())) == [0, 1, 2]
     assert max(map(len, learn(discrete, score="log-likelihood", max_parents=1).values())) == 1

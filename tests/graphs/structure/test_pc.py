@@ -8,16 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from scipy.stats import chi2 as chi2_law, chi2_contingency
 
-from merula.graphs.structure import (
-    cpdag,
-    find_cycle,
-    independence_test,
-    learn,
-    pc_stable,
-    read_constraints,
-    read_rows,
-    skeleton,
-)
+from merula.data.encode import code_columns
+from merula.graphs.structure import cpdag, find_cycle, independence_test, learn, pc_stable, read_constraints, skeleton
 from merula.graphs.structure.equivalence import structural_hamming_distance
 from merula.graphs.structure.graph import build_graph
 
@@ -45,7 +37,7 @@ def test_statistics_equal_scipy(random_table, given, test, small, monkeypatch):
         monkeypatch.setattr("merula.stats.configurations.FEWEST_CELLS", 3)
         monkeypatch.setattr("merula.stats.configurations.CELLS_PER_ROW", 0)
     table = random_table(2, rows=120, missing=0.05)
-    found = independence_test(read_rows(table), "größe", "smoker", given, test)
+    found = independence_test(code_columns(table), "größe", "smoker", given, test)
     statistic, degrees = deviation_by_scipy(table, "größe", "smoker", given, test)
     assert found.statistic == pytest.approx(statistic, rel=1e-9)
     assert found.degrees == degrees
@@ -54,7 +46,7 @@ def test_statistics_equal_scipy(random_table, given, test, small, monkeypatch):
 
 def test_a_column_that_cannot_vary_is_independent():
     table = pd.DataFrame({"smoker": ["yes", "no"] * 3, "planet": ["earth"] * 6})
-    found = independence_test(read_rows(table), "smoker", "planet")
+    found = independence_test(code_columns(table), "smoker", "planet")
     assert (found.statistic, found.degrees, found.p_value) == (0.0, 0.0, 1.0)
 
 
@@ -67,7 +59,7 @@ def test_a_column_that_cannot_vary_is_independent():
     ],
 )
 def test_bad_tests_are_refused(arguments, message):
-    rows = read_rows(pd.DataFrame({"smoker": ["yes", "no"], "age": [1.5, 2.5]}))
+    rows = code_columns(pd.DataFrame({"smoker": ["yes", "no"], "age": [1.5, 2.5]}))
     with pytest.raises(ValueError, match=message):
         independence_test(rows, *arguments)
 
@@ -82,7 +74,7 @@ def test_an_exact_distribution_gives_its_equivalence_class(exact_table, order, k
     pairs = [(order[i], order[j]) for i in range(5) for j in range(i + 1, 5)]
     graph = build_graph(NAMES, [pair for pair, keep in zip(pairs, kept, strict=True) if keep])
     table, chances = exact_table(graph, seed)
-    rows = read_rows(table[sorted(table)], weights=1e12 * chances)
+    rows = code_columns(table[sorted(table)], weights=1e12 * chances)
     found = pc_stable(rows, read_constraints(rows), significance=1e-6)
     assert found.cpdag == cpdag(graph)
     assert structural_hamming_distance(found.graph, graph) == 0
@@ -91,22 +83,22 @@ def test_an_exact_distribution_gives_its_equivalence_class(exact_table, order, k
 @pytest.mark.parametrize("test", ["chi2", "g2"])
 def test_the_order_of_rows_and_columns_and_the_threads_do_not_matter(random_table, test):
     table = random_table(4, rows=600, missing=0.05)
-    found = learn(read_rows(table), "pc", test=test)
+    found = learn(code_columns(table), "pc", test=test)
     moved = table.sample(frac=1, random_state=0)[table.columns[::-1]]
-    assert learn(read_rows(moved), "pc", test=test, n_jobs=2) == found
+    assert learn(code_columns(moved), "pc", test=test, n_jobs=2) == found
 
 
 def test_a_weight_equals_repeats(random_table):
     table = random_table(6)
     weights = np.random.default_rng(6).integers(1, 4, len(table))
-    assert learn(read_rows(table, weights=weights), "pc") == learn(
-        read_rows(table.loc[table.index.repeat(weights)]), "pc"
+    assert learn(code_columns(table, weights=weights), "pc") == learn(
+        code_columns(table.loc[table.index.repeat(weights)]), "pc"
     )
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_conflicting_tests_still_give_a_graph_without_cycles(random_table, seed):
-    rows = read_rows(random_table(seed, rows=60, cardinalities=(2, 2, 2, 2, 2, 2)))
+    rows = code_columns(random_table(seed, rows=60, cardinalities=(2, 2, 2, 2, 2, 2)))
     found = pc_stable(rows, read_constraints(rows), significance=0.3)
     assert find_cycle(found.graph) is None
     assert skeleton(found.graph) == {frozenset(pair) for pair in found.cpdag.arcs | found.cpdag.edges}
@@ -115,7 +107,7 @@ def test_conflicting_tests_still_give_a_graph_without_cycles(random_table, seed)
 
 def test_background_knowledge_directs_edges():
     same = ["yes", "no", "no", "yes"] * 20
-    rows = read_rows(pd.DataFrame({"fire": same, "smoke": same}))
+    rows = code_columns(pd.DataFrame({"fire": same, "smoke": same}))
     assert learn(rows, "pc", forbidden=[("fire", "smoke")]) == {"fire": ("smoke",), "smoke": ()}
     assert learn(rows, "pc", tiers=[["smoke"], ["fire"]]) == {"fire": ("smoke",), "smoke": ()}
     assert learn(rows, "pc", forbidden=[("fire", "smoke"), ("smoke", "fire")]) == {"fire": (), "smoke": ()}
@@ -124,7 +116,7 @@ def test_background_knowledge_directs_edges():
 def test_an_edge_without_any_possible_direction_is_dropped():
     """fire → smoke → alarm is required, fire → alarm forbidden: alarm → fire would close a cycle."""
     same = ["yes", "no", "no", "yes"] * 20
-    rows = read_rows(pd.DataFrame({"alarm": same, "fire": same, "smoke": same}))
+    rows = code_columns(pd.DataFrame({"alarm": same, "fire": same, "smoke": same}))
     required, forbidden = [("fire", "smoke"), ("smoke", "alarm")], [("fire", "alarm")]
     found = learn(rows, "pc", required=required, forbidden=forbidden, max_given=0)
     assert found == {"alarm": ("smoke",), "fire": (), "smoke": ("fire",)}
@@ -132,8 +124,8 @@ def test_an_edge_without_any_possible_direction_is_dropped():
 
 def test_a_required_arc_stays_where_the_tests_see_nothing():
     table = pd.DataFrame({"fire": ["yes", "no"] * 20, "moon": ["full", "full", "new", "new"] * 10})
-    assert learn(read_rows(table), "pc") == {"fire": (), "moon": ()}
-    assert learn(read_rows(table), "pc", required=[("moon", "fire")]) == {"fire": ("moon",), "moon": ()}
+    assert learn(code_columns(table), "pc") == {"fire": (), "moon": ()}
+    assert learn(code_columns(table), "pc", required=[("moon", "fire")]) == {"fire": ("moon",), "moon": ()}
 
 
 @pytest.mark.parametrize(
@@ -146,7 +138,7 @@ def test_a_required_arc_stays_where_the_tests_see_nothing():
 )
 def test_bad_options_are_refused(random_table, options, message):
     with pytest.raises(ValueError, match=message):
-        learn(read_rows(random_table(0)), "pc", **options)
+        learn(code_columns(random_table(0)), "pc", **options)
 
 
 def test_max_given_limits_the_conditioning_sets():
@@ -154,12 +146,12 @@ def test_max_given_limits_the_conditioning_sets():
     fire = rng.random(2000) < 0.5
     smoke = fire ^ (rng.random(2000) < 0.1)
     alarm = smoke ^ (rng.random(2000) < 0.1)
-    rows = read_rows(pd.DataFrame({"alarm": alarm, "fire": fire, "smoke": smoke}))
+    rows = code_columns(pd.DataFrame({"alarm": alarm, "fire": fire, "smoke": smoke}))
     assert len(skeleton(learn(rows, "pc", max_given=0, significance=0.001))) == 3
     assert len(skeleton(learn(rows, "pc", significance=0.001))) == 2
 
 
 def test_numeric_columns_are_refused():
-    rows = read_rows(pd.DataFrame({"smoker": ["yes", "no"], "age": [1.5, 2.5]}))
+    rows = code_columns(pd.DataFrame({"smoker": ["yes", "no"], "age": [1.5, 2.5]}))
     with pytest.raises(ValueError, match="column 'age' is numeric, which test='g2' cannot count; discretise it"):
         learn(rows, "pc")

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from merula.graphs.structure import build_scorer, read_rows, score_graph
+from merula.data.encode import code_columns
+from merula.graphs.structure import build_scorer, score_graph
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # theirs; as an error, one of them ends the interpreter
@@ -40,7 +41,7 @@ def test_scores_equal_pgmpy(random_table, child, parents, score, size, peer):
     table = table[table.notna().all(axis=1)]
     # pgmpy keeps configurations that no row has only by their number: the definitions are the same
     expected = peer(table).local_score(child, parents)
-    assert local(read_rows(table), child, parents, score, size) == pytest.approx(expected, rel=1e-9)
+    assert local(code_columns(table), child, parents, score, size) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize(("child", "parents"), FAMILIES)
@@ -56,7 +57,7 @@ def test_scores_equal_pyagrum(random_table, child, parents, score, choose):
     if score == "aic":  # where it subtracts as many bits as there are parameters, not as many nats
         sizes = table.nunique()
         expected -= (1 - np.log(2)) * (sizes[child] - 1) * np.prod([sizes[parent] for parent in parents])
-    assert local(read_rows(table), child, parents, score) == pytest.approx(expected, rel=1e-9)
+    assert local(code_columns(table), child, parents, score) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
@@ -65,7 +66,7 @@ def test_candidates_counted_together_score_as_each_alone(random_table, score, mi
     if missing and score in ("bdeu", "k2"):
         return
     table = random_table(1, missing=missing)
-    rows = read_rows(table, weights=np.random.default_rng(1).random(len(table)) if missing else None)
+    rows = code_columns(table, weights=np.random.default_rng(1).random(len(table)) if missing else None)
     for parents in ((), (3,), (1, 4)):
         others = [index for index in range(1, 5) if index not in parents]
         together = build_scorer(rows, score).with_one_more(0, parents, others)
@@ -74,7 +75,7 @@ def test_candidates_counted_together_score_as_each_alone(random_table, score, mi
 
 
 def test_candidates_counted_by_two_threads_score_the_same(random_table, monkeypatch):
-    rows = read_rows(random_table(1))
+    rows = code_columns(random_table(1))
     alone = build_scorer(rows, n_jobs=1).with_one_more(0, [1], [2, 3, 4])
     monkeypatch.setattr("merula.graphs.structure.candidate_parents.CELLS_PER_THREAD", 1)
     assert build_scorer(rows, n_jobs=2).with_one_more(0, [1], [2, 3, 4]) == alone
@@ -86,15 +87,15 @@ def test_a_weight_equals_repeats_and_the_order_of_rows_does_not_matter(random_ta
     weights = np.random.default_rng(2).integers(0, 4, len(table))
     graph = {"age": (), "größe": ("age",), "smoker": ("age", "größe"), "色泽": (), "x ray": ("色泽",)}
     levels = {name: sorted(set(table[name])) for name in table}
-    weighted = score_graph(read_rows(table, weights=weights, levels=levels), graph, score)
+    weighted = score_graph(code_columns(table, weights=weights, levels=levels), graph, score)
     repeated = table.loc[table.index.repeat(weights)]
-    assert weighted == pytest.approx(score_graph(read_rows(repeated, levels=levels), graph, score), rel=1e-12)
-    shuffled = read_rows(repeated.sample(frac=1, random_state=0), levels=levels)
-    assert score_graph(shuffled, graph, score) == score_graph(read_rows(repeated, levels=levels), graph, score)
+    assert weighted == pytest.approx(score_graph(code_columns(repeated, levels=levels), graph, score), rel=1e-12)
+    shuffled = code_columns(repeated.sample(frac=1, random_state=0), levels=levels)
+    assert score_graph(shuffled, graph, score) == score_graph(code_columns(repeated, levels=levels), graph, score)
 
 
 def test_equivalent_graphs_have_equal_scores(random_table):
-    rows = read_rows(random_table(4).iloc[:, :3])
+    rows = code_columns(random_table(4).iloc[:, :3])
     chain = {"age": (), "größe": ("age",), "smoker": ("größe",)}
     back = {"age": ("größe",), "größe": ("smoker",), "smoker": ()}
     for score in ("log-likelihood", "aic", "bic", "bdeu"):
@@ -109,7 +110,7 @@ def test_missing_cells_are_averaged_over_the_rows_complete_in_the_family(random_
     cells = cells[cells > 0]
     margins = complete.groupby(["age", "色泽"]).size()
     average = sum(count * np.log(count / margins[key[1:]]) for key, count in cells.items()) / len(complete)
-    rows, n = read_rows(table), len(table)
+    rows, n = code_columns(table), len(table)
     parameters = 2 * 2 * (4 - 1)
     for score, penalty in (("log-likelihood", 0.0), ("aic", 1.0), ("bic", np.log(n) / 2)):
         expected = n * average - penalty * parameters
@@ -125,9 +126,9 @@ def test_a_parent_gains_on_the_rows_that_have_it(random_table, small, monkeypatc
     table = random_table(7, missing=0.15)
     table["age"] = table["age"].fillna("level 0")
     levels = {name: sorted(table[name].dropna().unique()) for name in table}
-    rows, n = read_rows(table, levels=levels), len(table)
+    rows, n = code_columns(table, levels=levels), len(table)
     for child, parents, other in [(2, [], 1), (2, [0], 3), (2, [3, 4], 1), (0, [1], 2), (3, [1], 0)]:
-        part = read_rows(
+        part = code_columns(
             table.iloc[:, [child, *parents, other]].dropna(),
             levels={table.columns[p]: levels[table.columns[p]] for p in (child, *parents, other)},
         )
@@ -144,7 +145,7 @@ def test_a_parent_gains_on_the_rows_that_have_it(random_table, small, monkeypatc
 
 def test_a_family_without_any_complete_row_says_nothing():
     table = pd.DataFrame({"smoker": ["yes", "no", None, None], "cough": [None, None, "y", "n"]})
-    rows = read_rows(table)
+    rows = code_columns(table)
     assert local(rows, "smoker", ("cough",), "log-likelihood") == pytest.approx(-4 * np.log(2))
     assert local(rows, "smoker", ("cough",), "bic") < local(rows, "smoker", (), "bic")
 
@@ -159,11 +160,11 @@ def test_a_family_without_any_complete_row_says_nothing():
 )
 def test_what_cannot_be_scored_is_refused(table, score, message):
     with pytest.raises(ValueError, match=message):
-        build_scorer(read_rows(pd.DataFrame(table)), score)
+        build_scorer(code_columns(pd.DataFrame(table)), score)
 
 
 def test_the_sample_size_belongs_to_bdeu():
-    rows = read_rows(pd.DataFrame({"smoker": ["yes", "no"]}))
+    rows = code_columns(pd.DataFrame({"smoker": ["yes", "no"]}))
     with pytest.raises(ValueError, match="equivalent_sample_size= does nothing with score='bic'"):
         build_scorer(rows, "bic", 5.0)
     for size in (0, -1, np.inf, True, "much"):
@@ -172,6 +173,6 @@ def test_the_sample_size_belongs_to_bdeu():
 
 
 def test_a_graph_of_other_columns_is_refused():
-    rows = read_rows(pd.DataFrame({"smoker": ["yes", "no"]}))
+    rows = code_columns(pd.DataFrame({"smoker": ["yes", "no"]}))
     with pytest.raises(ValueError, match="a node of the graph is 'cough'"):
         score_graph(rows, {"cough": ()})

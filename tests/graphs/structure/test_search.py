@@ -9,15 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from merula.graphs.structure import (
-    arcs_of,
-    build_graph,
-    find_cycle,
-    learn,
-    read_rows,
-    score_graph,
-    structural_hamming_distance,
-)
+from merula.data.encode import code_columns
+from merula.graphs.structure import arcs_of, build_graph, find_cycle, learn, score_graph, structural_hamming_distance
 
 
 def neighbours(graph):
@@ -34,7 +27,7 @@ def neighbours(graph):
 @pytest.mark.parametrize("score", ["bic", "aic", "bdeu", "k2"])
 @pytest.mark.parametrize("method", ["hill-climb", "tabu"])
 def test_no_single_change_is_better(random_table, method, score):
-    rows = read_rows(random_table(0, rows=300))
+    rows = code_columns(random_table(0, rows=300))
     found = learn(rows, method, score)
     here = score_graph(rows, found, score)
     assert arcs_of(found)
@@ -43,7 +36,7 @@ def test_no_single_change_is_better(random_table, method, score):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_best_of_all_graphs_of_four_columns_is_found(random_table, seed):
-    rows = read_rows(random_table(seed, rows=300, cardinalities=(2, 3, 2, 3)))
+    rows = code_columns(random_table(seed, rows=300, cardinalities=(2, 3, 2, 3)))
     best = -np.inf
     for choice in product((0, 1, 2), repeat=6):
         pairs = zip(combinations(rows.names, 2), choice, strict=True)
@@ -57,9 +50,9 @@ def test_the_best_of_all_graphs_of_four_columns_is_found(random_table, seed):
 @pytest.mark.parametrize("missing", [0.0, 0.15])
 def test_the_order_of_rows_and_columns_and_the_threads_do_not_matter(random_table, method, missing):
     table = random_table(7, rows=400, missing=missing)
-    found = learn(read_rows(table), method)
+    found = learn(code_columns(table), method)
     moved = table.sample(frac=1, random_state=3)[table.columns[::-1]]
-    again = learn(read_rows(moved), method, n_jobs=2)
+    again = learn(code_columns(moved), method, n_jobs=2)
     assert again == found
     assert list(again) == list(moved.columns)
 
@@ -68,8 +61,8 @@ def test_the_order_of_rows_and_columns_and_the_threads_do_not_matter(random_tabl
 def test_a_weight_equals_repeats(random_table, method):
     table = random_table(8)
     weights = np.random.default_rng(8).integers(1, 4, len(table))
-    repeated = read_rows(table.loc[table.index.repeat(weights)])
-    assert learn(read_rows(table, weights=weights), method) == learn(repeated, method)
+    repeated = code_columns(table.loc[table.index.repeat(weights)])
+    assert learn(code_columns(table, weights=weights), method) == learn(repeated, method)
 
 
 ARCS = st.lists(
@@ -99,9 +92,9 @@ def test_constraints_are_kept_or_refused(required, forbidden, seed, most, method
     options = {"required": required, "forbidden": forbidden, **limit}
     if not possible:
         with pytest.raises(ValueError, match="required"):
-            learn(read_rows(table), method, **options)
+            learn(code_columns(table), method, **options)
         return
-    found = learn(read_rows(table), method, **options)
+    found = learn(code_columns(table), method, **options)
     assert find_cycle(found) is None
     assert set(required) <= set(arcs_of(found)) and not set(forbidden) & set(arcs_of(found))
     assert method == "pc" or max(map(len, found.values())) <= most
@@ -111,14 +104,14 @@ def test_constraints_are_kept_or_refused(required, forbidden, seed, most, method
 def test_tiers_send_no_arc_backwards(random_table, method):
     table = random_table(9, rows=500)
     tiers = [["x ray"], ["色泽", "age"], ["größe"]]
-    found = learn(read_rows(table), method, tiers=tiers)
+    found = learn(code_columns(table), method, tiers=tiers)
     tier = {name: number for number, names in enumerate(tiers) for name in names}
     assert arcs_of(found)
     assert all(tier[parent] <= tier[child] for parent, child in arcs_of(found) if {parent, child} <= set(tier))
 
 
 def test_a_start_graph_is_where_the_search_starts(random_table):
-    rows = read_rows(random_table(10, rows=300))
+    rows = code_columns(random_table(10, rows=300))
     found = learn(rows)
     assert learn(rows, start=found) == found
     nonsense = build_graph(rows.names, combinations(rows.names, 2))
@@ -133,12 +126,12 @@ def test_numeric_columns_are_children_of_any_and_parents_of_numeric_ones():
     age = rng.normal(50, 10, 500)
     pressure = 100 + age * (smoker == "yes") + rng.normal(0, 3, 500)
     table = pd.DataFrame({"pressure": pressure, "smoker": smoker, "age": age})
-    found = learn(read_rows(table))
+    found = learn(code_columns(table))
     assert set(found["pressure"]) == {"age", "smoker"} and found["smoker"] == ()
     moved = table.sample(frac=1, random_state=0)[["age", "smoker", "pressure"]]
-    assert learn(read_rows(moved), "tabu") == found
+    assert learn(code_columns(moved), "tabu") == found
     scaled = table.assign(pressure=1e6 + 1e-3 * pressure, age=age * 12)
-    assert learn(read_rows(scaled)) == found
+    assert learn(code_columns(scaled)) == found
 
 
 def causes_and_effects(seed):
@@ -161,7 +154,9 @@ EARLY_CAUSES = ["a first", "a second", "a third", "m sum", "m top", "z product"]
 @pytest.mark.parametrize("method", ["hill-climb", "tabu"])
 def test_names_that_break_ties_the_wrong_way_cost_nothing(seed, method):
     """Alone, a climb whose first arcs are directed by name ends lower than one over whole equivalence classes."""
-    late, early = (read_rows(causes_and_effects(seed).set_axis(names, axis=1)) for names in (LATE_CAUSES, EARLY_CAUSES))
+    late, early = (
+        code_columns(causes_and_effects(seed).set_axis(names, axis=1)) for names in (LATE_CAUSES, EARLY_CAUSES)
+    )
     found = learn(late, method)
     renamed = dict(zip(LATE_CAUSES, EARLY_CAUSES, strict=True))
     back = {renamed[child]: tuple(renamed[parent] for parent in parents) for child, parents in found.items()}
@@ -174,7 +169,7 @@ def test_names_that_break_ties_the_wrong_way_cost_nothing(seed, method):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_plateau_is_crossed_where_classes_are_not_searched(seed, monkeypatch):
-    rows = read_rows(causes_and_effects(seed).set_axis(LATE_CAUSES, axis=1))
+    rows = code_columns(causes_and_effects(seed).set_axis(LATE_CAUSES, axis=1))
     monkeypatch.setattr(
         "merula.graphs.structure.search.climb_classes", lambda scorer, rules, arcs, decimals, step: arcs
     )
@@ -195,4 +190,4 @@ def test_missing_cells_do_not_add_arcs(seed):
     holes = table.mask(rng.random(table.shape) < 0.2)
     chain = {name: tuple(names[position - 1 : position]) for position, name in enumerate(names)}
     for method in ("hill-climb", "tabu"):
-        assert structural_hamming_distance(learn(read_rows(holes), method), chain) == 0
+        assert structural_hamming_distance(learn(code_columns(holes), method), chain) == 0

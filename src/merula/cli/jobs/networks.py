@@ -14,6 +14,7 @@ from merula.cli.console import Voice, aligned, shortened
 from merula.cli.jobs.models import check_writable
 from merula.cli.jobs.task import check_column, named_table, note_remarks, stated_kinds
 from merula.core.checks import one_of
+from merula.data.encode import infer_schema
 from merula.data.schema import Label
 from merula.data.table import open_table
 from merula.distributions.discretize import cuts_said
@@ -61,9 +62,10 @@ def learn_file(
 def _used_columns(data: Any, stated: Mapping[str, str], voice: Voice) -> dict[str, str]:
     """The kind of every column that a network can hold; a note for each of the others."""
     opened = open_table(data)
-    remarks = review(opened, None, stated)
+    schema, _ = infer_schema(opened, stated)
+    remarks = review(opened, schema, None, stated)
     note_remarks([remark for remark in remarks if remark.what not in NOTHING_TOLD], voice)
-    kinds = advised_kinds(opened, remarks, stated)
+    kinds = advised_kinds(schema, remarks)
     for remark in remarks:
         if remark.what in NOTHING_TOLD:
             voice.note(f"column {remark.column!r} {remark.text} and is left out")

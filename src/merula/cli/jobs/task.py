@@ -11,7 +11,7 @@ from typing import Any
 from merula.classify.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.cli.console import Voice
 from merula.core.checks import one_of
-from merula.data.encode import Target, encode_target
+from merula.data.encode import Target, encode_target, infer_schema
 from merula.data.encode.lookalikes import meant_missing
 from merula.data.schema import KINDS
 from merula.data.table import FOR_MISSING, open_table
@@ -112,9 +112,10 @@ def read_task(asked: Asked, voice: Voice, like: Mapping[str, str] | None = None,
     }
     classes = _classes(table, asked.target, voice)
     opened = open_table(features)
-    remarks = review(opened, classes, kinds)
+    schema, _ = infer_schema(opened, kinds)
+    remarks = review(opened, schema, classes, kinds)
     note_remarks(remarks, voice)
-    kinds = advised_kinds(opened, remarks, kinds)
+    kinds = advised_kinds(schema, remarks)
     if set(kinds.values()) == {"ignore"}:
         raise ValueError(
             f"every column of {asked.table} besides {asked.target!r} is left out; there is nothing to learn from"

@@ -1,24 +1,16 @@
 """Table + schema → encoded rows and target. What *missing* and *unseen* mean is decided here and nowhere else."""
 
-from merula.data.encode.encoded import (
-    WIDEST_RANGE,
-    Coded,
-    CodedTile,
-    Encoded,
-    GuessedKindWarning,
-    UnseenLevelWarning,
-    encode,
-    encode_rows,
-    find_columns,
-    infer_schema,
-    level_positions,
-)
-from merula.data.encode.target import Target, checked_weights, encode_target
+from merula.data.encode.columns import CodedColumns, code_columns
+from merula.data.encode.encoded import WIDEST_RANGE, Coded, CodedTile, Encoded, encode, encode_rows, find_columns
+from merula.data.encode.kinds import GuessedKindWarning, infer_schema
+from merula.data.encode.levels import UnseenLevelWarning, level_positions, unseen_note
+from merula.data.encode.target import Target, checked_weights, encode_target, one_class
 from merula.data.encode.tokens import Tokens
 
 __all__ = [
     "WIDEST_RANGE",
     "Coded",
+    "CodedColumns",
     "CodedTile",
     "Encoded",
     "GuessedKindWarning",
@@ -26,10 +18,13 @@ __all__ = [
     "Tokens",
     "UnseenLevelWarning",
     "checked_weights",
+    "code_columns",
     "encode",
     "encode_rows",
     "encode_target",
     "find_columns",
     "infer_schema",
     "level_positions",
+    "one_class",
+    "unseen_note",
 ]

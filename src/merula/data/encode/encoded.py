@@ -6,159 +6,25 @@ from the source when a statistic or a distribution asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.checks import nearest, one_of
+from merula.core.checks import nearest
 from merula.core.notes import warn_user
 from merula.core.threads import BLOCK
-from merula.data.encode.lookalikes import others_than_numbers, shown
+from merula.data.encode.kinds import SPARSE
+from merula.data.encode.levels import level_positions
 from merula.data.encode.tokens import Tokens, counted_matrix, tokenise
-from merula.data.schema import KINDS, Column, Label, Schema
+from merula.data.schema import Column, Label, Schema
 from merula.data.table import DENSE_NEEDED, FEW, SparseTable, Table, codes_of_numbers, open_table
 
 GATHERED_BYTES = 4 * 2**20  # gathered at once from separate columns: what stays in the cache
 FEWEST_ROWS = 1_024
-FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of words is text: see `_reads_like_text`
-FEWEST_NUMBERS = 10  # different ones, before words may be called numbers
-SPARSE = "counts"  # the unit of a text column that came as a sparse matrix
 WIDEST_RANGE = 65_536  # integers further apart than this are coded by sorting
-
-
-class GuessedKindWarning(UserWarning):
-    """A column's kind was guessed from what it holds; say it in `kinds=`.
-
-    Examples
-    --------
-    >>> import merula as mr, warnings
-    >>> texts = [[f"message number {i} says hello to you"] for i in range(40)]
-    >>> with warnings.catch_warnings(record=True) as said:
-    ...     warnings.simplefilter("always")
-    ...     model = mr.NaiveBayesClassifier().fit(texts, ["ham", "spam"] * 20)
-    >>> said[0].category is mr.GuessedKindWarning, model.schema_["x0"].kind
-    (True, 'text')
-    """
-
-
-class UnseenLevelWarning(UserWarning):
-    """A categorical cell holds a level that fit never saw; it is treated as the `unseen` option says.
-
-    Examples
-    --------
-    >>> import merula as mr, warnings
-    >>> model = mr.NaiveBayesClassifier().fit([["red"], ["blue"]], ["yes", "no"])
-    >>> with warnings.catch_warnings(record=True) as said:
-    ...     warnings.simplefilter("always")
-    ...     print(model.predict_proba([["green"]]), said[0].category is mr.UnseenLevelWarning)
-    [[0.5 0.5]] True
-    """
-
-
-def infer_schema(
-    table: Table, kinds: Any = None, levels: Any = None, more_to_come: bool = False, threads: int = 1
-) -> Schema:
-    """The schema of a table: kinds from dtypes, overridden by `kinds` and `levels`.
-
-    A column without any value says nothing, unless there is `more_to_come`: then its kind must be given.
-    """
-    if isinstance(table, SparseTable) and kinds == "text":
-        return Schema((Column(table.names[0], "text", unit=SPARSE),))
-    given = dict.fromkeys(table.names, kinds) if isinstance(kinds, str) else _by_column(table, kinds or {}, "kinds")
-    for name, kind in given.items():
-        one_of(kind, KINDS, f"kinds[{name!r}]" if not isinstance(kinds, str) else "kinds")
-    declared = {name: _declared(name, values) for name, values in _by_column(table, levels or {}, "levels").items()}
-    stated = {*given, *declared}
-    table.read_words([index for index, name in enumerate(table.names) if name not in stated], threads)
-    return Schema(
-        tuple(
-            _column(table, position, name, given.get(name), declared.get(name), more_to_come)
-            for position, name in enumerate(table.names)
-        )
-    )
-
-
-def _declared(name: str, values: Any) -> tuple[Label, ...]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ValueError(f"levels[{name!r}] is {values!r}, expected a list of levels")
-    return tuple(values)
-
-
-def _by_column(table: Table, option: Any, what: str) -> dict[str, Any]:
-    """An option keyed by column, with positions turned into names; unknown columns are an error."""
-    if not isinstance(option, Mapping):
-        raise ValueError(f"{what} is {option!r}, expected a mapping from columns, such as {{{table.names[0]!r}: …}}")
-    named = {
-        table.names[key] if isinstance(key, int) and key < len(table.names) else key: value
-        for key, value in option.items()
-    }
-    for name in named:
-        one_of(name, table.names, f"a key of {what}=")
-    return named
-
-
-def _column(
-    table: Table, position: int, name: str, kind: str | None, levels: tuple[Label, ...] | None, more_to_come: bool
-) -> Column:
-    if levels is not None:
-        if kind not in (None, "categorical"):
-            raise ValueError(
-                f"levels= declares levels for column {name!r}, which kinds= calls {kind!r}; only a categorical column has levels"
-            )
-        if len(set(levels)) < len(levels) or not levels:
-            raise ValueError(f"levels[{name!r}] is {list(levels)}: it must name each level once")
-        return Column(name, "categorical", levels, declared=True)
-    if kind in ("categorical", "ignore", "text"):
-        return Column(name, kind)
-    found, unit = table.kind(position)
-    if kind is None and found == "categorical":
-        if _reads_like_text(table, position, name):
-            return Column(name, "text")
-        _warn_of_numbers(table, position, name)
-    if found == "empty":
-        if kind is None and more_to_come:
-            raise ValueError(
-                f"column {name!r} is empty in the first batch, so its kind is unknown; say kinds={{{name!r}: 'numeric'}} or 'categorical'"
-            )
-        found = "categorical"
-    if kind == "datetime" and unit is None:
-        raise ValueError(f"kinds= calls column {name!r} a datetime, but its values are not; convert the column first")
-    return Column(name, kind or found, unit=unit)
-
-
-def _reads_like_text(table: Table, position: int, name: str) -> bool:
-    """True when a column of words holds sentences: most cells differ (or very many do), and a cell has several words."""
-    codes, labels = table.codes(position)
-    if len(labels) <= FEWEST_TEXTS:
-        return False
-    cells = int(np.count_nonzero(np.asarray(codes) >= 0))
-    several = len(labels) > min(0.5 * cells, MANY_TEXTS) and all(type(label) is str for label in labels)
-    if not several or sum(len(label.split()) for label in labels) < WORDS_OF_A_TEXT * len(labels):
-        return False
-    warn_user(
-        f"column {name!r} looks like text ({len(labels):,} different values in {cells:,} cells, several words each) and is read word by word; say kinds={{{name!r}: 'text'}} if it is, or 'categorical' if it is not",
-        GuessedKindWarning,
-    )
-    return True
-
-
-def _warn_of_numbers(table: Table, position: int, name: str) -> None:
-    """A warning where a column of words holds numbers, unless its library was told that they are categories."""
-    if table.has_categories(position):
-        return
-    _, labels = table.codes(position)
-    if len(labels) < FEWEST_NUMBERS or not all(type(label) is str for label in labels):
-        return
-    others = others_than_numbers(labels)
-    if others is not None:
-        held = f"numbers and {shown(others)}" if others else f"numbers written as words ({shown(labels)})"
-        warn_user(
-            f"column {name!r} holds {held}, so it is read as categories; make it a column of numbers, or say kinds={{{name!r}: 'categorical'}} if it holds names",
-            GuessedKindWarning,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +34,19 @@ class Coded:
     codes: NDArray[Any]
     slots: Sequence[Label]
     shift: int
+
+    def label(self, code: int) -> Label:
+        """The label that a code means; a whole number outside the range of the slots is its own."""
+        slot = code - self.shift
+        return self.slots[slot] if 0 <= slot < len(self.slots) else code
+
+    def in_slots(self) -> tuple[NDArray[np.int64], Sequence[Label]]:
+        """For every row the slot of its label, and the slots; whole numbers outside their range are coded anew."""
+        slot = self.codes.astype(np.int64) - self.shift
+        if isinstance(self.slots, range) and len(slot) and (slot.min() < 0 or slot.max() >= len(self.slots)):
+            codes, labels = codes_of_numbers(self.codes)
+            return codes.astype(np.int64), labels
+        return slot, self.slots
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,9 +145,7 @@ class Encoded:
             return None if source is None else source[self.start]
         if name in self.numeric:
             return float(self.values((name,))[0, 0])
-        coded = self.coded[name]
-        code = int(coded.codes[self.start])
-        return coded.slots[code - coded.shift] if 0 <= code - coded.shift < len(coded.slots) else code
+        return self.coded[name].label(int(self.coded[name].codes[self.start]))
 
     def labels(self, name: str) -> tuple[Label, ...]:
         """The labels of one coded column, in the order of its codes from 0: the same object for every tile."""
@@ -304,22 +181,9 @@ class Encoded:
     def unseen_labels(self, name: str, levels: tuple[Label, ...]) -> list[Label]:
         """The labels of one column that are not among these levels."""
         coded = self.coded[name]
-        raw = np.unique(np.asarray(coded.codes[self.start : self.stop])).tolist()
-        labels = [
-            coded.slots[code - coded.shift] if 0 <= code - coded.shift < len(coded.slots) else code for code in raw
-        ]
+        held = map(coded.label, np.unique(np.asarray(coded.codes[self.start : self.stop])).tolist())
         known = set(levels) | {None}
-        return [label for label in labels if label not in known]
-
-
-def level_positions(slots: Sequence[Label], levels: tuple[Label, ...]) -> NDArray[np.int64]:
-    """Where each slot's label stands among the levels; missing is m (or its own level), unseen is m + 1."""
-    m = len(levels)
-    known = {label: position for position, label in enumerate(levels)}
-    missing = known.get(None, m)
-    return np.array(
-        [missing if label is None else known.get(label, m + 1) for label in slots] + [m + 1], dtype=np.int64
-    )
+        return [label for label in held if label not in known]
 
 
 def _gather(columns: list[NDArray[Any]]) -> NDArray[Any]:

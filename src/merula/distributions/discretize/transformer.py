@@ -12,13 +12,14 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from merula.core.checks import one_of
-from merula.data.encode import Target, encode, encode_target, find_columns, infer_schema
+from merula.core.notes import warn_of
+from merula.data.encode import encode, find_columns
 from merula.data.intervals import Cuts, assign, interval_labels
 from merula.data.schema import Schema
 from merula.data.table import FrameTable, Table, open_table
 from merula.distributions.discretize.methods import cuts_for, settled_bins
-from merula.engines import memory
-from merula.stats.value_counts import ValueCounts
+from merula.engines import Source, collect, describe
+from merula.stats import ValueCounts, Wanted
 
 ENCODINGS = ("auto", "label", "ordinal")
 
@@ -88,8 +89,9 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         settled_bins(self.method, self.bins)
         one_of(self.encode, ENCODINGS, "encode")
         table = open_table(X)
-        schema = infer_schema(table)
-        self.cuts_ = self._find_cuts(table, schema, self._target(y, table.rows, sample_weight))
+        schema, notes = describe(Source(table))
+        warn_of(notes)
+        self.cuts_ = self._find_cuts(self._source(table, y, sample_weight), schema)
         self.schema_ = Schema(tuple(replace(c, cuts=self.cuts_.get(c.name)) for c in schema.columns))
         self._named = table.named
         self.n_features_in_ = len(schema.columns)
@@ -98,25 +100,23 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         return self
 
-    def _target(self, y: Any, rows: int, sample_weight: Any) -> Target:
-        """The classes, or where the method does not look at them, one class for all rows."""
-        if self.method != "mdl":
-            return encode_target(np.zeros(rows, dtype=np.int8), rows, sample_weight)
-        if y is None:
+    def _source(self, table: Table, y: Any, sample_weight: Any) -> Source:
+        """The rows with their classes, or where the method does not look at them, without."""
+        if self.method == "mdl" and y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None: method='mdl' cuts where classes differ; 'quantile' and 'width' need no y"
             )
-        return encode_target(y, rows, sample_weight)
+        return Source(table, y if self.method == "mdl" else None, sample_weight, table.named, type(self).__name__)
 
-    def _find_cuts(self, table: Table, schema: Schema, target: Target) -> dict[str, Cuts]:
-        numeric = Schema(schema.of_kind("numeric"))
-        if not numeric.columns:
-            return {}
-        rows = encode(table, numeric, [schema.names.index(name) for name in numeric.names])
-        zero = ValueCounts.zero(numeric.names, len(target.classes))
-        counted: Any = memory.collect(rows, target, [zero])[0]
-        tables = zip(counted.columns, counted.values, counted.counts, strict=True)
-        return {name: cuts_for(self.method, values, weights, self.bins) for name, values, weights in tables}
+    def _find_cuts(self, source: Source, schema: Schema) -> dict[str, Cuts]:
+        columns = tuple(c if c.kind == "numeric" else replace(c, kind="ignore") for c in schema.columns)
+        names = [column.name for column in schema.of_kind("numeric")]
+        found: Any = collect(source, Schema(columns), [Wanted(ValueCounts, names)] if names else []).blocks
+        return {
+            name: cuts_for(self.method, values, weights, self.bins)
+            for part in found
+            for name, values, weights in zip(names, part.values, part.counts, strict=True)
+        }
 
     def transform(self, X: Any) -> Any:
         """A table of the same library, the fitted columns in their order, numbers replaced by intervals."""

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from merula.core.arrays import Array
 from merula.core.checks import nearest
 from merula.core.logspace import ZeroEvidenceWarning, safe_log
-from merula.core.notes import warn_user
+from merula.core.notes import warn_of, warn_user
 from merula.core.threads import for_each_block
+from merula.data.encode.columns import CodedColumns, code_columns
 from merula.data.table import open_table
 from merula.graphs.factors.errors import TooWideError
 from merula.graphs.network.evidence import Evidence
@@ -20,7 +21,6 @@ from merula.graphs.network.inference import Inference
 from merula.graphs.network.node import AnyNode, GaussianNode, NoisyNode
 from merula.graphs.network.noisy import noisy_rows
 from merula.graphs.network.numeric_rows import NumericRows, numeric_rows, patterns
-from merula.graphs.structure.network_rows import NetworkRows, read_rows
 
 NOTHING = Evidence({}, {}, {}, {})
 BLOCK = 16_384  # rows whose densities are computed at once
@@ -28,7 +28,7 @@ BLOCK = 16_384  # rows whose densities are computed at once
 
 def read_known(
     nodes: Mapping[str, AnyNode], source: Any, cuts: Mapping[str, Any], target: str | None = None
-) -> NetworkRows:
+) -> CodedColumns:
     """The columns of a table that a network knows, as codes and numbers; unknown levels count as missing, with a warning.
 
     The target's own column is not looked at. Numbers of a variable that has cuts are read as its intervals.
@@ -40,7 +40,9 @@ def read_known(
     _warn_of_typing(table.names, [name for name in nodes if name != target])
     names = [name for name in names if name != target]
     levels = {name: None if isinstance(nodes[name], GaussianNode) else nodes[name].levels for name in names}
-    return read_rows(table, names, levels, unseen="missing", cuts=cuts)
+    rows = code_columns(table, names, levels, unseen="missing", cuts=cuts)
+    warn_of(rows.notes)
+    return rows
 
 
 def _warn_of_typing(columns: Sequence[str], variables: Sequence[str]) -> None:
@@ -65,7 +67,7 @@ def posteriors(
     if isinstance(nodes[target], GaussianNode):
         raise ValueError(f"the target {target!r} is numeric, rows are answered with probabilities of levels; ask query({target!r}, given=row) for each row")  # fmt: skip
 
-    def ask(rows: NetworkRows) -> tuple[Array, ...]:
+    def ask(rows: CodedColumns) -> tuple[Array, ...]:
         numbers = numeric_rows(nodes, rows, limit, target)
         tree, tables, variables = inference.rows(rows.names, target, limit, numbers.scopes)
         codes, position = _codes(rows, inference, variables), variables.index(inference.index[target])
@@ -93,7 +95,7 @@ def log_probabilities(
 ) -> Array:
     """log P(row) for every row."""
 
-    def ask(rows: NetworkRows) -> tuple[Array, ...]:
+    def ask(rows: CodedColumns) -> tuple[Array, ...]:
         numbers = numeric_rows(nodes, rows, limit)
         discrete = [name for name in rows.names if name in inference.index]
         if len(discrete) == len(inference.names) and not any(rows.missing(name).any() for name in discrete):
@@ -104,7 +106,7 @@ def log_probabilities(
     return _asked(read_known(nodes, source, cuts), ask)[0]
 
 
-def _asked(rows: NetworkRows, ask: Callable[[NetworkRows], tuple[Array, ...]]) -> tuple[Array, ...]:
+def _asked(rows: CodedColumns, ask: Callable[[CodedColumns], tuple[Array, ...]]) -> tuple[Array, ...]:
     """The answers for rows, all at once; if that is too wide, for those that know the same numbers, group by group."""
     try:
         return ask(rows)
@@ -125,7 +127,7 @@ def _densities(numbers: NumericRows, n_jobs: int | None) -> Array:
     return np.concatenate([np.zeros(0), *blocks])
 
 
-def _complete(nodes: Mapping[str, AnyNode], rows: NetworkRows) -> Array:
+def _complete(nodes: Mapping[str, AnyNode], rows: CodedColumns) -> Array:
     """log P(row) of complete rows: one entry of each table."""
     logs = np.zeros(rows.count)
     for node in nodes.values():
@@ -140,7 +142,7 @@ def _complete(nodes: Mapping[str, AnyNode], rows: NetworkRows) -> Array:
     return logs
 
 
-def _codes(rows: NetworkRows, inference: Inference, variables: list[int]) -> NDArray[np.int32]:
+def _codes(rows: CodedColumns, inference: Inference, variables: list[int]) -> NDArray[np.int32]:
     """One row of codes for each row, in the order of a tree's variables; −1 for what no column says."""
     codes = np.full((len(variables), rows.count), -1, dtype=np.int32)
     position = {v: column for column, v in enumerate(variables)}

@@ -10,6 +10,7 @@ import numpy as np
 
 from merula.core.arrays import Array
 from merula.core.checks import one_of
+from merula.data.encode.columns import LARGEST
 from merula.data.intervals import ANY, Cuts, assign, cuts_said, interval_labels
 from merula.data.table import is_missing
 from merula.graphs.factors.errors import ImpossibleEvidenceError
@@ -17,7 +18,6 @@ from merula.graphs.factors.events import allowed, is_set
 from merula.graphs.factors.names import MOST_NAMED, rank_of
 from merula.graphs.network.node import AnyNode, GaussianNode
 from merula.graphs.structure.graph import AnyGraph, told_by
-from merula.graphs.structure.network_rows import LARGEST
 
 
 @dataclass(frozen=True, eq=False)

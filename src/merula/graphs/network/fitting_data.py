@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from merula.core.checks import nearest, one_of
+from merula.core.notes import warn_of
+from merula.data.encode import CodedColumns, code_columns
 from merula.data.schema import Label
 from merula.data.table import Table, open_table, plain_label
 from merula.graphs.network.statistic import FamilyStatistic, count_families
 from merula.graphs.structure.graph import Graph
-from merula.graphs.structure.network_rows import NetworkRows, read_rows
 
 Known = tuple[Label, ...] | None
 
@@ -35,7 +36,8 @@ def read_statistic(
     expected = {name: known for name, known in believed.items() if known and name in graph and name not in said}
     declared = {**expected, **stated, **asked}
     table = open_table(data)
-    rows = read_rows(table, list(graph), declared, kinds, weights, absent=_absent(table, graph, asked), cuts=cuts)
+    rows = code_columns(table, list(graph), declared, kinds, weights, absent=_absent(table, graph, asked), cuts=cuts)
+    warn_of(rows.notes)
     for name, position in rows.positions.items():
         _check_column(name, rows, position)
     return count_families(_settled(graph, rows), rows, declared, n_jobs=n_jobs)
@@ -49,7 +51,8 @@ def read_further(
     kinds = {name: "numeric" if known is None else "categorical" for name, known in statistic.levels.items()}
     table = open_table(data)
     hidden = [name for name in statistic.never_observed() if name in declared]
-    rows = read_rows(table, list(statistic.graph), declared, kinds, weights, absent=_absent(table, statistic.graph, hidden), cuts=cuts)  # fmt: skip
+    rows = code_columns(table, list(statistic.graph), declared, kinds, weights, absent=_absent(table, statistic.graph, hidden), cuts=cuts)  # fmt: skip
+    warn_of(rows.notes)
     return count_families(statistic.graph, rows, declared, statistic.pairs is not None, n_jobs)
 
 
@@ -81,14 +84,14 @@ def _absent(table: Table, graph: Graph, allowed: Mapping[str, Any] | Sequence[st
     return "missing" if lacking else "error"
 
 
-def _check_column(name: str, rows: NetworkRows, position: int) -> None:
+def _check_column(name: str, rows: CodedColumns, position: int) -> None:
     """A column that holds nothing says neither levels nor numbers."""
     known = rows.levels[position]
     if known == () or (known is None and rows.missing(name).all()):
         raise ValueError(f"column {name!r} holds no value; if it is never observed, state its levels: levels={{{name!r}: […]}}")  # fmt: skip
 
 
-def _settled(graph: Graph, rows: NetworkRows) -> Graph:
+def _settled(graph: Graph, rows: CodedColumns) -> Graph:
     """The graph, the discrete parents of numeric variables first; a discrete variable cannot have numeric ones."""
     settled = {}
     for name, parents in graph.items():

@@ -21,8 +21,8 @@ def fit_gaussian(statistic: FamilyStatistic, name: str) -> GaussianNode:
     --------
     >>> import pandas as pd
     >>> from merula.graphs.network.statistic import count_families
-    >>> from merula.graphs.structure.network_rows import read_rows
-    >>> rows = read_rows(pd.DataFrame({"dose": [0.0, 1, 2, 3, 4, 5], "effect": [1.0, 3, 5, 7, 9, 11]}))
+    >>> from merula.data.encode.columns import code_columns
+    >>> rows = code_columns(pd.DataFrame({"dose": [0.0, 1, 2, 3, 4, 5], "effect": [1.0, 3, 5, 7, 9, 11]}))
     >>> node = fit_gaussian(count_families({"dose": (), "effect": ("dose",)}, rows, ()), "effect")
     >>> float(node.intercept.round(6)), node.slopes.round(6).tolist()
     (1.0, [2.0])

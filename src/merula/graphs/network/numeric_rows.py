@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.arrays import Array
+from merula.data.encode.columns import CodedColumns
 from merula.graphs.factors.propagation import NO_FACTORS, RowFactors
 from merula.graphs.network import _elimination as kernels
 from merula.graphs.network.components import Nodes, components, points
 from merula.graphs.network.linear_systems import LOG_2PI, Systems, check_width, systems_of
-from merula.graphs.structure.network_rows import NetworkRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class NumericRows:
     """
 
     nodes: Nodes
-    rows: NetworkRows
+    rows: CodedColumns
     systems: dict[tuple[str, ...], list[Systems]]
     hidden: str | None
 
@@ -93,7 +93,7 @@ class NumericRows:
         return {name: number for name, number in points(self.nodes).items() if name in self.rows.values}
 
 
-def numeric_rows(nodes: Nodes, rows: NetworkRows, limit: float, hidden: str | None = None) -> NumericRows:
+def numeric_rows(nodes: Nodes, rows: CodedColumns, limit: float, hidden: str | None = None) -> NumericRows:
     """The numbers of rows: those known in every row cut the network apart, those never known are integrated out at once."""
     fixed = points(nodes)
     seen = [name for name, values in rows.values.items() if name not in fixed and not np.isnan(values).all()]
@@ -107,7 +107,7 @@ def numeric_rows(nodes: Nodes, rows: NetworkRows, limit: float, hidden: str | No
     return NumericRows(nodes, rows, systems, hidden)
 
 
-def patterns(rows: NetworkRows) -> Sequence[NDArray[np.int64]]:
+def patterns(rows: CodedColumns) -> Sequence[NDArray[np.int64]]:
     """The rows in groups that know the same numbers."""
     if not rows.values:
         return [np.arange(rows.count)]

@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.arrays import Array
-from merula.data.encode import Coded, Encoded, Target
-from merula.data.schema import Label, sort_labels
-from merula.engines import memory
+from merula.data.encode import Coded, CodedColumns, Encoded, Target, one_class
+from merula.data.schema import Label, Schema, sort_labels
+from merula.engines import Source, collect
 from merula.graphs.network.tables import LARGEST
 from merula.graphs.structure.graph import Graph
-from merula.graphs.structure.network_rows import NetworkRows
 from merula.graphs.structure.spanning_tree import tree_of_pairs
-from merula.stats import Families, Family, JointCounts, Moments, PairCounts
+from merula.stats import Families, Family, JointCounts, Moments, PairCounts, Wanted
 from merula.stats.configurations import count_table, numbered
 from merula.stats.distinct_rows import labelled_codes
 
@@ -62,19 +61,29 @@ class FamilyStatistic:
     pairs: PairCounts | None = None
 
     @classmethod
-    def zero(cls, graph: Graph, levels: Mapping[str, Levels | None], declared: Collection[str] = ()) -> FamilyStatistic:
-        """Nothing counted yet; an error where a table would be too large."""
-        discrete = tuple(name for name in graph if levels[name] is not None)
-        numeric = tuple(name for name in graph if levels[name] is None)
-        families, moments = ([_family(graph, levels, name) for name in some] for some in (discrete, numeric))
+    def zero(
+        cls,
+        columns: Sequence[str],
+        classes: int,
+        /,
+        graph: Graph,
+        levels: Mapping[str, Levels | None],
+        declared: Collection[str] = (),
+        pairs: bool = False,
+    ) -> FamilyStatistic:
+        """Nothing counted yet of a graph over these columns, with its pairs where they are wanted; a network has one class."""
+        numeric = tuple(name for name in columns if levels[name] is None)
+        discrete = tuple(name for name in columns if name not in numeric)
+        families = {name: Family.of((*graph[name], name), numeric) for name in columns}
         return cls(
             graph,
-            {name: levels[name] for name in graph},
+            {name: levels[name] for name in columns},
             frozenset(declared),
-            Families.zero(families, 1),
-            JointCounts.zero(discrete, 1),
-            Families.zero(moments, 1),
-            Moments.zero(numeric, 1),
+            Families.of([families[name] for name in discrete], classes),
+            JointCounts.zero(discrete, classes),
+            Families.of([families[name] for name in numeric], classes),
+            Moments.zero(numeric, classes),
+            PairCounts.zero(discrete, classes) if pairs else None,
         )
 
     @property
@@ -109,12 +118,6 @@ class FamilyStatistic:
     def family(self, name: str) -> tuple[str, ...]:
         """A discrete variable's parents and, last, itself: the axes of its counts."""
         return (*self.graph[name], name)
-
-    @property
-    def cells(self) -> int:
-        """How many cells the tables of all families have."""
-        known: Any = {name: levels for name, levels in self.levels.items() if levels is not None}
-        return sum(prod(family.shape(known)) for part in (self.families, self.moments) for family in part.families)
 
     def available(self, names: Sequence[str]) -> Array:
         """The weight of all rows that lack none of these discrete variables, which are (part of) some variable's family."""
@@ -226,16 +229,16 @@ PARTS: dict[str, Any] = {"families": Families, "rows": JointCounts, "moments": F
 
 
 def count_families(
-    graph: Graph, rows: NetworkRows, declared: Collection[str], pairs: bool = False, n_jobs: int | None = None
+    graph: Graph, rows: CodedColumns, declared: Collection[str], pairs: bool = False, n_jobs: int | None = None
 ) -> FamilyStatistic:
     """The statistic of a table, with its pairs where they are wanted; rows of weight 0 do not exist.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from merula.graphs.structure.network_rows import read_rows
+    >>> from merula.data.encode import code_columns
     >>> table = pd.DataFrame({"rain": ["no", "yes", "yes"], "wet": ["no", "yes", None]})
-    >>> found = count_families({"rain": (), "wet": ("rain",)}, read_rows(table), ())
+    >>> found = count_families({"rain": (), "wet": ("rain",)}, code_columns(table), ())
     >>> found.counts["wet"].tolist(), found.rows.cells.tolist(), found.rows.weight.tolist()
     ([[1.0, 0.0], [0.0, 1.0]], [[1, -1]], [[1.0]])
     """
@@ -247,14 +250,13 @@ def count_families(
         for name, codes, known in zip(rows.names, rows.codes, rows.levels, strict=True)
         if known is not None
     }
-    zero = FamilyStatistic.zero(graph, levels, declared)
-    zero = replace(zero, pairs=PairCounts.zero(zero.discrete, 1)) if pairs else zero
-    target = Target(np.zeros(rows.count, dtype=np.uint8), np.zeros(1, dtype=np.uint8), rows.weights)
-    encoded = Encoded(0, rows.count, rows.values, coded)
-    if zero.cells > rows.count:  # tables that the rows do not fill are counted once, not in every block
-        return zero.update(encoded, target)
-    found: Any = memory.collect(encoded, target, [zero], n_jobs)
-    return found[0] if found else zero
+    cells = _count_cells(graph, levels)
+    options = {"graph": graph, "levels": levels, "declared": declared, "pairs": pairs}
+    wanted = Wanted(FamilyStatistic, tuple(graph), options=options)  # type: ignore[arg-type] # it cannot do without them
+    encoded, target = Encoded(0, rows.count, rows.values, coded), one_class(rows.count, rows.weights)
+    if cells > rows.count:  # tables that the rows do not fill are made once, not for every block
+        return wanted.zero(1).update(encoded, target)  # type: ignore[return-value]
+    return collect(Source(encoded, target), Schema(()), [wanted], n_jobs).blocks[0]  # type: ignore[return-value]
 
 
 def _some(rows: Encoded, target: Target, kept: NDArray[np.bool_]) -> tuple[Encoded, Target]:
@@ -263,14 +265,15 @@ def _some(rows: Encoded, target: Target, kept: NDArray[np.bool_]) -> tuple[Encod
     return rows.take(np.flatnonzero(kept)), Target(target.codes[kept], target.classes, weights)
 
 
-def _family(graph: Graph, levels: Mapping[str, Levels | None], name: str) -> Family:
-    """A variable and its parents, those with levels first; an error where its table would be too large."""
-    members = (*graph[name], name)
-    discrete = tuple(member for member in members if levels[member] is not None)
-    cells = prod(len(levels[member] or ()) for member in discrete)
-    if cells > LARGEST:
-        parents = [parent for parent in graph[name] if parent in discrete]
-        raise ValueError(
-            f"the table of {name!r} given {len(parents)} parents would have {cells:.3g} entries, at most {LARGEST:.3g} are kept; give {name!r} fewer parents, or merge levels"
-        )
-    return Family(discrete, tuple(member for member in members if levels[member] is None))
+def _count_cells(graph: Graph, levels: Mapping[str, Levels | None]) -> int:
+    """How many cells the tables of all families have; an error where one would be too large."""
+    total = 0
+    for name, members in graph.items():
+        parents = [parent for parent in members if levels[parent] is not None]
+        cells = prod(len(levels[member] or (None,)) for member in (*parents, name))
+        if cells > LARGEST:
+            raise ValueError(
+                f"the table of {name!r} given {len(parents)} parents would have {cells:.3g} entries, at most {LARGEST:.3g} are kept; give {name!r} fewer parents, or merge levels"
+            )
+        total += cells
+    return total

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from merula.core.checks import one_of
-from merula.data.encode import infer_schema
+from merula.data.encode import CodedColumns, code_columns, infer_schema
 from merula.data.intervals import interval_labels
 from merula.data.schema import Label
 from merula.data.table import FrameTable, open_table
@@ -18,7 +18,7 @@ from merula.graphs.network import fitting
 from merula.graphs.network.em import Steps
 from merula.graphs.network.network import BayesianNetwork
 from merula.graphs.network.pseudo_counts import read_prior
-from merula.graphs.structure import Arc, NetworkRows, learn, read_rows
+from merula.graphs.structure import Arc, learn
 from merula.graphs.structure.learn import heeded
 from merula.graphs.structure.spanning_tree import count_pairs
 
@@ -105,7 +105,7 @@ def learn_structure(
     cutter = _cutter(data, numeric, target, numbers, weights)
     if cutter is not None:
         stated |= {name: interval_labels(cuts) for name, cuts in cutter.cuts_.items()}
-    rows = read_rows(data, variables, stated, kinds, weights, cuts=cutter and cutter.cuts_)
+    rows = code_columns(data, variables, stated, kinds, weights, cuts=cutter and cutter.cuts_)
     asked: dict[str, Any] = {
         "score": score,
         "required": required,
@@ -133,7 +133,7 @@ def learn_structure(
     return network._take(fitting.fitted(network, options, data, weights, stated, kinds, n_jobs, pairs))
 
 
-def _complete(rows: NetworkRows) -> NetworkRows:
+def _complete(rows: CodedColumns) -> CodedColumns:
     """The rows that lack no level."""
     return rows.take(np.all(rows.codes >= 0, axis=0)) if rows.incomplete.any() else rows
 
@@ -172,5 +172,5 @@ def _numeric_columns(
     wanted = table.names if variables is None else variables
     stated = kinds if isinstance(kinds, str) else dict(kinds or {})
     known = {name: labels for name, labels in levels.items() if name in table.names}
-    columns = infer_schema(table, stated, known).of_kind("numeric", "count")
+    columns = infer_schema(table, stated, known)[0].of_kind("numeric", "count")
     return [column.name for column in columns if column.name in wanted]

@@ -19,7 +19,6 @@ from merula.graphs.structure.graph import (
 )
 from merula.graphs.structure.independence import IndependenceTest, independence_test
 from merula.graphs.structure.learn import METHODS, learn
-from merula.graphs.structure.network_rows import NetworkRows, read_rows
 from merula.graphs.structure.pc import Discovery, pc_stable
 from merula.graphs.structure.score import SCORES, Scorer, build_scorer, local_scores, score_graph
 from merula.graphs.structure.spanning_tree import chow_liu, pair_information
@@ -32,7 +31,6 @@ __all__ = [
     "Discovery",
     "Graph",
     "IndependenceTest",
-    "NetworkRows",
     "PartialGraph",
     "Scorer",
     "ancestors",
@@ -54,7 +52,6 @@ __all__ = [
     "pair_information",
     "pc_stable",
     "read_constraints",
-    "read_rows",
     "score_graph",
     "skeleton",
     "structural_hamming_distance",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from merula.core.arrays import Array
-from merula.graphs.structure.network_rows import NetworkRows
+from merula.data.encode import CodedColumns
 from merula.stats.configurations import Configurations, count_cells, extended, where_known
 
 
@@ -24,7 +24,7 @@ class FamilyCounts:
     total: float
 
 
-def configurations(rows: NetworkRows, indices: Sequence[int], beside: int | None = None) -> Configurations:
+def configurations(rows: CodedColumns, indices: Sequence[int], beside: int | None = None) -> Configurations:
     """The configurations of the columns at these places; with `beside`, of the rows that have a value in that column."""
     found = Configurations(np.zeros(rows.count, dtype=np.int32), 1)
     for index in indices:
@@ -32,7 +32,7 @@ def configurations(rows: NetworkRows, indices: Sequence[int], beside: int | None
     return found if beside is None else where_known(found, rows.missing(rows.names[beside]))
 
 
-def count_family(rows: NetworkRows, child: int, parents: Sequence[int], beside: int | None = None) -> FamilyCounts:
+def count_family(rows: CodedColumns, child: int, parents: Sequence[int], beside: int | None = None) -> FamilyCounts:
     """The counts of one child and its parents, of the rows that have a value in the column `beside` too."""
     known = configurations(rows, parents, beside)
     cells = count_cells(known, rows.codes[child], int(rows.cardinalities[child]), rows.weights)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from merula.core.checks import one_of
+from merula.data.encode.columns import CodedColumns
 from merula.graphs.structure.equivalence import Marks
 from merula.graphs.structure.gaussian_score import spread_of
 from merula.graphs.structure.graph import Arc, Graph, arcs_of, build_graph, find_cycle
-from merula.graphs.structure.network_rows import NetworkRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Constraints:
 
 
 def read_constraints(
-    rows: NetworkRows,
+    rows: CodedColumns,
     required: Iterable[Arc] = (),
     forbidden: Iterable[Arc] = (),
     tiers: Sequence[Sequence[str]] | None = None,
@@ -61,7 +61,7 @@ def _show(arc: Arc) -> str:
     return f"{arc[0]!r} → {arc[1]!r}"
 
 
-def _read_arcs(rows: NetworkRows, arcs: Any, what: str) -> list[Arc]:
+def _read_arcs(rows: CodedColumns, arcs: Any, what: str) -> list[Arc]:
     if isinstance(arcs, str) or not isinstance(arcs, Iterable):
         raise ValueError(f"{what} is {arcs!r}, expected a list of arcs such as [('rain', 'wet')]")
     found = []
@@ -77,7 +77,7 @@ def _read_arcs(rows: NetworkRows, arcs: Any, what: str) -> list[Arc]:
     return sorted(set(found))
 
 
-def _read_tiers(rows: NetworkRows, tiers: Any) -> dict[str, int]:
+def _read_tiers(rows: CodedColumns, tiers: Any) -> dict[str, int]:
     """The number of each column's tier."""
     if tiers is None:
         return {}
@@ -95,7 +95,7 @@ def _read_tiers(rows: NetworkRows, tiers: Any) -> dict[str, int]:
     return found
 
 
-def _check_required(rows: NetworkRows, arc: Arc, tier: Mapping[str, int]) -> None:
+def _check_required(rows: CodedColumns, arc: Arc, tier: Mapping[str, int]) -> None:
     parent, child = arc
     if parent in tier and child in tier and tier[parent] > tier[child]:
         raise ValueError(
@@ -107,7 +107,7 @@ def _check_required(rows: NetworkRows, arc: Arc, tier: Mapping[str, int]) -> Non
         )
 
 
-def _permitted(rows: NetworkRows, forbidden: Iterable[Arc], tier: Mapping[str, int]) -> Marks:
+def _permitted(rows: CodedColumns, forbidden: Iterable[Arc], tier: Mapping[str, int]) -> Marks:
     order = np.array([tier.get(name, -1) for name in rows.names])
     numeric = np.array([rows.is_numeric(name) for name in rows.names], dtype=np.bool_)
     backwards = (order[:, None] > order[None, :]) & (order[None, :] >= 0)
@@ -116,14 +116,14 @@ def _permitted(rows: NetworkRows, forbidden: Iterable[Arc], tier: Mapping[str, i
     return permitted
 
 
-def _as_marks(rows: NetworkRows, arcs: Iterable[Arc]) -> Marks:
+def _as_marks(rows: CodedColumns, arcs: Iterable[Arc]) -> Marks:
     marks = np.zeros((len(rows.names), len(rows.names)), dtype=np.bool_)
     for parent, child in arcs:
         marks[rows.positions[parent], rows.positions[child]] = True
     return marks
 
 
-def _is_idle(rows: NetworkRows, index: int) -> bool:
+def _is_idle(rows: CodedColumns, index: int) -> bool:
     """True when rows of some weight hold fewer than two values in this column."""
     name = rows.names[index]
     if rows.levels[index] is None:
@@ -133,7 +133,7 @@ def _is_idle(rows: NetworkRows, index: int) -> bool:
     return int((np.bincount(codes[codes >= 0]) > 0).sum()) < 2
 
 
-def _read_max_parents(rows: NetworkRows, most: Any, required: Iterable[Arc]) -> int:
+def _read_max_parents(rows: CodedColumns, most: Any, required: Iterable[Arc]) -> int:
     if most is None:
         return len(rows.names)
     if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 0:

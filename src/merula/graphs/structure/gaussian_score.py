@@ -11,8 +11,8 @@ import numpy as np
 
 from merula.core.arrays import Array
 from merula.core.compiled import kernel
+from merula.data.encode import CodedColumns
 from merula.graphs.structure.configurations import configurations
-from merula.graphs.structure.network_rows import NetworkRows
 from merula.stats.configurations import NO_WEIGHTS, group_moments, most_cells, renumbered, where_known
 
 FLOOR = 1e-9  # the smallest share: of a column's variance as a child, and of a parent's own variance that is left to it
@@ -34,7 +34,7 @@ def spread(mass: float, mean: float, squares: float) -> float:
 
 
 def gaussian_log_likelihood(
-    rows: NetworkRows,
+    rows: CodedColumns,
     spreads: Mapping[str, float],
     child: int,
     parents: Sequence[int],

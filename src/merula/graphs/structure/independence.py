@@ -11,8 +11,8 @@ from scipy.special import chdtrc
 from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.core.compiled import kernel
+from merula.data.encode import CodedColumns
 from merula.graphs.structure.configurations import configurations
-from merula.graphs.structure.network_rows import NetworkRows
 from merula.stats.configurations import count_cells, count_table, extended, most_cells
 
 TESTS = ("chi2", "g2")
@@ -28,7 +28,7 @@ class IndependenceTest:
 
 
 def independence_test(
-    rows: NetworkRows, one: str, other: str, given: Sequence[str] = (), test: str = "g2"
+    rows: CodedColumns, one: str, other: str, given: Sequence[str] = (), test: str = "g2"
 ) -> IndependenceTest:
     """A test that two columns are independent given others, on the rows complete in all of them.
 
@@ -40,8 +40,8 @@ def independence_test(
     Examples
     --------
     >>> import pandas as pd
-    >>> from merula.graphs.structure import read_rows
-    >>> rows = read_rows(pd.DataFrame({"smoker": ["yes"] * 20 + ["no"] * 20, "cough": ["y"] * 15 + ["n"] * 25}))
+    >>> from merula.data.encode import code_columns
+    >>> rows = code_columns(pd.DataFrame({"smoker": ["yes"] * 20 + ["no"] * 20, "cough": ["y"] * 15 + ["n"] * 25}))
     >>> found = independence_test(rows, "smoker", "cough", test="chi2")
     >>> found.statistic, found.degrees, found.p_value < 0.001
     (24.0, 1.0, True)
@@ -59,7 +59,7 @@ def independence_test(
     return deviation(rows, indices[one], indices[other], [indices[name] for name in given], test)
 
 
-def deviation(rows: NetworkRows, one: int, other: int, given: Sequence[int], test: str) -> IndependenceTest:
+def deviation(rows: CodedColumns, one: int, other: int, given: Sequence[int], test: str) -> IndependenceTest:
     """The same for columns named by their places, unchecked."""
     strata = configurations(rows, given)
     base = extended(strata, rows.codes[one], int(rows.cardinalities[one]))
@@ -101,7 +101,7 @@ def _dense_test(table: Array, strata: int, left: int, right: int) -> tuple[float
     return chi2, max(g2, 0.0), degrees
 
 
-def _sparse_test(rows: NetworkRows, one: int, other: int, given: Sequence[int]) -> tuple[float, float, float]:
+def _sparse_test(rows: CodedColumns, one: int, other: int, given: Sequence[int]) -> tuple[float, float, float]:
     """The same from the cells that occur: Σ (O − E)² / E = Σ O² / E − n, since E sums to n like O."""
     strata = configurations(rows, given)
     left, right = configurations(rows, [*given, one]), configurations(rows, [*given, other])

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from merula.core.checks import one_of
+from merula.data.encode.columns import CodedColumns
 from merula.graphs.structure.constraints import Constraints, read_constraints, read_start, to_graph
 from merula.graphs.structure.graph import Arc, Graph
-from merula.graphs.structure.network_rows import NetworkRows
 from merula.graphs.structure.pc import pc_stable
 from merula.graphs.structure.score import build_scorer
 from merula.graphs.structure.search import hill_climb, tabu_search
@@ -25,17 +25,17 @@ SEARCH = CONSTRAINTS | SPEED | {"score", "equivalent_sample_size", "max_parents"
 class Method:
     """A way of learning, and the options that it heeds."""
 
-    learn: Callable[[NetworkRows, Constraints, Mapping[str, Any]], Graph]
+    learn: Callable[[CodedColumns, Constraints, Mapping[str, Any]], Graph]
     options: frozenset[str]
 
 
-def _hill_climb(rows: NetworkRows, rules: Constraints, options: Mapping[str, Any]) -> Graph:
+def _hill_climb(rows: CodedColumns, rules: Constraints, options: Mapping[str, Any]) -> Graph:
     scorer = build_scorer(rows, **_some(options, "score", "equivalent_sample_size", "n_jobs"))
     arcs = hill_climb(scorer, rules, read_start(rules, options.get("start")), options.get("progress"))
     return to_graph(rows.names, arcs)
 
 
-def _tabu(rows: NetworkRows, rules: Constraints, options: Mapping[str, Any]) -> Graph:
+def _tabu(rows: CodedColumns, rules: Constraints, options: Mapping[str, Any]) -> Graph:
     scorer = build_scorer(rows, **_some(options, "score", "equivalent_sample_size", "n_jobs"))
     length = _whole_number(options.get("tabu_length", TABU_LENGTH), "tabu_length")
     patience = _whole_number(options.get("patience", PATIENCE), "patience")
@@ -43,11 +43,11 @@ def _tabu(rows: NetworkRows, rules: Constraints, options: Mapping[str, Any]) -> 
     return to_graph(rows.names, tabu_search(scorer, rules, start, length, patience, options.get("progress")))
 
 
-def _chow_liu(rows: NetworkRows, _rules: Constraints, options: Mapping[str, Any]) -> Graph:
+def _chow_liu(rows: CodedColumns, _rules: Constraints, options: Mapping[str, Any]) -> Graph:
     return chow_liu(rows, **_some(options, "root", "progress", "n_jobs"))
 
 
-def _pc(rows: NetworkRows, rules: Constraints, options: Mapping[str, Any]) -> Graph:
+def _pc(rows: CodedColumns, rules: Constraints, options: Mapping[str, Any]) -> Graph:
     return pc_stable(rows, rules, **_some(options, "test", "significance", "max_given", "progress", "n_jobs")).graph
 
 
@@ -70,7 +70,7 @@ def _whole_number(value: Any, what: str) -> int:
 
 
 def learn(
-    rows: NetworkRows,
+    rows: CodedColumns,
     method: str = "hill-climb",
     score: str | None = None,
     *,
@@ -124,9 +124,9 @@ def learn(
     Examples
     --------
     >>> import pandas as pd
-    >>> from merula.graphs.structure import read_rows
+    >>> from merula.data.encode import code_columns
     >>> table = pd.DataFrame({"sky": ["grey", "blue"] * 20, "rain": ["yes", "no"] * 19 + ["no", "no"]})
-    >>> learn(read_rows(table), required=[("sky", "rain")])
+    >>> learn(code_columns(table), required=[("sky", "rain")])
     {'sky': (), 'rain': ('sky',)}
     """
     options = heeded(method, {key: value for key, value in locals().items() if key not in ("rows", "method")})

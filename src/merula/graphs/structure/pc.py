@@ -10,6 +10,7 @@ import numpy as np
 
 from merula.core.checks import one_of
 from merula.core.threads import for_each_block
+from merula.data.encode.columns import CodedColumns
 from merula.graphs.structure.constraints import Constraints
 from merula.graphs.structure.equivalence import (
     Marks,
@@ -21,7 +22,6 @@ from merula.graphs.structure.equivalence import (
 )
 from merula.graphs.structure.graph import Graph, build_graph
 from merula.graphs.structure.independence import TESTS, deviation
-from merula.graphs.structure.network_rows import NetworkRows
 from merula.show.progress import progress_bar
 
 Pair = tuple[int, int]
@@ -44,7 +44,7 @@ class Discovery:
 
 
 def pc_stable(
-    rows: NetworkRows,
+    rows: CodedColumns,
     rules: Constraints,
     test: str = "g2",
     significance: float = 0.05,
@@ -78,7 +78,7 @@ def pc_stable(
     return Discovery(found, consistent_extension(found) or _some_extension(rows.names, marks, rules))
 
 
-def _check_options(rows: NetworkRows, test: str, significance: float, max_given: int | None) -> None:
+def _check_options(rows: CodedColumns, test: str, significance: float, max_given: int | None) -> None:
     one_of(test, TESTS, "test")
     if isinstance(significance, bool) or not isinstance(significance, int | float) or not 0 < significance < 1:
         raise ValueError(f"significance is {significance!r}, expected a number between 0 and 1, such as 0.05")
@@ -92,7 +92,7 @@ def _check_options(rows: NetworkRows, test: str, significance: float, max_given:
 
 
 def _part(
-    rows: NetworkRows, joined: Marks, fixed: Marks, size: int, test: str, significance: float, n_jobs: int | None
+    rows: CodedColumns, joined: Marks, fixed: Marks, size: int, test: str, significance: float, n_jobs: int | None
 ) -> dict[Pair, Separation]:
     """Part, in place, the pairs that a set of this size separates; how each was separated."""
     pairs: list[Pair] = [(one, other) for one, other in np.argwhere(np.triu(joined & ~fixed)).tolist()]
@@ -109,7 +109,7 @@ def _part(
     return separations
 
 
-def _best_separation(rows: NetworkRows, joined: Marks, pair: Pair, size: int, test: str) -> Separation | None:
+def _best_separation(rows: CodedColumns, joined: Marks, pair: Pair, size: int, test: str) -> Separation | None:
     """The conditioning set of this size with the largest p-value; of equal ones the first by name."""
     best: Separation | None = None
     for given in _conditioning_sets(joined, pair, size):

@@ -11,11 +11,11 @@ import numpy as np
 
 from merula.core.arrays import Array
 from merula.core.checks import as_float, one_of
+from merula.data.encode import CodedColumns
 from merula.graphs.structure.candidate_parents import each_part, extension_values, family_value
 from merula.graphs.structure.configurations import FamilyCounts, configurations, count_family
 from merula.graphs.structure.gaussian_score import gaussian_log_likelihood, spread_of
 from merula.graphs.structure.graph import AnyGraph, topological_order
-from merula.graphs.structure.network_rows import NetworkRows
 from merula.stats.configurations import NO_WEIGHTS, Configurations, extended, most_cells
 
 MOST_CONFIGURATIONS = 1e300
@@ -55,7 +55,7 @@ class Scorer:
     ``beside[child, parents, other]`` are those on the rows that have a value in `other` too, where that makes a difference.
     """
 
-    rows: NetworkRows
+    rows: CodedColumns
     score: str = "bic"
     sample_size: float = DEFAULT_SAMPLE_SIZE
     n_jobs: int | None = None
@@ -200,7 +200,7 @@ class Scorer:
 
 
 def build_scorer(
-    rows: NetworkRows, score: str = "bic", equivalent_sample_size: float | None = None, n_jobs: int | None = None
+    rows: CodedColumns, score: str = "bic", equivalent_sample_size: float | None = None, n_jobs: int | None = None
 ) -> Scorer:
     """The scorer of these rows, its options checked.
 
@@ -220,8 +220,8 @@ def build_scorer(
     Examples
     --------
     >>> import pandas as pd
-    >>> from merula.graphs.structure import read_rows
-    >>> rows = read_rows(pd.DataFrame({"fire": [True, True, False, False], "smoke": [True, True, False, False]}))
+    >>> from merula.data.encode import code_columns
+    >>> rows = code_columns(pd.DataFrame({"fire": [True, True, False, False], "smoke": [True, True, False, False]}))
     >>> round(build_scorer(rows, "log-likelihood").local(1, [0]), 12) + 0
     0.0
     """
@@ -241,7 +241,7 @@ def _check_sample_size(size: float, score: str) -> None:
         raise ValueError(f"equivalent_sample_size is {size!r}, expected a number above 0")
 
 
-def _check_countable(rows: NetworkRows, score: str) -> None:
+def _check_countable(rows: CodedColumns, score: str) -> None:
     for name, incomplete in zip(rows.names, rows.incomplete.tolist(), strict=True):
         if rows.is_numeric(name):
             raise ValueError(
@@ -255,15 +255,15 @@ def _check_countable(rows: NetworkRows, score: str) -> None:
 
 
 def score_graph(
-    rows: NetworkRows, graph: AnyGraph, score: str = "bic", equivalent_sample_size: float | None = None
+    rows: CodedColumns, graph: AnyGraph, score: str = "bic", equivalent_sample_size: float | None = None
 ) -> float:
     """The score of a whole graph: the sum of its families' scores; see `build_scorer`.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from merula.graphs.structure import read_rows
-    >>> rows = read_rows(pd.DataFrame({"fire": [True, True, False, False], "smoke": [True, True, False, False]}))
+    >>> from merula.data.encode import code_columns
+    >>> rows = code_columns(pd.DataFrame({"fire": [True, True, False, False], "smoke": [True, True, False, False]}))
     >>> score_graph(rows, {"fire": (), "smoke": ("fire",)}) > score_graph(rows, {"fire": (), "smoke": ()})
     True
     """

@@ -8,8 +8,8 @@ import numpy as np
 
 from merula.core.arrays import Array
 from merula.core.checks import one_of
+from merula.data.encode import CodedColumns
 from merula.graphs.structure.graph import Graph
-from merula.graphs.structure.network_rows import NetworkRows
 from merula.show.progress import progress_bar
 from merula.stats.pairs import PairCounts
 
@@ -17,7 +17,7 @@ DIGITS = 12  # information is compared rounded to this many decimals
 
 
 def chow_liu(
-    rows: NetworkRows,
+    rows: CodedColumns,
     root: str | None = None,
     given: str | None = None,
     progress: bool | None = None,
@@ -33,8 +33,8 @@ def chow_liu(
     Examples
     --------
     >>> import pandas as pd
-    >>> from merula.graphs.structure import read_rows
-    >>> rows = read_rows(pd.DataFrame({"fire": [True, True, False, False], "smoke": [True, True, False, False]}))
+    >>> from merula.data.encode import code_columns
+    >>> rows = code_columns(pd.DataFrame({"fire": [True, True, False, False], "smoke": [True, True, False, False]}))
     >>> chow_liu(rows, root="smoke")
     {'fire': ('smoke',), 'smoke': ()}
     """
@@ -91,7 +91,7 @@ def _directed(near: Mapping[str, list[str]], roots: list[str]) -> Graph:
 
 
 def pair_information(
-    rows: NetworkRows, given: str | None = None, progress: bool | None = None, n_jobs: int | None = None
+    rows: CodedColumns, given: str | None = None, progress: bool | None = None, n_jobs: int | None = None
 ) -> Array:
     """I(one; other), or I(one; other | given), in nats, for every pair of columns; 0 on the diagonal and for `given`.
 
@@ -100,8 +100,8 @@ def pair_information(
     Examples
     --------
     >>> import pandas as pd
-    >>> from merula.graphs.structure import read_rows
-    >>> rows = read_rows(pd.DataFrame({"fire": [True, True, False, False], "smoke": [True, True, False, False]}))
+    >>> from merula.data.encode import code_columns
+    >>> rows = code_columns(pd.DataFrame({"fire": [True, True, False, False], "smoke": [True, True, False, False]}))
     >>> pair_information(rows).round(6).tolist()
     [[0.0, 0.693147], [0.693147, 0.0]]
     """
@@ -113,7 +113,7 @@ def pair_information(
 
 
 def count_pairs(
-    rows: NetworkRows, given: str | None = None, progress: bool | None = None, n_jobs: int | None = None
+    rows: CodedColumns, given: str | None = None, progress: bool | None = None, n_jobs: int | None = None
 ) -> PairCounts:
     """The counts of all pairs of columns, in each class of the column `given`; an error where one is numeric."""
     for name in rows.names:

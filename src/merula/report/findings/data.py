@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
@@ -32,23 +31,16 @@ def summarise_data(
     table = open_table(X)
     if isinstance(table, SparseTable):
         return None
-    columns = schema.columns if schema is not None else _guessed(table)
-    kinds = {column.name: column.kind for column in columns}
-    found = {remark.column: remark.text for remark in review(table, target, _stated(table, kinds))}
+    guessed, _ = infer_schema(table)  # the report shows what was guessed
+    read = guessed if schema is None else schema
+    columns = read.columns
+    stated = [
+        name for name in read.names if read[name].kind != guessed[name].kind
+    ]  # only a person can have stated them
+    found = {remark.column: remark.text for remark in review(table, read, target, stated)}
     remarks = {**found, **(remarks or {})}
     summaries = tuple(_summary(table, index, column, remarks) for index, column in enumerate(columns))
     return DataSummary(table.rows, summaries, fingerprint(table, target, columns))
-
-
-def _guessed(table: Table) -> tuple[Column, ...]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the report shows what was guessed
-        return infer_schema(table).columns
-
-
-def _stated(table: Table, kinds: Mapping[str, str]) -> dict[str, str]:
-    """The kinds that differ from what would be guessed: only a person can have stated them."""
-    return {column.name: kinds[column.name] for column in _guessed(table) if kinds[column.name] != column.kind}
 
 
 def _summary(table: Table, index: int, column: Column, remarks: Mapping[str, str]) -> ColumnSummary:

@@ -1,4 +1,4 @@
-"""Rows of a network: the same codes from every library; levels, missing, unseen, absent, weights."""
+"""Columns as codes: the same codes from every library; levels, missing, unseen, absent, weights."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from merula.data.encode import UnseenLevelWarning
-from merula.graphs.structure import read_rows
+from merula.data.encode import UnseenLevelWarning, code_columns
 
 WEATHER = {
     "sky": ["grey", "blue", None, "grey"],
@@ -35,7 +34,7 @@ def sources():
 
 @pytest.mark.parametrize("source", sources().values(), ids=sources().keys())
 def test_every_library_gives_the_same_codes(source):
-    rows = read_rows(source, names=tuple(WEATHER))
+    rows = code_columns(source, names=tuple(WEATHER))
     assert rows.names == tuple(WEATHER)
     assert rows.levels == (("blue", "grey"), ("large", "small"), (False, True), None)
     assert rows.codes.dtype == np.int32 and rows.codes.flags.c_contiguous
@@ -47,40 +46,40 @@ def test_every_library_gives_the_same_codes(source):
 
 def test_columns_are_found_by_name_and_others_ignored():
     table = pd.DataFrame({**WEATHER, "a long text": ["one two three four"] * 4})
-    rows = read_rows(table, names=["rain", "sky"])
+    rows = code_columns(table, names=["rain", "sky"])
     assert rows.names == ("rain", "sky")
     np.testing.assert_array_equal(rows.codes[1], [1, 0, -1, 1])
 
 
 def test_an_array_without_names_takes_those_given():
-    rows = read_rows(np.array([[0, 1], [1, 1], [0, 2]]), names=["色泽", "tub"], kinds="categorical")
+    rows = code_columns(np.array([[0, 1], [1, 1], [0, 2]]), names=["色泽", "tub"], kinds="categorical")
     assert rows.names == ("色泽", "tub") and rows.levels == ((0, 1), (1, 2))
-    assert read_rows(np.array([[0.5], [1.5]])).names == ("x0",)
+    assert code_columns(np.array([[0.5], [1.5]])).names == ("x0",)
 
 
 def test_whole_numbers_are_numeric_unless_said_otherwise():
     table = pd.DataFrame({"children": [0, 2, 1]})
-    assert read_rows(table).levels == (None,)
-    assert read_rows(table, kinds={"children": "categorical"}).levels == ((0, 1, 2),)
-    assert read_rows(table, levels={"children": [2, 1, 0]}).codes.tolist() == [[2, 0, 1]]
-    assert read_rows(table.astype(str), levels={"children": None}).values["children"].tolist() == [0.0, 2.0, 1.0]
+    assert code_columns(table).levels == (None,)
+    assert code_columns(table, kinds={"children": "categorical"}).levels == ((0, 1, 2),)
+    assert code_columns(table, levels={"children": [2, 1, 0]}).codes.tolist() == [[2, 0, 1]]
+    assert code_columns(table.astype(str), levels={"children": None}).values["children"].tolist() == [0.0, 2.0, 1.0]
 
 
 def test_whole_numbers_far_apart_are_coded_as_well():
     numbers = np.r_[np.zeros(3000, dtype=np.int64), 10**15, -5]
-    rows = read_rows(numbers[:, None], kinds="categorical")
+    rows = code_columns(numbers[:, None], kinds="categorical")
     assert rows.levels == ((-5, 0, 10**15),)
     assert rows.codes[0, -2:].tolist() == [2, 0]
 
 
 def test_levels_given_keep_their_order_and_need_not_occur():
-    rows = read_rows(pd.DataFrame(WEATHER), ["sky"], levels={"sky": ["grey", "red", "blue"]})
+    rows = code_columns(pd.DataFrame(WEATHER), ["sky"], levels={"sky": ["grey", "red", "blue"]})
     assert rows.levels == (("grey", "red", "blue"),)
     assert rows.codes.tolist() == [[0, 2, -1, 0]]
 
 
 def test_none_among_the_levels_is_a_level():
-    assert read_rows(pd.DataFrame(WEATHER), ["sky"], levels={"sky": ["grey", "blue", None]}).codes.tolist() == [
+    assert code_columns(pd.DataFrame(WEATHER), ["sky"], levels={"sky": ["grey", "blue", None]}).codes.tolist() == [
         [0, 1, 2, 0]
     ]
 
@@ -88,16 +87,18 @@ def test_none_among_the_levels_is_a_level():
 def test_an_unknown_level_is_an_error_or_missing():
     table = pd.DataFrame(WEATHER)
     with pytest.raises(ValueError, match="column 'sky' holds 'blue', which its levels \\['grey'\\] do not name"):
-        read_rows(table, levels={"sky": ["grey"]})
-    with pytest.warns(UnseenLevelWarning, match="column 'sky' holds 'blue' in 1 row, which"):
-        rows = read_rows(table, levels={"sky": ["grey"]}, unseen="missing")
+        code_columns(table, levels={"sky": ["grey"]})
+    rows = code_columns(table, levels={"sky": ["grey"]}, unseen="missing")
+    (note,) = rows.notes
+    assert (note.category, note.column) == (UnseenLevelWarning, "sky")
+    assert str(note) == "column 'sky' holds level 'blue', which its levels do not name; treated as missing"
     assert rows.codes[0].tolist() == [0, -1, -1, 0]
 
 
 def test_categories_that_no_row_holds_are_no_unknown_levels():
     table = pd.DataFrame({"sky": pd.Categorical(["grey", "blue"], categories=["blue", "grey", "red"])})
-    assert read_rows(table).levels == (("blue", "grey"),)
-    assert read_rows(table, levels={"sky": ["blue", "grey"]}).codes.tolist() == [[1, 0]]
+    assert code_columns(table).levels == (("blue", "grey"),)
+    assert code_columns(table, levels={"sky": ["blue", "grey"]}).codes.tolist() == [[1, 0]]
 
 
 def test_an_absent_column_is_an_error_or_missing():
@@ -105,15 +106,15 @@ def test_an_absent_column_is_an_error_or_missing():
     with pytest.raises(
         ValueError, match="column 'wind' is missing from the table, which has 'sky', .*add it, or leave it out"
     ):
-        read_rows(table, names=["sky", "wind"])
-    rows = read_rows(table, ["sky", "wind", "gust"], {"wind": ["calm", "storm"], "gust": None}, absent="missing")
+        code_columns(table, names=["sky", "wind"])
+    rows = code_columns(table, ["sky", "wind", "gust"], {"wind": ["calm", "storm"], "gust": None}, absent="missing")
     assert rows.levels == (("blue", "grey"), ("calm", "storm"), None)
     assert (rows.codes[1] == -1).all() and np.isnan(rows.values["gust"]).all()
-    assert read_rows(table, ["sky", "wind"], absent="missing").levels[1] == ()
+    assert code_columns(table, ["sky", "wind"], absent="missing").levels[1] == ()
 
 
 def test_a_level_of_weight_0_does_not_exist():
-    rows = read_rows(pd.DataFrame(WEATHER), ["sky"], weights=[1, 0, 2, 0.5])
+    rows = code_columns(pd.DataFrame(WEATHER), ["sky"], weights=[1, 0, 2, 0.5])
     assert rows.levels == (("grey",),) and rows.codes.tolist() == [[0, -1, -1, 0]] and rows.total == 3.5
 
 
@@ -135,16 +136,16 @@ def test_a_level_of_weight_0_does_not_exist():
 )
 def test_bad_options_say_what_is_wrong(options, message):
     with pytest.raises(ValueError, match=message):
-        read_rows(pd.DataFrame(WEATHER), **options)
+        code_columns(pd.DataFrame(WEATHER), **options)
 
 
 def test_numbers_whose_squares_overflow_are_refused():
     with pytest.raises(ValueError, match="column 'income' holds inf"):
-        read_rows(pd.DataFrame({"income": [1.0, -np.inf]}))
+        code_columns(pd.DataFrame({"income": [1.0, -np.inf]}))
 
 
 def test_some_rows_and_some_columns():
-    rows = read_rows(pd.DataFrame(WEATHER), weights=[1, 2, 3, 4])
+    rows = code_columns(pd.DataFrame(WEATHER), weights=[1, 2, 3, 4])
     part = rows.take(np.array([3, 0])).select(["temperature", "sky"])
     assert part.names == ("temperature", "sky") and part.levels == (None, ("blue", "grey"))
     assert part.values["temperature"].tolist() == [13.0, 11.5] and part.codes[1].tolist() == [1, 1]

@@ -1,4 +1,4 @@
-"""A table as a network reads it: one row of codes per categorical column, floats for the numeric ones, weights."""
+"""Table → codes column by column: one row of codes per categorical column, floats for the numeric ones, weights."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from merula.core.arrays import Array
 from merula.core.checks import nearest, one_of
-from merula.core.notes import warn_user
+from merula.core.notes import Note
 from merula.core.threads import thread_count
-from merula.data.encode import Coded, UnseenLevelWarning, checked_weights, encode, infer_schema, level_positions
+from merula.data.encode.encoded import Coded, encode
+from merula.data.encode.kinds import infer_schema
+from merula.data.encode.levels import level_positions, unseen_note
+from merula.data.encode.target import checked_weights
 from merula.data.intervals import assign, interval_labels
-from merula.data.schema import Column, Label, Schema, sort_labels
-from merula.data.table import Table, codes_of_numbers, open_table
+from merula.data.schema import Column, Label, Schema, settled_levels, sort_labels
+from merula.data.table import Table, open_table
 
 Levels = tuple[Label, ...]
 NUMBERS = ("numeric", "count")
@@ -25,11 +28,12 @@ LARGEST = 1e150  # a number whose square still is one
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkRows:
+class CodedColumns:
     """Columns as codes and numbers; ``codes[position]`` lies in one piece, −1 for missing.
 
     ``levels[position]`` names the codes; it is None for a numeric column, whose numbers stand in ``values`` under its
-    name (NaN for missing) and whose row of codes is all −1. ``weights`` count rows; None when each counts once.
+    name (NaN for missing) and whose row of codes is all −1. ``weights`` count rows; None when each counts once. ``notes``
+    say which kinds were guessed and which levels are unseen.
     """
 
     names: tuple[str, ...]
@@ -37,6 +41,7 @@ class NetworkRows:
     codes: NDArray[np.int32]
     values: Mapping[str, Array] = field(default_factory=dict)
     weights: Array | None = None
+    notes: tuple[Note, ...] = ()
 
     @property
     def count(self) -> int:
@@ -73,7 +78,7 @@ class NetworkRows:
         lacking: NDArray[np.bool_] = np.isnan(self.values[name]) if numeric else self.codes[self.positions[name]] < 0
         return lacking
 
-    def take(self, indices: NDArray[Any]) -> NetworkRows:
+    def take(self, indices: NDArray[Any]) -> CodedColumns:
         """Some rows in this order (or those that a mask keeps), copied."""
         return replace(
             self,
@@ -82,19 +87,19 @@ class NetworkRows:
             weights=None if self.weights is None else self.weights[indices],
         )
 
-    def select(self, names: Sequence[str]) -> NetworkRows:
+    def select(self, names: Sequence[str]) -> CodedColumns:
         """Some columns in this order."""
         indices = [self.positions[name] for name in names]
-        return NetworkRows(
-            tuple(names),
-            tuple(self.levels[index] for index in indices),
-            np.ascontiguousarray(self.codes[indices]),
-            {name: self.values[name] for name in names if name in self.values},
-            self.weights,
+        return replace(
+            self,
+            names=tuple(names),
+            levels=tuple(self.levels[index] for index in indices),
+            codes=np.ascontiguousarray(self.codes[indices]),
+            values={name: self.values[name] for name in names if name in self.values},
         )
 
 
-def read_rows(
+def code_columns(
     data: Any,
     names: Sequence[str] | None = None,
     levels: Mapping[str, Sequence[Label] | None] | None = None,
@@ -103,7 +108,7 @@ def read_rows(
     unseen: str = "error",
     absent: str = "error",
     cuts: Mapping[str, Sequence[float]] | None = None,
-) -> NetworkRows:
+) -> CodedColumns:
     """The rows of a pandas, polars or pyarrow table or an array, coded column by column.
 
     Columns of words, booleans and categories are categorical; **integers and floats are numeric**, as for the classifiers,
@@ -121,7 +126,7 @@ def read_rows(
     weights
         One frequency weight per row: finite, from 0, not all 0.
     unseen
-        What a label that the levels do not name is: "error", or "missing" (with one `UnseenLevelWarning` per column).
+        What a label that the levels do not name is: "error", or "missing" (with a note that names it).
     absent
         What a column of `names` that the table lacks is: "error", or "missing" in every row.
     cuts
@@ -130,7 +135,7 @@ def read_rows(
     Examples
     --------
     >>> import pandas as pd
-    >>> rows = read_rows(pd.DataFrame({"sky": ["grey", "blue", None], "rain": [True, False, False]}))
+    >>> rows = code_columns(pd.DataFrame({"sky": ["grey", "blue", None], "rain": [True, False, False]}))
     >>> rows.levels
     (('blue', 'grey'), (False, True))
     >>> rows.codes.tolist()
@@ -143,27 +148,26 @@ def read_rows(
     where = _find(table, wanted, absent)
     mass = checked_weights(weights, table.rows, "weights")
     cut = {name: cuts[name] for name, slot in zip(wanted, where, strict=True) if cuts and name in cuts and slot >= 0 and _holds_numbers(table, slot, name, kinds)}  # fmt: skip
-    schema = _schema(table, wanted, where, {**(levels or {}), **dict.fromkeys(cut)}, kinds)
+    schema, notes = _schema(table, wanted, where, {**(levels or {}), **dict.fromkeys(cut)}, kinds)
+    present = [(column, position) for column, position in zip(schema.columns, where, strict=True) if position >= 0]
+    found = encode(table, Schema(tuple(c for c, _ in present)), [p for _, p in present], thread_count(None))
     codes = np.full((len(wanted), table.rows), -1, dtype=np.int32)
-    settled: list[Levels | None] = [column.levels or () for column in schema.columns]
+    known: list[Levels | None] = []
     values: dict[str, Array] = {}
-    present = [slot for slot, position in enumerate(where) if position >= 0]
-    encoded = encode(
-        table,
-        Schema(tuple(schema.columns[slot] for slot in present)),
-        [where[slot] for slot in present],
-        thread_count(None),
-    )
-    for slot, column in enumerate(schema.columns):
+    for name, column, row in zip(wanted, schema.columns, codes, strict=True):
         if column.kind != "categorical":
-            settled[slot] = None
-            values[column.name] = _checked_numbers(column.name, encoded.numeric.get(column.name), table.rows)
-        elif where[slot] >= 0:
-            settled[slot] = _fill_codes(codes[slot], encoded.coded[column.name], column, mass, unseen)
-    for name, slots in cut.items():
-        codes[wanted.index(name)] = assign(values.pop(name), slots)
-        settled[wanted.index(name)] = interval_labels(slots)
-    return NetworkRows(wanted, tuple(settled), codes, values, mass)
+            values[name] = _checked_numbers(name, found.numeric.get(name), table.rows)
+            known.append(None)
+        elif name in found.coded:
+            own, strange = _fill(row, found.coded[name], column, mass, unseen)
+            known.append(own)
+            notes += (unseen_note(name, strange, "which its levels do not name"),) if strange else ()
+        else:
+            known.append(column.levels or ())
+    for name, edges in cut.items():
+        codes[wanted.index(name)] = assign(values.pop(name), edges)
+        known[wanted.index(name)] = interval_labels(edges)
+    return CodedColumns(wanted, tuple(known), codes, values, mass, notes)
 
 
 def _holds_numbers(table: Table, index: int, name: str, kinds: Mapping[str, str] | str | None) -> bool:
@@ -193,34 +197,25 @@ def _schema(
     where: Sequence[int],
     levels: Mapping[str, Sequence[Label] | None],
     kinds: Mapping[str, str] | str | None,
-) -> Schema:
+) -> tuple[Schema, tuple[Note, ...]]:
     """What each wanted column is, whether the table has it or not; text is refused."""
     stated = dict.fromkeys(wanted, kinds) if isinstance(kinds, str) else dict(kinds or {})
     for what, option in (("kinds", stated), ("levels", levels)):
         for name in option:
             one_of(name, wanted, f"a key of {what}=")
     stated |= {name: "numeric" for name, known in levels.items() if known is None}
-    own = dict(zip(where, wanted, strict=True))
-    asked = {
-        table.names[position]: stated[own[position]] if own.get(position) in stated else None
-        for position in range(len(table.names))
-    }
+    own = {table.names[position]: name for name, position in zip(wanted, where, strict=True) if position >= 0}
+    asked = {name: stated.get(own[name]) if name in own else "ignore" for name in table.names}
     given = {name: kind for name, kind in asked.items() if kind is not None}
-    given |= {name: "ignore" for position, name in enumerate(table.names) if position not in own}
-    declared = {
-        table.names[position]: levels[name]
-        for position, name in own.items()
-        if position >= 0 and levels.get(name) is not None
-    }
-    found = infer_schema(table, given, declared, threads=thread_count(None))
-    return Schema(
-        tuple(
-            _settled_column(replace(found.columns[position], name=name))
-            if position >= 0
-            else _absent_column(name, stated.get(name), levels.get(name))
-            for name, position in zip(wanted, where, strict=True)
-        )
+    declared = {name: levels[mine] for name, mine in own.items() if levels.get(mine) is not None}
+    found, notes = infer_schema(table, given, declared, threads=thread_count(None))
+    columns = tuple(
+        _settled_column(replace(found.columns[position], name=name))
+        if position >= 0
+        else _absent_column(name, stated.get(name), levels.get(name))
+        for name, position in zip(wanted, where, strict=True)
     )
+    return Schema(columns), notes
 
 
 def _settled_column(column: Column) -> Column:
@@ -252,51 +247,19 @@ def _checked_numbers(name: str, found: NDArray[Any] | None, rows: int) -> Array:
     return numbers
 
 
-def _fill_codes(codes: NDArray[np.int32], coded: Coded, column: Column, mass: Array | None, unseen: str) -> Levels:
-    """Write one column's codes; its levels: those declared, or those that rows of some weight hold, sorted."""
-    raw, slots = _slot_of_each_row(coded)
-    if column.declared and column.levels is not None:
-        levels = column.levels
-    else:
-        held = np.bincount(raw, mass, minlength=len(slots)) > 0
-        levels = sort_labels(slots[slot] for slot in np.flatnonzero(held).tolist() if slots[slot] is not None)
-    indices = level_positions(slots, levels)
-    m = len(levels)
-    if column.declared and (indices[:-1] > m).any():
-        _meet_unseen(column.name, raw, slots, indices, levels, unseen)
-    np.take(np.where(indices >= m, -1, indices).astype(np.int32), raw, out=codes, mode="clip")
-    return levels
-
-
-def _slot_of_each_row(coded: Coded) -> tuple[NDArray[Any], Sequence[Label]]:
-    """For every row the slot its label stands in; whole numbers outside the range of their slots are coded anew."""
-    raw = coded.codes.astype(np.int64) - coded.shift
-    if isinstance(coded.slots, range) and len(raw) and (raw.min() < 0 or raw.max() >= len(coded.slots)):
-        codes, labels = codes_of_numbers(coded.codes)
-        return codes.astype(np.int64), list(labels)
-    return raw, coded.slots
-
-
-def _meet_unseen(
-    name: str,
-    raw: NDArray[Any],
-    slots: Sequence[Label],
-    indices: NDArray[np.int64],
-    levels: Levels,
-    unseen: str,
-) -> None:
-    """An error or a warning when a row holds a label that the levels do not name."""
-    held = np.bincount(raw, minlength=len(slots))
-    strange = [slot for slot in np.flatnonzero(held).tolist() if indices[slot] > len(levels)]
-    if not strange:
-        return
-    labels = sort_labels(slots[slot] for slot in strange)
-    if unseen == "error":
-        raise ValueError(
-            f"column {name!r} holds {labels[0]!r}, which its levels {list(levels)} do not name; correct the data, or name the level too"
-        )
-    cells = int(held[strange].sum())
-    warn_user(
-        f"column {name!r} holds {', '.join(map(repr, labels[:3]))}{' …' if len(labels) > 3 else ''} in {cells} row{'s' if cells > 1 else ''}, which its levels do not name; treated as missing",
-        UnseenLevelWarning,
-    )
+def _fill(
+    codes: NDArray[np.int32], coded: Coded, column: Column, mass: Array | None, unseen: str
+) -> tuple[Levels, list[Label]]:
+    """Write one column's codes; its levels (those declared, or those of rows that count, sorted), and labels they do not name."""
+    slot, slots = coded.in_slots()
+    levels = column.levels if column.declared else None
+    strange: list[Label] = []
+    if levels is None or (level_positions(slots, levels)[:-1] > len(levels)).any():
+        held = np.flatnonzero(np.bincount(slot, mass, minlength=len(slots)))
+        met = sort_labels(slots[index] for index in held.tolist() if slots[index] is not None)
+        if levels is None or unseen == "error":
+            levels = settled_levels(column.name, met, levels)
+        strange = [label for label in met if label not in levels]
+    positions = level_positions(slots, levels)
+    np.take(np.where(positions >= len(levels), -1, positions).astype(np.int32), slot, out=codes, mode="clip")
+    return levels, strange

@@ -1,0 +1,131 @@
+"""Table → schema: what each column is, from its dtype, what it holds, and what users say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from merula.core.checks import one_of
+from merula.core.errors import Option
+from merula.core.notes import Note
+from merula.data.encode.lookalikes import others_than_numbers, shown
+from merula.data.schema import KINDS, Column, Label, Schema
+from merula.data.table import SparseTable, Table
+
+FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of words is text: see `_read_like_text`
+FEWEST_NUMBERS = 10  # different ones, before words may be called numbers
+SPARSE = "counts"  # the unit of a text column that came as a sparse matrix
+
+
+class GuessedKindWarning(UserWarning):
+    """A column's kind was guessed from what it holds; say it in `kinds=`.
+
+    Examples
+    --------
+    >>> import merula as mr, warnings
+    >>> texts = [[f"message number {i} says hello to you"] for i in range(40)]
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     model = mr.NaiveBayesClassifier().fit(texts, ["ham", "spam"] * 20)
+    >>> said[0].category is mr.GuessedKindWarning, model.schema_["x0"].kind
+    (True, 'text')
+    """
+
+
+def infer_schema(
+    table: Table, kinds: Any = None, levels: Any = None, more_to_come: bool = False, threads: int = 1
+) -> tuple[Schema, tuple[Note, ...]]:
+    """The schema of a table, kinds from dtypes, overridden by `kinds` and `levels`; and what was guessed of it.
+
+    A column without any value says nothing, unless there is `more_to_come`: then its kind must be given.
+    """
+    if isinstance(table, SparseTable) and kinds == "text":
+        return Schema((Column(table.names[0], "text", unit=SPARSE),)), ()
+    given = dict.fromkeys(table.names, kinds) if isinstance(kinds, str) else _by_column(table, kinds or {}, "kinds")
+    for name, kind in given.items():
+        one_of(kind, KINDS, f"kinds[{name!r}]" if not isinstance(kinds, str) else "kinds")
+    declared = {name: _declared(name, values) for name, values in _by_column(table, levels or {}, "levels").items()}
+    stated = {*given, *declared}
+    table.read_words([index for index, name in enumerate(table.names) if name not in stated], threads)
+    found = [
+        _column(table, position, name, given.get(name), declared.get(name), more_to_come)
+        for position, name in enumerate(table.names)
+    ]
+    return Schema(tuple(column for column, _ in found)), tuple(note for _, note in found if note is not None)
+
+
+def _declared(name: str, values: Any) -> tuple[Label, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"levels[{name!r}] is {values!r}, expected a list of levels")
+    return tuple(values)
+
+
+def _by_column(table: Table, option: Any, what: str) -> dict[str, Any]:
+    """An option keyed by column, with positions turned into names; unknown columns are an error."""
+    if not isinstance(option, Mapping):
+        raise ValueError(f"{what} is {option!r}, expected a mapping from columns, such as {{{table.names[0]!r}: …}}")
+    named = {
+        table.names[key] if isinstance(key, int) and key < len(table.names) else key: value
+        for key, value in option.items()
+    }
+    for name in named:
+        one_of(name, table.names, f"a key of {what}=")
+    return named
+
+
+def _column(
+    table: Table, position: int, name: str, kind: str | None, levels: tuple[Label, ...] | None, more_to_come: bool
+) -> tuple[Column, Note | None]:
+    """One column, and a note where its kind was guessed."""
+    if levels is not None:
+        if kind not in (None, "categorical"):
+            raise ValueError(
+                f"levels= declares levels for column {name!r}, which kinds= calls {kind!r}; only a categorical column has levels"
+            )
+        if len(set(levels)) < len(levels) or not levels:
+            raise ValueError(f"levels[{name!r}] is {list(levels)}: it must name each level once")
+        return Column(name, "categorical", levels, declared=True), None
+    if kind in ("categorical", "ignore", "text"):
+        return Column(name, kind), None
+    found, unit = table.kind(position)
+    if kind is None and found == "categorical":
+        return _guessed(table, position, name)
+    if found == "empty":
+        if kind is None and more_to_come:
+            raise ValueError(
+                f"column {name!r} is empty in the first batch, so its kind is unknown; say kinds={{{name!r}: 'numeric'}} or 'categorical'"
+            )
+        found = "categorical"
+    if kind == "datetime" and unit is None:
+        raise ValueError(f"kinds= calls column {name!r} a datetime, but its values are not; convert the column first")
+    return Column(name, kind or found, unit=unit), None
+
+
+def _guessed(table: Table, position: int, name: str) -> tuple[Column, Note | None]:
+    """A column of words: text or categories, with a note where a person may think otherwise."""
+    codes, labels = table.codes(position)
+    words = all(type(label) is str for label in labels)
+    cells = int(np.count_nonzero(np.asarray(codes) >= 0)) if len(labels) > FEWEST_TEXTS else 0
+    if words and _read_like_text(labels, cells):
+        held = f"looks like text ({len(labels):,} different values in {cells:,} cells, several words each) and is read word by word"
+        text, remedy = Option("kinds", "text", column=name), " if it is, or 'categorical' if it is not"
+        return Column(name, "text"), Note(GuessedKindWarning, (f"column {name!r} {held}; say ", text, remedy), name)
+    column = Column(name, "categorical")
+    if table.has_categories(position) or len(labels) < FEWEST_NUMBERS or not words:
+        return column, None
+    others = others_than_numbers(labels)
+    if others is None:
+        return column, None
+    held = f"numbers and {shown(others)}" if others else f"numbers written as words ({shown(labels)})"
+    problem = f"column {name!r} holds {held}, so it is read as categories; make it a column of numbers, or say "
+    names = Option("kinds", "categorical", column=name)
+    return column, Note(GuessedKindWarning, (problem, names, " if it holds names"), name)
+
+
+def _read_like_text(labels: Sequence[str], cells: int) -> bool:
+    """True when words are sentences: most cells differ (or very many do), and a cell has several words."""
+    if len(labels) <= FEWEST_TEXTS or len(labels) <= min(0.5 * cells, MANY_TEXTS):
+        return False
+    return sum(len(label.split()) for label in labels) >= WORDS_OF_A_TEXT * len(labels)

@@ -1,0 +1,40 @@
+"""What an engine is: it says what a source holds, and counts what is wanted of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from merula.core.notes import Note
+from merula.data.schema import Schema
+from merula.stats import Collected, Wanted
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Rows to count: a table, the class of each row (None: all are of one) and how often each counts (None: once).
+
+    ``named`` says whether the table that a model first saw had names (None: columns are matched by name where there are
+    any); ``reader`` is what errors call whoever asks.
+    """
+
+    table: Any
+    target: Any = None
+    weight: Any = None
+    named: bool | None = None
+    reader: str = "the model"
+
+
+class Engine(Protocol):
+    """Where rows are read and statistics are added: the same statistics from each."""
+
+    def describe(
+        self, source: Source, kinds: Any, levels: Any, more_to_come: bool, n_jobs: int | None
+    ) -> tuple[Schema, tuple[Note, ...]]:
+        """What each column is, as `kinds` and `levels` say or as the table suggests, and what was guessed."""
+        ...
+
+    def collect(self, source: Source, schema: Schema, wanted: Sequence[Wanted], n_jobs: int | None) -> Collected:
+        """The wanted statistics of all rows, and the weight of each class."""
+        ...
