@@ -162,25 +162,23 @@ def group_moments(matrix: Array, index: Index, size: int, weights: Array) -> tup
         group = index[row]
         if group >= 0:
             weight = weights[row] if len(weights) else 1.0
-            for column in range(width):
-                if masses[group] == 0.0:
-                    origin[group, column] = matrix[column, row]
-                drift[group, column] += weight * (matrix[column, row] - origin[group, column])
+            if masses[group] == 0.0:
+                origin[group] = matrix[:, row]
             masses[group] += weight
+            for column in range(width):
+                drift[group, column] += weight * (matrix[column, row] - origin[group, column])
     for group in range(size):
         for column in range(width):
             drift[group, column] = drift[group, column] / masses[group] if masses[group] > 0 else 0.0
-    scatter = np.zeros((size, width, width))
+    scatter, apart = np.zeros((size, width, width)), np.empty(width)
     for row in range(rows):
         group = index[row]
         if group >= 0:
             weight = weights[row] if len(weights) else 1.0
             for one in range(width):
-                left = weight * (matrix[one, row] - origin[group, one] - drift[group, one])
+                apart[one] = matrix[one, row] - origin[group, one] - drift[group, one]
                 for other in range(one + 1):
-                    scatter[group, one, other] += left * (
-                        matrix[other, row] - origin[group, other] - drift[group, other]
-                    )
+                    scatter[group, one, other] += weight * apart[one] * apart[other]
     for group in range(size):
         for one in range(width):
             for other in range(one):

@@ -48,7 +48,7 @@ def labelled_codes(rows: Encoded, columns: Sequence[str]) -> tuple[tuple[Sequenc
     """The labels of each categorical column, and each cell as a place among them; −1 for missing."""
     tile = rows.codes(columns)
     labels: list[Sequence[Label]] = []
-    cells = np.empty(tile.codes.shape, dtype=np.int32)
+    cells = np.empty(tile.codes.shape, dtype=np.int32, order="F")  # written and read column by column
     for j, slots in enumerate(tile.slots):
         if isinstance(slots, range):
             cells[:, j], met = codes_of_numbers(tile.codes[:, j])

@@ -42,13 +42,13 @@ class PairCounts:
 
     columns: tuple[str, ...]
     labels: tuple[Sequence[Label], ...]
-    cells: NDArray[np.int64]
+    cells: NDArray[np.int32]
     weight: Array
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> PairCounts:
         """Nothing counted yet."""
-        nothing = np.zeros((0, 3), dtype=np.int64)
+        nothing = np.zeros((0, 3), dtype=np.int32)
         return cls(tuple(columns), ((),) * len(columns), nothing, np.zeros((0, classes)))
 
     def update(self, rows: Encoded, target: Target) -> PairCounts:
@@ -71,28 +71,27 @@ class PairCounts:
         count, whole = self.weight.shape[1], bool((classes >= 0).all())
         first = np.concatenate([[0], np.cumsum(np.arange(len(codes), 0, -1))])  # pair of each column with itself
 
-        def with_later(one: int) -> tuple[Array, Array]:
+        def with_later(one: int) -> tuple[NDArray[np.int32], Array]:
             base = numbered([classes.astype(np.int32), codes[one]], [count, int(sizes[one])], codes.shape[1])
             fine = complete[one:] & complete[one] & whole
-            other, left, right, counts = _meetings(base, codes[one:], sizes[one:], fine, weights)
-            weight = np.zeros((len(counts), count))
-            weight[np.arange(len(counts)), left // max(sizes[one], 1)] = counts
+            cells, weight = _meetings(base, count, codes[one:], sizes[one:], fine, weights)
+            cells[:, 0] += first[one]
             step(self.columns[one])
-            return np.stack([first[one] + other, left % max(sizes[one], 1), right], axis=1), weight
+            return cells, weight
 
         found = for_each_block(with_later, len(codes), n_jobs, 1)
-        cells, weight = (np.concatenate([part[k] for part in found]) for k in range(2))
-        return self + PairCounts(self.columns, tuple(labels), cells, weight)
+        cells, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return self + PairCounts(self.columns, tuple(labels), *_sorted(cells, weight))
 
     def __add__(self, other: PairCounts) -> PairCounts:
+        if not len(self.cells):
+            return other
         united = [unite_labels(mine, theirs) for mine, theirs in zip(self.labels, other.labels, strict=True)]
         theirs = other.cells.copy()
         for side, columns in enumerate(np.triu_indices(len(self.columns)), start=1):
             theirs[:, side] = _looked_up([where for _, where in united], columns[other.cells[:, 0]], theirs[:, side])
         cells, weight = np.concatenate([self.cells, theirs]), np.concatenate([self.weight, other.weight])
-        first, groups = distinct_rows(cells)
-        labels = tuple(labels for labels, _ in united)
-        return PairCounts(self.columns, labels, cells[first], sum_rows(weight, groups, len(first)))
+        return PairCounts(self.columns, tuple(labels for labels, _ in united), *_sorted(cells, weight))
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PairCounts:
         """See `Statistic.with_classes`."""
@@ -164,11 +163,31 @@ class PairCounts:
         return cls(tuple(state["columns"]), labels, state["cells"], state["weight"])
 
 
-def _looked_up(tables: Sequence[NDArray[Any]], which: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[Any]:
+def _sorted(cells: NDArray[np.int32], weight: Array) -> tuple[NDArray[np.int32], Array]:
+    """Each row once, in order, with the weight of all its copies."""
+    if _ascend(cells):
+        return cells, weight
+    first, groups = distinct_rows(cells)
+    return cells[first], sum_rows(weight, groups, len(first))
+
+
+def _looked_up(tables: Sequence[NDArray[Any]], which: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
     """``tables[which[r]][places[r]]`` for every r."""
     starts = np.cumsum([0, *(len(table) for table in tables)])
     found: NDArray[Any] = np.concatenate(tables)[starts[which] + places]
     return found
+
+
+@kernel
+def _ascend(cells: NDArray[np.int32]) -> bool:
+    """True when every row comes after the one before it, so that all differ."""
+    for row in range(1, len(cells)):
+        column = 0
+        while column < cells.shape[1] - 1 and cells[row, column] == cells[row - 1, column]:
+            column += 1
+        if cells[row, column] <= cells[row - 1, column]:
+            return False
+    return True
 
 
 @kernel
@@ -188,20 +207,46 @@ def _fill_tables(
             fill_table(base, codes[other], sizes[other], weights, complete[other], table)
 
 
+@kernel
+def _write_cells(
+    tables: Array, starts: NDArray[np.int64], sizes: NDArray[np.int64], cells: NDArray[np.int32], weight: Array
+) -> None:
+    """The entries that are not 0 as rows: which table, the first column's label, the other's, and the weight of the class."""
+    row = 0
+    for other in range(len(sizes)):
+        for place in range(starts[other], starts[other + 1]):
+            if tables[place] != 0.0:
+                left = (place - starts[other]) // sizes[other]
+                cells[row, 0] = other
+                cells[row, 1] = left % sizes[0]
+                cells[row, 2] = (place - starts[other]) % sizes[other]
+                weight[row, left // sizes[0]] = tables[place]
+                row += 1
+
+
 def _meetings(
-    base: Configurations, codes: Index, sizes: NDArray[np.int64], complete: NDArray[np.bool_], weights: Array | None
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Array]:
-    """Where each column meets the base: the column, the place in the base, its own code, the weight."""
+    base: Configurations,
+    classes: int,
+    codes: Index,
+    sizes: NDArray[np.int64],
+    complete: NDArray[np.bool_],
+    weights: Array | None,
+) -> tuple[NDArray[np.int32], Array]:
+    """Where the first column, numbered within each class by `base`, meets itself and each of the others; and how often."""
     fits = base.size * sizes <= most_cells(codes.shape[1])
     starts = np.concatenate([[0], np.cumsum(np.where(fits, base.size * sizes, 0))])
     tables = np.empty(starts[-1])
     _fill_tables(base.index, codes, sizes, complete, NO_WEIGHTS if weights is None else weights, starts, tables)
-    met = np.flatnonzero(tables)
-    other = np.searchsorted(starts, met, side="right") - 1
-    left, right = np.divmod(met - starts[other], sizes[other])
-    parts = [(other, left, right, tables[met])]
-    for wide in np.flatnonzero(~fits).tolist():
-        cells = count_cells(base, codes[wide], int(sizes[wide]), weights)
-        parts.append((np.full(len(cells.left), wide), cells.left, cells.right, cells.counts))
-    other, left, right, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return other, left, right, counts
+    wide = {
+        other: count_cells(base, codes[other], int(sizes[other]), weights) for other in np.flatnonzero(~fits).tolist()
+    }
+    row = np.count_nonzero(tables)
+    total = row + sum(len(found.counts) for found in wide.values())
+    cells, weight = np.empty((total, 3), dtype=np.int32), np.zeros((total, classes))
+    _write_cells(tables, starts, sizes, cells, weight)
+    for other, found in wide.items():
+        rows = np.arange(row, row + len(found.counts))
+        label, left = np.divmod(found.left, sizes[0])
+        cells[rows] = np.stack([np.full(len(rows), other), left, found.right], axis=1)
+        weight[rows, label], row = found.counts, row + len(rows)
+    return cells, weight

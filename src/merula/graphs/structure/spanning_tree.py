@@ -46,7 +46,8 @@ def tree_of_pairs(pairs: PairCounts, root: str | None = None) -> Graph:
     names = sorted(pairs.columns)
     if root is not None:
         one_of(root, names, "root")
-    near = _spanning_tree(names, pairs.with_columns(names).information().round(DIGITS))
+    order = [pairs.columns.index(name) for name in names]
+    near = _spanning_tree(names, pairs.information()[np.ix_(order, order)].round(DIGITS))
     directed = _directed(near, names if root is None else [root, *names])
     return {name: directed[name] for name in pairs.columns}
 
