@@ -91,7 +91,7 @@ def test_an_unknown_level_is_an_error_or_missing():
     rows = code_columns(table, levels={"sky": ["grey"]}, unseen="missing")
     (note,) = rows.notes
     assert (note.category, note.column) == (UnseenLevelWarning, "sky")
-    assert str(note) == "column 'sky' holds level 'blue', which its levels do not name; treated as missing"
+    assert str(note) == "column 'sky' holds level 'blue' in 1 row, which its levels do not name; treated as missing"
     assert rows.codes[0].tolist() == [0, -1, -1, 0]
 
 

@@ -40,7 +40,7 @@ def row_hashes(rows: Encoded, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
     total = np.zeros(len(rows), dtype=np.uint64)
     for name in (*rows.numeric, *rows.coded, *rows.texts):
         total += _cell_hashes(rows, name, counted)
-    return _mixed(total)
+    return np.asarray(mixed(total))
 
 
 def _cell_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
@@ -52,7 +52,7 @@ def _cell_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_]) -> NDArra
         words = np.array([crc32(str(word).encode()) for word in tokens.labels] or [0], dtype=np.uint64)
         amounts = mixed(words[np.asarray(tokens.codes, dtype=np.int64)]) * np.asarray(tokens.counts).astype(np.uint64)
         sums = np.concatenate(([np.uint64(0)], np.cumsum(amounts, dtype=np.uint64)))
-        return _mixed(sums[tokens.starts[1:]] - sums[tokens.starts[:-1]])
+        return np.asarray(mixed(sums[tokens.starts[1:]] - sums[tokens.starts[:-1]]))
     coded = rows.coded[name]
     codes = np.asarray(coded.codes[rows.start : rows.stop]).astype(np.int64)
     met, indices = np.unique(codes, return_inverse=True)
@@ -60,7 +60,7 @@ def _cell_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_]) -> NDArra
     known = {label for label, n in zip(labels, np.bincount(indices[counted], minlength=len(met)), strict=True) if n}
     if len(known - {None}) < 2:
         return np.zeros(len(codes), dtype=np.uint64)
-    return _mixed(np.array([crc32(repr(label).encode()) for label in labels], dtype=np.uint64)[indices])
+    return np.asarray(mixed(np.array([crc32(repr(label).encode()) for label in labels], dtype=np.uint64)[indices]))
 
 
 def _number_hashes(values: Array, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
@@ -71,12 +71,7 @@ def _number_hashes(values: Array, counted: NDArray[np.bool_]) -> NDArray[np.uint
         return np.zeros(len(values), dtype=np.uint64)
     away = np.abs((0.5 * values - 0.25 * low - 0.25 * high) / (0.5 * high - 0.5 * low))
     indices = np.floor(np.where(known, away, 2.0) * STEPS)
-    return _mixed(indices.astype(np.uint64))
-
-
-def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    result: NDArray[np.uint64] = mixed(numbers)
-    return result
+    return np.asarray(mixed(indices.astype(np.uint64)))
 
 
 def score_families(

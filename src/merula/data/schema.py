@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from merula.core.plain_fields import PlainFields
+
 Label = Any
 KINDS = ("numeric", "categorical", "count", "text", "datetime", "ignore")
 
@@ -36,7 +38,7 @@ def settled_levels(name: str, met: Iterable[Label], declared: tuple[Label, ...] 
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(PlainFields):
     """One column: ``kind`` says how it is read, ``levels`` what it may hold, ``unit`` what its numbers count.
 
     ``declared`` levels were given by the user: they keep their order, and no other value is allowed at fit.
@@ -119,19 +121,9 @@ class Schema:
 
     def state(self) -> dict[str, Any]:
         """Plain data that JSON can hold."""
-        fields = ("name", "kind", "levels", "cuts", "unit", "declared")
-        rows = [{field: getattr(column, field) for field in fields} for column in self.columns]
-        return {
-            "columns": [
-                {key: list(value) if isinstance(value, tuple) else value for key, value in row.items()} for row in rows
-            ]
-        }
+        return {"columns": [column.state() for column in self.columns]}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Schema:
         """The schema that `state` describes."""
-        rows: list[dict[str, Any]] = [
-            {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
-            for row in state["columns"]
-        ]
-        return cls(tuple(Column(**row) for row in rows))
+        return cls(tuple(map(Column.from_state, state["columns"])))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.arrays import Array
+from merula.core.plain_fields import PlainFields
 from merula.core.threads import BLOCK
 from merula.data.encode import Encoded
 from merula.data.schema import Column, Label
@@ -43,7 +44,7 @@ class Setting:
     n_jobs: int | None = None
 
 
-class Distribution:
+class Distribution(PlainFields):
     """p(some columns given class), frozen: parameters and `log_prob`, knowing nothing of fitting.
 
     Subclass it as a frozen dataclass whose fields are plain data and arrays; write `log_prob`, `parameters_count`
@@ -127,24 +128,10 @@ class Distribution:
         """True when its parts fit together and this number of classes; a file from a stranger is asked before it is used."""
         return True
 
-    def state(self) -> dict[str, Any]:
-        """Plain data: every field by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """The distribution that `state` describes."""
-        return cls(**{name: _frozen(value) for name, value in state.items()})
-
 
 def all_shaped(shape: tuple[int, ...], *arrays: Any) -> bool:
     """True when all are arrays of float64 of this shape."""
     return all(isinstance(array, np.ndarray) and array.dtype == np.float64 and array.shape == shape for array in arrays)
-
-
-def _frozen(value: Any) -> Any:
-    """Lists as tuples, all the way down."""
-    return tuple(_frozen(part) for part in value) if isinstance(value, list) else value
 
 
 class Family(Protocol):

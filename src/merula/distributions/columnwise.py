@@ -58,8 +58,7 @@ class ColumnwiseDistribution(Distribution):
     @property
     def varies(self) -> NDArray[np.bool_]:
         """Which columns held more than one value at fit."""
-        result: NDArray[np.bool_] = self.highest > self.lowest
-        return result
+        return np.asarray(self.highest > self.lowest)
 
     def fits(self, classes: int) -> bool:
         """See `Distribution.fits`."""

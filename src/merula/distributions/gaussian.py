@@ -93,8 +93,7 @@ class GaussianDistribution(Distribution):
         """See `Distribution.quantiles`."""
         j = self.columns.index(column)
         scale = np.where(np.isfinite(self.variance[:, j]), np.sqrt(self.variance[:, j]), 0.0)
-        result: Array = self.mean[:, j] + ndtri(probabilities)[:, None] * scale
-        return result
+        return np.asarray(self.mean[:, j] + ndtri(probabilities)[:, None] * scale)
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """See `Distribution.sample`."""

@@ -157,8 +157,7 @@ class DiscretizedDistribution(ColumnwiseDistribution):
 
     def column_log_prob(self, j: int, x: Array) -> Array:
         """See `ColumnwiseDistribution.column_log_prob`."""
-        result: Array = self.log_table[j][assign(x, self.cut_sets[j])]
-        return result
+        return np.asarray(self.log_table[j][assign(x, self.cut_sets[j])])
 
     @property
     def parameters_count(self) -> int:
@@ -201,8 +200,7 @@ def inner_ends(ends: Array) -> Array:
 
     Moving the ends onto the values they were found from is not enough: a cell met later may lie on one as well.
     """
-    result: Array = ends[1:-1] + rounding(ends[0], ends[-1])
-    return result
+    return np.asarray(ends[1:-1] + rounding(ends[0], ends[-1]))
 
 
 def bin_counts(values: Array, counts: Array, cuts: ArrayLike) -> Array:

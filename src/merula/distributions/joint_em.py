@@ -203,8 +203,7 @@ def _extrapolated(state: Array, first: Array, second: Array) -> Array:
     change, bend = first - state, (second - first) - (first - state)
     length = float(np.sqrt((bend * bend).sum()))
     pace = max(1.0, float(np.sqrt((change * change).sum())) / length) if length > 0 else 1.0
-    result: Array = np.maximum(state + 2 * pace * change + pace * pace * bend, 0.01 * second)
-    return result
+    return np.asarray(np.maximum(state + 2 * pace * change + pace * pace * bend, 0.01 * second))
 
 
 def _log_likelihood(patterns: list[Pattern], cell: Array, rest: float) -> float:

@@ -77,8 +77,7 @@ class KernelDistribution(ColumnwiseDistribution):
             chosen = np.flatnonzero(classes == label)
             share = weights[label] / weights[label].sum()
             column[chosen] = rng.choice(self.values[j], size=len(chosen), p=share)
-        result: Array = column + self.bandwidth[classes, j] * _noise(self.kernel, len(classes), rng)
-        return result
+        return np.asarray(column + self.bandwidth[classes, j] * _noise(self.kernel, len(classes), rng))
 
     @property
     def parameters_count(self) -> int:
@@ -95,8 +94,7 @@ def is_positive(bandwidth: Any) -> bool:
 def weighted_quantiles(values: Array, weights: Array, probabilities: Array) -> Array:
     """The values, ascending, at which these shares of the weight are reached."""
     reached = np.cumsum(weights)
-    result: Array = values[np.searchsorted(reached, probabilities * reached[-1]).clip(0, len(values) - 1)]
-    return result
+    return np.asarray(values[np.searchsorted(reached, probabilities * reached[-1]).clip(0, len(values) - 1)])
 
 
 def _noise(kernel: str, count: int, rng: np.random.Generator) -> Array:
@@ -107,8 +105,7 @@ def _noise(kernel: str, count: int, rng: np.random.Generator) -> Array:
         return rng.uniform(-1.0, 1.0, size=count)
     three = rng.uniform(-1, 1, size=(3, count))  # Devroye & Györfi (1985): drop the one furthest from 0
     first_two_smaller = (np.abs(three[2]) >= np.abs(three[1])) & (np.abs(three[2]) >= np.abs(three[0]))
-    result: Array = np.where(first_two_smaller, three[1], three[2])
-    return result
+    return np.asarray(np.where(first_two_smaller, three[1], three[2]))
 
 
 @dataclass(frozen=True)
@@ -174,8 +171,7 @@ class Kernel(ValueFamily):
         pooled = rule(values, total) if not counts.any(axis=1).all() else 0.0
         own = np.where(counts.any(axis=1), own, pooled)
         least = np.sqrt(VARIANCE_FLOOR) * _deviation(values, total)
-        result: Array = np.maximum(np.where(own > 0, own, lacking), least)
-        return result
+        return np.asarray(np.maximum(np.where(own > 0, own, lacking), least))
 
 
 def _refuse_extremes(statistic: ValueCounts) -> None:

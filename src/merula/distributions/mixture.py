@@ -76,15 +76,13 @@ class MixtureDistribution(ColumnwiseDistribution):
             share = (weight * ndtr((middle[:, :, None] - mean) / deviation)).sum(axis=2)
             short = share < probabilities[:, None]
             low, high = np.where(short, middle, low), np.where(short, high, middle)
-        result: Array = high
-        return result
+        return np.asarray(high)
 
     def draw(self, j: int, classes: NDArray[np.int64], rng: np.random.Generator) -> Array:
         """See `ColumnwiseDistribution.draw`."""
         reached = np.cumsum(self.weight[:, j], axis=1)
         chosen = (rng.random(len(classes))[:, None] >= reached[classes, :-1]).sum(axis=1)
-        drawn: Array = rng.normal(self.mean[classes, j, chosen], self.deviation[classes, j, chosen])
-        return drawn
+        return np.asarray(rng.normal(self.mean[classes, j, chosen], self.deviation[classes, j, chosen]))
 
 
 @dataclass(frozen=True, eq=False)

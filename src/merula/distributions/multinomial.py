@@ -203,8 +203,7 @@ def _complement(counts: Array, pseudo: float) -> Array:
         raise ValueError(
             "a word occurs in one class only, which the complement variant cannot weigh; use smoothing > 0"
         )
-    result: Array = -np.log(share)
-    return result
+    return np.asarray(-np.log(share))
 
 
 def _bernoulli(counts: Array, texts: Array, pseudo: float) -> tuple[Array, Array]:

@@ -69,8 +69,7 @@ class MultivariateGaussianDistribution(Distribution):
     def _half_log_det(self) -> Array:
         """−½ log |Σ| of each class, in standard units."""
         roots = np.broadcast_to(self.whitening, (len(self.mean), *self.whitening.shape[1:]))
-        result: Array = np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
-        return result
+        return np.asarray(np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1))
 
     @cached_property
     def _constants(self) -> tuple[Array, Array, Array, Array]:
@@ -110,8 +109,7 @@ class MultivariateGaussianDistribution(Distribution):
             z /= self.unit
         if len(self.kept) < z.shape[1]:
             z = z[:, self.kept]
-        result: Array = np.clip(z, -FARTHEST, FARTHEST, out=z)
-        return result
+        return np.asarray(np.clip(z, -FARTHEST, FARTHEST, out=z))
 
     def _with_care(self, x: NDArray[Any]) -> Array:
         """log density of what is observed, rows grouped by what that is, values no further out than squares can go."""
@@ -146,8 +144,7 @@ class MultivariateGaussianDistribution(Distribution):
         """Σ of each class (or of all), in the columns' own units."""
         inverse = np.linalg.inv(self.whitening)
         unit = self.unit[self.kept]
-        result: Array = np.einsum("gka,gkb->gab", inverse, inverse) * np.outer(unit, unit)
-        return result
+        return np.asarray(np.einsum("gka,gkb->gab", inverse, inverse) * np.outer(unit, unit))
 
     def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
         """See `Distribution.quantiles`."""
@@ -157,8 +154,7 @@ class MultivariateGaussianDistribution(Distribution):
             return np.full((len(probabilities), classes), self.centre[j])
         scale = np.sqrt((np.linalg.inv(self.whitening)[:, :, position[0]] ** 2).sum(axis=1))
         z = self.mean[:, position[0]] + ndtri(probabilities)[:, None] * scale
-        result: Array = self.centre[j] + self.unit[j] * z
-        return result
+        return np.asarray(self.centre[j] + self.unit[j] * z)
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """See `Distribution.sample`."""

@@ -39,8 +39,6 @@ def leave_one_out(table: NeighborTable, counts: Array, inverse: bool, classes: i
         masses, _ = table.masses(kept.cells[own], counts, inverse, classes, own)
         share = masses[np.arange(len(own)), :, kept.labels[own]] / masses.sum(axis=2)
         told: Array = np.log((share * counts + 0.5) / (counts + classes / 2))
-        total: Array = kept.weight[own] @ told
-        return total
+        return np.asarray(kept.weight[own] @ told)
 
-    scores: Array = np.sum(for_each_block(block, rows, n_jobs, AT_ONCE), axis=0) / kept.weight[:rows].sum()
-    return scores
+    return np.asarray(np.sum(for_each_block(block, rows, n_jobs, AT_ONCE), axis=0) / kept.weight[:rows].sum())

@@ -40,7 +40,11 @@ class NeighborTable:
         widest = np.max((high - low) * scale, where=~is_word, initial=0.0) or 1.0
         low, narrowing = np.where(is_word, 0.0, low), np.where(is_word, 1.0, scale / widest)
         panels = _in_panels((cells - low) * narrowing)
-        presence = _bits(~np.isnan(panels[:, :-1])) if np.isnan(cells).any() else _no_bits(panels)
+        presence = (
+            _bits(~np.isnan(panels[:, :-1]))
+            if np.isnan(cells).any()
+            else np.zeros((len(panels), 0, PANEL), dtype=np.uint64)
+        )
         return cls(Kept(cells, scale, is_word, panels, presence, labels, weight), low, narrowing, 2 * PANEL)
 
     def masses(
@@ -110,10 +114,6 @@ def _bits(known: NDArray[np.bool_]) -> NDArray[np.uint64]:
     for column in range(width):
         result[:, column // 64] |= known[:, column].astype(np.uint64) << np.uint64(column % 64)
     return result
-
-
-def _no_bits(panels: NDArray[np.float32]) -> NDArray[np.uint64]:
-    return np.zeros((len(panels), 0, PANEL), dtype=np.uint64)
 
 
 def _listed(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -169,8 +169,7 @@ def smallest_eigenvalue(covariance: Array) -> float:
 
 
 def _shrunk(average: Array, diagonal: Array, shrinkage: float) -> Array:
-    result: Array = (1 - shrinkage) * average + shrinkage * np.diag(diagonal)
-    return result
+    return np.asarray((1 - shrinkage) * average + shrinkage * np.diag(diagonal))
 
 
 def _expectation(part: ClassPatterns, mean: Array, covariance: Array) -> tuple[Array, Array, float]:

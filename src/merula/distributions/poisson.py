@@ -108,8 +108,7 @@ class CountDistribution(ColumnwiseDistribution):
         mean, size, extra = self.mean[:, j], self.size[:, j], self.extra_zeros[:, j]
         finite = np.where(np.isfinite(size), size, 1.0)
         own = np.where(np.isfinite(size), betainc(finite, x + 1, finite / (finite + mean)), gammaincc(x + 1, mean))
-        result: Array = np.where(x >= 0, extra + (1 - extra) * own, 0.0)
-        return result
+        return np.asarray(np.where(x >= 0, extra + (1 - extra) * own, 0.0))
 
     def draw(self, j: int, classes: NDArray[np.int64], rng: np.random.Generator) -> Array:
         """See `ColumnwiseDistribution.draw`: a Poisson count whose rate is drawn from a Gamma distribution."""
@@ -171,8 +170,7 @@ def _log_ratio(above: Array, below: Array, difference: Array) -> Array:
     """log(above / below), where the two are so close that their difference is known better than their ratio."""
     share = difference / below
     close = np.abs(share) < 0.5
-    result: Array = np.where(close, np.log1p(np.where(close, share, 0.0)), np.log(above / below))
-    return result
+    return np.asarray(np.where(close, np.log1p(np.where(close, share, 0.0)), np.log(above / below)))
 
 
 def stirling_error(x: Array) -> Array:
@@ -182,8 +180,7 @@ def stirling_error(x: Array) -> Array:
     far = 1 / np.maximum(x, SERIES_FROM)
     square = far * far
     series = far * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
-    result: Array = np.where(x < SERIES_FROM, exact, series)
-    return result
+    return np.asarray(np.where(x < SERIES_FROM, exact, series))
 
 
 # What the counted values say -------------------------------------------------------------------------------------------
@@ -296,8 +293,7 @@ class CountFamily(ValueFamily):
 def _with_imaginary_rows(counts: Array, rows: float) -> Array:
     """Each class's weights, and those of imaginary rows that are as all classes together."""
     pooled = counts.sum(axis=0)
-    result: Array = or_pooled(counts) + rows * pooled / pooled.sum()
-    return result
+    return np.asarray(or_pooled(counts) + rows * pooled / pooled.sum())
 
 
 def _refuse_huge(values: Array, column: str) -> None:

@@ -89,8 +89,7 @@ def pseudo_counts(smoothing: Smoothing, column: str, levels: Sequence[Label], cl
         raise ValueError(
             f"MEstimate's p sums to {worst:.6g} over the {len(levels)} levels of column {column!r}, expected 1; leave p out for 1/{len(levels)} each"
         )
-    result: Array = smoothing.m * belief / total[:, None]
-    return result
+    return np.asarray(smoothing.m * belief / total[:, None])
 
 
 def _belief(p: Any, column: str, levels: Sequence[Label], classes: Sequence[Label]) -> Array:
@@ -141,8 +140,7 @@ def smoothed(
     if empty.any():
         pooled = counts.sum(axis=0)
         total[empty] = pooled if pooled.any() else 1.0
-    result: Array = total / total.sum(axis=1, keepdims=True)
-    return result
+    return np.asarray(total / total.sum(axis=1, keepdims=True))
 
 
 def unseen_probability(counts: Array, smoothing: Smoothing) -> Array:
@@ -150,8 +148,7 @@ def unseen_probability(counts: Array, smoothing: Smoothing) -> Array:
     levels = max(1, counts.shape[1])
     extra = smoothing.m / levels if isinstance(smoothing, MEstimate) else smoothing
     total = counts.sum(axis=1) + extra * levels
-    result: Array = np.divide(extra, total, out=np.zeros(len(counts)), where=total > 0)
-    return result
+    return np.asarray(np.divide(extra, total, out=np.zeros(len(counts)), where=total > 0))
 
 
 def class_probabilities(option: Any, classes: NDArray[Any], weight: Array) -> Array:
@@ -170,8 +167,7 @@ def class_probabilities(option: Any, classes: NDArray[Any], weight: Array) -> Ar
     if word == "uniform":
         return np.full(len(classes), 1 / len(classes))
     total = weight + (1.0 if word == "laplace" else 0.0)
-    result: Array = total / total.sum()
-    return result
+    return np.asarray(total / total.sum())
 
 
 def _given_prior(option: Mapping[Any, Any], classes: NDArray[Any]) -> Array:
@@ -195,5 +191,4 @@ def checked_probabilities(values: Any, what: str) -> Array:
         raise ValueError(f"{what} holds {array.tolist()}; probabilities are numbers from 0 to 1")
     if abs(array.sum() - 1) > SUM_TOLERANCE:
         raise ValueError(f"{what} sums to {array.sum():.9g}, expected 1")
-    result: Array = array / array.sum()
-    return result
+    return np.asarray(array / array.sum())

@@ -248,8 +248,7 @@ class ProductKernel(BaseFamily):
         variance = np.where(_differ(x, labels, count), squares / np.maximum(n, 1e-300), within)
         deviation = np.sqrt(np.maximum(variance, VARIANCE_FLOOR * overall))
         factor = (4 / (d + 2)) ** (1 / (d + 4)) if RULES[self.bandwidth] else 1.0
-        result: Array = factor * deviation * np.where(n > 0, n, n.sum()) ** (-1 / (d + 4))
-        return result
+        return np.asarray(factor * deviation * np.where(n > 0, n, n.sum()) ** (-1 / (d + 4)))
 
 
 def _differ(x: Array, labels: NDArray[np.int32], count: int) -> NDArray[np.bool_]:
@@ -257,8 +256,7 @@ def _differ(x: Array, labels: NDArray[np.int32], count: int) -> NDArray[np.bool_
     lowest, highest = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(lowest, labels, x)
     np.maximum.at(highest, labels, x)
-    result: NDArray[np.bool_] = highest > lowest
-    return result
+    return np.asarray(highest > lowest)
 
 
 def _spread_of_words(kept: Rows, j: int, m: int, setting: Setting, smoothing: Smoothing) -> Array:
@@ -269,5 +267,4 @@ def _spread_of_words(kept: Rows, j: int, m: int, setting: Setting, smoothing: Sm
     n = np.bincount(kept.classes[known], weights=kept.weight[known], minlength=len(setting.class_weight))
     counted = np.where(n > 0, n, n.sum())
     alpha = smoothing.m / m if isinstance(smoothing, MEstimate) else smoothing
-    result: Array = alpha * (m - 1) / (counted + alpha * m)
-    return result
+    return np.asarray(alpha * (m - 1) / (counted + alpha * m))

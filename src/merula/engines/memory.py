@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from merula.core.notes import Note
 from merula.core.threads import BLOCK, for_each_block, thread_count
-from merula.data.encode import Encoded, Target, encode_rows, encode_target, infer_schema, one_class
+from merula.data.encode import Encoded, Target, encode_rows, encode_target, infer_schema
 from merula.data.schema import Schema
 from merula.data.table import open_table
 from merula.engines.base import Source
@@ -47,11 +49,10 @@ def _encoded(source: Source, schema: Schema, n_jobs: int | None) -> tuple[Encode
     rows = source.table
     if not isinstance(rows, Encoded):
         rows = encode_rows(rows, schema, source.named, source.reader, thread_count(n_jobs))
-    if source.target is None:
-        return rows, one_class(len(rows), source.weight)
     if isinstance(source.target, Target):
         return rows, source.target
-    return rows, encode_target(source.target, len(rows), source.weight)
+    labels = np.zeros(len(rows), dtype=np.int8) if source.target is None else source.target
+    return rows, encode_target(labels, len(rows), source.weight)
 
 
 def score(

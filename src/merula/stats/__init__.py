@@ -6,11 +6,10 @@ from merula.stats.counts import ClassCounts, LevelCounts
 from merula.stats.distinct_rows import JointCounts
 from merula.stats.families import Families, Family
 from merula.stats.kept_rows import Rows
-from merula.stats.known import known_weight
+from merula.stats.known import known_weight, sole_values
 from merula.stats.moments import FullMoments, Moments
 from merula.stats.pairs import PairCounts
 from merula.stats.patterns import PatternMoments
-from merula.stats.sole_values import sole_values
 from merula.stats.token_counts import TokenCounts
 from merula.stats.value_counts import ValueCounts
 from merula.stats.wanted import Wanted

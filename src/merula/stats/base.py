@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.arrays import Array
+from merula.core.plain_fields import PlainFields
 from merula.data.encode import Encoded, Target
 
 
@@ -44,6 +46,37 @@ class Statistic(Protocol):
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The statistic that `state` describes."""
         ...
+
+
+class OfColumns(PlainFields):
+    """What statistics share that count single columns: lists with an entry for each column, arrays of classes × columns."""
+
+    columns: tuple[str, ...]
+
+    def with_classes(self, indices: NDArray[np.int64], count: int) -> Self:
+        """See `Statistic.with_classes`."""
+
+        def change(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(change(part) if isinstance(part, np.ndarray) else part for part in value)
+            return moved(value, indices, count) if np.ndim(value) > 1 else value
+
+        return self._changed(change)
+
+    def with_columns(self, columns: Sequence[str]) -> Self:
+        """See `Statistic.with_columns`."""
+        order = [self.columns.index(name) for name in columns]
+
+        def change(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(value[index] for index in order)
+            return np.take(value, order, axis=1) if np.ndim(value) > 1 else value
+
+        return self._changed(change)
+
+    def _changed(self, change: Callable[[Any], Any]) -> Self:
+        """The same statistic with every field changed."""
+        return replace(self, **{field.name: change(getattr(self, field.name)) for field in fields(self)})  # type: ignore[type-var, arg-type]
 
 
 Part = TypeVar("Part")

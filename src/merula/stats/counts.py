@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.arrays import Array
+from merula.core.plain_fields import PlainFields
 from merula.data.encode import WIDEST_RANGE, Encoded, Target
 from merula.data.schema import Label, settled_levels
 from merula.data.table import codes_of_numbers
 from merula.stats._kernels import class_weights, count_slots
-from merula.stats.base import moved
+from merula.stats.base import OfColumns, moved
 
 
 @dataclass(frozen=True, eq=False)
-class ClassCounts:
+class ClassCounts(PlainFields):
     """The weight of each class."""
 
     weight: Array
@@ -43,18 +44,9 @@ class ClassCounts:
         """See `Statistic.with_columns`: it counts no column."""
         return self
 
-    def state(self) -> dict[str, Any]:
-        """See `Statistic.state`."""
-        return {"weight": self.weight}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> ClassCounts:
-        """See `Statistic.from_state`."""
-        return cls(state["weight"])
-
 
 @dataclass(frozen=True, eq=False)
-class LevelCounts:
+class LevelCounts(OfColumns):
     """For each of several columns: the labels met, the weight of each class and label, and of each class's missing cells.
 
     ``labels[j][v]`` belongs to ``counts[j][class, v]``; labels stand in no particular order until `ordered`.
@@ -107,17 +99,6 @@ class LevelCounts:
         labels, counts = zip(*merged, strict=True)
         return LevelCounts(self.columns, labels, counts, self.missing + other.missing)
 
-    def with_classes(self, indices: NDArray[np.int64], count: int) -> LevelCounts:
-        """See `Statistic.with_classes`."""
-        counts = tuple(moved(part, indices, count) for part in self.counts)
-        return LevelCounts(self.columns, self.labels, counts, moved(self.missing, indices, count))
-
-    def with_columns(self, columns: Sequence[str]) -> LevelCounts:
-        """See `Statistic.with_columns`."""
-        order = [self.columns.index(name) for name in columns]
-        labels, counts = tuple(self.labels[j] for j in order), tuple(self.counts[j] for j in order)
-        return LevelCounts(tuple(columns), labels, counts, self.missing[:, order])
-
     def ordered(self, declared: Sequence[tuple[Label, ...] | None]) -> LevelCounts:
         """Levels that were met, sorted; or the declared levels in their own order (any other label is an error)."""
         levels, counts = [], []
@@ -129,25 +110,6 @@ class LevelCounts:
             counts.append(padded[:, [where.get(label, -1) for label in wanted]])
             levels.append(wanted)
         return LevelCounts(self.columns, tuple(levels), tuple(counts), self.missing)
-
-    def state(self) -> dict[str, Any]:
-        """See `Statistic.state`."""
-        return {
-            "columns": list(self.columns),
-            "labels": [list(labels) for labels in self.labels],
-            "counts": list(self.counts),
-            "missing": self.missing,
-        }
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> LevelCounts:
-        """See `Statistic.from_state`."""
-        return cls(
-            tuple(state["columns"]),
-            tuple(tuple(labels) for labels in state["labels"]),
-            tuple(state["counts"]),
-            state["missing"],
-        )
 
 
 def merged_counts(

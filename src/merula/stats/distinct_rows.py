@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.arrays import Array
+from merula.core.plain_fields import PlainFields
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Label, settled_levels
 from merula.data.table import codes_of_numbers
@@ -59,7 +60,7 @@ def labelled_codes(rows: Encoded, columns: Sequence[str]) -> tuple[tuple[Sequenc
 
 
 @dataclass(frozen=True, eq=False)
-class JointCounts:
+class JointCounts(PlainFields):
     """Distinct rows with the weight of each class: ``cells[r, j]`` is a place in ``labels[j]``, −1 for missing."""
 
     columns: tuple[str, ...]
@@ -117,22 +118,6 @@ class JointCounts:
             levels.append(wanted)
         first, _ = distinct_rows(cells)
         return JointCounts(self.columns, tuple(levels), cells[first], self.weight[first])
-
-    def state(self) -> dict[str, Any]:
-        """See `Statistic.state`."""
-        return {
-            "columns": list(self.columns),
-            "labels": [list(labels) for labels in self.labels],
-            "cells": self.cells,
-            "weight": self.weight,
-        }
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> JointCounts:
-        """See `Statistic.from_state`."""
-        return cls(
-            tuple(state["columns"]), tuple(tuple(labels) for labels in state["labels"]), state["cells"], state["weight"]
-        )
 
 
 def unite_labels(labels: Sequence[Label], more: Sequence[Label]) -> tuple[Sequence[Label], NDArray[np.int32]]:

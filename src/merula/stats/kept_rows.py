@@ -14,6 +14,7 @@ from merula.core.arrays import Array
 from merula.core.compiled import kernel
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Label, settled_levels
+from merula.stats.base import OfColumns
 from merula.stats.distinct_rows import MISSING, labelled_codes, unite_labels
 from merula.stats.moments import refuse_overflow
 
@@ -22,7 +23,7 @@ Labels = Sequence[Label] | None
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(OfColumns):
     """``cells[r, j]`` is a number, or a place in ``labels[j]`` where column j holds words; NaN is missing.
 
     ``labels[j]`` is None for a column of numbers. Row r is of class ``classes[r]`` and stands for ``weight[r]`` rows.
@@ -66,16 +67,6 @@ class Rows:
     def with_classes(self, indices: NDArray[np.int64], count: int) -> Rows:
         """See `Statistic.with_classes`."""
         return replace(self, classes=indices.astype(np.int32)[self.classes])
-
-    def with_columns(self, columns: Sequence[str]) -> Rows:
-        """See `Statistic.with_columns`."""
-        order = [self.columns.index(name) for name in columns]
-        return replace(
-            self,
-            columns=tuple(columns),
-            labels=tuple(self.labels[j] for j in order),
-            cells=np.take(self.cells, order, axis=1),
-        )
 
     def ordered(self, declared: Sequence[tuple[Label, ...] | None]) -> Rows:
         """Levels that were met, sorted (or as declared); equal rows of a class as one, in an order of their content."""

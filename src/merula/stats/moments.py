@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.arrays import Array
+from merula.core.plain_fields import PlainFields
 from merula.data.encode import Encoded, Target
 from merula.stats._kernels import class_sums, class_weights, first_values, present_class_sums
-from merula.stats.base import moved, with_weight
+from merula.stats.base import OfColumns, moved, with_weight
 from merula.stats.merging import exact_sum, merge_moments
 
 TINY = 1e-300  # what is kept of squares that vanish, so that a column that varies is not taken for a constant
@@ -24,7 +25,7 @@ POOR_ORIGIN = 1e4  # a block is counted again when its origin lies this much fur
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Moments(OfColumns):
     """Per class and column: the weight present, its mean, and Σ w·(x − mean)².
 
     ``rest`` is what rounding cut off the mean: the mean is mean + rest, or many small batches of N(10⁹, 1) would drift.
@@ -40,7 +41,7 @@ class Moments:
     def zero(cls, columns: Sequence[str], classes: int) -> Moments:
         """Nothing counted yet."""
         shape = (classes, len(columns))
-        return cls(tuple(columns), np.zeros(shape), np.zeros(shape), np.zeros(shape))
+        return cls(tuple(columns), np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape))
 
     def update(self, rows: Encoded, target: Target) -> Moments:
         """See `Statistic.update`."""
@@ -74,15 +75,6 @@ class Moments:
         refuse_distant(np.isfinite(total.squares).all(axis=0), self.columns)
         return total
 
-    def with_classes(self, indices: NDArray[np.int64], count: int) -> Moments:
-        """See `Statistic.with_classes`."""
-        return Moments(self.columns, *(moved(part, indices, count) for part in self._parts))
-
-    def with_columns(self, columns: Sequence[str]) -> Moments:
-        """See `Statistic.with_columns`."""
-        order = [self.columns.index(name) for name in columns]
-        return Moments(tuple(columns), *(part[:, order] for part in self._parts))
-
     @property
     def _parts(self) -> tuple[Array, Array, Array, Array]:
         """The arrays, classes × columns, in the order of the fields."""
@@ -94,16 +86,6 @@ class Moments:
         for label in range(1, len(self.weight)):
             total = total + Moments(self.columns, *(part[label : label + 1] for part in self._parts))
         return total
-
-    def state(self) -> dict[str, Any]:
-        """See `Statistic.state`."""
-        names = ("weight", "mean", "squares", "rest")
-        return {"columns": list(self.columns), **dict(zip(names, self._parts, strict=True))}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Moments:
-        """See `Statistic.from_state`."""
-        return cls(tuple(state["columns"]), state["weight"], state["mean"], state["squares"], state["rest"])
 
 
 def refuse_overflow(x: NDArray[Any], fine: Any, columns: Sequence[str]) -> None:
@@ -139,7 +121,7 @@ def refuse_distant(fine: Any, columns: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class FullMoments:
+class FullMoments(PlainFields):
     """Per class, of rows without missing cells: the weight, the means, and Σ w·(x − mean)(x − mean)ᵀ.
 
     ``rest`` is what rounding cut off the means, as in `Moments`.
@@ -154,8 +136,10 @@ class FullMoments:
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> FullMoments:
         """Nothing counted yet."""
-        d = len(columns)
-        return cls(tuple(columns), np.zeros(classes), np.zeros((classes, d)), np.zeros((classes, d, d)))
+        shape = (classes, len(columns))
+        return cls(
+            tuple(columns), np.zeros(classes), np.zeros(shape), np.zeros((*shape, len(columns))), np.zeros(shape)
+        )
 
     def update(self, rows: Encoded, target: Target) -> FullMoments:
         """See `Statistic.update`."""
@@ -200,16 +184,6 @@ class FullMoments:
         order = [self.columns.index(name) for name in columns]
         weight, mean, scatter, rest = self._parts
         return FullMoments(tuple(columns), weight, mean[:, order], scatter[:, order][:, :, order], rest[:, order])
-
-    def state(self) -> dict[str, Any]:
-        """See `Statistic.state`."""
-        names = ("weight", "mean", "scatter", "rest")
-        return {"columns": list(self.columns), **dict(zip(names, self._parts, strict=True))}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> FullMoments:
-        """See `Statistic.from_state`."""
-        return cls(tuple(state["columns"]), state["weight"], state["mean"], state["scatter"], state["rest"])
 
 
 def centred(x: NDArray[Any], weights: Array | None) -> tuple[float, Array, Array, Array]:

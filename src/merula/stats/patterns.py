@@ -21,7 +21,6 @@ from merula.stats.distinct_rows import distinct_rows
 from merula.stats.merging import Means, merge_means
 from merula.stats.moments import FullMoments, centred, refuse_overflow
 
-Mask = NDArray[np.bool_]
 Key = tuple[int, bytes]  # class, observed columns
 
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from merula.core.arrays import Array
 from merula.data.encode import Encoded, Target
 from merula.data.encode.tokens import NO_COUNT
 from merula.data.schema import Label
 from merula.stats._kernels import class_weights, count_tokens
-from merula.stats.base import moved
+from merula.stats.base import OfColumns
 from merula.stats.counts import merged_counts
 
 
 @dataclass(frozen=True, eq=False)
-class TokenCounts:
+class TokenCounts(OfColumns):
     """For each of several text columns: the words met, each class's count of each word, and the weight of its texts.
 
     ``labels[j][v]`` belongs to ``counts[j][class, v]``. With `binary`, a text counts once for each word it holds.
@@ -57,35 +55,3 @@ class TokenCounts:
         pairs = zip(self.labels, self.counts, other.labels, other.counts, strict=True)
         labels, counts = zip(*(merged_counts(*pair) for pair in pairs), strict=True)
         return TokenCounts(self.columns, self.binary, labels, counts, self.present + other.present)
-
-    def with_classes(self, indices: NDArray[np.int64], count: int) -> TokenCounts:
-        """See `Statistic.with_classes`."""
-        counts = tuple(moved(part, indices, count) for part in self.counts)
-        return TokenCounts(self.columns, self.binary, self.labels, counts, moved(self.present, indices, count))
-
-    def with_columns(self, columns: Sequence[str]) -> TokenCounts:
-        """See `Statistic.with_columns`."""
-        order = [self.columns.index(name) for name in columns]
-        labels, counts = tuple(self.labels[j] for j in order), tuple(self.counts[j] for j in order)
-        return TokenCounts(tuple(columns), self.binary, labels, counts, self.present[:, order])
-
-    def state(self) -> dict[str, Any]:
-        """See `Statistic.state`."""
-        return {
-            "columns": list(self.columns),
-            "binary": self.binary,
-            "labels": [list(labels) for labels in self.labels],
-            "counts": list(self.counts),
-            "present": self.present,
-        }
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> TokenCounts:
-        """See `Statistic.from_state`."""
-        return cls(
-            tuple(state["columns"]),
-            bool(state["binary"]),
-            tuple(tuple(labels) for labels in state["labels"]),
-            tuple(state["counts"]),
-            state["present"],
-        )

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from merula.core.arrays import Array
 from merula.core.compiled import kernel
 from merula.data.encode import Encoded, Target
-from merula.stats.base import moved, with_weight
+from merula.stats.base import OfColumns, with_weight
 
 
 @dataclass(frozen=True, eq=False)
-class ValueCounts:
+class ValueCounts(OfColumns):
     """For each of several columns: its distinct numbers, the weight of each class at each, and of each class's missing cells.
 
     ``values[j][v]`` belongs to ``counts[j][class, v]``; values ascend, and each has some weight. It holds as much as the
@@ -51,31 +51,6 @@ class ValueCounts:
         merged = [_merge(*pair) for pair in zip(self.values, self.counts, other.values, other.counts, strict=True)]
         values, counts = tuple(met for met, _ in merged), tuple(part for _, part in merged)
         return ValueCounts(self.columns, values, counts, self.missing + other.missing)
-
-    def with_classes(self, indices: NDArray[np.int64], count: int) -> ValueCounts:
-        """See `Statistic.with_classes`."""
-        counts = tuple(moved(part, indices, count) for part in self.counts)
-        return ValueCounts(self.columns, self.values, counts, moved(self.missing, indices, count))
-
-    def with_columns(self, columns: Sequence[str]) -> ValueCounts:
-        """See `Statistic.with_columns`."""
-        order = [self.columns.index(name) for name in columns]
-        values, counts = tuple(self.values[j] for j in order), tuple(self.counts[j] for j in order)
-        return ValueCounts(tuple(columns), values, counts, self.missing[:, order])
-
-    def state(self) -> dict[str, Any]:
-        """See `Statistic.state`."""
-        return {
-            "columns": list(self.columns),
-            "values": list(self.values),
-            "counts": list(self.counts),
-            "missing": self.missing,
-        }
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> ValueCounts:
-        """See `Statistic.from_state`."""
-        return cls(tuple(state["columns"]), tuple(state["values"]), tuple(state["counts"]), state["missing"])
 
 
 def _refuse_infinity(values: Array, name: str) -> None:

@@ -6,31 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from merula.core.checks import one_of
 from merula.stats.base import Statistic
-from merula.stats.counts import LevelCounts
-from merula.stats.distinct_rows import JointCounts
-from merula.stats.families import Families
-from merula.stats.kept_rows import Rows
-from merula.stats.moments import FullMoments, Moments
-from merula.stats.pairs import PairCounts
-from merula.stats.patterns import PatternMoments
-from merula.stats.token_counts import TokenCounts
-from merula.stats.value_counts import ValueCounts
-
-KNOWN: tuple[type[Statistic], ...] = (
-    Families,
-    FullMoments,
-    JointCounts,
-    LevelCounts,
-    Moments,
-    PairCounts,
-    PatternMoments,
-    Rows,
-    TokenCounts,
-    ValueCounts,
-)
-STATISTICS = {kind.__name__: kind for kind in KNOWN}
 
 
 @dataclass(frozen=True)
@@ -42,11 +18,8 @@ class Wanted:
     Examples
     --------
     >>> from merula.stats import LevelCounts, Wanted
-    >>> wanted = Wanted(LevelCounts, ("sky", "rain"))
-    >>> wanted.state()
+    >>> Wanted(LevelCounts, ("sky", "rain")).state()
     {'statistic': 'LevelCounts', 'columns': ['sky', 'rain'], 'parents': [], 'options': {}}
-    >>> Wanted.from_state(wanted.state()) == wanted
-    True
     """
 
     statistic: type[Statistic]
@@ -68,9 +41,3 @@ class Wanted:
             "parents": list(self.parents),
             "options": dict(self.options),
         }
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Wanted:
-        """What `state` asks for."""
-        kind = STATISTICS[one_of(state["statistic"], STATISTICS, "a statistic")]
-        return cls(kind, tuple(state["columns"]), tuple(state["parents"]), state["options"])

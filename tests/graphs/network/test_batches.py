@@ -145,7 +145,7 @@ def test_the_target_s_own_column_is_not_looked_at(patients):
 def test_unseen_levels_are_missing_with_one_warning(asia):
     rows = pd.DataFrame({"x-ray": ["yes", "blurred", None, "blurred"], "smoker": ["no"] * 4})
     found, met = silent(lambda: asia.network.predict_table(rows, "either"), UnseenLevelWarning)
-    assert len(met) == 1 and "'x-ray' holds 'blurred' in 2 rows" in str(met[0].message)
+    assert len(met) == 1 and "'x-ray' holds level 'blurred' in 2 rows" in str(met[0].message)
     np.testing.assert_array_equal(found[1], found[2])
     np.testing.assert_array_equal(found[1], found[3])
     np.testing.assert_allclose(found[1], asia.posterior(["either"], {"smoker": "no"}), **EXACT)

@@ -4,7 +4,7 @@ from merula.data.encode.columns import CodedColumns, code_columns
 from merula.data.encode.encoded import WIDEST_RANGE, Coded, CodedTile, Encoded, encode, encode_rows, find_columns
 from merula.data.encode.kinds import GuessedKindWarning, infer_schema
 from merula.data.encode.levels import UnseenLevelWarning, level_positions, unseen_note
-from merula.data.encode.target import Target, checked_weights, encode_target, one_class
+from merula.data.encode.target import Target, checked_weights, encode_target
 from merula.data.encode.tokens import Tokens
 
 __all__ = [
@@ -25,6 +25,5 @@ __all__ = [
     "find_columns",
     "infer_schema",
     "level_positions",
-    "one_class",
     "unseen_note",
 ]

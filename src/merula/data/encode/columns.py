@@ -74,9 +74,7 @@ class CodedColumns:
 
     def missing(self, name: str) -> NDArray[np.bool_]:
         """Which rows lack a value in this column."""
-        numeric = self.is_numeric(name)
-        lacking: NDArray[np.bool_] = np.isnan(self.values[name]) if numeric else self.codes[self.positions[name]] < 0
-        return lacking
+        return np.isnan(self.values[name]) if self.is_numeric(name) else self.codes[self.positions[name]] < 0
 
     def take(self, indices: NDArray[Any]) -> CodedColumns:
         """Some rows in this order (or those that a mask keeps), copied."""
@@ -159,9 +157,9 @@ def code_columns(
             values[name] = _checked_numbers(name, found.numeric.get(name), table.rows)
             known.append(None)
         elif name in found.coded:
-            own, strange = _fill(row, found.coded[name], column, mass, unseen)
+            own, noted = _fill(row, found.coded[name], column, mass, unseen)
             known.append(own)
-            notes += (unseen_note(name, strange, "which its levels do not name"),) if strange else ()
+            notes += noted
         else:
             known.append(column.levels or ())
     for name, edges in cut.items():
@@ -249,17 +247,19 @@ def _checked_numbers(name: str, found: NDArray[Any] | None, rows: int) -> Array:
 
 def _fill(
     codes: NDArray[np.int32], coded: Coded, column: Column, mass: Array | None, unseen: str
-) -> tuple[Levels, list[Label]]:
-    """Write one column's codes; its levels (those declared, or those of rows that count, sorted), and labels they do not name."""
+) -> tuple[Levels, tuple[Note, ...]]:
+    """Write one column's codes; its levels (those declared, or those of rows that count, sorted), and a note of unseen ones."""
     slot, slots = coded.in_slots()
-    levels = column.levels if column.declared else None
-    strange: list[Label] = []
+    levels, strange = column.levels if column.declared else None, []
     if levels is None or (level_positions(slots, levels)[:-1] > len(levels)).any():
         held = np.flatnonzero(np.bincount(slot, mass, minlength=len(slots)))
         met = sort_labels(slots[index] for index in held.tolist() if slots[index] is not None)
-        if levels is None or unseen == "error":
-            levels = settled_levels(column.name, met, levels)
+        levels = settled_levels(column.name, met, levels) if levels is None or unseen == "error" else levels
         strange = [label for label in met if label not in levels]
     positions = level_positions(slots, levels)
     np.take(np.where(positions >= len(levels), -1, positions).astype(np.int32), slot, out=codes, mode="clip")
-    return levels, strange
+    if not strange:
+        return levels, ()
+    cells = int(np.count_nonzero(positions[slot] > len(levels)))
+    where = f" in {cells} row{'s' if cells > 1 else ''}, which its levels do not name"
+    return levels, (unseen_note(column.name, strange, where),)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from merula.data.encode.tokens import Tokens, counted_matrix, tokenise
 from merula.data.schema import Column, Label, Schema
 from merula.data.table import DENSE_NEEDED, FEW, SparseTable, Table, codes_of_numbers, open_table
 
+Made = TypeVar("Made")
 GATHERED_BYTES = 4 * 2**20  # gathered at once from separate columns: what stays in the cache
 FEWEST_ROWS = 1_024
 WIDEST_RANGE = 65_536  # integers further apart than this are coded by sorting
@@ -149,14 +150,12 @@ class Encoded:
 
     def labels(self, name: str) -> tuple[Label, ...]:
         """The labels of one coded column, in the order of its codes from 0: the same object for every tile."""
-        result: tuple[Label, ...] = self.remember(("labels", name), lambda: tuple(self.coded[name].slots[1:]))
-        return result
+        return self.remember(("labels", name), lambda: tuple(self.coded[name].slots[1:]))
 
-    def remember(self, key: Any, make: Callable[[], Any]) -> Any:
+    def remember(self, key: Any, make: Callable[[], Made]) -> Made:
         """What `make` gives, made once for all tiles of this table."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        return self._memo[key]
+        made: Made = self._memo[key] if key in self._memo else self._memo.setdefault(key, make())
+        return made
 
     def level_table(self, columns: Sequence[str], levels: Sequence[tuple[Label, ...]]) -> NDArray[np.int64]:
         """For every slot of these columns laid end to end: the level's position, m for missing, m + 1 for unseen (m levels)."""
@@ -168,9 +167,7 @@ class Encoded:
             return np.concatenate(parts)
 
         key = "levels", tuple(columns), id(levels)
-        _, result = self.remember(key, lambda: (levels, make()))  # kept with the levels, so that no other has their id
-        indices: NDArray[np.int64] = result
-        return indices
+        return self.remember(key, lambda: (levels, make()))[1]  # kept with the levels, so that no other has their id
 
     def note_unseen(self, columns: Sequence[str], hits: NDArray[Any]) -> None:
         """Keep count of cells whose level fit never saw."""

@@ -126,6 +126,5 @@ def _guessed(table: Table, position: int, name: str) -> tuple[Column, Note | Non
 
 def _read_like_text(labels: Sequence[str], cells: int) -> bool:
     """True when words are sentences: most cells differ (or very many do), and a cell has several words."""
-    if len(labels) <= FEWEST_TEXTS or len(labels) <= min(0.5 * cells, MANY_TEXTS):
-        return False
-    return sum(len(label.split()) for label in labels) >= WORDS_OF_A_TEXT * len(labels)
+    several = len(labels) > max(FEWEST_TEXTS, min(0.5 * cells, MANY_TEXTS))
+    return several and sum(len(label.split()) for label in labels) >= WORDS_OF_A_TEXT * len(labels)

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.notes import Note
+from merula.data.encode.lookalikes import shown
 from merula.data.schema import Label
-
-SHOWN = 3  # labels that a note names
 
 
 class UnseenLevelWarning(UserWarning):
@@ -38,10 +37,7 @@ def level_positions(slots: Sequence[Label], levels: tuple[Label, ...]) -> NDArra
 
 
 def unseen_note(
-    name: str,
-    labels: Sequence[Label],
-    lack: str = "never seen at fit",
-    treated: str = "treated as missing",
+    name: str, labels: Sequence[Label], lack: str = ", never seen at fit", treated: str = "treated as missing"
 ) -> Note:
     """What to know of a column that holds labels which none of its levels is.
 
@@ -50,5 +46,4 @@ def unseen_note(
     >>> print(unseen_note("sky", ["mauve"]))
     column 'sky' holds level 'mauve', never seen at fit; treated as missing
     """
-    named = ", ".join(map(repr, labels[:SHOWN])) + (" …" if len(labels) > SHOWN else "")
-    return Note(UnseenLevelWarning, f"column {name!r} holds level {named}, {lack}; {treated}", column=name)
+    return Note(UnseenLevelWarning, f"column {name!r} holds level {shown(labels)}{lack}; {treated}", column=name)

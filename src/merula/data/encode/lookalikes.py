@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from merula.data.table import FOR_MISSING
 
@@ -53,7 +54,7 @@ def are_dates(words: Sequence[str]) -> bool:
     return len(words) >= FEWEST_WORDS and all(DATE.fullmatch(word) for word in words)
 
 
-def shown(words: Sequence[str]) -> str:
+def shown(words: Sequence[Any]) -> str:
     """The first few words, quoted."""
     return ", ".join(map(repr, words[:SHOWN])) + (", …" if len(words) > SHOWN else "")
 

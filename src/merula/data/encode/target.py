@@ -64,11 +64,6 @@ def encode_target(y: Any, rows: int, sample_weight: Any = None) -> Target:
     return Target(codes, classes, weights)
 
 
-def one_class(rows: int, weights: Any = None) -> Target:
-    """The target of rows that all are of one class, called 0."""
-    return Target(np.zeros(rows, dtype=np.uint8), np.zeros(1, dtype=np.int8), checked_weights(weights, rows))
-
-
 def _with_weight(
     codes: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64]
 ) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from merula.data.table.cell_values import Codes, checked_shape
+from merula.data.table.cell_values import checked_shape
 
 DENSE_NEEDED = "Sparse data was passed, but dense data is required; use .toarray() if it fits in memory, or say kinds='text' if its columns count words"
 
@@ -26,28 +26,14 @@ class SparseTable:
         """The number of rows."""
         return int(self.matrix.shape[0])
 
-    def kind(self, position: int) -> tuple[str, str | None]:
-        """It must be stated."""
+    def kind(self, position: int, unit: str | None = None) -> NoReturn:
+        """There is none of a dense column: no kind, no numbers, no codes."""
         raise TypeError(DENSE_NEEDED)
 
-    def numbers(self, position: int, unit: str | None = None) -> NoReturn:
-        """There are none."""
-        raise TypeError(DENSE_NEEDED)
-
-    def integers(self, position: int) -> NoReturn:
-        """There are none."""
-        raise TypeError(DENSE_NEEDED)
+    numbers = integers = has_categories = codes = kind
 
     def read_words(self, positions: Sequence[int], threads: int) -> None:
         """Nothing: see `FrameTable.read_words`."""
-
-    def has_categories(self, position: int) -> NoReturn:
-        """There are none."""
-        raise TypeError(DENSE_NEEDED)
-
-    def codes(self, position: int) -> Codes:
-        """There are none."""
-        raise TypeError(DENSE_NEEDED)
 
 
 def open_sparse(matrix: Any) -> SparseTable:

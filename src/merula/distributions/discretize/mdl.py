@@ -71,8 +71,7 @@ def _thinned(ends: NDArray[np.intp], reached: Array) -> NDArray[np.intp]:
         return ends
     shares = reached[:, ends].sum(axis=0) / reached[:, -1].sum()
     quantile = np.ceil(shares * MOST_CANDIDATES)
-    kept: NDArray[np.intp] = ends[np.append(quantile[1:] != quantile[:-1], True)]
-    return kept
+    return np.asarray(ends[np.append(quantile[1:] != quantile[:-1], True)])
 
 
 def _divide(below: Array) -> list[int]:
