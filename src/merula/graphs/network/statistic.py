@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.arrays import Array
-from merula.data.encode import Coded, CodedColumns, Encoded, Target, one_class
+from merula.data.encode import Coded, CodedColumns, Encoded, Target
 from merula.data.schema import Label, Schema, sort_labels
 from merula.engines import Source, collect
 from merula.graphs.network.tables import LARGEST
@@ -253,7 +253,8 @@ def count_families(
     cells = _count_cells(graph, levels)
     options = {"graph": graph, "levels": levels, "declared": declared, "pairs": pairs}
     wanted = Wanted(FamilyStatistic, tuple(graph), options=options)  # type: ignore[arg-type] # it cannot do without them
-    encoded, target = Encoded(0, rows.count, rows.values, coded), one_class(rows.count, rows.weights)
+    encoded = Encoded(0, rows.count, rows.values, coded)
+    target = Target(np.zeros(rows.count, dtype=np.uint8), np.zeros(1, dtype=np.int8), rows.weights)
     if cells > rows.count:  # tables that the rows do not fill are made once, not for every block
         return wanted.zero(1).update(encoded, target)  # type: ignore[return-value]
     return collect(Source(encoded, target), Schema(()), [wanted], n_jobs).blocks[0]  # type: ignore[return-value]
