@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from merula.core.arrays import Array
 from merula.core.compiled import kernel
+from merula.core.plain_fields import PlainFields
 from merula.core.threads import for_each_block
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Label
@@ -22,7 +23,7 @@ from merula.stats.families import Families, Family
 
 
 @dataclass(frozen=True, eq=False)
-class PairCounts:
+class PairCounts(PlainFields):
     """For every pair of several columns, each with itself too: the labels that meet, and the weight of each class there.
 
     ``cells[r]`` is the number of the pair (first column by first column, the second from the first on) and the places of
@@ -150,17 +151,6 @@ class PairCounts:
         found = np.zeros((d, d))
         found[one, other] = np.maximum(told / np.where(total > 0, total, 1.0), 0.0) * (one < other)
         return found + found.T
-
-    def state(self) -> dict[str, Any]:
-        """See `Statistic.state`."""
-        labels = [list(known) for known in self.labels]
-        return {"columns": list(self.columns), "labels": labels, "cells": self.cells, "weight": self.weight}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> PairCounts:
-        """See `Statistic.from_state`."""
-        labels = tuple(tuple(known) for known in state["labels"])
-        return cls(tuple(state["columns"]), labels, state["cells"], state["weight"])
 
 
 def _sorted(cells: NDArray[np.int32], weight: Array) -> tuple[NDArray[np.int32], Array]:

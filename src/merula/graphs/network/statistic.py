@@ -197,14 +197,6 @@ class FamilyStatistic:
         levels = {name: known for name, known in self.levels.items() if known is not None}
         return replace(self, graph=graph, families=found.over(levels))
 
-    def with_classes(self, indices: NDArray[np.int64], count: int) -> FamilyStatistic:
-        """See `Statistic.with_classes`: a network knows no classes."""
-        return self
-
-    def with_columns(self, columns: Sequence[str]) -> FamilyStatistic:
-        """See `Statistic.with_columns`: a network knows its columns by name."""
-        return self
-
     def state(self) -> dict[str, Any]:
         """See `Statistic.state`."""
         return {
