@@ -4,9 +4,11 @@ from merula.stats.base import Statistic, added
 from merula.stats.collected import Collected
 from merula.stats.counts import ClassCounts, LevelCounts
 from merula.stats.distinct_rows import JointCounts
+from merula.stats.families import Families, Family
 from merula.stats.kept_rows import Rows
 from merula.stats.known import known_weight, sole_values
 from merula.stats.moments import FullMoments, Moments
+from merula.stats.pairs import PairCounts
 from merula.stats.patterns import PatternMoments
 from merula.stats.token_counts import TokenCounts
 from merula.stats.value_counts import ValueCounts
@@ -15,10 +17,13 @@ from merula.stats.wanted import Wanted
 __all__ = [
     "ClassCounts",
     "Collected",
+    "Families",
+    "Family",
     "FullMoments",
     "JointCounts",
     "LevelCounts",
     "Moments",
+    "PairCounts",
     "PatternMoments",
     "Rows",
     "Statistic",

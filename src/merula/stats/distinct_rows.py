@@ -49,7 +49,7 @@ def labelled_codes(rows: Encoded, columns: Sequence[str]) -> tuple[tuple[Sequenc
     """The labels of each categorical column, and each cell as a place among them; −1 for missing."""
     tile = rows.codes(columns)
     labels: list[Sequence[Label]] = []
-    cells = np.empty(tile.codes.shape, dtype=np.int32)
+    cells = np.empty(tile.codes.shape, dtype=np.int32, order="F")  # written and read column by column
     for j, slots in enumerate(tile.slots):
         if isinstance(slots, range):
             cells[:, j], met = codes_of_numbers(tile.codes[:, j])
@@ -113,9 +113,8 @@ class JointCounts(PlainFields):
             empty = missing_is_level and bool((codes < 0).any())
             wanted = (*settled_levels(name, used, fixed), *((None,) if empty else ()))
             where = {label: index for index, label in enumerate(wanted)}
-            cells[:, j] = np.array(
-                [*(where.get(label, MISSING) for label in labels), where.get(None, MISSING)], dtype=np.int32
-            )[codes]
+            missing = where[None] if empty else MISSING
+            cells[:, j] = np.array([*(where.get(label, MISSING) for label in labels), missing], dtype=np.int32)[codes]
             levels.append(wanted)
         first, _ = distinct_rows(cells)
         return JointCounts(self.columns, tuple(levels), cells[first], self.weight[first])

@@ -1,11 +1,14 @@
 """merula's own JSON: labels keep their kinds, numbers their bits; what is said about broken files."""
 
 import json
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from merula.graphs.formats.merula_json import dump, parse
+import merula as mr
+from merula.graphs.formats.merula_json import dump, parse, parse_all
 from merula.graphs.network.node import GaussianNode, Node, NoisyNode
 
 
@@ -65,10 +68,11 @@ BROKEN = {
     ),
     "a list": ([1, 2], "this file holds something else"),
     "newer": (
-        content() | {"version": 2},
-        "the file has format version 2, this merula reads up to 1; update merula to open it",
+        content() | {"version": 3},
+        "the file has format version 3, this merula reads up to 2; update merula to open it",
     ),
     "no version": (content() | {"version": None}, "the file has format version None"),
+    "no number": (content() | {"version": True}, "the file has format version True"),
     "no nodes": (content() | {"nodes": 5}, 'expected a list under "nodes"'),
     "empty": (content() | {"nodes": []}, "no variable was found"),
     "no name": (content(name=3), 'node 1 has no "name"; expected a word'),
@@ -222,3 +226,34 @@ def test_endless_nesting():
     deep = json.dumps(content()).replace("[[0, 1], [0.5, 0.5], [1, 0]]", "[" * 200 + "0.5" + "]" * 200)
     with pytest.raises(ValueError, match="variable 'big': probabilities that are not numbers in lists of equal length"):
         parse(deep)
+
+
+def test_files_of_version_1_go_on_loading():
+    """Written before counts were kept: the nodes as they were, and nothing to learn further from."""
+    path = Path(__file__).parent / "files" / "version-1.json"
+    network = mr.load(path)
+    written = {entry["name"]: entry for entry in json.loads(path.read_text())["nodes"]}
+    for name in ("sex", "smoker"):
+        assert network._nodes[name].table.tolist() == written[name]["probabilities"]
+    for part in ("intercept", "slopes", "variance"):
+        assert getattr(network._nodes["pressure"], part).tolist() == written["pressure"][part]
+    with pytest.raises(ValueError, match="partial_fit needs a network that was fitted"):
+        network.partial_fit(pd.DataFrame({"sex": ["f"], "smoker": [True], "dose": [1.0], "pressure": [2.0]}))
+
+
+def test_what_is_kept_beside_the_nodes_comes_back():
+    node = Node("rooms", (1, 2), (), np.array([0.5, 0.5]))
+    kept = {
+        "dtype": {"array": [1, None, "色泽", True, 0.1]},
+        "numbers": np.array([[0.1, -0.0], [1e300, 5e-324]]),
+        "places": np.array([[1, -1]], dtype=np.int32),
+        "nothing": np.zeros((0, 3), dtype=np.int64),
+        "expert": [node],
+    }
+    nodes, again = parse_all(dump([node], kept=kept))
+    assert nodes[0].levels == (1, 2) and again["dtype"] == kept["dtype"]
+    for name in ("numbers", "places", "nothing"):
+        assert again[name].dtype == kept[name].dtype and again[name].tobytes() == kept[name].tobytes()
+        assert again[name].shape == kept[name].shape
+    assert again["expert"][0].table.tolist() == [0.5, 0.5]
+    assert parse_all(dump([node]))[1] is None

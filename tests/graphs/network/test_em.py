@@ -219,7 +219,7 @@ def test_batches_and_merges_are_exact_with_missing_cells(missing):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mr.UnobservedParentsWarning)
         whole = mr.BayesianNetwork(graph).fit(frame, missing=missing)
-        streamed = mr.BayesianNetwork(graph).fit(parts[0], missing=missing).update(parts[1]).update(parts[2])
+        streamed = mr.BayesianNetwork(graph).fit(parts[0], missing=missing).partial_fit(parts[1]).partial_fit(parts[2])
         fits = [mr.BayesianNetwork(graph).fit(part, missing=missing) for part in parts]
         merged, turned = fits[0] + (fits[1] + fits[2]), fits[2] + fits[0] + fits[1]
     for other in (streamed, merged, turned):
@@ -232,7 +232,7 @@ def test_a_further_batch_may_lack_a_whole_column():
     frame, _ = drawn(graph, 100, 0.1, seed=8)
     blank = frame.iloc[60:].assign(**{"x-ray": None})
     whole = mr.BayesianNetwork(graph).fit(pd.concat([frame.iloc[:60], blank]))
-    same(whole, mr.BayesianNetwork(graph).fit(frame.iloc[:60]).update(blank))
+    same(whole, mr.BayesianNetwork(graph).fit(frame.iloc[:60]).partial_fit(blank))
 
 
 def test_available_cases_are_counted_family_by_family():
@@ -317,7 +317,7 @@ def test_hidden_variables_merge_and_stream():
     first = mr.BayesianNetwork(HIDDEN).fit(frame.iloc[:150], levels=levels)
     second = mr.BayesianNetwork(HIDDEN).fit(frame.iloc[150:], levels=levels)
     same(whole, first + second)
-    same(whole, first.update(frame.iloc[150:]))
+    same(whole, first.partial_fit(frame.iloc[150:]))
 
 
 def test_what_is_never_observed_needs_levels_and_em():

@@ -102,6 +102,19 @@ def test_numbers_stay_numbers_unless_they_are_to_be_cut(birds):
     assert mr.learn_structure(birds, numeric=mr.Discretizer(method="width", bins=3)).levels["weight"].__len__() == 3
 
 
+@pytest.mark.parametrize("numeric", ["mdl", "quantile", "width"])
+def test_a_column_in_which_no_cut_is_found_is_one_interval(birds, numeric, tmp_path):
+    target = {"target": "species"} if numeric == "mdl" else {}
+    table = birds.assign(year=np.random.default_rng(0).integers(2007, 2009, len(birds)) if target else 2007)
+    network = mr.learn_structure(table, numeric=numeric, **target)
+    assert network.levels["year"] == ("any",) and network.discretizer_.cuts_["year"] == ()
+    assert network.query("species", {"year": 2007}).allclose(network.query("species"), 1e-12)
+    network.write(tmp_path / "birds.json")
+    again = mr.load(tmp_path / "birds.json").partial_fit(table)
+    assert again.counts("year").tolist() == [2.0 * len(table)]
+    np.testing.assert_array_equal(again.predict_table(table.drop(columns="species"), "species").argmax(axis=1), network.predict_table(table, "species").argmax(axis=1))  # fmt: skip
+
+
 def test_a_polars_frame_gives_the_same_network(birds):
     for numeric in ("gaussian", "quantile"):
         first = mr.learn_structure(birds, numeric=numeric)
@@ -178,7 +191,7 @@ def test_a_network_of_intervals_is_updated_and_added_with_numbers(patients):
     twice = network + network
     assert twice.discretizer_ is network.discretizer_
     assert network.do({"raucher": "ja"}).discretizer_ is network.discretizer_
-    network.update(patients)
+    network.partial_fit(patients)
     np.testing.assert_array_equal(network.counts("alter"), 2 * before)
     np.testing.assert_array_equal(twice.counts("alter"), 2 * before)
     network.add("alter", ["jung", "alt"], [[0.5, 0.5], [0.25, 0.75]], parents=["raucher"])

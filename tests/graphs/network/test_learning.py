@@ -236,7 +236,7 @@ def test_any_batching_and_any_merge_is_fit_on_all(cuts, seed):
         whole = mr.BayesianNetwork(ARCS).fit(rows)
         streamed = mr.BayesianNetwork(ARCS).fit(parts[0])
         for part in parts[1:]:
-            streamed.update(part)
+            streamed.partial_fit(part)
         merged = mr.BayesianNetwork(ARCS).fit(parts[-1])
         for part in reversed(parts[:-1]):
             merged = mr.BayesianNetwork(ARCS).fit(part) + merged
@@ -254,7 +254,7 @@ def test_new_levels_are_learned_and_aligned_by_label():
         whole = mr.BayesianNetwork(arcs).fit(pd.concat([north, south]))
         same(first + second, whole)
         same(second + first, whole)
-        same(first.update(south), whole)
+        same(first.partial_fit(south), whole)
     assert second.levels["rain"] == ("no",)  # a sum leaves its parts alone
     assert whole.levels["sky"] == ("blue", "grey", "white")
 
@@ -329,5 +329,5 @@ def test_a_fitted_network_survives_pickle_and_copies(rows):
 
     network = mr.BayesianNetwork(ARCS).fit(rows.iloc[:500], pseudo_counts={"smoker": [1, 2]})
     for twin in (copy.deepcopy(network), pickle.loads(pickle.dumps(network))):
-        same(twin.update(rows.iloc[500:]), mr.BayesianNetwork(ARCS).fit(rows, pseudo_counts={"smoker": [1, 2]}))
+        same(twin.partial_fit(rows.iloc[500:]), mr.BayesianNetwork(ARCS).fit(rows, pseudo_counts={"smoker": [1, 2]}))
     assert network.counts("größe").sum() == 500

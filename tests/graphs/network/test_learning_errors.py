@@ -83,12 +83,12 @@ def test_noisy_variables_are_not_silently_made_tables():
 
 
 def test_what_was_not_fitted_has_no_counts():
-    for act in (lambda n: n.update(SKY), lambda n: n.counts("sky"), lambda n: n + n):
+    for act in (lambda n: n.partial_fit(SKY), lambda n: n.counts("sky"), lambda n: n + n):
         with pytest.raises(ValueError, match=r"needs a network that was fitted"):
             act(stated_sky())
     restated = stated_sky().fit(SKY).add("sky", ["blue", "grey"], [0.1, 0.9])
     with pytest.raises(ValueError, match=r"needs a network that was fitted"):
-        restated.update(SKY)
+        restated.partial_fit(SKY)
 
 
 def test_an_update_that_cannot_be_changes_nothing():
@@ -99,7 +99,7 @@ def test_an_update_that_cannot_be_changes_nothing():
         (SKY.assign(sky=[0.1, 0.2]), r"column 'sky' holds 0.1"),
     ):
         with pytest.raises(ValueError, match=words):
-            network.update(rows)
+            network.partial_fit(rows)
     assert network.counts("sky").tolist() == [1.0, 1.0]
 
 

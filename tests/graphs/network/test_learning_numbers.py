@@ -1,12 +1,14 @@
 """Numeric variables learned: weighted least squares in every configuration, merged, streamed, with few rows or none."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import merula as mr
-from merula.data.encode.columns import code_columns
-from merula.graphs.structure.score import score_graph
+from merula.data.encode import code_columns
+from merula.graphs.structure.score import build_scorer, score_graph
 
 HYBRID = {"sex": (), "dose": ("sex",), "weight": (), "effect": ("dose", "sex", "weight")}
 
@@ -103,11 +105,67 @@ def test_few_rows_take_slopes_and_variance_of_all():
     )
 
 
+def test_an_outlier_in_one_configuration_leaves_the_others_their_parents():
+    rng = np.random.default_rng(0)
+    frame = drawn_numbers(400)
+    frame["effect"] = 2 * frame.dose / 1e3 + 300 * frame.weight + rng.normal(size=400)
+    spoilt = pd.concat([frame, frame.iloc[:1].assign(sex="m", dose=1e12)])
+    arcs = {"sex": (), "dose": (), "weight": (), "effect": ("sex", "dose", "weight")}
+    for graph in (arcs, {**arcs, "effect": ("weight", "dose", "sex")}):
+        clean, found = (mr.BayesianNetwork(graph).fit(table).distribution("effect") for table in (frame, spoilt))
+        np.testing.assert_allclose(found.slopes[0], clean.slopes[0], rtol=1e-9)  # sex "f", without the outlier
+        np.testing.assert_allclose(found.variance[0], clean.variance[0], rtol=1e-9)
+        part = frame[frame.sex == "f"]
+        design = np.column_stack([np.ones(len(part)), part[list(found.numeric)] - part[list(found.numeric)].mean()])
+        np.testing.assert_allclose(found.slopes[0], np.linalg.lstsq(design, part.effect, rcond=None)[0][1:], rtol=1e-7)
+
+
+def mixed_table(seed):
+    """Copies, sums, near copies, constants and outlying numbers beside plain ones, in configurations large and small."""
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(30, 300))
+    site = rng.choice(["Nord", "Süd", "Ost"], rows, p=[0.6, 0.3, 0.1])
+    sex = rng.choice(["f", "m"], rows)
+    age, weight = rng.normal(50, 10, rows), 10.0 ** rng.integers(-6, 7) * rng.normal(3, 1, rows)
+    table = pd.DataFrame({"site": site, "sex": sex, "age": age, "weight": weight})
+    table["months"] = 12 * age + rng.choice([0.0, 1e-7, 1e-3]) * rng.normal(size=rows)
+    table["sum"] = age / 10 + weight / weight.std()
+    table["constant"] = np.where(sex == "f", 0.1, 0.3) if seed % 2 else 0.7
+    table["pressure"] = 3 * (sex == "f") * age + rng.normal(size=rows) * rng.choice([1, 100]) + weight / weight.std()
+    for name in rng.choice(["age", "weight", "months", "pressure"], 2, replace=False):
+        table.loc[rng.integers(rows), name] += 10.0 ** rng.integers(2, 6) * table[name].std()
+    return table
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_score_of_a_family_is_the_likelihood_of_its_fitted_node(seed):
+    frame = mixed_table(seed)
+    rng = np.random.default_rng(seed)
+    names = ["site", "sex", "age", "weight", "months", "sum", "constant"]
+    parents = tuple(rng.choice(names, rng.integers(1, 8), replace=False))
+    graph = {**dict.fromkeys(names, ()), "pressure": parents}
+    weights = rng.integers(1, 4, len(frame)).astype(float) if seed % 3 == 0 else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mr.UnobservedParentsWarning)
+        node = mr.BayesianNetwork(graph).fit(frame, weights=weights).distribution("pressure")
+    mass = np.ones(len(frame)) if weights is None else weights
+    levels = {name: sorted(set(frame[name])) for name in node.discrete}
+    index = tuple(np.array([levels[name].index(label) for label in frame[name]]) for name in node.discrete)
+    shape = (len(frame),)
+    intercept, variance = (np.broadcast_to(part[index], shape) for part in (node.intercept, node.variance))
+    slopes = np.broadcast_to(node.slopes[index], (*shape, len(node.numeric)))
+    left = frame.pressure - intercept - (slopes * frame[list(node.numeric)]).sum(axis=1)
+    likelihood = float(-0.5 * mass @ (np.log(2 * np.pi * variance) + left**2 / variance))
+    rows = code_columns(frame, weights=weights)
+    score = build_scorer(rows, "log-likelihood").local(rows.positions["pressure"], [rows.positions[name] for name in parents])  # fmt: skip
+    assert likelihood == pytest.approx(score, rel=1e-9)
+
+
 def test_numbers_merge_and_stream():
     frame = drawn_numbers(300)
     whole = mr.BayesianNetwork(HYBRID).fit(frame)
     first, second = frame.iloc[:120], frame.iloc[120:]
-    same(mr.BayesianNetwork(HYBRID).fit(first).update(second), whole, rtol=1e-9)
+    same(mr.BayesianNetwork(HYBRID).fit(first).partial_fit(second), whole, rtol=1e-9)
     turned = {"effect": ("weight", "sex", "dose"), "weight": (), "dose": ("sex",), "sex": ()}
     merged = mr.BayesianNetwork(HYBRID).fit(first) + mr.BayesianNetwork(turned).fit(second)
     same(merged, whole, rtol=1e-9)
@@ -164,5 +222,5 @@ def test_times_count_seconds_whatever_unit_a_table_has():
     assert (answers[0].argmax(axis=1) == [1, 1, 0, 0] * 5).all()
     assert (answers[0] == answers[1]).all() and (answers[0] == answers[2]).all()
     later = mr.BayesianNetwork([("season", "day")]).fit(table[:8])
-    later.update(table[8:].assign(day=days[8:].dt.as_unit("ns")))
+    later.partial_fit(table[8:].assign(day=days[8:].dt.as_unit("ns")))
     np.testing.assert_allclose(later.distribution("day").variance, network.distribution("day").variance, rtol=1e-9)

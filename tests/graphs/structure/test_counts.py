@@ -27,8 +27,8 @@ def counted_by_hand(table, child, parents, weights):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_family_is_counted_as_by_hand(random_table, seed, small, monkeypatch):
     if small:
-        monkeypatch.setattr("merula.graphs.structure.configurations.FEWEST_CELLS", 5)
-        monkeypatch.setattr("merula.graphs.structure.configurations.CELLS_PER_ROW", 0)
+        monkeypatch.setattr("merula.stats.configurations.FEWEST_CELLS", 5)
+        monkeypatch.setattr("merula.stats.configurations.CELLS_PER_ROW", 0)
     table = random_table(seed, rows=150, missing=0.1 * (seed % 2))
     weights = np.random.default_rng(seed).integers(0, 3, len(table)).astype(float)
     rows = code_columns(table, weights=weights)

@@ -34,8 +34,8 @@ def deviation_by_scipy(table, one, other, given, test):
 @pytest.mark.parametrize("given", [(), ("age",), ("age", "x ray"), ("x ray", "色泽", "age")])
 def test_statistics_equal_scipy(random_table, given, test, small, monkeypatch):
     if small:
-        monkeypatch.setattr("merula.graphs.structure.configurations.FEWEST_CELLS", 3)
-        monkeypatch.setattr("merula.graphs.structure.configurations.CELLS_PER_ROW", 0)
+        monkeypatch.setattr("merula.stats.configurations.FEWEST_CELLS", 3)
+        monkeypatch.setattr("merula.stats.configurations.CELLS_PER_ROW", 0)
     table = random_table(2, rows=120, missing=0.05)
     found = independence_test(code_columns(table), "größe", "smoker", given, test)
     statistic, degrees = deviation_by_scipy(table, "größe", "smoker", given, test)

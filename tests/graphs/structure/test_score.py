@@ -121,8 +121,8 @@ def test_missing_cells_are_averaged_over_the_rows_complete_in_the_family(random_
 def test_a_parent_gains_on_the_rows_that_have_it(random_table, small, monkeypatch):
     """Both scores from the rows complete in the larger family; deleting a parent is the same with the other sign."""
     if small:
-        monkeypatch.setattr("merula.graphs.structure.configurations.FEWEST_CELLS", 5)
-        monkeypatch.setattr("merula.graphs.structure.configurations.CELLS_PER_ROW", 0)
+        monkeypatch.setattr("merula.stats.configurations.FEWEST_CELLS", 5)
+        monkeypatch.setattr("merula.stats.configurations.CELLS_PER_ROW", 0)
     table = random_table(7, missing=0.15)
     table["age"] = table["age"].fillna("level 0")
     levels = {name: sorted(table[name].dropna().unique()) for name in table}

@@ -62,8 +62,8 @@ def test_conditional_trees_are_the_best_given_the_class(random_table, seed):
 @pytest.mark.parametrize("given", [None, "smoker"])
 def test_information_equals_scikit_learn(random_table, given, small, monkeypatch):
     if small:
-        monkeypatch.setattr("merula.graphs.structure.configurations.FEWEST_CELLS", 3)
-        monkeypatch.setattr("merula.graphs.structure.configurations.CELLS_PER_ROW", 0)
+        monkeypatch.setattr("merula.stats.configurations.FEWEST_CELLS", 3)
+        monkeypatch.setattr("merula.stats.configurations.CELLS_PER_ROW", 0)
     table = random_table(1, rows=90, missing=0.1)
     found = pair_information(code_columns(table), given)
     for one, other in product(range(5), repeat=2):

@@ -8,6 +8,6 @@ One module per format, and two functions in each; `read_nodes` and `write_nodes`
 """
 
 from merula.graphs.formats.network_files import FORMATS, names_network, read_nodes, write_nodes
-from merula.graphs.formats.read_write import read_network
+from merula.graphs.formats.read_write import read_network, write_network
 
-__all__ = ["FORMATS", "names_network", "read_network", "read_nodes", "write_nodes"]
+__all__ = ["FORMATS", "names_network", "read_network", "read_nodes", "write_network", "write_nodes"]

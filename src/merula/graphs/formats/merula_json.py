@@ -1,13 +1,15 @@
 """merula's own format: JSON with a version, every label with its kind, every number with all its digits.
 
-``{"format": "merula network", "version": 1, "nodes": [{"name", "kind", "levels", "parents", …}, …]}``. By ``kind``:
+``{"format": "merula network", "version": 2, "nodes": [{"name", "kind", "levels", "parents", …}, …]}``. By ``kind``:
 
 - ``table``: ``probabilities`` nests one list per parent, in their order, the node's own levels innermost;
 - ``noisy-max``: ``effects``, one list of rows per parent, and ``leak``; levels from the lowest to the highest;
 - ``linear-gaussian``: ``levels`` is null; ``numeric_parents`` names which parents are numbers; ``intercept``, ``slopes`` and
   ``variance`` nest one list per discrete parent, ``slopes`` one more, for the numeric ones.
 
-Further kinds bring their own keys. Unknown keys are left alone, unknown kinds are refused.
+Further kinds bring their own keys. Unknown keys are left alone, unknown kinds are refused. Since version 2, ``kept`` may hold
+what a network learned from, and how, so that it goes on learning: lists and words as they are, ``{"dict": …}``, ``{"array":
+[dtype, shape, numbers]}``, and ``{"nodes": […]}`` for a network within (an expert).
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from merula.graphs.formats.checks import TOLERANCE, declared, finished, probabil
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
 
 FORMAT = "merula network"
-VERSION = 1
+VERSION = 2
+DTYPES = ("<f8", "<i4", "<i8")  # of arrays
 
 Levels = Mapping[str, tuple[Label, ...]]
 
@@ -50,7 +53,17 @@ def parse(text: str) -> list[AnyNode]:
     >>> nodes[0].levels, nodes[0].table.tolist()
     ((1, 2), [0.5, 0.5])
     """
-    return _nodes(_entries(_loaded(text)))
+    return parse_all(text)[0]
+
+
+def parse_all(text: str) -> tuple[list[AnyNode], Any]:
+    """The nodes, and the plain data of what else the file keeps of the network, or None."""
+    content = _loaded(text)
+    nodes = _nodes(_entries(content))
+    try:
+        return nodes, _unpacked(content.get("kept"))
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
+        raise ValueError(f'what "kept" holds cannot be read ({error!r:.120}); save the network again') from None
 
 
 def _nodes(entries: Sequence[Mapping[str, Any]]) -> list[AnyNode]:
@@ -81,7 +94,7 @@ def _entries(content: Any) -> list[dict[str, Any]]:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f'expected JSON with "format": "{FORMAT}"; this file holds something else')
     version = content.get("version")
-    if not isinstance(version, int) or not 1 <= version <= VERSION:
+    if type(version) is not int or not 1 <= version <= VERSION:
         raise ValueError(
             f"the file has format version {version!r}, this merula reads up to {VERSION}; update merula to open it"
         )
@@ -196,7 +209,7 @@ READERS: dict[str, Callable[[Mapping[str, Any], Levels], AnyNode]] = {
 }
 
 
-def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
+def dump(nodes: Sequence[AnyNode], name: str = "unknown", kept: Any = None) -> str:
     """A network in merula's JSON, which keeps everything exactly.
 
     Parameters
@@ -205,6 +218,8 @@ def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
         One node per variable; labels are words, numbers, booleans or None.
     name : str
         The network's name.
+    kept : plain data, optional
+        What else to keep of the network: dicts, lists, words, numbers, arrays, lists of nodes.
 
     Returns
     -------
@@ -214,16 +229,47 @@ def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     Examples
     --------
     >>> print(dump([Node("dice", (1, 2), (), np.array([0.5, 0.5]))]))
-    {"format": "merula network", "version": 1, "name": "unknown", "nodes": [
+    {"format": "merula network", "version": 2, "name": "unknown", "nodes": [
     {"name": "dice", "kind": "table", "levels": [1, 2], "parents": [], "probabilities": [0.5, 0.5]}
     ]}
     <BLANKLINE>
     """
     entries = [_entry(node) for node in nodes]
     _nodes(entries)  # what could not be read is not written
-    lines = ",\n".join(json.dumps(entry, ensure_ascii=False, allow_nan=False) for entry in entries)
-    head = json.dumps({"format": FORMAT, "version": VERSION, "name": name}, ensure_ascii=False)
-    return f'{head[:-1]}, "nodes": [\n{lines}\n]}}\n'
+    lines = ",\n".join(_text(entry) for entry in entries)
+    head = _text({"format": FORMAT, "version": VERSION, "name": name})
+    more = "" if kept is None else f', "kept":\n{_text(_packed(kept))}'
+    return f'{head[:-1]}, "nodes": [\n{lines}\n]{more}}}\n'
+
+
+def _text(plain: Any) -> str:
+    return json.dumps(plain, ensure_ascii=False, allow_nan=False)
+
+
+def _packed(value: Any) -> Any:
+    """Plain data with arrays, dicts and lists of nodes as what JSON can hold."""
+    if isinstance(value, np.ndarray):
+        return {"array": [value.dtype.str, list(value.shape), value.ravel().tolist()]}
+    if isinstance(value, Mapping):
+        return {"dict": {key: _packed(item) for key, item in value.items()}}
+    if isinstance(value, list | tuple):
+        if value and isinstance(value[0], AnyNode):
+            return {"nodes": [_entry(node) for node in value]}
+        return [_packed(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _unpacked(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unpacked(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        dtype, shape, numbers = value["array"]
+        return np.array(numbers, dtype=DTYPES[DTYPES.index(dtype)]).reshape(shape)
+    if "nodes" in value:
+        return _nodes(_entries({"format": FORMAT, "version": VERSION, **value}))
+    return {key: _unpacked(item) for key, item in value["dict"].items()}
 
 
 def _entry(node: AnyNode) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from merula.core.atomic_file import check_index, nearest_file, whole_file
 from merula.core.encodings import marked_encoding
@@ -23,10 +24,11 @@ XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Z
 
 @dataclass(frozen=True)
 class Format:
-    """How one format is read and written."""
+    """How one format is read and written; `parse_all` also gives what else it keeps of a network, if it does."""
 
     parse: Callable[[str], Sequence[AnyNode]]
     dump: Callable[..., str]
+    parse_all: Callable[[str], tuple[Sequence[AnyNode], Any]] | None = None
 
 
 FORMATS = {
@@ -37,7 +39,7 @@ FORMATS = {
     ".net": Format(net.parse, net.dump),
     ".xdsl": Format(xdsl.parse, xdsl.dump),
     ".uai": Format(uai.parse, uai.dump),
-    ".json": Format(merula_json.parse, merula_json.dump),
+    ".json": Format(merula_json.parse, merula_json.dump, merula_json.parse_all),
 }
 
 
@@ -73,14 +75,21 @@ def read_nodes(path: PathLike, encoding: str | None = None) -> list[AnyNode]:
     ...     read_nodes(f"{folder}/smoke.bif.gz")[0].table.tolist()
     [0.3, 0.7]
     """
+    return read_all(path, encoding)[0]
+
+
+def read_all(path: PathLike, encoding: str | None = None) -> tuple[list[AnyNode], Any]:
+    """The nodes of the network in a file, and the plain data of what else the file keeps of it, or None."""
     known = _format(path)
     try:
-        return list(known.parse(_decoded(_content(Path(path)), encoding)))
+        text = _decoded(_content(Path(path)), encoding)
+        nodes, kept = known.parse_all(text) if known.parse_all else (known.parse(text), None)
+        return list(nodes), kept
     except ValueError as error:
         raise ValueError(f"{os.fspath(path)}: {_one_line(str(error))}") from None
 
 
-def write_nodes(nodes: Sequence[AnyNode], path: PathLike) -> None:
+def write_nodes(nodes: Sequence[AnyNode], path: PathLike, kept: Any = None) -> None:
     """Write a network to a file, by its suffix, whole or not at all.
 
     Parameters
@@ -90,6 +99,8 @@ def write_nodes(nodes: Sequence[AnyNode], path: PathLike) -> None:
     path : path
         A file ending in ``.bif``, ``.xmlbif``, ``.bifxml``, ``.xml``, ``.net``, ``.xdsl``, ``.uai`` or ``.json``, each
         also with ``.gz``. The network is named after it.
+    kept : plain data, optional
+        What else to keep of the network; only JSON does.
 
     Examples
     --------
@@ -102,8 +113,9 @@ def write_nodes(nodes: Sequence[AnyNode], path: PathLike) -> None:
     """
     known, target = _format(path), Path(path)
     check_index(target)
+    more = {} if kept is None or known.parse_all is None else {"kept": kept}
     try:
-        data = known.dump(nodes, name=target.name.partition(".")[0] or "unknown").encode()
+        data = known.dump(nodes, name=target.name.partition(".")[0] or "unknown", **more).encode()
     except UnicodeEncodeError as error:
         raise ValueError(
             f"{target}: the sign {error.object[error.start]!r} cannot be written; rename what holds it"

@@ -1,15 +1,23 @@
-"""Networks ⇄ files: the nodes a file holds become a network, and a network's nodes a file."""
+"""Networks ⇄ files: the nodes a file holds become a network, and a network's nodes a file; JSON keeps what it learned too."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from merula.graphs.formats.network_files import PathLike, read_nodes
+import numpy as np
+
+from merula.data.schema import Column, Schema
+from merula.distributions.discretize import Discretizer
+from merula.graphs.formats.network_files import PathLike, read_all, write_nodes
 from merula.graphs.network import BayesianNetwork
+from merula.graphs.network.fitting import Learned
 
 
 def read_network(path: PathLike, *, encoding: str | None = None, limit: float | None = None) -> BayesianNetwork:
     """The network in a file, by its suffix: .bif, .xmlbif (.xml), .net, .xdsl, .uai, .json, each also with .gz.
+
+    A network that learned from rows and was written as .json goes on learning (`partial_fit`) and merges (`+`).
 
     Parameters
     ----------
@@ -29,4 +37,36 @@ def read_network(path: PathLike, *, encoding: str | None = None, limit: float | 
     0.2
     """
     options: dict[str, Any] = {} if limit is None else {"limit": limit}
-    return BayesianNetwork._of(read_nodes(path, encoding), **options)
+    nodes, kept = read_all(path, encoding)
+    network = BayesianNetwork._of(nodes, **options)
+    try:
+        if kept and kept["learned"]:
+            network._take(Learned.from_state(kept["learned"], network._nodes))
+        if kept and kept["discretizer"]:
+            network.discretizer_ = _discretizer(**kept["discretizer"])
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        raise ValueError(
+            f"{os.fspath(path)}: what the file keeps of the rows that were learned from does not fit its network ({error!r:.120}); save the network again"
+        ) from None
+    return network
+
+
+def write_network(network: BayesianNetwork, path: PathLike, keep_counts: bool | None = None) -> None:
+    """Write a network into a file; see `BayesianNetwork.write`."""
+    if keep_counts and not os.fspath(path).lower().removesuffix(".gz").endswith(".json"):
+        raise ValueError(f"{os.fspath(path)}: only .json keeps the counts a network learned from; write to such a file, or leave keep_counts= out")  # fmt: skip
+    cutter, learned = network.discretizer_, network._learned
+    cuts = cutter and {**cutter.get_params(), "cuts": {name: list(cuts) for name, cuts in cutter.cuts_.items()}}
+    state = learned.state() if learned and keep_counts is not False else None
+    kept = {"learned": state, "discretizer": cuts}
+    write_nodes(list(network._stated().values()), path, kept if any(kept.values()) else None)
+
+
+def _discretizer(cuts: dict[str, list[float]], **options: Any) -> Discretizer:
+    """The discretizer of columns of numbers with these cuts."""
+    found = Discretizer(**options)
+    found.cuts_ = {name: tuple(map(float, some)) for name, some in cuts.items()}
+    found.schema_ = Schema(tuple(Column(name, "numeric", cuts=some) for name, some in found.cuts_.items()))
+    found._named, found.n_features_in_ = True, len(cuts)
+    found.feature_names_in_ = np.array(list(cuts), dtype=object)
+    return found

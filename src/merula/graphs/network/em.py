@@ -84,7 +84,8 @@ def maximise(
     """The best of several climbs; one that has not settled is said in a warning."""
     scopes = [[statistic.index[member] for member in statistic.family(name)] for name in statistic.discrete]
     tree = Propagation(statistic.shape(statistic.discrete), scopes, limit=limit)
-    climber = Climber(tree, statistic.rows.astype(np.int64), statistic.weights, statistic.counts, prior, n_jobs)
+    codes, weights = statistic.rows.cells.astype(np.int64), statistic.rows.weight[:, 0].copy()
+    climber = Climber(tree, codes, weights, statistic.counts, prior, n_jobs)
     rng = np.random.default_rng(steps.random_state)
     climbs = [climber.climb(start(statistic, prior, rng, again=turn > 0), steps) for turn in range(steps.restarts)]
     best = max(climbs, key=lambda found: found.log[-1])

@@ -11,7 +11,7 @@ import numpy as np
 from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.data.encode.columns import LARGEST
-from merula.data.intervals import Cuts, assign, cuts_said, interval_labels
+from merula.data.intervals import ANY, Cuts, assign, cuts_said, interval_labels
 from merula.data.table import is_missing
 from merula.graphs.factors.errors import ImpossibleEvidenceError
 from merula.graphs.factors.events import allowed, is_set
@@ -90,7 +90,7 @@ def cuts_of(nodes: Mapping[str, AnyNode], names: Iterable[str], discretizer: Any
         node = nodes.get(name)
         if node is not None and node.levels != interval_labels(cuts.get(name, ())):
             cuts[name] = cuts_said(node.levels)
-    return {name: indices for name, indices in cuts.items() if indices}
+    return {name: some for name, some in cuts.items() if some or name not in nodes or nodes[name].levels == (ANY,)}
 
 
 def relevant(graph: AnyGraph, targets: Collection[str], evidence: Evidence) -> Evidence:

@@ -1,12 +1,13 @@
 """Networks learned from tables: the raw statistics are kept, probabilities are made from them and from a prior.
 
-`fit`, `update`, `added`, `counts`, `log_likelihood`, `aic` and `bic` are methods of `BayesianNetwork`.
+`fitted`, `fitted_further` and `merged` change nothing: `BayesianNetwork` takes what they found. `counts`, `log_likelihood`,
+`aic` and `bic` are methods of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from merula.graphs.network.em import Climb, Steps, maximise, normalised
 from merula.graphs.network.fitting_data import read_further, read_statistic
 from merula.graphs.network.gaussian_fit import fit_gaussian, unobserved_configurations
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
-from merula.graphs.network.pseudo_counts import Prior, check_known, read_prior, same_prior
+from merula.graphs.network.pseudo_counts import Expert, Prior, check_known, prior_from, prior_state, same_prior
 from merula.graphs.network.statistic import FamilyStatistic
+from merula.stats import PairCounts
 
 if TYPE_CHECKING:
     from merula.graphs.network.network import BayesianNetwork
@@ -47,159 +49,109 @@ class UnobservedParentsWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """How probabilities are made from statistics."""
+    """How distributions are made from statistics; and the `root` of a tree whose arcs are made from them too."""
 
     prior: Prior
     missing: str
     steps: Steps
+    root: str | None = None
+
+    def state(self) -> dict[str, Any]:
+        """Plain data, and the nodes of an expert."""
+        return {
+            "prior": prior_state(self.prior),
+            "missing": self.missing,
+            "steps": asdict(self.steps),
+            "root": self.root,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Options:
+        """The options that `state` describes."""
+        return cls(prior_from(state["prior"]), state["missing"], Steps(**state["steps"]), state["root"])
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What a network keeps of the rows it learned from, and how it learned.
+    """What a network keeps of the rows it learned from, how it learned, and what came of it.
 
     ``stated`` are the levels that the network had before it learned (None: numeric); ``counts`` those its tables are made of,
-    expected ones where cells were missing.
+    expected ones where cells were missing; ``log`` is log likelihood + log prior at each step of EM.
     """
 
     statistic: FamilyStatistic
     options: Options
     stated: Mapping[str, Any]
-    counts: dict[str, Array]
+    nodes: Mapping[str, AnyNode]
+    counts: Mapping[str, Array]
+    log: Sequence[float]
+
+    def state(self) -> dict[str, Any]:
+        """All but the nodes as plain data."""
+        return {
+            "statistic": self.statistic.state(),
+            "options": self.options.state(),
+            "stated": {name: known and list(known) for name, known in self.stated.items()},
+            "counts": dict(self.counts),
+            "log": list(self.log),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], nodes: Mapping[str, AnyNode]) -> Learned:
+        """What `state` describes of these nodes; a ValueError where they do not belong together."""
+        statistic = FamilyStatistic.from_state(state["statistic"])
+        stated = {name: known and tuple(known) for name, known in state["stated"].items()}
+        graph = {name: node.parents for name, node in nodes.items()}
+        levels = {name: node.levels or None for name, node in nodes.items()}
+        if statistic.graph != graph or statistic.levels != levels or statistic.counts.keys() != state["counts"].keys():
+            raise ValueError("its counts are those of another network")
+        return cls(statistic, Options.from_state(state["options"]), stated, nodes, state["counts"], state["log"])
 
 
-def fit(
+def read_options(prior: Prior, missing: str, steps: Steps, root: str | None = None) -> Options:
+    """The options of a fit, checked."""
+    return Options(prior, one_of(missing, MISSING, "missing"), _checked_steps(steps), root)
+
+
+def fitted(
     network: BayesianNetwork,
+    options: Options,
     data: Any,
-    *,
-    weights: Any = None,
-    pseudo_counts: Any = None,
-    equivalent_sample_size: float | None = None,
-    expert: BayesianNetwork | None = None,
-    missing: str = "em",
-    levels: Mapping[str, Any] | None = None,
-    kinds: Mapping[str, str] | str | None = None,
-    max_iterations: int = 1000,
-    tolerance: float = 1e-8,
-    restarts: int = 1,
-    random_state: Any = 0,
-    n_jobs: int | None = None,
-) -> BayesianNetwork:
-    """Learn every variable's distribution from a table; the network itself comes back.
-
-    P(level given parents) = (count + pseudo-count) / Σ_levels (count + pseudo-count)
-
-    Parameters
-    ----------
-    data : table
-        A column for each variable, by name; other columns are ignored. A network that was stated keeps its levels, and a
-        label that they do not name is an error. One given by arcs takes the levels that the table holds, sorted; its columns
-        of integers and floats become numeric variables unless `kinds` or `levels` says otherwise; dates are seconds since
-        1970.
-    weights : array, optional
-        How often each row counts.
-    pseudo_counts : number, "bdeu", or mapping
-        Imaginary rows in each cell of a variable's table. 1, Laplace's rule, by default, as for the classifiers; 0 is maximum
-        likelihood; "bdeu" is equivalent_sample_size / number of cells; ``{variable: number or array}`` is a Dirichlet
-        distribution for each configuration of the parents, cell by cell (an axis for each parent, the levels last, or
-        anything that broadcasts to that), and none for variables that are not named. They do not touch numeric variables.
-    equivalent_sample_size : float, optional
-        How many rows the prior is worth: of "bdeu" (1 by default) or of the expert.
-    expert : BayesianNetwork, optional
-        A prior by another network over the same levels, of any structure, instead of `pseudo_counts`:
-        pseudo-count = equivalent_sample_size · P_expert(parents, variable).
-    missing : {"em", "available"}
-        Rows with missing cells. "em": expectation-maximisation, every row shared out over its completions by exact inference,
-        until log likelihood + log prior has settled (``em_log_`` keeps its course). "available": each table from the rows
-        that know that variable and its parents. Numeric variables are always learned in this second way, and the discrete
-        ones from discrete columns alone.
-    levels : mapping, optional
-        ``{"size": ["small", "large"]}`` fixes levels and their order. A variable named here may lack from the table: it is
-        learned as one that is never observed.
-    kinds : mapping or str, optional
-        "numeric" or "categorical" for each column, or one word for all.
-    max_iterations, tolerance : int, float
-        EM stops when log likelihood + log prior rises by less than `tolerance` of its size, or with a warning.
-    restarts : int
-        EM begins this often and the best climb is kept: the first time at what complete families say, then at random.
-    random_state : int or Generator
-        For random starts: those of variables never observed, and of `restarts`.
-    n_jobs : int, optional
-        Threads; all cores by default. The result is the same.
-
-    Notes
-    -----
-    Configurations of the parents that occur in no row have the prior alone (even probabilities if there is none; for numbers,
-    what all configurations together say), with one `UnobservedParentsWarning`. Noisy-OR and noisy-MAX variables are not
-    learned: that is an error, never a silent change to a full table. After an error the network is as it was.
-
-    Numeric variables: least squares on the numeric parents for each configuration of the discrete ones; the variance is
-    RSS / n, at least 1e-9 of the column's; a configuration with fewer than two rows per parameter takes the slopes
-    and the variance of all together.
-
-    Examples
-    --------
-    >>> import merula as mr, pandas as pd
-    >>> rows = pd.DataFrame({"rain": ["yes", "no", "no", "no"], "wet": ["yes", "no", "yes", "no"]})
-    >>> network = mr.BayesianNetwork([("rain", "wet")]).fit(rows, pseudo_counts=0)
-    >>> round(network.query("wet", given={"rain": "no"})["yes"], 4)
-    0.3333
-    """
+    weights: Any,
+    levels: Mapping[str, Any],
+    kinds: Mapping[str, str] | str | None,
+    n_jobs: int | None,
+    pairs: PairCounts | None = None,
+) -> Learned:
+    """What a network learns from a table; with the `pairs` of its complete rows, its arcs too."""
     if not network.variables:
         raise ValueError("the network has no variables, so there is nothing to learn; give it arcs, BayesianNetwork([(parent, child), …]), or let mr.learn_structure(data) find them")  # fmt: skip
     _refuse_noisy(network)
-    prior = read_prior(pseudo_counts, equivalent_sample_size, expert)
-    steps = _checked_steps(Steps(max_iterations, tolerance, restarts, random_state))
-    options = Options(prior, one_of(missing, MISSING, "missing"), steps)
-    stated = network._learned.stated if network._learned else {name: node.levels or None for name, node in network._nodes.items()}  # fmt: skip
-    believed = {} if expert is None else {name: known for name, known in expert.levels.items() if known}
-    statistic = read_statistic(network.graph, stated, believed, data, weights, levels or {}, kinds, network._cuts)
-    return _learn(network, statistic, options, stated, n_jobs)
+    before = network._learned
+    stated = before.stated if before else {name: node.levels or None for name, node in network._nodes.items()}
+    believed = options.prior.network.levels if isinstance(options.prior, Expert) else {}
+    statistic = read_statistic(network.graph, stated, believed, data, weights, levels, kinds, network._cuts, n_jobs)
+    return _learn(replace(statistic, pairs=pairs), options, stated, network.limit, n_jobs)
 
 
-def update(network: BayesianNetwork, data: Any, *, weights: Any = None, n_jobs: int | None = None) -> BayesianNetwork:
-    """Add further rows to those the network was fitted on; the network itself comes back, as if fitted on all at once.
-
-    The options of `fit` stay. Complete rows are added to the counts; with missing cells expectation-maximisation runs again on
-    the counts and the distinct incomplete rows of all tables. New levels are learned unless they were stated.
-
-    Examples
-    --------
-    >>> import merula as mr, pandas as pd
-    >>> network = mr.BayesianNetwork({"rain": []}).fit(pd.DataFrame({"rain": ["yes", "no"]}))
-    >>> network.update(pd.DataFrame({"rain": ["no", "no"]})).counts("rain").tolist()
-    [3.0, 1.0]
-    """
-    learned = _learned(network, "update")
-    further = read_further(learned.statistic, data, weights, network._cuts)
-    return _learn(network, learned.statistic + further, learned.options, learned.stated, n_jobs)
+def fitted_further(network: BayesianNetwork, data: Any, weights: Any, n_jobs: int | None) -> Learned:
+    """What a network that learned knows after further rows."""
+    learned = _learned(network, "partial_fit")
+    further = read_further(learned.statistic, data, weights, network._cuts, n_jobs)
+    return _learn(learned.statistic + further, learned.options, learned.stated, network.limit, n_jobs)
 
 
-def added(first: BayesianNetwork, second: BayesianNetwork) -> BayesianNetwork:
-    """The network that both tables together would have given: `first + second`.
-
-    Both must have the same arcs and the same prior; levels are matched by label.
-
-    Examples
-    --------
-    >>> import merula as mr, pandas as pd
-    >>> north = mr.BayesianNetwork({"rain": []}).fit(pd.DataFrame({"rain": ["yes", "no"]}))
-    >>> south = mr.BayesianNetwork({"rain": []}).fit(pd.DataFrame({"rain": ["no", "drizzle"]}))
-    >>> (north + south).counts("rain").tolist(), (north + south).levels["rain"]
-    ([1.0, 2.0, 1.0], ('drizzle', 'no', 'yes'))
-    """
-    if not isinstance(second, type(first)):
-        return NotImplemented  # type: ignore[no-any-return]
-    mine, theirs = _learned(first, "+"), _learned(second, "+")
-    _check_same_arcs(mine.statistic, theirs.statistic)
+def merged(network: BayesianNetwork, other: BayesianNetwork) -> Learned:
+    """What two networks learned together."""
+    mine, theirs = _learned(network, "+"), _learned(other, "+")
+    _check_same_structure(mine, theirs)
     if mine.options.missing != theirs.options.missing:
         raise ValueError(f"the networks cannot be added: one was fitted with missing={mine.options.missing!r}, the other with missing={theirs.options.missing!r}")  # fmt: skip
-    statistic = mine.statistic + theirs.statistic
-    for name in statistic.discrete:
-        same_prior(_believed(statistic, mine.options.prior, name), _believed(statistic, theirs.options.prior, name), name, statistic.graph[name])  # fmt: skip
-    both = type(first)(statistic.graph, limit=first.limit)
-    both.discretizer_ = first.discretizer_
-    return _learn(both, statistic, mine.options, mine.stated, None)
+    found = _learn(mine.statistic + theirs.statistic, mine.options, mine.stated, network.limit, None)
+    for name in found.statistic.discrete:
+        first, second = (_believed(found.statistic, each.options.prior, name) for each in (mine, theirs))
+        same_prior(first, second, name, found.statistic.graph[name])
+    return found
 
 
 def counts(network: BayesianNetwork, name: str) -> Array:
@@ -272,30 +224,24 @@ def _likelihood(network: BayesianNetwork, data: Any, weights: Any, n_jobs: int |
 
 
 def _learn(
-    network: BayesianNetwork,
-    statistic: FamilyStatistic,
-    options: Options,
-    stated: Mapping[str, Any],
-    n_jobs: int | None,
-) -> BayesianNetwork:
-    """Give the network the distributions that the statistic and the options make; nothing is changed by an error."""
+    statistic: FamilyStatistic, options: Options, stated: Mapping[str, Any], limit: float, n_jobs: int | None
+) -> Learned:
+    """The distributions that a statistic and the options make, and for a tree the arcs first."""
+    if statistic.pairs is not None:
+        statistic = statistic.with_tree(options.root)
     check_known(options.prior, statistic.discrete)
     _check_learnable(statistic, options.missing)
     prior = {name: _believed(statistic, options.prior, name) for name in statistic.discrete}
-    found = _tables(statistic, prior, options, network.limit, n_jobs)
-    nodes: dict[str, AnyNode] = {name: _node(statistic, found.tables, name) for name in statistic.graph}
+    found = _tables(statistic, prior, options, limit, n_jobs)
+    nodes = {name: _node(statistic, found.tables, name) for name in statistic.graph}
     _warn_unobserved(statistic, found.counts)
-    network._nodes, network._graph = nodes, dict(statistic.graph)
-    network._forget()
-    network._learned = Learned(statistic, options, stated, found.counts)
-    network.em_log_ = found.log
-    return network
+    return Learned(statistic, options, stated, nodes, found.counts, found.log)
 
 
 def _tables(
     statistic: FamilyStatistic, prior: Mapping[str, Array], options: Options, limit: float, n_jobs: int | None
 ) -> Climb:
-    if options.missing == "em" and len(statistic.rows):
+    if options.missing == "em" and len(statistic.rows.cells):
         return maximise(statistic, prior, options.steps, limit, n_jobs)
     counts = {name: statistic.available(statistic.family(name)) for name in statistic.discrete}
     return Climb({name: normalised(found + prior[name]) for name, found in counts.items()}, counts, [], True)
@@ -341,15 +287,17 @@ def _checked_steps(steps: Steps) -> Steps:
 
 
 def _seed(random_state: Any) -> Any:
-    """A seed that gives the same start whenever statistics are added to and learned from again."""
-    if isinstance(random_state, np.random.Generator | np.random.RandomState):
-        return int(random_state.integers(2**32) if isinstance(random_state, np.random.Generator) else random_state.randint(2**31))  # fmt: skip
-    return np.random.SeedSequence().entropy if random_state is None else random_state
+    """A seed, as plain data, that gives the same start whenever statistics are added to and learned from again."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, np.random.Generator | np.random.BitGenerator | np.random.SeedSequence):
+        return int(np.random.default_rng(random_state).integers(2**32))
+    return np.random.SeedSequence().entropy if random_state is None else np.asarray(random_state).tolist()
 
 
 def _check_learnable(statistic: FamilyStatistic, missing: str) -> None:
     hidden = statistic.never_observed()
-    for name in statistic.moments:
+    for name in statistic.columns.columns:
         lost = [parent for parent in statistic.discrete_parents(name) if parent in hidden]
         if lost:
             raise ValueError(f"no row knows {lost[0]!r}, on which the numeric {name!r} depends: what is never observed is learned from discrete columns alone; discretise {name!r}, or remove the arc")  # fmt: skip
@@ -361,19 +309,27 @@ def _check_learnable(statistic: FamilyStatistic, missing: str) -> None:
         )
 
 
-def _check_same_arcs(first: FamilyStatistic, second: FamilyStatistic) -> None:
+def _check_same_structure(mine: Learned, theirs: Learned) -> None:
+    """The same variables with the same parents; or trees, which are made anew, of the same variables with the same root."""
+    first, second = mine.statistic, theirs.statistic
     for name in (*first.graph, *second.graph):
         if name not in first.graph or name not in second.graph:
             raise ValueError(f"the networks cannot be added: only one of them has the variable {name!r}")
-        mine, theirs = first.graph[name], second.graph[name]
-        if set(mine) != set(theirs):
-            raise ValueError(f"the networks cannot be added: {title([name], mine)} in one is {title([name], theirs)} in the other; their arcs must be the same")  # fmt: skip
+    if (first.pairs is None) != (second.pairs is None):
+        raise ValueError(
+            "the networks cannot be added: one is a Chow–Liu tree, which is made anew from the pairs of all rows, and the other keeps no counts of pairs; learn both with method='chow-liu', or fit both with the same arcs"
+        )
+    if mine.options.root != theirs.options.root:
+        raise ValueError(f"the networks cannot be added: their trees have different roots, {mine.options.root!r} and {theirs.options.root!r}; learn both with the same root=")  # fmt: skip
+    for name in first.graph if first.pairs is None else ():
+        if set(first.graph[name]) != set(second.graph[name]):
+            raise ValueError(f"the networks cannot be added: {title([name], first.graph[name])} in one is {title([name], second.graph[name])} in the other; their arcs must be the same")  # fmt: skip
 
 
 def _warn_unobserved(statistic: FamilyStatistic, found: Mapping[str, Array]) -> None:
     """One warning for all configurations of parents that no row shows."""
     empty = {name: int((table.sum(axis=-1) == 0).sum()) for name, table in found.items() if table.ndim > 1}
-    empty |= {name: unobserved_configurations(statistic, name) for name in statistic.moments}
+    empty |= {name: unobserved_configurations(statistic, name) for name in statistic.columns.columns}
     lines = [f"{count} of {title([name], statistic.graph[name])}" for name, count in empty.items() if count]
     if lines:
         warn_user(

@@ -7,7 +7,7 @@ from typing import Any
 
 from merula.core.checks import nearest, one_of
 from merula.core.notes import warn_of
-from merula.data.encode.columns import CodedColumns, code_columns
+from merula.data.encode import CodedColumns, code_columns
 from merula.data.schema import Label
 from merula.data.table import Table, open_table, plain_label
 from merula.graphs.network.statistic import FamilyStatistic, count_families
@@ -25,6 +25,7 @@ def read_statistic(
     levels: Mapping[str, Any],
     kinds: Mapping[str, str] | str | None,
     cuts: Mapping[str, Any],
+    n_jobs: int | None,
 ) -> FamilyStatistic:
     """The statistic of a table for a network: `stated` levels stay, then come those asked for, then those an expert knows."""
     asked = {one_of(name, graph, "a key of levels="): _labels(name, known) for name, known in levels.items()}
@@ -32,17 +33,19 @@ def read_statistic(
         if name in stated and stated[name] != known:
             raise ValueError(f"levels= gives {name!r} {_kind(known)}, but the network states {_kind(stated[name])}; leave it out, or state the variable anew")  # fmt: skip
     said = {name for name in graph if isinstance(kinds, str) or name in (kinds or {})}
-    expected = {name: known for name, known in believed.items() if name in graph and name not in said}
+    expected = {name: known for name, known in believed.items() if known and name in graph and name not in said}
     declared = {**expected, **stated, **asked}
     table = open_table(data)
     rows = code_columns(table, list(graph), declared, kinds, weights, absent=_absent(table, graph, asked), cuts=cuts)
     warn_of(rows.notes)
     for name, position in rows.positions.items():
         _check_column(name, rows, position)
-    return count_families(_settled(graph, rows), rows, declared)
+    return count_families(_settled(graph, rows), rows, declared, n_jobs=n_jobs)
 
 
-def read_further(statistic: FamilyStatistic, data: Any, weights: Any, cuts: Mapping[str, Any]) -> FamilyStatistic:
+def read_further(
+    statistic: FamilyStatistic, data: Any, weights: Any, cuts: Mapping[str, Any], n_jobs: int | None
+) -> FamilyStatistic:
     """The statistic of further rows; what was numeric or had levels stays so, and stated levels stay as they are."""
     declared = {name: statistic.levels[name] for name in statistic.graph if name in statistic.declared}
     kinds = {name: "numeric" if known is None else "categorical" for name, known in statistic.levels.items()}
@@ -50,7 +53,7 @@ def read_further(statistic: FamilyStatistic, data: Any, weights: Any, cuts: Mapp
     hidden = [name for name in statistic.never_observed() if name in declared]
     rows = code_columns(table, list(statistic.graph), declared, kinds, weights, absent=_absent(table, statistic.graph, hidden), cuts=cuts)  # fmt: skip
     warn_of(rows.notes)
-    return count_families(statistic.graph, rows, declared)
+    return count_families(statistic.graph, rows, declared, statistic.pairs is not None, n_jobs)
 
 
 def _labels(name: str, known: Any) -> Known:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +27,30 @@ from merula.graphs.network.components import (
 from merula.graphs.network.evidence import Evidence, check_possible
 from merula.graphs.network.inference import Inference, Piece
 from merula.graphs.network.linear_systems import check_width, entries_of, free_switches, systems_of
-from merula.graphs.network.node import AnyNode, GaussianNode
+from merula.graphs.network.node import AnyNode, GaussianNode, Node
 from merula.graphs.network.normal_mixture import NormalMixture, normal_mixture, point
+
+
+def ask(
+    nodes: Mapping[str, AnyNode], inference: Inference, evidence: Evidence, limit: float, question: str, *arguments: Any
+) -> Any:
+    """Ask the discrete part, with what known numbers say of it as further factors."""
+    answer = getattr(inference, question)
+    if not evidence.numbers:
+        return answer(*arguments, evidence, limit)
+    log, pieces = evidence_pieces(nodes, inference, evidence, limit)
+    found = answer(*arguments, evidence, limit, pieces)
+    return found + log if question == "log_evidence" else (found[0] + log, found[1])
+
+
+def intervened(nodes: Mapping[str, AnyNode], evidence: Evidence) -> Mapping[str, AnyNode]:
+    """The nodes after each variable that is known was set to what it is known as, whatever its parents are."""
+    after = dict(nodes)
+    for name, code in evidence.hard.items():
+        after[name] = Node(name, after[name].levels, (), np.eye(len(after[name].levels))[code])
+    for name, number in evidence.numbers.items():
+        after = fixed(after, name, number)
+    return after
 
 
 def fixed(nodes: Mapping[str, AnyNode], name: str, number: float) -> dict[str, AnyNode]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -11,27 +11,25 @@ import numpy as np
 from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.data.schema import Label
-from merula.data.table import plain_label
 from merula.graphs.factors import ConditionalDistribution, JointDistribution, TooWideError
 from merula.graphs.factors.names import chosen
 from merula.graphs.network import batches, drawing, fitting, hybrid, sampling
+from merula.graphs.network.building import (
+    check_new,
+    checked_limit,
+    free_parameters,
+    new_node,
+    read_structure,
+    refuse_numeric,
+)
+from merula.graphs.network.em import Steps
 from merula.graphs.network.evidence import Evidence, check_possible, cuts_of, in_intervals, read_evidence, relevant
 from merula.graphs.network.inference import Inference
 from merula.graphs.network.mixed import mixed_posterior
-from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
+from merula.graphs.network.node import AnyNode, GaussianNode, NoisyNode
 from merula.graphs.network.noisy_chain import written_out
-from merula.graphs.network.parametric import LinearGaussian, NoisyMax, NoisyOr
-from merula.graphs.network.tables import read_table
-from merula.graphs.structure.graph import (
-    ancestors,
-    arcs_of,
-    children_of,
-    d_separated,
-    descendants,
-    find_cycle,
-    markov_blanket as blanket_of,
-    topological_order,
-)
+from merula.graphs.network.pseudo_counts import read_prior
+from merula.graphs.structure import graph as directed
 
 LIMIT = 2**29  # table entries of an exact answer, 4 GiB
 
@@ -64,14 +62,14 @@ class BayesianNetwork:
     """
 
     def __init__(self, arcs: Any = None, *, limit: float = LIMIT) -> None:
-        self.limit = _checked_limit(limit)
+        self.limit = checked_limit(limit)
         self._graph: dict[str, tuple[str, ...]] = {}
         self._nodes: dict[str, AnyNode] = {}
-        self._learned: Any = None
+        self._learned: fitting.Learned | None = None
         self.discretizer_: Any = None
         self.em_log_: list[float] = []  # log likelihood + log prior at each step of fit's EM
         if arcs is not None:
-            self._graph = _read_structure(arcs)
+            self._graph = read_structure(arcs)
 
     @classmethod
     def _of(cls, nodes: Iterable[AnyNode], limit: float = LIMIT) -> Self:
@@ -108,50 +106,12 @@ class BayesianNetwork:
         """
         if not isinstance(name, str) or not name:
             raise ValueError(f"a variable is called {name!r}, expected a name of at least one letter")
-        node = self._node(name, levels, probabilities, parents)
-        self._check_new(node)
+        node = new_node(self._nodes, self._graph, name, levels, probabilities, parents)
+        check_new(self._nodes, self._graph, node)
         self._nodes[name] = node
         self._graph[name] = node.parents
         self._forget()
         return self
-
-    def _node(self, name: str, levels: Any, probabilities: Any, parents: Sequence[str]) -> AnyNode:
-        stated = levels if isinstance(levels, LinearGaussian) else probabilities
-        if isinstance(stated, LinearGaussian) and levels is not None and probabilities is not None:
-            raise ValueError(f"{name!r} has a LinearGaussian, so it is a number, and levels or probabilities besides; give one of the two")  # fmt: skip
-        for parent in (parents,) if isinstance(parents, str) else parents:
-            if parent in self._graph and parent not in self._nodes:
-                raise ValueError(f"a parent of {name!r}, {parent!r}, has no probabilities yet; state it first")
-        named = chosen(parents, self._nodes, f"a parent of {name!r}")
-        if isinstance(stated, NoisyOr | NoisyMax):
-            if named and set(named) != set(stated.parents):
-                raise ValueError(f"{name!r} has parents={list(named)}, but its {type(stated).__name__} names {list(stated.parents)}; leave parents= out")  # fmt: skip
-            named = stated.parents
-        for parent in named:
-            one_of(parent, self._nodes, f"a parent of {name!r}")
-        numeric = [parent for parent in named if isinstance(self._nodes[parent], GaussianNode)]
-        known = {parent: self._nodes[parent].levels for parent in named if parent not in numeric}
-        if isinstance(stated, LinearGaussian):
-            return stated.node(name, known, numeric)
-        if numeric:
-            raise ValueError(f"{name!r} has levels, so its parents must too; {numeric[0]!r} is numeric: turn the arc round, or discretise {numeric[0]!r}")  # fmt: skip
-        found = _checked_levels(name, levels)
-        if isinstance(stated, NoisyOr | NoisyMax):
-            return stated.node(name, found, known)
-        if stated is None:
-            raise ValueError(f"{name!r} has no probabilities; state them, or give a structure to BayesianNetwork(arcs) and let fit learn them")  # fmt: skip
-        return Node(name, found, tuple(known), read_table(name, found, known, stated))
-
-    def _check_new(self, node: AnyNode) -> None:
-        """A variable stated anew must not close a cycle, nor change the levels its children were stated for."""
-        if node.name in node.parents or node.name in ancestors(self._graph, node.parents):
-            cycle = find_cycle({**self._graph, node.name: node.parents}) or ()
-            raise ValueError(f"{node.name!r} would close the cycle {' → '.join(cycle)}; a network has none")
-        old = self._nodes.get(node.name)
-        if old is not None and old.levels != node.levels:
-            children = children_of(self._graph)[node.name]
-            if children:
-                raise ValueError(f"{node.name!r} has the child {children[0]!r}, stated for its levels {list(old.levels)}; state it with the same levels")  # fmt: skip
 
     def _forget(self) -> None:
         self.__dict__.pop("_inference", None)
@@ -178,7 +138,7 @@ class BayesianNetwork:
     @property
     def arcs(self) -> list[tuple[str, str]]:
         """The arcs (parent, child)."""
-        return arcs_of(self._graph)
+        return directed.arcs_of(self._graph)
 
     def parents(self, name: str) -> tuple[str, ...]:
         """The parents of a variable, in the order of its table."""
@@ -186,19 +146,19 @@ class BayesianNetwork:
 
     def children(self, name: str) -> tuple[str, ...]:
         """The children of a variable, by name."""
-        return tuple(children_of(self._graph)[one_of(name, self._graph, "a variable")])
+        return tuple(directed.children_of(self._graph)[one_of(name, self._graph, "a variable")])
 
     def ancestors(self, *names: str) -> set[str]:
         """The variables from which arcs lead to one of these."""
-        return ancestors(self._graph, chosen(names, self._graph))
+        return directed.ancestors(self._graph, chosen(names, self._graph))
 
     def descendants(self, *names: str) -> set[str]:
         """The variables to which arcs lead from one of these."""
-        return descendants(self._graph, chosen(names, self._graph))
+        return directed.descendants(self._graph, chosen(names, self._graph))
 
     def markov_blanket(self, name: str) -> set[str]:
         """Parents, children and their other parents: once they are known, nothing else tells more about the variable."""
-        return blanket_of(self._graph, one_of(name, self._graph, "a variable"))
+        return directed.markov_blanket(self._graph, one_of(name, self._graph, "a variable"))
 
     def d_separated(self, first: Any, second: Any, given: Any = ()) -> bool:
         """True when the graph alone says that two variables (or sets of them) are independent given others.
@@ -210,17 +170,17 @@ class BayesianNetwork:
         >>> network.d_separated("rain", "sprinkler"), network.d_separated("rain", "sprinkler", given="wet")
         (True, False)
         """
-        return d_separated(self._graph, *(chosen(names, self._graph) for names in (first, second, given)))
+        return directed.d_separated(self._graph, *(chosen(names, self._graph) for names in (first, second, given)))
 
     @property
     def topological_order(self) -> list[str]:
         """The variables, parents before children."""
-        return topological_order(self._graph)
+        return directed.topological_order(self._graph)
 
     @property
     def parameters_count(self) -> int:
         """The number of free parameters."""
-        return sum(_free(node) for node in self._stated().values())
+        return sum(free_parameters(node) for node in self._stated().values())
 
     def distribution(self, name: str) -> Any:
         """A variable's own distribution: P(name given its parents).
@@ -304,7 +264,7 @@ class BayesianNetwork:
             return mixed_posterior(self._posterior, asked, numeric, evidence, limit)
         if numeric:
             return hybrid.numeric_posterior(self._nodes, self._inference, asked, evidence, limit)
-        log, table = self._with_numbers(evidence, limit, "joint", asked)
+        log, table = hybrid.ask(self._nodes, self._inference, evidence, limit, "joint", asked)
         check_possible(log, evidence)
         return JointDistribution._of(asked, [self._nodes[name].levels for name in asked], table)
 
@@ -320,7 +280,7 @@ class BayesianNetwork:
         0.24
         """
         evidence, most = self._read(given), self._limit(limit)
-        log, found = self._with_numbers(evidence, most, "posteriors")
+        log, found = hybrid.ask(self._nodes, self._inference, evidence, most, "posteriors")
         check_possible(log, evidence)
         answers: dict[str, Any] = hybrid.numeric_posteriors(self._nodes, self._inference, evidence, most)
         for name in found:
@@ -339,7 +299,7 @@ class BayesianNetwork:
         0.2
         """
         evidence = self._read(given)
-        log = self._with_numbers(evidence, self._limit(limit), "log_evidence")
+        log = hybrid.ask(self._nodes, self._inference, evidence, self._limit(limit), "log_evidence")
         with np.errstate(over="ignore"):  # a density may be beyond the range of floats
             return float(np.exp(log + evidence.log_scale))
 
@@ -362,11 +322,11 @@ class BayesianNetwork:
         """
         evidence, most = self._read(given), self._limit(limit)
         if targets is not None:
-            self._refuse_numeric("most_probable", chosen(targets, self._nodes, "a variable asked for"))
+            refuse_numeric(self._nodes, "most_probable", chosen(targets, self._nodes, "a variable asked for"))
             joint = self.query(targets, given, limit=limit)
             levels = joint.mode()
             return levels, joint.probability(levels)
-        self._refuse_numeric("most_probable", self._nodes)
+        refuse_numeric(self._nodes, "most_probable", self._nodes)
         log, found = self._written_out(evidence, most).most_probable(evidence, most)
         check_possible(log, evidence)
         total = self._inference.log_evidence(evidence, most)
@@ -388,12 +348,7 @@ class BayesianNetwork:
         actions = {} if actions is None else actions
         if evidence.soft or len(evidence.names) < len(actions):
             raise ValueError(f"do({dict(actions)!r}): an action sets each variable to one level; sets, likelihoods and None are evidence, not actions")  # fmt: skip
-        nodes: dict[str, AnyNode] = dict(self._nodes)
-        for name, code in evidence.hard.items():
-            nodes[name] = Node(name, nodes[name].levels, (), np.eye(len(nodes[name].levels))[code])
-        for name, number in evidence.numbers.items():
-            nodes = hybrid.fixed(nodes, name, number)
-        after = BayesianNetwork._of(nodes.values(), self.limit)
+        after = BayesianNetwork._of(hybrid.intervened(self._nodes, evidence).values(), self.limit)
         after.discretizer_ = self.discretizer_
         return after
 
@@ -447,9 +402,130 @@ class BayesianNetwork:
 
     # -------------------------------------------------------------------------------------------------------- learning
 
-    fit = fitting.fit
-    update = fitting.update
-    __add__ = fitting.added
+    def fit(
+        self,
+        data: Any,
+        *,
+        weights: Any = None,
+        pseudo_counts: Any = None,
+        equivalent_sample_size: float | None = None,
+        expert: BayesianNetwork | None = None,
+        missing: str = "em",
+        levels: Mapping[str, Any] | None = None,
+        kinds: Mapping[str, str] | str | None = None,
+        max_iterations: int = 1000,
+        tolerance: float = 1e-8,
+        restarts: int = 1,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """Learn every variable's distribution from a table; the network itself comes back.
+
+        P(level given parents) = (count + pseudo-count) / Σ_levels (count + pseudo-count)
+
+        Parameters
+        ----------
+        data : table
+            A column for each variable, by name; other columns are ignored. A network that was stated keeps its levels, and a
+            label that they do not name is an error. One given by arcs takes the levels that the table holds, sorted; its columns
+            of integers and floats become numeric variables unless `kinds` or `levels` says otherwise; dates are seconds since
+            1970.
+        weights : array, optional
+            How often each row counts.
+        pseudo_counts : number, "bdeu", or mapping
+            Imaginary rows in each cell of a variable's table. 1, Laplace's rule, by default, as for the classifiers; 0 is maximum
+            likelihood; "bdeu" is equivalent_sample_size / number of cells; ``{variable: number or array}`` is a Dirichlet
+            distribution for each configuration of the parents, cell by cell (an axis for each parent, the levels last, or
+            anything that broadcasts to that), and none for variables that are not named. They do not touch numeric variables.
+        equivalent_sample_size : float, optional
+            How many rows the prior is worth: of "bdeu" (1 by default) or of the expert.
+        expert : BayesianNetwork, optional
+            A prior by another network over the same levels, of any structure, instead of `pseudo_counts`:
+            pseudo-count = equivalent_sample_size · P_expert(parents, variable).
+        missing : {"em", "available"}
+            Rows with missing cells. "em": expectation-maximisation, every row shared out over its completions by exact inference,
+            until log likelihood + log prior has settled (``em_log_`` keeps its course). "available": each table from the rows
+            that know that variable and its parents. Numeric variables are always learned in this second way, and the discrete
+            ones from discrete columns alone.
+        levels : mapping, optional
+            ``{"size": ["small", "large"]}`` fixes levels and their order. A variable named here may lack from the table: it is
+            learned as one that is never observed.
+        kinds : mapping or str, optional
+            "numeric" or "categorical" for each column, or one word for all.
+        max_iterations, tolerance : int, float
+            EM stops when log likelihood + log prior rises by less than `tolerance` of its size, or with a warning.
+        restarts : int
+            EM begins this often and the best climb is kept: the first time at what complete families say, then at random.
+        random_state : int or Generator
+            For random starts: those of variables never observed, and of `restarts`.
+        n_jobs : int, optional
+            Threads; all cores by default. The result is the same.
+
+        Notes
+        -----
+        Configurations of the parents that occur in no row have the prior alone (even probabilities if there is none; for numbers,
+        what all configurations together say), with one `UnobservedParentsWarning`. Noisy-OR and noisy-MAX variables are not
+        learned: that is an error, never a silent change to a full table. After an error the network is as it was.
+
+        Numeric variables: least squares on the numeric parents for each configuration of the discrete ones; the variance is
+        RSS / n, at least 1e-9 of the column's; a configuration with fewer than two rows per parameter takes the slopes
+        and the variance of all together.
+
+        Examples
+        --------
+        >>> import merula as mr, pandas as pd
+        >>> rows = pd.DataFrame({"rain": ["yes", "no", "no", "no"], "wet": ["yes", "no", "yes", "no"]})
+        >>> network = mr.BayesianNetwork([("rain", "wet")]).fit(rows, pseudo_counts=0)
+        >>> round(network.query("wet", given={"rain": "no"})["yes"], 4)
+        0.3333
+        """
+        prior = read_prior(pseudo_counts, equivalent_sample_size, expert)
+        options = fitting.read_options(prior, missing, Steps(max_iterations, tolerance, restarts, random_state))
+        return self._take(fitting.fitted(self, options, data, weights, levels or {}, kinds, n_jobs))
+
+    def partial_fit(self, data: Any, *, weights: Any = None, n_jobs: int | None = None) -> Self:
+        """Add further rows to those the network was fitted on; the network itself comes back, as if fitted on all at once.
+
+        The options of `fit` stay. Complete rows are added to the counts; with missing cells expectation-maximisation runs
+        again on the counts and the distinct incomplete rows of all tables. New levels are learned unless they were stated.
+        The arcs stay too, but for those of a tree that ``learn_structure(method="chow-liu")`` found: it is found anew.
+
+        Examples
+        --------
+        >>> import merula as mr, pandas as pd
+        >>> network = mr.BayesianNetwork({"rain": []}).fit(pd.DataFrame({"rain": ["yes", "no"]}))
+        >>> network.partial_fit(pd.DataFrame({"rain": ["no", "no"]})).counts("rain").tolist()
+        [3.0, 1.0]
+        """
+        return self._take(fitting.fitted_further(self, data, weights, n_jobs))
+
+    def __add__(self, other: BayesianNetwork) -> BayesianNetwork:
+        """The network that both tables together would have given.
+
+        Both must have the same arcs (or both be trees found by "chow-liu": that of all rows is found anew) and the same
+        prior; levels are matched by label.
+
+        Examples
+        --------
+        >>> import merula as mr, pandas as pd
+        >>> north = mr.BayesianNetwork({"rain": []}).fit(pd.DataFrame({"rain": ["yes", "no"]}))
+        >>> south = mr.BayesianNetwork({"rain": []}).fit(pd.DataFrame({"rain": ["no", "drizzle"]}))
+        >>> (north + south).counts("rain").tolist(), (north + south).levels["rain"]
+        ([1.0, 2.0, 1.0], ('drizzle', 'no', 'yes'))
+        """
+        if not isinstance(other, BayesianNetwork):
+            return NotImplemented
+        both = BayesianNetwork(limit=self.limit)
+        both.discretizer_ = self.discretizer_
+        return both._take(fitting.merged(self, other))
+
+    def _take(self, learned: fitting.Learned) -> Self:
+        """Become what was learned: the one place where learning changes a network."""
+        self._nodes, self._graph = dict(learned.nodes), dict(learned.statistic.graph)
+        self._forget()
+        self._learned, self.em_log_ = learned, list(learned.log)
+        return self
+
     counts = fitting.counts
     log_likelihood = fitting.log_likelihood
     aic = fitting.aic
@@ -457,11 +533,12 @@ class BayesianNetwork:
 
     # ------------------------------------------------------------------------------------------------------------ files
 
-    def write(self, path: Any) -> None:
+    def write(self, path: Any, *, keep_counts: bool | None = None) -> None:
         """Write the network into a file of the kind its suffix names: .bif, .xmlbif, .net, .xdsl, .uai, .json, also with .gz.
 
-        Only .json keeps every variable as it is: types of labels, numbers, noisy-OR and noisy-MAX by their few numbers (as
-        .xdsl does). No file keeps the counts that `update` and `+` work on; cuts are kept as the labels of intervals say them.
+        Only .json keeps every variable as it is (types of labels, numbers, noisy-OR and noisy-MAX by their few numbers, as
+        .xdsl does), exact cuts, and what was learned: the counts, the distinct rows with missing cells and the options of
+        `fit`, so that the network goes on learning and merges. ``keep_counts=False`` leaves these out of it.
 
         Examples
         --------
@@ -471,9 +548,9 @@ class BayesianNetwork:
         >>> mr.read_network(path)
         BayesianNetwork(1 variables, 0 arcs, 1 parameters)
         """
-        from merula.graphs.formats import write_nodes  # a room above this one: a network knows no file format
+        from merula.graphs.formats import write_network  # a room above this one: a network knows no file format
 
-        write_nodes(list(self._stated().values()), path)
+        write_network(self, path, keep_counts)
 
     # -------------------------------------------------------------------------------------------------------- drawings
 
@@ -493,15 +570,6 @@ class BayesianNetwork:
             return self._inference
         return Inference({name: written_out(node, evidence.hard, limit) if isinstance(node, NoisyNode) else node for name, node in self._nodes.items()})  # type: ignore[misc] # fmt: skip
 
-    def _with_numbers(self, evidence: Evidence, limit: float, question: str, *arguments: Any) -> Any:
-        """Ask the discrete part, with what known numbers say of it as further factors."""
-        ask = getattr(self._inference, question)
-        if not evidence.numbers:
-            return ask(*arguments, evidence, limit)
-        log, pieces = hybrid.evidence_pieces(self._nodes, self._inference, evidence, limit)
-        found = ask(*arguments, evidence, limit, pieces)
-        return found + log if question == "log_evidence" else (found[0] + log, found[1])
-
     def _stated(self) -> dict[str, AnyNode]:
         if len(self._nodes) < len(self._graph):
             raise ValueError(
@@ -519,14 +587,7 @@ class BayesianNetwork:
         return cuts_of(self._nodes, self._graph, self.discretizer_)
 
     def _limit(self, limit: float | None) -> float:
-        return _checked_limit(self.limit if limit is None else limit)
-
-    def _refuse_numeric(self, what: str, names: Iterable[str]) -> None:
-        numeric = [name for name in names if isinstance(self._nodes[name], GaussianNode)]
-        if numeric:
-            raise ValueError(
-                f"{what} needs levels; {numeric[0]!r} is numeric: ask for discrete variables with targets="
-            )
+        return checked_limit(self.limit if limit is None else limit)
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name != "_inference"}  # made anew when asked
@@ -537,63 +598,3 @@ class BayesianNetwork:
         if len(self._nodes) < len(self._graph):
             return f"BayesianNetwork({count}, no probabilities yet)"
         return f"BayesianNetwork({count}, {self.parameters_count} parameters)"
-
-
-def _checked_limit(limit: Any) -> float:
-    if isinstance(limit, bool) or not isinstance(limit, int | float | np.number) or not limit > 0:
-        raise ValueError(f"limit is {limit!r}, expected a number of table entries above 0")
-    return limit  # type: ignore[return-value]
-
-
-def _read_structure(arcs: Any) -> dict[str, tuple[str, ...]]:
-    """The parents of each variable, from arcs or from a mapping."""
-    if isinstance(arcs, Mapping):
-        graph = {
-            name: tuple([parents] if isinstance(parents, str) else _several(parents)) for name, parents in arcs.items()
-        }
-    else:
-        graph = {}
-        for arc in _several(arcs):
-            if isinstance(arc, str) or len(_several(arc)) != 2:
-                raise ValueError(f"an arc is {arc!r}, expected (parent, child)")
-            parent, child = arc
-            graph.setdefault(parent, ())
-            graph[child] = (*graph.get(child, ()), parent)
-    for parents in list(graph.values()):
-        for parent in parents:
-            graph.setdefault(parent, ())
-    odd = [name for name in graph if not isinstance(name, str) or not name]
-    if odd:
-        raise ValueError(f"a variable is called {odd[0]!r}, expected a name of at least one letter")
-    cycle = find_cycle(graph)
-    if cycle:
-        raise ValueError(f"the arcs close the cycle {' → '.join(cycle)}; a network has none")
-    twice = next((name for name, parents in graph.items() if len(set(parents)) < len(parents)), None)
-    if twice is not None:
-        raise ValueError(f"an arc to {twice!r} is given twice; give each arc once")
-    return graph
-
-
-def _several(arcs: Any) -> list[Any]:
-    if isinstance(arcs, str) or not isinstance(arcs, Iterable):
-        raise ValueError(f"arcs are {arcs!r}, expected a list of (parent, child), or {{variable: its parents}}")
-    return list(arcs)
-
-
-def _checked_levels(name: str, levels: Any) -> tuple[Label, ...]:
-    if isinstance(levels, str | Mapping | AbstractSet) or not isinstance(levels, Iterable):
-        raise ValueError(f"the levels of {name!r} are {levels!r}, expected a list of at least one level, in order")
-    found = tuple(plain_label(level) for level in levels)
-    if not found or len(set(found)) < len(found):
-        raise ValueError(f"the levels of {name!r} are {list(found)}: name at least one, and each once")
-    return found
-
-
-def _free(node: AnyNode) -> int:
-    """The free parameters of one conditional."""
-    if isinstance(node, GaussianNode):
-        return int(node.intercept.size) * (2 + int(node.slopes.shape[-1]))
-    if isinstance(node, NoisyNode):
-        moving = sum(int((rows != np.eye(rows.shape[1])[0]).any(axis=1).sum()) for rows in node.strengths)
-        return (moving + 1) * (len(node.levels) - 1)
-    return node.table.size // max(1, len(node.levels)) * (len(node.levels) - 1)

@@ -113,6 +113,26 @@ def read_prior(pseudo_counts: Any, equivalent_sample_size: Any, expert: Any) -> 
     return SamePseudoCount(float(stated))
 
 
+def prior_state(prior: Prior) -> dict[str, Any]:
+    """A prior as plain data, with the nodes of an expert."""
+    if isinstance(prior, Expert):
+        return {"expert": list(prior.network._nodes.values()), "size": prior.size}
+    return {name: dict(value) if isinstance(value, Mapping) else value for name, value in vars(prior).items()}
+
+
+def prior_from(state: Mapping[str, Any]) -> Prior:
+    """The prior that `state` describes."""
+    if "expert" in state:
+        from merula.graphs.network.network import BayesianNetwork  # a network's prior may be a network
+
+        return Expert(BayesianNetwork._of(state["expert"]), state["size"])
+    prior: Prior = PRIORS[next(iter(state))](**state)
+    return prior
+
+
+PRIORS: dict[str, Any] = {"count": SamePseudoCount, "size": BDeu, "stated": PerVariable}
+
+
 def _read_expert(pseudo_counts: Any, size: Any, expert: Any) -> Expert:
     if pseudo_counts is not None:
         raise ValueError(f"expert= and pseudo_counts={pseudo_counts!r} are two priors; give one of them")

@@ -6,20 +6,23 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.arrays import Array
-from merula.data.encode.columns import CodedColumns
-from merula.data.schema import Label, sort_labels
-from merula.graphs.network.moments import GroupMoments, group_moments, spread, weighed
+from merula.data.encode import Coded, CodedColumns, Encoded, Target
+from merula.data.schema import Label, Schema, sort_labels
+from merula.engines import Source, collect
 from merula.graphs.network.tables import LARGEST
 from merula.graphs.structure.graph import Graph
-from merula.stats.distinct_rows import distinct_rows
+from merula.graphs.structure.spanning_tree import tree_of_pairs
+from merula.stats import Families, Family, JointCounts, Moments, PairCounts, Wanted
+from merula.stats.configurations import count_table, numbered
+from merula.stats.distinct_rows import labelled_codes
 
 Levels = tuple[Label, ...]
-Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,36 +37,69 @@ class FamilyStatistic:
         The levels met or declared; None for a numeric variable.
     declared
         The variables whose levels were stated and do not grow.
-    counts
-        For each discrete variable the weight of the rows **that lack no discrete cell**: an axis per parent, its levels last.
-    rows, weights
-        The distinct rows that lack some discrete cell, but not all (−1: missing), sorted, and the weight of each; a column for
-        each discrete variable. Expectation-maximisation needs no more than these and the counts, so that it merges.
+    families
+        The counts of each discrete variable's family, of the rows **that lack no discrete cell**.
+    rows
+        The distinct rows that lack some discrete cell, but not all. Expectation-maximisation needs no more than these and the
+        counts, so that it merges.
     moments
         For each numeric variable the moments of its numeric parents and itself, last, within each configuration of its
         discrete parents: of the rows complete in that family.
     columns
         The moments of each numeric variable alone: its scale.
+    pairs
+        Where the graph is the tree that tells most (Chow & Liu): the pairs of the rows that lack no cell.
     """
 
     graph: Graph
     levels: Mapping[str, Levels | None]
     declared: frozenset[str]
-    counts: dict[str, Array]
-    rows: Codes
-    weights: Array
-    moments: dict[str, GroupMoments]
-    columns: dict[str, GroupMoments]
+    families: Families
+    rows: JointCounts
+    moments: Families
+    columns: Moments
+    pairs: PairCounts | None = None
 
-    @cached_property
+    @classmethod
+    def zero(
+        cls,
+        columns: Sequence[str],
+        classes: int,
+        /,
+        graph: Graph,
+        levels: Mapping[str, Levels | None],
+        declared: Collection[str] = (),
+        pairs: bool = False,
+    ) -> FamilyStatistic:
+        """Nothing counted yet of a graph over these columns, with its pairs where they are wanted; a network has one class."""
+        numeric = tuple(name for name in columns if levels[name] is None)
+        discrete = tuple(name for name in columns if name not in numeric)
+        families = {name: Family.of((*graph[name], name), numeric) for name in columns}
+        return cls(
+            graph,
+            {name: levels[name] for name in columns},
+            frozenset(declared),
+            Families.of([families[name] for name in discrete], classes),
+            JointCounts.zero(discrete, classes),
+            Families.of([families[name] for name in numeric], classes),
+            Moments.zero(numeric, classes),
+            PairCounts.zero(discrete, classes) if pairs else None,
+        )
+
+    @property
     def discrete(self) -> tuple[str, ...]:
         """The variables with levels, in the order of the graph."""
-        return tuple(name for name in self.graph if self.levels[name] is not None)
+        return self.rows.columns
 
     @cached_property
     def index(self) -> dict[str, int]:
         """The column of each discrete variable in `rows`."""
         return {name: column for column, name in enumerate(self.discrete)}
+
+    @cached_property
+    def counts(self) -> dict[str, Array]:
+        """The weight of the rows that lack no discrete cell: for each discrete variable an axis per parent, its levels last."""
+        return {name: self.families.table(name)[0] for name in self.discrete}
 
     def known(self, name: str) -> Levels:
         """The levels of a discrete variable."""
@@ -74,10 +110,6 @@ class FamilyStatistic:
     def discrete_parents(self, name: str) -> tuple[str, ...]:
         """The parents with levels."""
         return tuple(parent for parent in self.graph[name] if self.levels[parent] is not None)
-
-    def numeric_parents(self, name: str) -> tuple[str, ...]:
-        """The parents that are numbers."""
-        return tuple(parent for parent in self.graph[name] if self.levels[parent] is None)
 
     def shape(self, names: Sequence[str]) -> tuple[int, ...]:
         """The numbers of levels of some discrete variables."""
@@ -93,31 +125,50 @@ class FamilyStatistic:
         others = tuple(axis for axis, member in enumerate(self.family(child)) if member not in names)
         left = [member for member in self.family(child) if member in names]
         complete: Array = self.counts[child].sum(axis=others).transpose([left.index(name) for name in names])
-        codes = [self.rows[:, self.index[name]] for name in names]
-        return complete + counted(codes, self.shape(names), self.weights)
+        shape, cells = self.shape(names), self.rows.cells
+        codes = [np.ascontiguousarray(cells[:, self.index[name]]) for name in names]
+        known = numbered(codes, shape, len(cells))
+        partial = count_table(known, np.zeros(len(cells), dtype=np.int32), 1, self.rows.weight[:, 0].copy())
+        return complete + partial.reshape(shape)
 
     def never_observed(self) -> tuple[str, ...]:
         """The discrete variables that no row knows."""
-        return tuple(
-            name
-            for name in self.discrete
-            if not self.counts[name].any() and not (self.rows[:, self.index[name]] >= 0).any()
+        met = np.any(self.rows.cells >= 0, axis=0).tolist()
+        return tuple(name for name in self.discrete if not self.counts[name].any() and not met[self.index[name]])
+
+    def update(self, rows: Encoded, target: Target) -> FamilyStatistic:
+        """See `Statistic.update`."""
+        width = len(self.discrete)
+        cells = labelled_codes(rows, self.discrete)[1] if width else np.zeros((len(rows), 0))
+        lacking = (cells < 0).sum(axis=1)
+        whole = rows, target
+        if lacking.any():
+            whole = _some(rows, target, lacking == 0)
+        partial = _some(rows, target, (lacking > 0) & (lacking < width))
+        return replace(
+            self,
+            families=self.families.update(*whole) if width else self.families,
+            rows=self.rows.update(*partial) if len(partial[0]) else self.rows,
+            moments=self.moments.update(rows, target) if self.columns.columns else self.moments,
+            columns=self.columns.update(rows, target) if self.columns.columns else self.columns,
+            pairs=None if self.pairs is None else self.pairs.update(*whole),
         )
 
     def __add__(self, other: FamilyStatistic) -> FamilyStatistic:
         """The statistic of both tables together; parents are matched by name, levels by label."""
         levels = {name: self._united(name, other) for name in self.graph}
-        mine, theirs = self._over(levels), other._in_order_of(self)._over(levels)
-        rows, weights = distinct(
-            np.concatenate([mine.rows, theirs.rows]), np.concatenate([mine.weights, theirs.weights])
-        )
+        known = {name: met for name, met in levels.items() if met is not None}
+        rows = self.rows + other.rows.with_columns(self.discrete)
+        pairs = self.pairs and other.pairs and self.pairs + other.pairs.with_columns(self.pairs.columns)
+        families = pairs.families(self.families.families) if pairs else self.families + other.families
         return replace(
-            mine,
-            counts={name: mine.counts[name] + theirs.counts[name] for name in mine.counts},
-            rows=rows,
-            weights=weights,
-            moments={name: mine.moments[name] + theirs.moments[name] for name in mine.moments},
-            columns={name: mine.columns[name] + theirs.columns[name] for name in mine.columns},
+            self,
+            levels=levels,
+            families=families.over(known),
+            rows=rows.ordered([levels[name] for name in self.discrete]),
+            moments=(self.moments + other.moments).over(known),
+            columns=self.columns + other.columns.with_columns(self.columns.columns),
+            pairs=pairs,
         )
 
     def _united(self, name: str, other: FamilyStatistic) -> Levels | None:
@@ -134,133 +185,88 @@ class FamilyStatistic:
                 raise ValueError(f"{name!r} has the level {strange[0]!r} in one network only; the other's levels {list(this.known(name))} were stated and do not grow")  # fmt: skip
         return mine if name in self.declared else theirs if name in other.declared else sort_labels({*mine, *theirs})
 
-    def _over(self, levels: Mapping[str, Levels | None]) -> FamilyStatistic:
-        """The same statistic with more levels, or with levels in another order."""
-        if all(levels[name] == self.levels[name] for name in self.graph):
-            return self
-        moved = {name: _indices(self.known(name), levels[name]) for name in self.discrete}
-        wide = replace(self, levels=levels)
-        rows = self.rows.copy()
-        for column, name in enumerate(self.discrete):
-            rows[:, column] = np.append(moved[name], -1)[self.rows[:, column]]
-        return replace(
-            wide,
-            counts={
-                name: spread(table, wide.shape(self.family(name)), [moved[member] for member in self.family(name)])
-                for name, table in self.counts.items()
-            },
-            rows=rows,
-            moments={
-                name: found.spread_over(
-                    wide.shape(self.discrete_parents(name)), [moved[one] for one in self.discrete_parents(name)]
-                )
-                for name, found in self.moments.items()
-            },
-        )
+    def with_tree(self, root: str | None) -> FamilyStatistic:
+        """The same rows for the tree that tells most of all of them; every count that it needs is one of a pair."""
+        assert self.pairs is not None
+        codes, weights = np.ascontiguousarray(self.rows.cells.T), self.rows.weight[:, 0].copy()
+        aside = PairCounts.zero(self.rows.columns, 1)
+        aside = aside.add_codes(self.rows.labels, codes, np.zeros(len(weights), dtype=np.int32), weights)
+        tree = tree_of_pairs(self.pairs + aside.with_columns(self.pairs.columns), root)
+        graph = {name: tree[name] for name in self.graph}
+        found = self.pairs.families([Family((*graph[name], name)) for name in self.discrete])
+        levels = {name: known for name, known in self.levels.items() if known is not None}
+        return replace(self, graph=graph, families=found.over(levels))
 
-    def _in_order_of(self, first: FamilyStatistic) -> FamilyStatistic:
-        """The same statistic with variables and parents in the order of another network of the same arcs."""
-        if self.graph == first.graph and tuple(self.graph) == tuple(first.graph):
-            return self
-        counts = {
-            name: self.counts[name].transpose([self.family(name).index(member) for member in first.family(name)])
-            for name in first.discrete
+    def state(self) -> dict[str, Any]:
+        """See `Statistic.state`."""
+        return {
+            "graph": {name: list(parents) for name, parents in self.graph.items()},
+            "levels": {name: None if known is None else list(known) for name, known in self.levels.items()},
+            "declared": sorted(self.declared),
+            **{name: getattr(self, name).state() for name in PARTS},
+            "pairs": None if self.pairs is None else self.pairs.state(),
         }
-        moments = {
-            name: self.moments[name].reordered(
-                [self.discrete_parents(name).index(one) for one in first.discrete_parents(name)],
-                [(*self.numeric_parents(name), name).index(one) for one in (*first.numeric_parents(name), name)],
-            )
-            for name in first.moments
-        }
-        rows = self.rows[:, [self.index[name] for name in first.discrete]]
-        return replace(self, graph=first.graph, counts=counts, rows=rows, moments=moments)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> FamilyStatistic:
+        """See `Statistic.from_state`."""
+        graph = {name: tuple(parents) for name, parents in state["graph"].items()}
+        levels = {name: None if known is None else tuple(known) for name, known in state["levels"].items()}
+        parts: Any = {name: kind.from_state(state[name]) for name, kind in PARTS.items()}
+        pairs = None if state["pairs"] is None else PairCounts.from_state(state["pairs"])
+        return cls(graph, levels, frozenset(state["declared"]), **parts, pairs=pairs)
 
 
-def count_families(graph: Graph, rows: CodedColumns, declared: Collection[str]) -> FamilyStatistic:
-    """The statistic of a table; rows of weight 0 do not exist.
+PARTS: dict[str, Any] = {"families": Families, "rows": JointCounts, "moments": Families, "columns": Moments}
+
+
+def count_families(
+    graph: Graph, rows: CodedColumns, declared: Collection[str], pairs: bool = False, n_jobs: int | None = None
+) -> FamilyStatistic:
+    """The statistic of a table, with its pairs where they are wanted; rows of weight 0 do not exist.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from merula.data.encode.columns import code_columns
+    >>> from merula.data.encode import code_columns
     >>> table = pd.DataFrame({"rain": ["no", "yes", "yes"], "wet": ["no", "yes", None]})
     >>> found = count_families({"rain": (), "wet": ("rain",)}, code_columns(table), ())
-    >>> found.counts["wet"].tolist(), found.rows.tolist(), found.weights.tolist()
-    ([[1.0, 0.0], [0.0, 1.0]], [[1, -1]], [1.0])
+    >>> found.counts["wet"].tolist(), found.rows.cells.tolist(), found.rows.weight.tolist()
+    ([[1.0, 0.0], [0.0, 1.0]], [[1, -1]], [[1.0]])
     """
     if rows.weights is not None and not rows.weights.all():
         rows = rows.take(rows.weights > 0)
     levels = dict(zip(rows.names, rows.levels, strict=True))
-    weights = np.ones(rows.count) if rows.weights is None else rows.weights
-    discrete = [name for name in graph if levels[name] is not None]
-    codes = {name: rows.codes[rows.positions[name]] for name in discrete}
-    lacking = sum((codes[name] < 0).astype(np.int64) for name in discrete) if discrete else np.zeros(rows.count)
-    complete, partial = lacking == 0, (lacking > 0) & (lacking < len(discrete))
-    counts = {}
-    for name in discrete:
-        family = (*graph[name], name)
-        shape = tuple(len(levels[member] or ()) for member in family)
-        _check_size(name, graph[name], shape)
-        counts[name] = counted([codes[member][complete] for member in family], shape, weights[complete])
-    incomplete = np.stack([codes[name][partial] for name in discrete], axis=1) if discrete else np.zeros((0, 0), np.int32)  # fmt: skip
-    moments, columns = _moments(graph, rows, levels, weights)
-    return FamilyStatistic(
-        graph, levels, frozenset(declared), counts, *distinct(incomplete, weights[partial]), moments, columns
-    )
+    coded = {
+        name: Coded(codes, (None, *known), -1)
+        for name, codes, known in zip(rows.names, rows.codes, rows.levels, strict=True)
+        if known is not None
+    }
+    cells = _count_cells(graph, levels)
+    options = {"graph": graph, "levels": levels, "declared": declared, "pairs": pairs}
+    wanted = Wanted(FamilyStatistic, tuple(graph), options=options)  # type: ignore[arg-type] # it cannot do without them
+    encoded = Encoded(0, rows.count, rows.values, coded)
+    target = Target(np.zeros(rows.count, dtype=np.uint8), np.zeros(1, dtype=np.int8), rows.weights)
+    if cells > rows.count:  # tables that the rows do not fill are made once, not for every block
+        return wanted.zero(1).update(encoded, target)  # type: ignore[return-value]
+    return collect(Source(encoded, target), Schema(()), [wanted], n_jobs).blocks[0]  # type: ignore[return-value]
 
 
-def _moments(
-    graph: Graph, rows: CodedColumns, levels: Mapping[str, Levels | None], weights: Array
-) -> tuple[dict[str, GroupMoments], dict[str, GroupMoments]]:
-    """The moments of every numeric variable within its family, and alone."""
-    moments, columns = {}, {}
-    for name in graph:
-        if levels[name] is not None:
-            continue
-        parents = [parent for parent in graph[name] if levels[parent] is not None]
-        numbers = [rows.values[parent] for parent in graph[name] if levels[parent] is None]
-        shape = tuple(len(levels[parent] or ()) for parent in parents)
-        _check_size(name, parents, shape)
-        index = configuration([rows.codes[rows.positions[parent]] for parent in parents], shape, rows.count)
-        moments[name] = group_moments(index, shape, [*numbers, rows.values[name]], weights)
-        columns[name] = group_moments(np.zeros(rows.count, np.int64), (), [rows.values[name]], weights)
-    return moments, columns
+def _some(rows: Encoded, target: Target, kept: NDArray[np.bool_]) -> tuple[Encoded, Target]:
+    """The rows that are kept."""
+    weights = None if target.weights is None else target.weights[kept]
+    return rows.take(np.flatnonzero(kept)), Target(target.codes[kept], target.classes, weights)
 
 
-def configuration(codes: Sequence[Codes], shape: Sequence[int], rows: int) -> NDArray[np.int64]:
-    """For each row the place of its codes in a flat table of this shape, −1 where one is missing."""
-    index, missing = np.zeros(rows, np.int64), np.zeros(rows, np.bool_)
-    for column, size in zip(codes, shape, strict=True):
-        index = index * size + column
-        missing |= column < 0
-    index[missing] = -1
-    return index
-
-
-def counted(codes: Sequence[Codes], shape: Sequence[int], weights: Array) -> Array:
-    """The weight of the rows in each cell of a table of this shape; rows with a missing code are left out."""
-    index = configuration(codes, shape, len(weights))
-    met = index >= 0
-    return weighed(index[met], weights[met], prod(shape)).reshape(shape)
-
-
-def distinct(rows: Codes, weights: Array) -> tuple[Codes, Array]:
-    """Each row once, sorted, with the weight of all its copies."""
-    if not rows.size:
-        return rows[:0], weights[:0]
-    first, groups = distinct_rows(rows)
-    return rows[first], weighed(groups, weights, len(first))
-
-
-def _indices(labels: Levels, levels: Levels | None) -> NDArray[np.int64]:
-    """Where each label stands among the levels."""
-    where = {label: index for index, label in enumerate(levels or ())}
-    return np.array([where[label] for label in labels], dtype=np.int64)
-
-
-def _check_size(name: str, parents: Sequence[str], shape: Sequence[int]) -> None:
-    if prod(shape) > LARGEST:
-        raise ValueError(
-            f"the table of {name!r} given {len(parents)} parents would have {prod(shape):.3g} entries, at most {LARGEST:.3g} are kept; give {name!r} fewer parents, or merge levels"
-        )
+def _count_cells(graph: Graph, levels: Mapping[str, Levels | None]) -> int:
+    """How many cells the tables of all families have; an error where one would be too large."""
+    total = 0
+    for name, members in graph.items():
+        parents = [parent for parent in members if levels[parent] is not None]
+        cells = prod(len(levels[member] or (None,)) for member in (*parents, name))
+        if cells > LARGEST:
+            raise ValueError(
+                f"the table of {name!r} given {len(parents)} parents would have {cells:.3g} entries, at most {LARGEST:.3g} are kept; give {name!r} fewer parents, or merge levels"
+            )
+        total += cells
+    return total

@@ -6,14 +6,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any
 
+import numpy as np
+
 from merula.core.checks import one_of
-from merula.data.encode import code_columns, infer_schema
+from merula.data.encode import CodedColumns, code_columns, infer_schema
 from merula.data.intervals import interval_labels
 from merula.data.schema import Label
 from merula.data.table import FrameTable, open_table
 from merula.distributions.discretize import Discretizer
+from merula.graphs.network import fitting
+from merula.graphs.network.em import Steps
 from merula.graphs.network.network import BayesianNetwork
+from merula.graphs.network.pseudo_counts import read_prior
 from merula.graphs.structure import Arc, learn
+from merula.graphs.structure.learn import heeded
+from merula.graphs.structure.spanning_tree import count_pairs
 
 CUT = ("mdl", "quantile", "width")
 
@@ -55,7 +62,9 @@ def learn_structure(
     data : table
         pandas, polars or pyarrow, or an array with `variables`.
     method : {"hill-climb", "tabu", "chow-liu", "pc"}
-        Search by score (greedy, or with a memory of where it was), the most probable tree, or tests of independence.
+        Search by score (greedy, or with a memory of where it was), the most probable tree, or tests of independence. A tree
+        keeps the counts of all pairs: `partial_fit` and `+` find it anew, as if learned from all rows at once. The arcs of
+        the others stay as they were found.
     score : {"bic", "aic", "log-likelihood", "bdeu", "k2"}, optional
         Of a search; "bic" by default. `equivalent_sample_size` is BDeu's.
     variables : sequence of str, optional
@@ -63,7 +72,7 @@ def learn_structure(
     numeric : {"gaussian", "quantile", "width", "mdl"} or Discretizer
         Columns of numbers: linear-Gaussian variables, which are never parents of discrete ones; or cut into intervals ("mdl"
         where they tell the levels of the column `target` apart). The fitted cuts stay with the network, as `discretizer_`: it is
-        asked and updated with numbers as well as with intervals.
+        asked, and goes on learning, with numbers as well as with intervals.
     levels, kinds, weights
         As for `BayesianNetwork.fit`.
     required, forbidden : arcs (parent, child)
@@ -97,28 +106,36 @@ def learn_structure(
     if cutter is not None:
         stated |= {name: interval_labels(cuts) for name, cuts in cutter.cuts_.items()}
     rows = code_columns(data, variables, stated, kinds, weights, cuts=cutter and cutter.cuts_)
-    graph = learn(
-        rows,
-        method,
-        score,
-        required=required,
-        forbidden=forbidden,
-        tiers=tiers,
-        max_parents=max_parents,
-        start=start.graph if isinstance(start, BayesianNetwork) else start,
-        equivalent_sample_size=equivalent_sample_size,
-        tabu_length=tabu_length,
-        patience=patience,
-        root=root,
-        test=test,
-        significance=significance,
-        max_given=max_given,
-        progress=progress,
-        n_jobs=n_jobs,
-    )
-    network = BayesianNetwork(graph)
+    asked: dict[str, Any] = {
+        "score": score,
+        "required": required,
+        "forbidden": forbidden,
+        "tiers": tiers,
+        "max_parents": max_parents,
+        "start": start.graph if isinstance(start, BayesianNetwork) else start,
+        "equivalent_sample_size": equivalent_sample_size,
+        "tabu_length": tabu_length,
+        "patience": patience,
+        "root": root,
+        "test": test,
+        "significance": significance,
+        "max_given": max_given,
+        "progress": progress,
+        "n_jobs": n_jobs,
+    }
+    heeded(method, asked)
+    pairs = None
+    if method == "chow-liu":  # a tree is made from counts of pairs, so that it can be made anew when more rows come
+        pairs = count_pairs(_complete(rows), progress=progress, n_jobs=n_jobs)
+    network = BayesianNetwork(learn(rows, method, **asked) if pairs is None else dict.fromkeys(rows.names, ()))
     network.discretizer_ = cutter
-    return network.fit(data, weights=weights, pseudo_counts=pseudo_counts, levels=stated, kinds=kinds, n_jobs=n_jobs)
+    options = fitting.read_options(read_prior(pseudo_counts, None, None), "em", Steps(), root)
+    return network._take(fitting.fitted(network, options, data, weights, stated, kinds, n_jobs, pairs))
+
+
+def _complete(rows: CodedColumns) -> CodedColumns:
+    """The rows that lack no level."""
+    return rows.take(np.all(rows.codes >= 0, axis=0)) if rows.incomplete.any() else rows
 
 
 def _cutter(data: Any, numeric: Any, target: str | None, columns: Sequence[str], weights: Any) -> Discretizer | None:

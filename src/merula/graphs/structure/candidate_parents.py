@@ -13,54 +13,9 @@ from numpy.typing import NDArray
 from merula.core.arrays import Array
 from merula.core.compiled import kernel
 from merula.core.threads import thread_count
-from merula.graphs.structure.configurations import Configurations, Index
-
-LANES, FEW_CELLS = 4, 1_024  # small tables are counted in four copies: an addition need not wait for the one before it
+from merula.stats.configurations import Configurations, Index, fill_table
 
 CELLS_PER_THREAD = 2_000_000  # rows × candidates below which a second thread costs more than it saves
-
-
-@kernel
-def _count_complete(
-    base: Index, codes: Index, cardinality: int, table: NDArray[np.int32], lanes: int, size: int
-) -> None:
-    """Count rows without missing cells, row after row into the next of the tables laid end to end."""
-    rows = len(base)
-    if lanes == 1:
-        for row in range(rows):
-            table[np.int64(base[row]) * cardinality + codes[row]] += 1
-        return
-    whole = rows - rows % 4
-    for row in range(0, whole, 4):
-        table[np.int64(base[row]) * cardinality + codes[row]] += 1
-        table[np.int64(base[row + 1]) * cardinality + codes[row + 1] + size] += 1
-        table[np.int64(base[row + 2]) * cardinality + codes[row + 2] + 2 * size] += 1
-        table[np.int64(base[row + 3]) * cardinality + codes[row + 3] + 3 * size] += 1
-    for row in range(whole, rows):
-        table[np.int64(base[row]) * cardinality + codes[row]] += 1
-
-
-@kernel
-def _count_some(base: Index, codes: Index, cardinality: int, weights: Array, table: Array) -> None:
-    """Add the weights (1 without weights) of the rows that lack neither."""
-    for row in range(len(base)):
-        if base[row] >= 0 and codes[row] >= 0:
-            table[np.int64(base[row]) * cardinality + codes[row]] += weights[row] if len(weights) else 1.0
-
-
-@kernel
-def fill_table(base: Index, codes: Index, cardinality: int, weights: Array, complete: bool, table: Array) -> None:
-    """The counts of base × codes, written into `table`."""
-    table[:] = 0.0
-    if not complete or len(weights):
-        _count_some(base, codes, cardinality, weights, table)
-        return
-    lanes = LANES if len(table) <= FEW_CELLS else 1
-    whole = np.zeros(lanes * len(table), dtype=np.int32)
-    _count_complete(base, codes, cardinality, whole, lanes, len(table))
-    for lane in range(lanes):
-        for cell in range(len(table)):
-            table[cell] += whole[lane * len(table) + cell]
 
 
 @kernel

@@ -11,7 +11,7 @@ import numpy as np
 from merula.core.checks import one_of
 from merula.data.encode.columns import CodedColumns
 from merula.graphs.structure.equivalence import Marks
-from merula.graphs.structure.gaussian_score import standardised
+from merula.graphs.structure.gaussian_score import spread_of
 from merula.graphs.structure.graph import Arc, Graph, arcs_of, build_graph, find_cycle
 
 
@@ -128,7 +128,7 @@ def _is_idle(rows: CodedColumns, index: int) -> bool:
     name = rows.names[index]
     if rows.levels[index] is None:
         values = rows.values[name] if rows.weights is None else rows.values[name][rows.weights > 0]
-        return not np.nanmax(np.abs(standardised(values, None).values), initial=0.0) > 0
+        return not spread_of(values, None) > 0
     codes = rows.codes[index] if rows.weights is None else rows.codes[index][rows.weights > 0]
     return int((np.bincount(codes[codes >= 0]) > 0).sum()) < 2
 

@@ -1,126 +1,81 @@
-"""Numeric children of discrete and numeric parents: one linear regression for each configuration of the discrete ones."""
+"""Numeric children of discrete and numeric parents: one linear regression for each configuration of the discrete ones.
+
+The same regressions score a structure and fit its nodes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from merula.core.arrays import Array
 from merula.core.compiled import kernel
-from merula.data.encode.columns import CodedColumns
-from merula.graphs.structure.configurations import (
-    NO_WEIGHTS,
-    Configurations,
-    Index,
-    configurations,
-    most_cells,
-    renumbered,
-)
+from merula.data.encode import CodedColumns
+from merula.graphs.structure.configurations import configurations
+from merula.stats.configurations import NO_WEIGHTS, group_moments, most_cells, renumbered, where_known
 
-FLOOR = 1e-9  # the smallest variance, and the smallest share of a parent's own variance, in units of the whole column's
+FLOOR = 1e-9  # the smallest share: of a column's variance as a child, and of a parent's own variance that is left to it
 ROWS_PER_PARAMETER = 2  # a configuration with fewer rows borrows slopes and variance from all together
 LOG_2PI = float(np.log(2 * np.pi))
 
 
-@dataclass(frozen=True, eq=False)
-class Standardised:
-    """A numeric column in units of its own standard deviation from its own mean; NaN for missing."""
+def spread_of(values: Array, weights: Array | None) -> float:
+    """The weighted standard deviation of a column of numbers, NaN for missing; 0 for one that is constant or empty."""
+    index = np.where(np.isnan(values), np.int32(-1), np.int32(0))
+    mass, origin, drift, squares = group_moments(values[None], index, 1, NO_WEIGHTS if weights is None else weights)
+    return spread(float(mass[0]), float((origin + drift)[0, 0]), float(squares[0, 0, 0]))
 
-    values: Array
-    scale: float
 
-
-def standardised(values: Array, weights: Array | None) -> Standardised:
-    """The column less its weighted mean, over its weighted standard deviation (1 for a constant column)."""
-    present = ~np.isnan(values)
-    known = values[present]
-    mass = np.ones(len(known)) if weights is None else weights[present]
-    if not mass.sum() > 0:
-        return Standardised(np.full(len(values), np.nan), 1.0)
-    centred = values - np.average(known, weights=mass)
-    scale = float(np.sqrt(np.average(centred[present] ** 2, weights=mass)))
-    # rounding leaves a constant column some 1e-16 of its own size, which is no spread
-    largest = float(np.abs(known).max(initial=0.0))
-    scale = scale if scale > 1e-14 * largest else 0.0
-    return Standardised(centred / scale if scale else np.where(present, 0.0, np.nan), scale or 1.0)
+def spread(mass: float, mean: float, squares: float) -> float:
+    """The standard deviation of a column, 0 where it is but the rounding of a constant."""
+    deviation = float(np.sqrt(squares / mass)) if mass > 0 else 0.0
+    return deviation if deviation > 1e-14 * abs(mean) else 0.0
 
 
 def gaussian_log_likelihood(
     rows: CodedColumns,
-    columns: dict[str, Standardised],
+    spreads: Mapping[str, float],
     child: int,
     parents: Sequence[int],
     beside: int | None = None,
 ) -> tuple[float, float]:
     """The largest log likelihood of a numeric child given its parents, and the weight of the rows complete in them.
 
-    log likelihood = Σ_j −½ n_j log(2π σ²_j) − RSS_j / (2 σ²_j), σ²_j = max(RSS_j / n_j, 1e-9 · overall variance), where
-    RSS_j is what the regression on the numeric parents leaves within configuration j of the discrete parents. A
-    configuration with fewer than two rows per parameter has its own mean, but the slopes of all together and their
-    variance, RSS over the degrees of freedom left (the whole column's variance where none is left). With `beside`, only
-    rows that have a value in that column count.
+    log likelihood = Σ_j −½ n_j log(2π σ²_j) − RSS_j / (2 σ²_j), by the `regressions` within each configuration j of the
+    discrete parents. With `beside`, only rows that have a value in that column count.
     """
-    numeric = [parent for parent in parents if rows.levels[parent] is None]
     discrete = [parent for parent in parents if rows.levels[parent] is not None]
-    names = [rows.names[position] for position in (*numeric, child)]
-    matrix = np.stack([columns[name].values for name in names])
-    known = configurations(rows, discrete)
-    if beside is not None:
-        known = Configurations(np.where(rows.missing(rows.names[beside]), np.int32(-1), known.index), known.size)
-    groups = _groups(known, matrix)
+    numeric = sorted(rows.names[parent] for parent in parents if rows.levels[parent] is None)
+    names = [*numeric, rows.names[child]]
+    matrix = np.stack([rows.values[name] for name in names])
+    known = where_known(configurations(rows, discrete, beside), np.isnan(matrix).any(axis=0))
+    if known.size * len(matrix) ** 2 > most_cells(rows.count):
+        known = renumbered(known.index)
     weights = NO_WEIGHTS if rows.weights is None else rows.weights
-    masses, scatter = _scatter(matrix, groups.index, groups.size, weights)
-    total = float(masses.sum())
-    if not total > 0:
-        return 0.0, 0.0
-    return float(_log_likelihood(masses, scatter)) - total * float(np.log(columns[names[-1]].scale)), total
+    masses, _, _, scatter = group_moments(matrix, known.index, known.size, weights)
+    scatter, units = in_units(scatter, [spreads[name] for name in names])
+    _, variances, left = regressions(masses, scatter)
+    met, total = masses > 0, float(masses.sum())
+    terms = masses[met] * (LOG_2PI + np.log(variances[met])) + left[met] / variances[met]
+    return -0.5 * float(terms.sum()) - total * float(np.log(units[-1])), total
 
 
-def _groups(known: Configurations, matrix: Array) -> Configurations:
-    """The configurations without the rows where a number is missing; renumbered where their moments would outgrow the rows."""
-    index = np.where(np.isnan(matrix).any(axis=0), np.int32(-1), known.index)
-    if known.size * len(matrix) ** 2 <= most_cells(matrix.shape[1]):
-        return Configurations(index, known.size)
-    return renumbered(index)
-
-
-@kernel
-def _scatter(matrix: Array, index: Index, size: int, weights: Array) -> tuple[Array, Array]:
-    """The weight of each group, and its sums of products around its own means: first the means, then the products."""
-    width, rows = matrix.shape
-    masses, means = np.zeros(size), np.zeros((size, width))
-    for row in range(rows):
-        if index[row] >= 0:
-            weight = weights[row] if len(weights) else 1.0
-            masses[index[row]] += weight
-            for column in range(width):
-                means[index[row], column] += weight * matrix[column, row]
-    for group in range(size):
-        for column in range(width):
-            means[group, column] = means[group, column] / masses[group] if masses[group] > 0 else 0.0
-    scatter = np.zeros((size, width, width))
-    for row in range(rows):
-        if index[row] >= 0:
-            group, weight = index[row], weights[row] if len(weights) else 1.0
-            for one in range(width):
-                left = weight * (matrix[one, row] - means[group, one])
-                for other in range(one + 1):
-                    scatter[group, one, other] += left * (matrix[other, row] - means[group, other])
-    for group in range(size):
-        for one in range(width):
-            for other in range(one):
-                scatter[group, other, one] = scatter[group, one, other]
-    return masses, scatter
+def in_units(scatter: Array, spreads: Sequence[float]) -> tuple[Array, Array]:
+    """The scatter of columns in units of their standard deviations, and the units: a constant has none, and counts in ones."""
+    deviations = np.array(spreads)
+    units = np.where(deviations > 0, deviations, 1.0)
+    scaled = np.where(deviations > 0, 1.0 / units, 0.0)
+    return scatter * scaled[:, None] * scaled, units
 
 
 @kernel
 def _regress(scatter: Array, slopes: Array) -> float:
     """The sum of squares that the last column keeps after regression on the others; their slopes are written.
 
-    Gauss–Jordan with the parents as pivots; a parent that the earlier ones explain but for 1e-9 of its variance is
-    skipped, so that copies of a column do no harm.
+    Gauss–Jordan with the parents as pivots; a parent that the earlier ones explain but for 1e-9 of the variance that it
+    has here is skipped, so that copies of a column do no harm, and outliers elsewhere do none either. Which of two copies
+    is skipped depends on their order: it is that of their names.
     """
     work = scatter.copy()
     last = len(work) - 1
@@ -153,26 +108,25 @@ def _residual(scatter: Array, slopes: Array) -> float:
 
 
 @kernel
-def _log_likelihood(masses: Array, scatter: Array) -> float:
-    """Σ over groups of the normal log likelihood, in units of the standardised child."""
-    width = scatter.shape[1]
-    enough = ROWS_PER_PARAMETER * (width + 1)
-    pooled, mass = np.zeros((width, width)), 0.0
-    for group in range(len(masses)):
+def regressions(masses: Array, scatter: Array) -> tuple[Array, Array, Array]:
+    """For each configuration: least-squares slopes of the last column on the others, its variance, and RSS.
+
+    variance = max(RSS / n, 1e-9), in units of the whole column's. A configuration with fewer than two rows per parameter
+    has the slopes of all together and their variance: RSS over the degrees of freedom left (1 where none is left).
+    """
+    size, width = scatter.shape[:2]
+    slopes, variances, left = np.zeros((size, width - 1)), np.zeros(size), np.zeros(size)
+    pooled, shared = np.zeros((width, width)), np.zeros(width - 1)
+    for group in range(size):
         pooled += scatter[group]
-        mass += masses[group]
-    shared, own = np.zeros(width - 1), np.zeros(width - 1)
     rest = _regress(pooled, shared)
-    spare = mass - (masses > 0).sum() - (width - 1)  # degrees of freedom that the means and slopes leave
+    spare = masses.sum() - (masses > 0).sum() - (width - 1)  # degrees of freedom that the means and slopes leave
     shared_variance = max(rest / spare, FLOOR) if spare >= 1 else 1.0
-    total = 0.0
-    for group in range(len(masses)):
-        if masses[group] <= 0:
-            continue
-        if masses[group] >= enough:
-            left = _regress(scatter[group], own)
-            variance = max(left / masses[group], FLOOR)
+    for group in range(size):
+        if masses[group] >= ROWS_PER_PARAMETER * (width + 1):
+            left[group] = _regress(scatter[group], slopes[group])
+            variances[group] = max(left[group] / masses[group], FLOOR)
         else:
-            left, variance = _residual(scatter[group], shared), shared_variance
-        total -= 0.5 * (masses[group] * (LOG_2PI + np.log(variance)) + left / variance)
-    return total
+            slopes[group] = shared
+            left[group], variances[group] = _residual(scatter[group], shared), shared_variance
+    return slopes, variances, left

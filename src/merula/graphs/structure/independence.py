@@ -11,9 +11,9 @@ from scipy.special import chdtrc
 from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.core.compiled import kernel
-from merula.data.encode.columns import CodedColumns
-from merula.graphs.structure.candidate_parents import fill_table
-from merula.graphs.structure.configurations import NO_WEIGHTS, configurations, count_cells, extended, most_cells
+from merula.data.encode import CodedColumns
+from merula.graphs.structure.configurations import configurations
+from merula.stats.configurations import count_cells, count_table, extended, most_cells
 
 TESTS = ("chi2", "g2")
 
@@ -66,10 +66,8 @@ def deviation(rows: CodedColumns, one: int, other: int, given: Sequence[int], te
     width = int(rows.cardinalities[other])
     fits = base.size == strata.size * rows.cardinalities[one] and 0 < base.size * width <= most_cells(rows.count)
     if fits:
-        table = np.empty(base.size * width)
         complete = not rows.incomplete[[one, other, *given]].any()
-        weights = NO_WEIGHTS if rows.weights is None else rows.weights
-        fill_table(base.index, rows.codes[other], width, weights, complete, table)
+        table = count_table(base, rows.codes[other], width, rows.weights, complete).ravel()
         chi2, g2, degrees = _dense_test(table, strata.size, int(rows.cardinalities[one]), width)
     else:
         chi2, g2, degrees = _sparse_test(rows, one, other, given)

@@ -129,25 +129,25 @@ def learn(
     >>> learn(code_columns(table), required=[("sky", "rain")])
     {'sky': (), 'rain': ('sky',)}
     """
-    given = {key: value for key, value in locals().items() if key not in ("rows", "method")}
-    one_of(method, METHODS, "method")
-    options = {key: value for key, value in given.items() if not (value is None or _is_empty(value))}
-    _check_heeded(method, options)
+    options = heeded(method, {key: value for key, value in locals().items() if key not in ("rows", "method")})
     ordered = rows.select(sorted(rows.names))
     rules = read_constraints(ordered, **_some(options, "required", "forbidden", "tiers", "max_parents"))
     found = METHODS[method].learn(ordered, rules, options)
     return {name: found[name] for name in rows.names}
 
 
-def _is_empty(value: Any) -> bool:
-    return isinstance(value, Collection) and not isinstance(value, str) and len(value) == 0
-
-
-def _check_heeded(method: str, options: Iterable[str]) -> None:
-    """An option that would change nothing is an error."""
+def heeded(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that were given; one that would change nothing is an error."""
+    one_of(method, METHODS, "method")
+    options = {key: value for key, value in given.items() if not (value is None or _is_empty(value))}
     for option in options:
         if option not in METHODS[method].options:
             homes = [f"{name!r}" for name, other in METHODS.items() if option in other.options]
             raise ValueError(
                 f"{option}= does nothing with method={method!r}; leave it out, or use method={' or '.join(homes)}"
             )
+    return options
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, Collection) and not isinstance(value, str) and len(value) == 0

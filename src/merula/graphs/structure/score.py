@@ -11,19 +11,12 @@ import numpy as np
 
 from merula.core.arrays import Array
 from merula.core.checks import as_float, one_of
-from merula.data.encode.columns import CodedColumns
+from merula.data.encode import CodedColumns
 from merula.graphs.structure.candidate_parents import each_part, extension_values, family_value
-from merula.graphs.structure.configurations import (
-    NO_WEIGHTS,
-    Configurations,
-    FamilyCounts,
-    configurations,
-    count_family,
-    extended,
-    most_cells,
-)
-from merula.graphs.structure.gaussian_score import Standardised, gaussian_log_likelihood, standardised
+from merula.graphs.structure.configurations import FamilyCounts, configurations, count_family
+from merula.graphs.structure.gaussian_score import gaussian_log_likelihood, spread_of
 from merula.graphs.structure.graph import AnyGraph, topological_order
+from merula.stats.configurations import NO_WEIGHTS, Configurations, extended, most_cells
 
 MOST_CONFIGURATIONS = 1e300
 DEFAULT_SAMPLE_SIZE = 1.0  # the equivalent sample size of BDeu unless another is asked for
@@ -187,9 +180,9 @@ class Scorer:
         return [max(int(count), 1) for count in self.rows.cardinalities]
 
     def _numeric(self, child: int, parents: Sequence[int], beside: int | None) -> float:
-        likelihood, total = gaussian_log_likelihood(self.rows, self.columns, child, parents, beside)
+        likelihood, total = gaussian_log_likelihood(self.rows, self.spreads, child, parents, beside)
         if not total > 0:  # nothing to learn from: what the child alone would say
-            likelihood, total = gaussian_log_likelihood(self.rows, self.columns, child, ())
+            likelihood, total = gaussian_log_likelihood(self.rows, self.spreads, child, ())
         numeric = sum(self.rows.levels[parent] is None for parent in parents)
         parameters = self._configured(parents) * (numeric + 2)
         return float(self._penalised(np.array([likelihood]), np.array([total]), np.array([parameters]))[0])
@@ -201,9 +194,9 @@ class Scorer:
         return PENALISED[self.score](Evidence(scaled, parameters, n))
 
     @cached_property
-    def columns(self) -> dict[str, Standardised]:
-        """The numeric columns in units of their own."""
-        return {name: standardised(values, self.rows.weights) for name, values in self.rows.values.items()}
+    def spreads(self) -> dict[str, float]:
+        """The standard deviation of each numeric column."""
+        return {name: spread_of(values, self.rows.weights) for name, values in self.rows.values.items()}
 
 
 def build_scorer(

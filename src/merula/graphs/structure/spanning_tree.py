@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from merula.core.arrays import Array
 from merula.core.checks import one_of
-from merula.core.compiled import kernel
-from merula.core.threads import for_each_block
-from merula.data.encode.columns import CodedColumns
-from merula.graphs.structure.candidate_parents import fill_table
-from merula.graphs.structure.configurations import NO_WEIGHTS, Cells, Index, configurations, count_cells, most_cells
+from merula.data.encode import CodedColumns
 from merula.graphs.structure.graph import Graph
 from merula.show.progress import progress_bar
+from merula.stats.pairs import PairCounts
 
 DIGITS = 12  # information is compared rounded to this many decimals
 
@@ -42,20 +38,24 @@ def chow_liu(
     >>> chow_liu(rows, root="smoke")
     {'fire': ('smoke',), 'smoke': ()}
     """
-    information = pair_information(rows, given, progress, n_jobs)
-    names = [name for name in rows.names if name != given]
+    return tree_of_pairs(count_pairs(rows, given, progress, n_jobs), root)
+
+
+def tree_of_pairs(pairs: PairCounts, root: str | None = None) -> Graph:
+    """The same tree from counts of pairs, conditional on their classes."""
+    names = sorted(pairs.columns)
     if root is not None:
         one_of(root, names, "root")
-    near = _spanning_tree(rows, sorted(names), information.round(DIGITS))
-    directed = _directed(near, sorted(names) if root is None else [root, *sorted(names)])
-    return {name: directed[name] for name in names}
+    order = [pairs.columns.index(name) for name in names]
+    near = _spanning_tree(names, pairs.information()[np.ix_(order, order)].round(DIGITS))
+    directed = _directed(near, names if root is None else [root, *names])
+    return {name: directed[name] for name in pairs.columns}
 
 
-def _spanning_tree(rows: CodedColumns, names: list[str], information: Array) -> dict[str, list[str]]:
+def _spanning_tree(names: list[str], information: Array) -> dict[str, list[str]]:
     """The neighbours of each column in the largest spanning tree (Kruskal, 1956)."""
-    indices = np.array([rows.positions[name] for name in names], dtype=np.int64)
     one, other = np.triu_indices(len(names), 1)
-    weights = information[indices[one], indices[other]]
+    weights = information[one, other]
     group = list(range(len(names)))
 
     def leader(member: int) -> int:
@@ -106,123 +106,28 @@ def pair_information(
     >>> pair_information(rows).round(6).tolist()
     [[0.0, 0.693147], [0.693147, 0.0]]
     """
-    _check_discrete(rows)
-    if given is not None:
-        one_of(given, rows.names, "given")
-    classes = [] if given is None else [rows.positions[given]]
-    others = [index for index in range(len(rows.names)) if index not in classes]
+    pairs = count_pairs(rows, given, progress, n_jobs)
+    indices = [rows.positions[name] for name in pairs.columns]
     information = np.zeros((len(rows.names), len(rows.names)))
-
-    with progress_bar(len(others), progress) as step:
-
-        def one_with_all(start: int) -> Array:
-            found = _information_with(rows, classes, others[start], others[start + 1 :])
-            step(rows.names[others[start]])
-            return found
-
-        for start, found in enumerate(for_each_block(one_with_all, len(others), n_jobs, 1)):
-            information[others[start], others[start + 1 :]] = found
-    total: Array = information + information.T
-    return total
+    information[np.ix_(indices, indices)] = pairs.information()
+    return information
 
 
-def _check_discrete(rows: CodedColumns) -> None:
+def count_pairs(
+    rows: CodedColumns, given: str | None = None, progress: bool | None = None, n_jobs: int | None = None
+) -> PairCounts:
+    """The counts of all pairs of columns, in each class of the column `given`; an error where one is numeric."""
     for name in rows.names:
         if rows.is_numeric(name):
             raise ValueError(
                 f"column {name!r} is numeric, and mutual information is counted from levels; discretise it, leave it out, or use method='hill-climb'"
             )
-
-
-def _information_with(rows: CodedColumns, classes: list[int], one: int, others: list[int]) -> Array:
-    """The information between one column and each of the others."""
-    base = configurations(rows, [*classes, one])
-    sizes = rows.cardinalities
-    strata = int(sizes[classes[0]]) if classes else 1
-    cells = base.size * sizes[others]
-    plain = base.size == strata * sizes[one]  # not renumbered
-    fits = (cells > 0) & (cells <= most_cells(rows.count)) if plain else np.zeros(len(others), dtype=np.bool_)
-    found = np.zeros(len(others))
-    for position in np.flatnonzero(~fits & (cells > 0)).tolist():
-        found[position] = _sparse_information(rows, classes, one, others[position])
-    candidates = np.array(others, dtype=np.int64)[fits]
-    complete = ~rows.incomplete[candidates] & (not rows.incomplete[[*classes, one]].any())
-    weights = NO_WEIGHTS if rows.weights is None else rows.weights
-    if len(candidates):
-        found[fits] = _dense_information(
-            base.index, base.size, strata, rows.codes, sizes, candidates, complete, weights
-        )
-    return found
-
-
-def _sparse_information(rows: CodedColumns, classes: list[int], one: int, other: int) -> float:
-    """The same from the cells that occur, where a table of all would outgrow the rows."""
-    # one column's levels renumbered within each class, so that its number tells the class too
-    left = configurations(rows, [*classes, one])
-    right = configurations(rows, [*classes, other])
-    strata = configurations(rows, classes)
-    cells = count_cells(left, right.index, right.size, rows.weights)
-    total = float(cells.counts.sum())
-    if not total > 0:
-        return 0.0
-    ones, others = _sums(cells.left, cells.counts), _sums(cells.right, cells.counts)
-    stratum = np.zeros(left.size, dtype=np.int64)
-    known = left.index >= 0
-    stratum[left.index[known]] = strata.index[known]
-    masses = _sums(stratum[cells.left], cells.counts)
-    return _information(cells, ones[cells.left], others[cells.right], masses[stratum[cells.left]]) / total
-
-
-def _sums(numbers: NDArray[np.int64], counts: Array) -> Array:
-    """How much each number counts in all."""
-    return np.bincount(numbers, counts).astype(np.float64)
-
-
-def _information(cells: Cells, ones: Array, others: Array, masses: Array) -> float:
-    terms = cells.counts * (np.log(cells.counts / ones) - np.log(others / masses))
-    return max(float(terms.sum()), 0.0)
-
-
-@kernel
-def _table_information(table: Array, strata: int, left: int, right: int) -> float:
-    """Σ_c Σ_xy n_cxy log(n_cxy n_c / (n_cx n_cy)) / n; cells of 0 add nothing."""
-    ones, others = np.empty(left), np.empty(right)
-    information, total = 0.0, 0.0
-    for stratum in range(strata):
-        ones[:] = 0.0
-        others[:] = 0.0
-        mass, start = 0.0, stratum * left * right
-        for one in range(left):
-            for other in range(right):
-                count = table[start + one * right + other]
-                ones[one] += count
-                others[other] += count
-                mass += count
-        for one in range(left):
-            for other in range(right):
-                count = table[start + one * right + other]
-                if count > 0:
-                    information += count * (np.log(count / ones[one]) - np.log(others[other] / mass))
-        total += mass
-    return max(information / total, 0.0) if total > 0 else 0.0
-
-
-@kernel
-def _dense_information(
-    base: Index,
-    base_size: int,
-    strata: int,
-    codes: Index,
-    cardinalities: NDArray[np.int64],
-    candidates: NDArray[np.int64],
-    complete: NDArray[np.bool_],
-    weights: Array,
-) -> Array:
-    """The information between the column that `base` numbers (within each stratum) and each candidate."""
-    found = np.empty(len(candidates))
-    for number in range(len(candidates)):
-        right = cardinalities[candidates[number]]
-        table = np.empty(base_size * right)
-        fill_table(base, codes[candidates[number]], right, weights, complete[number], table)
-        found[number] = _table_information(table, strata, base_size // strata, right)
-    return found
+    where = None if given is None else rows.positions[one_of(given, rows.names, "given")]
+    others = [index for index in range(len(rows.names)) if index != where]
+    levels = [rows.levels[index] or () for index in others]
+    classes = np.zeros(rows.count, dtype=np.int32) if where is None else rows.codes[where]
+    zero = PairCounts.zero(
+        [rows.names[index] for index in others], 1 if where is None else int(rows.cardinalities[where])
+    )
+    with progress_bar(len(others), progress) as step:
+        return zero.add_codes(levels, np.ascontiguousarray(rows.codes[others]), classes, rows.weights, n_jobs, step)

@@ -1,0 +1,191 @@
+"""Families of columns: the weight of each configuration of their labels, or the moments of numbers within each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core.arrays import Array
+from merula.data.encode import Encoded, Target
+from merula.data.schema import Label
+from merula.stats.configurations import NO_WEIGHTS, Index, count_table, group_moments, numbered, where_known
+from merula.stats.counts import ClassCounts
+from merula.stats.distinct_rows import labelled_codes, unite_labels
+from merula.stats.merging import exact_sum
+from merula.stats.moments import FullMoments
+
+Labels = Mapping[str, Sequence[Label]]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Columns that are counted together, the child last: those with labels, then numbers."""
+
+    discrete: tuple[str, ...]
+    numeric: tuple[str, ...] = ()
+
+    @property
+    def child(self) -> str:
+        """The column whose family it is."""
+        return (*self.discrete, *self.numeric)[-1]
+
+    def shape(self, labels: Labels) -> tuple[int, ...]:
+        """The number of labels of each discrete column."""
+        return tuple(len(labels[name]) for name in self.discrete)
+
+    def zero(self, groups: int) -> ClassCounts | FullMoments:
+        """Nothing counted yet in any of so many groups."""
+        return FullMoments.zero(self.numeric, groups) if self.numeric else ClassCounts.zero((), groups)
+
+    @classmethod
+    def of(cls, columns: Sequence[str], numeric: Collection[str] = ()) -> Family:
+        """The family of these columns, some of which are numbers."""
+        discrete = tuple(name for name in columns if name not in numeric)
+        return cls(discrete, tuple(name for name in columns if name in numeric))
+
+
+@dataclass(frozen=True, eq=False)
+class Families:
+    """For each family the weight of its configurations, or the moments of its numbers within each: of the rows complete in it.
+
+    The classes of ``within[k]`` are those of the target together with the configurations of ``families[k].discrete``: class
+    by class, the last column running fastest. So they merge as any weights and moments do.
+
+    Examples
+    --------
+    >>> from merula.data.encode import encode_rows, encode_target, infer_schema
+    >>> from merula.data.table import open_table
+    >>> import pandas as pd
+    >>> table = open_table(pd.DataFrame({"rain": ["no", "yes", "yes"], "wet": ["no", "yes", "no"]}))
+    >>> rows = encode_rows(table, infer_schema(table)[0], True, "rows")
+    >>> found = Families.zero(["wet"], 1, parents=["rain"]).update(rows, encode_target([0, 0, 0], 3))
+    >>> found.table("wet").tolist()
+    [[[1.0, 0.0], [1.0, 1.0]]]
+    """
+
+    families: tuple[Family, ...]
+    labels: Labels
+    classes: int
+    within: tuple[ClassCounts | FullMoments, ...]
+
+    @classmethod
+    def zero(
+        cls, columns: Sequence[str], classes: int, /, parents: Sequence[str] = (), numeric: Collection[str] = ()
+    ) -> Families:
+        """Nothing counted yet of each of these columns given the same parents; `numeric` names those that are numbers."""
+        return cls.of([Family.of((*parents, name), numeric) for name in columns], classes)
+
+    @classmethod
+    def of(cls, families: Sequence[Family], classes: int) -> Families:
+        """Nothing counted yet of these families."""
+        labels: Labels = {name: () for family in families for name in family.discrete}
+        within = tuple(family.zero(0 if family.discrete else classes) for family in families)
+        return cls(tuple(families), labels, classes, within)
+
+    def part(self, child: str) -> Any:
+        """What was counted of one child: weights or moments of class × configuration."""
+        return next(part for family, part in zip(self.families, self.within, strict=True) if family.child == child)
+
+    def table(self, child: str) -> Array:
+        """The weights of one family: an axis for the classes, and one for each of its discrete columns."""
+        family = next(family for family in self.families if family.child == child)
+        weight: Array = self.part(child).weight
+        return weight.reshape(self.classes, *family.shape(self.labels))
+
+    def update(self, rows: Encoded, target: Target) -> Families:
+        """See `Statistic.update`."""
+        names = list(self.labels)
+        met, cells = labelled_codes(rows, names) if names else ((), np.zeros((len(rows), 0), dtype=np.int32))
+        labels, codes = dict(zip(names, met, strict=True)), dict(zip(names, np.ascontiguousarray(cells.T), strict=True))
+        lacking = {name for name, column in codes.items() if (column < 0).any()}
+        within: list[ClassCounts | FullMoments] = []
+        for family in self.families:
+            columns = [target.codes.astype(np.int32), *(codes[name] for name in family.discrete)]
+            sizes = (self.classes, *family.shape(labels))
+            if family.numeric:
+                within.append(moments_within(rows, family.numeric, columns, sizes, target.weights))
+            else:
+                known = numbered(columns[:-1], sizes[:-1], len(rows))
+                complete = lacking.isdisjoint(family.discrete)
+                table = count_table(known, columns[-1], sizes[-1], target.weights, complete)
+                within.append(ClassCounts(table.ravel()))
+        return self + Families(self.families, labels, self.classes, tuple(within))
+
+    def __add__(self, other: Families) -> Families:
+        labels = {name: unite_labels(mine, other.labels[name])[0] for name, mine in self.labels.items()}
+        pairs = zip(self.over(labels).within, other.over(labels, self.families).within, strict=True)
+        within: Any = tuple(mine + theirs for mine, theirs in pairs)  # type: ignore[operator]
+        return Families(self.families, labels, self.classes, within)
+
+    def over(self, labels: Labels, families: Sequence[Family] | None = None) -> Families:
+        """The same with these labels, which include its own; and with the columns of the families in this order."""
+        wanted = self.families if families is None else tuple(families)
+        if wanted == self.families and all(labels[name] == known for name, known in self.labels.items()):
+            return self
+        own = {family.child: family for family in self.families}
+        within = []
+        for family in wanted:
+            count = self.classes * int(np.prod(family.shape(labels), dtype=np.int64))
+            moved = self.part(family.child).with_classes(self._positions(own[family.child], family, labels), count)
+            within.append(moved.with_columns(family.numeric))
+        return Families(wanted, {name: labels[name] for name in self.labels}, self.classes, tuple(within))
+
+    def _positions(self, own: Family, wanted: Family, labels: Labels) -> NDArray[np.int64]:
+        """Where each of a family's groups stands when its columns have another order and more labels."""
+        shape = (self.classes, *wanted.shape(labels))
+        grid = np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape)
+        grid = grid.transpose(0, *(1 + wanted.discrete.index(name) for name in own.discrete))
+        where = [unite_labels(labels[name], self.labels[name])[1][:-1] for name in own.discrete]
+        found: NDArray[np.int64] = grid[np.ix_(np.arange(self.classes), *where)].ravel()
+        return found
+
+    def with_classes(self, indices: NDArray[np.int64], count: int) -> Families:
+        """See `Statistic.with_classes`."""
+        within: list[Any] = []
+        for part in self.within:
+            cells = len(part.weight) // max(self.classes, 1)
+            grid = np.arange(count * cells).reshape(count, cells)
+            within.append(part.with_classes(grid[indices].ravel(), count * cells))
+        return Families(self.families, self.labels, count, tuple(within))
+
+    def with_columns(self, columns: Sequence[str]) -> Families:
+        """See `Statistic.with_columns`: the families of these children, in this order."""
+        own = {family.child: family for family in self.families}
+        families = tuple(own[name] for name in columns)
+        labels = {name: self.labels[name] for family in families for name in family.discrete}
+        return Families(families, labels, self.classes, tuple(self.part(name) for name in columns))
+
+    def state(self) -> dict[str, Any]:
+        """See `Statistic.state`."""
+        return {
+            "families": [[list(family.discrete), list(family.numeric)] for family in self.families],
+            "labels": {name: list(labels) for name, labels in self.labels.items()},
+            "classes": self.classes,
+            "within": [part.state() for part in self.within],
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Families:
+        """See `Statistic.from_state`."""
+        families = tuple(Family(tuple(discrete), tuple(numeric)) for discrete, numeric in state["families"])
+        labels = {name: tuple(known) for name, known in state["labels"].items()}
+        kinds: list[Any] = [type(family.zero(0)) for family in families]
+        within = tuple(kind.from_state(part) for kind, part in zip(kinds, state["within"], strict=True))
+        return cls(families, labels, state["classes"], within)
+
+
+def moments_within(
+    rows: Encoded, numeric: Sequence[str], codes: Sequence[Index], sizes: Sequence[int], weights: Array | None
+) -> FullMoments:
+    """The moments of numbers within each configuration of some columns, of the rows that lack nothing."""
+    matrix = np.ascontiguousarray(rows.values(numeric).T, dtype=np.float64)
+    known = where_known(numbered(codes, sizes, len(rows)), np.isnan(matrix).any(axis=0))
+    weight, origin, drift, scatter = group_moments(
+        matrix, known.index, known.size, NO_WEIGHTS if weights is None else weights
+    )
+    mean, rest = exact_sum(origin, drift)
+    return FullMoments(tuple(numeric), weight, mean, scatter, rest)

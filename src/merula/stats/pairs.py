@@ -1,0 +1,242 @@
+"""Pairs of columns given the class: which labels meet, and how often; only what was met is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core.arrays import Array
+from merula.core.compiled import kernel
+from merula.core.plain_fields import PlainFields
+from merula.core.threads import for_each_block
+from merula.data.encode import Encoded, Target
+from merula.data.schema import Label
+from merula.stats.base import moved
+from merula.stats.configurations import NO_WEIGHTS, Configurations, Index, count_cells, fill_table, most_cells, numbered
+from merula.stats.counts import ClassCounts
+from merula.stats.distinct_rows import distinct_rows, labelled_codes, sum_rows, unite_labels
+from merula.stats.families import Families, Family
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts(PlainFields):
+    """For every pair of several columns, each with itself too: the labels that meet, and the weight of each class there.
+
+    ``cells[r]`` is the number of the pair (first column by first column, the second from the first on) and the places of
+    both labels among ``labels``; rows are sorted. A row counts in the pairs in which it lacks no cell.
+
+    Examples
+    --------
+    >>> from merula.data.encode import encode_rows, encode_target, infer_schema
+    >>> from merula.data.table import open_table
+    >>> import pandas as pd
+    >>> table = open_table(pd.DataFrame({"rain": ["no", "yes", "yes"], "wet": ["no", "yes", "no"]}))
+    >>> rows = encode_rows(table, infer_schema(table)[0], True, "rows")
+    >>> found = PairCounts.zero(("rain", "wet"), 1).update(rows, encode_target([0, 0, 0], 3))
+    >>> found.cells.tolist(), found.weight.ravel().tolist()
+    ([[0, 0, 0], [0, 1, 1], [1, 0, 0], [1, 1, 0], [1, 1, 1], [2, 0, 0], [2, 1, 1]], [1.0, 2.0, 1.0, 1.0, 1.0, 2.0, 1.0])
+    """
+
+    columns: tuple[str, ...]
+    labels: tuple[Sequence[Label], ...]
+    cells: NDArray[np.int32]
+    weight: Array
+
+    @classmethod
+    def zero(cls, columns: Sequence[str], classes: int) -> PairCounts:
+        """Nothing counted yet."""
+        nothing = np.zeros((0, 3), dtype=np.int32)
+        return cls(tuple(columns), ((),) * len(columns), nothing, np.zeros((0, classes)))
+
+    def update(self, rows: Encoded, target: Target) -> PairCounts:
+        """See `Statistic.update`."""
+        labels, cells = labelled_codes(rows, self.columns)
+        return self.add_codes(labels, np.ascontiguousarray(cells.T), target.codes, target.weights, n_jobs=1)
+
+    def add_codes(
+        self,
+        labels: Sequence[Sequence[Label]],
+        codes: Index,
+        classes: NDArray[Any],
+        weights: Array | None,
+        n_jobs: int | None = None,
+        step: Callable[[str], None] = lambda _: None,
+    ) -> PairCounts:
+        """With rows given as codes added, one column after the other; `step` is told which."""
+        sizes = np.array([len(known) for known in labels], dtype=np.int64)
+        complete: Any = (codes >= 0).all(axis=1)
+        count, whole = self.weight.shape[1], bool((classes >= 0).all())
+        first = np.concatenate([[0], np.cumsum(np.arange(len(codes), 0, -1))])  # pair of each column with itself
+
+        def with_later(one: int) -> tuple[NDArray[np.int32], Array]:
+            base = numbered([classes.astype(np.int32), codes[one]], [count, int(sizes[one])], codes.shape[1])
+            fine = complete[one:] & complete[one] & whole
+            cells, weight = _meetings(base, count, codes[one:], sizes[one:], fine, weights)
+            cells[:, 0] += first[one]
+            step(self.columns[one])
+            return cells, weight
+
+        found = for_each_block(with_later, len(codes), n_jobs, 1)
+        cells, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return self + PairCounts(self.columns, tuple(labels), *_sorted(cells, weight))
+
+    def __add__(self, other: PairCounts) -> PairCounts:
+        if not len(self.cells):
+            return other
+        united = [unite_labels(mine, theirs) for mine, theirs in zip(self.labels, other.labels, strict=True)]
+        theirs = other.cells.copy()
+        for side, columns in enumerate(np.triu_indices(len(self.columns)), start=1):
+            theirs[:, side] = _looked_up([where for _, where in united], columns[other.cells[:, 0]], theirs[:, side])
+        cells, weight = np.concatenate([self.cells, theirs]), np.concatenate([self.weight, other.weight])
+        return PairCounts(self.columns, tuple(labels for labels, _ in united), *_sorted(cells, weight))
+
+    def with_classes(self, indices: NDArray[np.int64], count: int) -> PairCounts:
+        """See `Statistic.with_classes`."""
+        return replace(self, weight=moved(self.weight.T, indices, count).T.copy())
+
+    def with_columns(self, columns: Sequence[str]) -> PairCounts:
+        """See `Statistic.with_columns`."""
+        rank = np.array([columns.index(name) for name in self.columns])
+        pair, cells = self.cells[:, 0], self.cells.copy()
+        one, other = (rank[side][pair] for side in np.triu_indices(len(rank)))
+        turned = one > other
+        cells[turned, 1], cells[turned, 2] = self.cells[turned, 2], self.cells[turned, 1]
+        low, high = np.minimum(one, other), np.maximum(one, other)
+        cells[:, 0] = low * len(rank) - low * (low - 1) // 2 + high - low
+        order = np.lexsort(cells.T[::-1])
+        labels = tuple(self.labels[self.columns.index(name)] for name in columns)
+        return PairCounts(tuple(columns), labels, cells[order], self.weight[order])
+
+    def families(self, families: Sequence[Family]) -> Families:
+        """The counts of families of one or two of its columns, from rows that lacked no cell."""
+        labels = dict(zip(self.columns, self.labels, strict=True))
+        within = tuple(ClassCounts(self._table(family.discrete, family.shape(labels)).ravel()) for family in families)
+        known = {name: labels[name] for family in families for name in family.discrete}
+        return Families(tuple(families), known, self.weight.shape[1], within)
+
+    def _table(self, names: Sequence[str], shape: Sequence[int]) -> Array:
+        """The weights of one column, or of two: classes × the labels of each."""
+        places = [self.columns.index(name) for name in names]
+        one, other, d = min(places), max(places), len(self.columns)
+        pair = one * d - one * (one - 1) // 2 + other - one
+        some = slice(*np.searchsorted(self.cells[:, 0], [pair, pair + 1]))
+        table = np.zeros((self.weight.shape[1], *shape))
+        where: Any = self.cells[some, 1:].T[:: -1 if places[0] > places[-1] else 1]
+        table[(slice(None), *where[: len(places)])] = self.weight[some].T
+        return table
+
+    def information(self) -> Array:
+        """I(one; other given the class) in nats for every pair of columns: symmetric, 0 on the diagonal.
+
+        I = Σ P(x, y, c) log(P(x, y | c) / (P(x | c) P(y | c))), with P from the rows complete in the pair.
+        """
+        d = len(self.columns)
+        one, other = np.triu_indices(d)
+        pair, left, right = self.cells.T
+        sizes = np.array([len(known) for known in self.labels], dtype=np.int64)
+        left, right = (
+            (np.cumsum(sizes[side]) - sizes[side])[pair] + place for side, place in ((one, left), (other, right))
+        )
+        told, total = np.zeros(len(one)), np.zeros(len(one))
+        for counts in self.weight.T:
+            ones, others = np.bincount(left, counts)[left], np.bincount(right, counts)[right]
+            masses, met = np.bincount(pair, counts, minlength=len(one)), counts > 0
+            ratio = np.log(counts[met] / ones[met]) - np.log(others[met] / masses[pair[met]])
+            told += np.bincount(pair[met], counts[met] * ratio, minlength=len(one))
+            total += masses
+        found = np.zeros((d, d))
+        found[one, other] = np.maximum(told / np.where(total > 0, total, 1.0), 0.0) * (one < other)
+        return found + found.T
+
+
+def _sorted(cells: NDArray[np.int32], weight: Array) -> tuple[NDArray[np.int32], Array]:
+    """Each row once, in order, with the weight of all its copies."""
+    if _ascend(cells):
+        return cells, weight
+    first, groups = distinct_rows(cells)
+    return cells[first], sum_rows(weight, groups, len(first))
+
+
+def _looked_up(tables: Sequence[NDArray[Any]], which: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
+    """``tables[which[r]][places[r]]`` for every r."""
+    starts = np.cumsum([0, *(len(table) for table in tables)])
+    found: NDArray[Any] = np.concatenate(tables)[starts[which] + places]
+    return found
+
+
+@kernel
+def _ascend(cells: NDArray[np.int32]) -> bool:
+    """True when every row comes after the one before it, so that all differ."""
+    for row in range(1, len(cells)):
+        column = 0
+        while column < cells.shape[1] - 1 and cells[row, column] == cells[row - 1, column]:
+            column += 1
+        if cells[row, column] <= cells[row - 1, column]:
+            return False
+    return True
+
+
+@kernel
+def _fill_tables(
+    base: Index,
+    codes: Index,
+    sizes: NDArray[np.int64],
+    complete: NDArray[np.bool_],
+    weights: Array,
+    starts: NDArray[np.int64],
+    tables: Array,
+) -> None:
+    """The counts of base × each column in turn, laid end to end."""
+    for other in range(len(codes)):
+        if starts[other + 1] > starts[other]:
+            table = tables[starts[other] : starts[other + 1]]
+            fill_table(base, codes[other], sizes[other], weights, complete[other], table)
+
+
+@kernel
+def _write_cells(
+    tables: Array, starts: NDArray[np.int64], sizes: NDArray[np.int64], cells: NDArray[np.int32], weight: Array
+) -> None:
+    """The entries that are not 0 as rows: which table, the first column's label, the other's, and the weight of the class."""
+    row = 0
+    for other in range(len(sizes)):
+        for place in range(starts[other], starts[other + 1]):
+            if tables[place] != 0.0:
+                left = (place - starts[other]) // sizes[other]
+                cells[row, 0] = other
+                cells[row, 1] = left % sizes[0]
+                cells[row, 2] = (place - starts[other]) % sizes[other]
+                weight[row, left // sizes[0]] = tables[place]
+                row += 1
+
+
+def _meetings(
+    base: Configurations,
+    classes: int,
+    codes: Index,
+    sizes: NDArray[np.int64],
+    complete: NDArray[np.bool_],
+    weights: Array | None,
+) -> tuple[NDArray[np.int32], Array]:
+    """Where the first column, numbered within each class by `base`, meets itself and each of the others; and how often."""
+    fits = base.size * sizes <= most_cells(codes.shape[1])
+    starts = np.concatenate([[0], np.cumsum(np.where(fits, base.size * sizes, 0))])
+    tables = np.empty(starts[-1])
+    _fill_tables(base.index, codes, sizes, complete, NO_WEIGHTS if weights is None else weights, starts, tables)
+    wide = {
+        other: count_cells(base, codes[other], int(sizes[other]), weights) for other in np.flatnonzero(~fits).tolist()
+    }
+    row = np.count_nonzero(tables)
+    total = row + sum(len(found.counts) for found in wide.values())
+    cells, weight = np.empty((total, 3), dtype=np.int32), np.zeros((total, classes))
+    _write_cells(tables, starts, sizes, cells, weight)
+    for other, found in wide.items():
+        rows = np.arange(row, row + len(found.counts))
+        label, left = np.divmod(found.left, sizes[0])
+        cells[rows] = np.stack([np.full(len(rows), other), left, found.right], axis=1)
+        weight[rows, label], row = found.counts, row + len(rows)
+    return cells, weight
