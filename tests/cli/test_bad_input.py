@@ -9,7 +9,8 @@ import zipfile
 import pytest
 
 import merula as mr
-from merula.cli.console import one_line
+from merula.cli.console import OPTIONS, typed
+from merula.core.errors import InPython, Option
 
 BAD_INPUT, FAILED = 2, 1
 SHELL = [sys.executable, "-W", "error", "-m", "merula"]
@@ -265,14 +266,40 @@ def test_groups_that_are_missing(merula):
     check(result, BAD_INPUT, "--groups is 'sex'", "missing in 11 of 344 rows")
 
 
-def test_an_object_shown_in_a_message_stays_as_it_is():
-    shown = "{'größe': Histogram(bins=10, method='width')} in one"
-    assert one_line(shown) == shown
-    assert one_line("no column 'cv=3'") == "no column 'cv=3'"
-    assert one_line("use score='bic' or 'aic'") == "use --score bic or aic"
-    assert one_line(
-        "max_parents= does nothing with method='chow-liu'; leave it out, or use method='hill-climb' or 'tabu'"
-    ) == ("--max-parents does nothing with --method chow-liu; leave it out, or use --method hill-climb or tabu")
+def test_options_are_written_as_they_are_typed(merula):
+    learn = ("network", "learn", "penguins", "-o", "p.bif")
+    check(
+        merula(*learn, "--method", "chow-liu", "--max-parents", "2"),
+        BAD_INPUT,
+        "--max-parents does nothing with --method chow-liu; leave it out, or use --method hill-climb or tabu",
+    )
+    check(merula(*learn, "--score", "k2", "--numeric", "gaussian"), BAD_INPUT, "only .json holds")
+    gaussian = ("network", "learn", "penguins", "-o", "p.json", "--numeric", "gaussian", "--score")
+    check(merula(*gaussian, "k2"), BAD_INPUT, "which --score k2 cannot count; use --score bic, or discretise it")
+
+
+def test_what_python_alone_can_do_is_left_out(merula):
+    result = merula("evaluate", "penguins", "-t", "species", "--cv", "200")
+    check(result, BAD_INPUT, "--cv 200 folds, but the largest class ('Adelie') has 152 rows; use --cv 152 or fewer")
+    assert "sklearn" not in result.stderr
+
+
+def test_names_and_values_stay_as_they_are(merula, folder):
+    rows = "".join(f"{i},{'wren' if i % 2 else 'tit'}\n" for i in range(40))
+    (folder / "t.csv").write_text("score='bic',bird\n" + rows)
+    result = merula("fit", "t.csv", "-t", "bird", "--kinds", "score='bic'=text", "-m", "neighbors")
+    assert result.exit_code in (0, BAD_INPUT)
+    assert "--score" not in result.stderr
+
+
+def test_an_option_that_the_command_lacks_is_said_in_words():
+    OPTIONS.set({"kinds"})
+    assert typed(Option("kinds", "ignore", column="it's")) == "--kinds 'it'\"'\"'s=ignore'"
+    assert typed(Option("cv", 5)) == "cv 5"
+    assert typed(Option("equivalent_sample_size")) == "equivalent sample size"
+    assert typed(InPython("X.collect()")) == ""
+    OPTIONS.set({"missing"})  # the words for missing cells, not what is made of them
+    assert typed(Option("missing", "level")) == "missing level"
 
 
 def in_shell(command, folder, **more):

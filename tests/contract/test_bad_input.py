@@ -722,7 +722,7 @@ def test_a_stated_model_has_nothing_to_add_to(model):
 @pytest.mark.parametrize(
     ("smoothing", "words"),
     [
-        (mr.MEstimate(2, 0.5), "p sums to 1.5 over the 3 levels of column '色泽'"),
+        (mr.MEstimate(2, 0.5), "p over the 3 levels of column '色泽' sums to 1.5"),
         (mr.MEstimate(2, {"色泽": [0.5, 0.5]}), "p has shape .2,. for column '色泽'"),
         (mr.MEstimate(2, {"色泽": {"purple": 1.0}}), "p names 'purple', which is .*level of column '色泽'"),
         (mr.MEstimate(2, {"色泽": {"krank": {"pink": 1.0}}}), "column '色泽' no probabilities for class 'gesund'"),

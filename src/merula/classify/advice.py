@@ -41,7 +41,7 @@ ADVISED = {
     "codes": "categorical",
 }
 
-Said = tuple[str, str]
+Said = tuple[str, ...]  # what, the text, words that may mean that a cell is empty
 
 
 class TargetColumnWarning(UserWarning):
@@ -64,13 +64,15 @@ class Remark:
     """One thing worth knowing of one column.
 
     ``what`` is "identifier", "empty", "constant", "text", "codes", "numbers as words", "unread numbers", "unread dates",
-    "missing as words" or "leak"; ``kind`` is what the column would be without the remark.
+    "missing as words" or "leak"; ``kind`` is what the column would be without the remark; ``words`` are those that may mean
+    that a cell is empty.
     """
 
     column: str
     what: str
     text: str
     kind: str
+    words: Sequence[str] = ()
 
 
 def review(table: Table, schema: Schema, target: Target | None, stated: Collection[str] = ()) -> list[Remark]:
@@ -110,7 +112,7 @@ def review(table: Table, schema: Schema, target: Target | None, stated: Collecti
             found = _of_numbers(rows.numeric[column.name], column, some, column.name in stated)
         else:
             continue
-        remarks += [Remark(column.name, *said, column.kind) for said in found]
+        remarks += [Remark(column.name, what, text, column.kind, words) for what, text, *words in found]
     return remarks
 
 
@@ -161,7 +163,7 @@ def _identifier(distinct: int, cells: int) -> Said:
 def _identifying_words(words: Sequence[str], cells: int) -> Said:
     """Words that tell rows apart, or numbers and dates that were taken for words."""
     if others_than_numbers(words) is not None:
-        return "unread numbers", next(_disguised(words))[1]
+        return "unread numbers", *next(_disguised(words))[1:]
     if are_dates(words):
         return "unread dates", f"holds dates written as words ({shown(words)})"
     return _identifier(len(words), cells)
@@ -174,11 +176,12 @@ def _disguised(words: Sequence[str]) -> Iterator[Said]:
         yield (
             "numbers as words",
             f"holds numbers and {shown(others)}" if others else f"holds numbers written as words ({shown(words)})",
+            *meant_missing(others),
         )
         return
     missing = meant_missing(words)
     if missing:
-        yield "missing as words", f"holds {shown(missing)} as a word"
+        yield "missing as words", f"holds {shown(missing)} as a word", *missing
 
 
 # ------------------------------------------------------------------------------------------------------------- numbers

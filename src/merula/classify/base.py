@@ -17,8 +17,8 @@ from merula.classify.family_choice import best_families, score_families
 from merula.classify.fitted import CONDITIONAL, Answer, ComponentTerms, FittedModel
 from merula.classify.plan import Plan, choose_blocks, same_option
 from merula.core.archive import write_state
-from merula.core.arrays import Array
-from merula.core.checks import as_float, one_of
+from merula.core.arrays import Array, as_float
+from merula.core.checks import one_of
 from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior
 from merula.core.notes import Note, warn_of
 from merula.core.threads import thread_count

@@ -10,11 +10,10 @@ import numpy as np
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.plan import stated_plan
-from merula.core.checks import one_of
+from merula.core.checks import check_probabilities, one_of
 from merula.data.encode import encode_target
 from merula.data.schema import sort_labels
 from merula.distributions import JointCategorical, Multinomial, MultivariateGaussian, NegativeBinomial
-from merula.distributions.priors import checked_probabilities
 from merula.graphs.factors import read_columns
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class BayesClassifier(BayesianClassifier):
         array([[0., 1.]])
         """
         columns = read_columns(joint)
-        probabilities = checked_probabilities(columns.pop("probability"), "the joint distribution")
+        probabilities = check_probabilities(columns.pop("probability"), "the joint distribution")
         if target not in columns or len(columns) < 2:
             raise ValueError(
                 f"target is {target!r}, expected one of at least two variables of the joint: {list(columns)}"

@@ -10,7 +10,7 @@ import numpy as np
 from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import FittedModel
 from merula.classify.plan import stated_plan
-from merula.core.checks import one_of
+from merula.core.checks import check_probabilities, one_of
 from merula.core.logspace import safe_log
 from merula.data.encode import encode_target
 from merula.distributions import (
@@ -21,7 +21,6 @@ from merula.distributions import (
     Multinomial,
     NegativeBinomial,
 )
-from merula.distributions.priors import checked_probabilities
 
 if TYPE_CHECKING:
     from merula.graphs.network import BayesianNetwork
@@ -144,7 +143,7 @@ class NaiveBayesClassifier(BayesianClassifier):
         """
         classes = encode_target(list(class_prior), len(class_prior)).classes
         labels = classes.tolist()
-        prior = checked_probabilities([class_prior[label] for label in labels], "class_prior")
+        prior = check_probabilities([class_prior[label] for label in labels], "class_prior")
         if not tables:
             raise ValueError("tables is empty; state P(level given class) for at least one column")
         level_sets, logs = {}, []
@@ -228,7 +227,7 @@ def _stated_table(
             raise ValueError(f"tables[{name!r}] has a row for {label!r}, which class_prior does not name: {classes}")
     levels = tuple(dict.fromkeys(level for label in classes for level in table[label]))
     rows = [
-        checked_probabilities([table[label].get(level, 0.0) for level in levels], f"tables[{name!r}][{label!r}]")
+        check_probabilities([table[label].get(level, 0.0) for level in levels], f"tables[{name!r}][{label!r}]")
         for label in classes
     ]
     return levels, np.stack(rows)

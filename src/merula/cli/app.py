@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from merula.cli import answering, demonstration, learning, networks
+from merula.cli.console import OPTIONS, one_line, phrased
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 INPUT_ERRORS = (ValueError, FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
@@ -40,7 +41,15 @@ class Commands(TyperGroup):
             if hasattr(stream, "reconfigure"):  # a sign that the terminal does not have is shown by its number
                 stream.reconfigure(errors="backslashreplace")
         extra["standalone_mode"] = False
+        OPTIONS.set(_options(self, given))
         sys.exit(exit_code(lambda: super(Commands, self).main(given, prog_name, **extra), "--debug" in given))
+
+
+def _options(command: Any, words: Sequence[str]) -> set[str]:
+    """The options of the command that the words name, as Python would call them."""
+    for word in words:
+        command = getattr(command, "commands", {}).get(word, command)
+    return {name.lstrip("-").replace("-", "_") for parameter in command.params for name in parameter.opts}
 
 
 def exit_code(run: Callable[[], Any], debug: bool) -> int:
@@ -69,10 +78,10 @@ def _told(error: Exception) -> tuple[str, int]:
         return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}", _code(error)
     if isinstance(error, OSError) and error.strerror:
         return f"what was found could not be written: {error.strerror[:1].lower()}{error.strerror[1:]}", FAILED
-    if isinstance(error, INPUT_ERRORS):
-        return " ".join([str(error), *getattr(error, "__notes__", ())]), BAD_INPUT
     if isinstance(error, MemoryError):
-        return f"not enough memory ({error or 'no more could be had'})", FAILED
+        return f"not enough memory ({phrased(error) or 'no more could be had'})", FAILED
+    if isinstance(error, INPUT_ERRORS):
+        return " ".join([phrased(error), *getattr(error, "__notes__", ())]), BAD_INPUT
     return f"{type(error).__name__}: {error}; --debug shows where", FAILED
 
 
@@ -81,8 +90,6 @@ def _code(error: Exception) -> int:
 
 
 def _say(text: str, code: int) -> int:
-    from merula.cli.console import one_line
-
     print(f"error: {one_line(text)}", file=sys.stderr)
     return code
 

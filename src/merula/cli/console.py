@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from merula.core.plain import to_plain
-
-IN_PYTHON = (  # how the library asks for an option, and how the command line does
-    (re.compile(r"(?:say |or )?kinds=\{'([^']*)': '(\w+)'\}"), r"say --kinds '\1=\2'"),
-    # a parameter of an object that is shown, as in Histogram(bins=10, method='width'), stays as it is
-    (
-        re.compile(r"(?<![(\w'])(?<!, )(encoding|kinds|numeric|method|score|target|cv)=(?:'([\w-]+|…)'|(\d+))?"),
-        r"--\1 \2\3",
-    ),
-    (re.compile(r"\bmax_parents=(\d*)"), r"--max-parents \1"),
-    (re.compile(r", or sklearn\.[\w.]+\(\)"), ""),
-    (re.compile(r"(--[\w-]+ [\w-]+) or '([\w-]+)'"), r"\1 or \2"),
-)
+OTHERWISE = ("missing",)  # options of the library that a command has in another sense
+OPTIONS: ContextVar[Collection[str]] = ContextVar("the options of the command that is run", default=())
 
 
 @dataclass
-class Voice:
+class Console:
     """How much is said, and in which form; notes are kept so that JSON can hold them."""
 
     quiet: bool = False
@@ -47,6 +36,8 @@ class Voice:
     def result(self, text: str, data: Mapping[str, Any]) -> None:
         """Print what was found: text for people, one JSON object with the notes for machines."""
         if self.as_json:
+            from merula.core.plain import to_plain  # on first use: help needs no arrays
+
             ascii_only = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf").lower()
             print(json.dumps(to_plain({**data, "notes": self.notes}), ensure_ascii=ascii_only, allow_nan=False))
         elif text:
@@ -64,7 +55,7 @@ class Voice:
         return False if self.quiet else None
 
     @contextmanager
-    def heeding_warnings(self, but: tuple[type[Warning], ...] = ()) -> Iterator[None]:
+    def warnings_as_notes(self, but: tuple[type[Warning], ...] = ()) -> Iterator[None]:
         """While the library works, its warnings become notes, `but` those of some kinds."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
@@ -73,7 +64,7 @@ class Voice:
             finally:
                 for warning in caught:
                     if issubclass(warning.category, UserWarning) and not issubclass(warning.category, but):
-                        self.note(str(warning.message))
+                        self.note(phrased(warning.message))
 
 
 def command_name() -> str:
@@ -81,9 +72,33 @@ def command_name() -> str:
     return "merula" if shutil.which("merula") or not sys.argv[0].endswith("merula") else sys.argv[0]
 
 
+def phrased(told: Any) -> str:
+    """What an error or a warning says, the options it names written as they are typed; the Python in it is left out."""
+    told = getattr(told, "note", told)
+    return told.phrased(typed) if hasattr(told, "phrased") else str(told)
+
+
+def typed(part: Any) -> str:
+    """An `Option` as the command takes it, in plain words where the command does not have it; nothing for Python alone.
+
+    Examples
+    --------
+    >>> from merula.core.errors import Option
+    >>> _ = OPTIONS.set({"kinds", "max_parents"})
+    >>> typed(Option("kinds", ("text", "ignore"), column="remarks")), typed(Option("max_parents", 4))
+    ("--kinds 'remarks=text' or 'remarks=ignore'", '--max-parents 4')
+    >>> typed(Option("equivalent_sample_size")), typed(Option("score", ("bic", "aic")))
+    ('equivalent sample size', 'score bic or aic')
+    """
+    if not hasattr(part, "values"):
+        return ""
+    known = part.name in OPTIONS.get() and part.name not in OTHERWISE
+    name = f"--{part.name.replace('_', '-')}" if known else part.name.replace("_", " ")
+    of = "" if part.column is None else f"{part.column}=".replace("'", "'\"'\"'")
+    values = [f"'{of}{value}'" if of else str(value) for value in part.values]
+    return f"{name} {' or '.join(values)}".rstrip()
+
+
 def one_line(text: str) -> str:
-    """A message on one line, in the words of the command line."""
-    line = " ".join(text.split())
-    for said, typed in IN_PYTHON:
-        line = said.sub(typed, line)
-    return line.replace("  ", " ")
+    """A message on one line."""
+    return " ".join(text.split())

@@ -6,9 +6,10 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from typing import IO
+
+from merula.core.checks import nearest
 
 
 @contextmanager
@@ -57,8 +58,8 @@ def check_index(path: str | os.PathLike[str]) -> None:
 def nearest_file(path: Path, suffix: str = "") -> str:
     """A hint at the file in the same folder, of this suffix, whose name is almost that of one that is not there; or nothing."""
     others = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
-    near = get_close_matches(path.name, [name for name in others if name.endswith(suffix)], n=1, cutoff=0.8)
-    return f"; did you mean {path.with_name(near[0])}?" if near else ""
+    alike = [name for name in others if name.endswith(suffix)]
+    return nearest(path.name, alike, 0.8, lambda name: str(path.with_name(name)))
 
 
 def _umask() -> int:

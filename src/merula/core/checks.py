@@ -1,36 +1,93 @@
-"""Checks that every floor makes of what it is given: words among those allowed, and the nearest one to an unknown word."""
+"""Checks that every floor makes of what it is given: words among those allowed, the nearest to an unknown one, probabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping, Set as AbstractSet
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from merula.core.arrays import Array
+from merula.core.errors import InputError
 
 MOST_NAMED = 20  # of what is allowed, that an error names
+SUM_TOLERANCE = 1e-6  # how far from 1 a sum of probabilities may be
 
 
 def one_of(word: Any, allowed: Iterable[str], what: str) -> str:
-    """The word itself if it is allowed, else a ValueError that suggests the nearest one."""
+    """The word itself if it is allowed, else an `InputError` that suggests the nearest one."""
     if isinstance(word, str) and isinstance(allowed, Mapping | AbstractSet) and word in allowed:
         return word
     words = list(allowed)
     if isinstance(word, str) and word in words:
         return word
     if not words:
-        raise ValueError(f"{what} is {word!r}, but there is none yet")
+        raise InputError(f"{what} is {word!r}, but there is none yet", where=what, got=word)
     more = f", … ({len(words):,} in all)" if len(words) > MOST_NAMED else ""
     named = ", ".join(map(repr, words[:MOST_NAMED])) + more
-    raise ValueError(f"{what} is {word!r}, expected one of {named}{nearest(word, words)}")
+    raise InputError.of(what, word, f"one of {named}", nearest(word, words).removeprefix("; ") or None)
 
 
-def nearest(word: Any, words: Iterable[str], cutoff: float = 0.5) -> str:
-    """A hint at the word nearest to one that is unknown, or nothing."""
+def nearest(word: Any, words: Iterable[str], cutoff: float = 0.5, show: Callable[[str], str] = repr) -> str:
+    """A hint at the word nearest to one that is unknown, as `show` writes it, or nothing."""
     near = get_close_matches(word, list(words), n=1, cutoff=cutoff) if isinstance(word, str) else []
-    return f"; did you mean {near[0]!r}?" if near else ""
+    return f"; did you mean {show(near[0])}?" if near else ""
 
 
-def as_float(count: float) -> float:
-    """A whole number as a float, infinite beyond its range."""
-    return float(count) if abs(count) < 10**300 else np.inf
+def check_probabilities(
+    values: Any,
+    what: str | Callable[[tuple[int, ...]], str],
+    axis: int | tuple[int, ...] = -1,
+    *,
+    tolerance: float = SUM_TOLERANCE,
+    kept: float = 0.0,
+    or_zero: bool = False,
+    at: Callable[[tuple[int, ...]], str] | None = None,
+    remedy: str | None = None,
+) -> Array:
+    """Probabilities that sum to exactly 1 over `axis`; an `InputError` names the first that is none, or the first other sum.
+
+    Parameters
+    ----------
+    values : numbers from 0 whose sums are 1 within the tolerance
+    what : what the values are called, or what the row or cell of an index is
+    axis : the axis or axes to be summed over, the last ones
+    tolerance, kept : how far from 1 a sum may be, and within which distance its row is kept bit for bit
+    or_zero : whether a row may hold zeros alone, and stays so
+    at : how the row or cell of an index is told, such as ``size = 'low'``
+    remedy : what to do where a sum is not 1
+
+    Examples
+    --------
+    >>> check_probabilities([0.2500001, 0.75], "class_prior").sum()
+    np.float64(1.0)
+    >>> check_probabilities([[0.5, 0.5], [0.5, 0.4]], "P(rain given season)", at=lambda index: f"season = {index[0]}")
+    Traceback (most recent call last):
+        ...
+    merula.InputError: P(rain given season) sums to 0.9 where season = 1, expected 1
+    """
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError.at(_called(what, ()), f"holds something that is not a number ({error})") from None
+    if (index := _first(~((array >= 0) & (array < np.inf)))) is not None:
+        told = f"holds {array[index]:g}" + (f" at {at(index)}" if at else "")
+        remedy = "probabilities are numbers from 0 to 1"
+        raise InputError.at(_called(what, index), told, got=float(array[index]), remedy=remedy)
+    sums = array.sum(axis=axis, keepdims=True)
+    if (index := _first((np.abs(sums - 1) > tolerance) & ~(or_zero & (sums == 0)))) is not None:
+        row = index[: array.ndim - np.size(axis)]
+        told = f"sums to {sums[index]:.9g}" + (f" where {at(row)}" if at and row else "")
+        raise InputError.at(_called(what, row), told, got=float(sums[index]), expected="1", remedy=remedy)
+    result: Array = array / np.where((sums == 0) | (np.abs(sums - 1) <= kept), 1.0, sums)
+    return result
+
+
+def _first(wrong: NDArray[np.bool_]) -> tuple[int, ...] | None:
+    return tuple(np.argwhere(wrong)[0].tolist()) if wrong.any() else None
+
+
+def _called(what: str | Callable[[tuple[int, ...]], str], index: tuple[int, ...]) -> str:
+    return what if isinstance(what, str) else what(index)

@@ -2,42 +2,68 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
+
+LONGEST_PART = 500  # characters that a damaged file may put into one part of an error
 
 
 @dataclass(frozen=True)
 class Option:
     """A parameter that a message names: each voice writes it in its own way.
 
+    A tuple of values says that any of them will do.
+
     Examples
     --------
     >>> print(Option("kinds", "text", column="remarks"))
     kinds={'remarks': 'text'}
-    >>> print(Option("encoding"))
-    encoding=
+    >>> print(Option("encoding"), Option("score", ("bic", "aic")))
+    encoding= score='bic' or 'aic'
     """
 
     name: str
     value: Any = None
     column: str | None = None
 
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The values that will do; none where the option alone is named."""
+        return self.value if isinstance(self.value, tuple) else () if self.value is None else (self.value,)
+
     def __str__(self) -> str:
-        value = "" if self.value is None else repr(self.value)
-        return f"{self.name}={value}" if self.column is None else f"{self.name}={{{self.column!r}: {value}}}"
+        first, *others = map(repr, self.values or ("",))
+        first = first if self.values else ""
+        first = first if self.column is None else f"{{{self.column!r}: {first}}}"
+        return " or ".join([f"{self.name}={first}", *others])
 
 
-Message = str | tuple[str | Option, ...]
+@dataclass(frozen=True)
+class InPython:
+    """Words for those who call merula from Python; the other voices leave them out.
+
+    Examples
+    --------
+    >>> phrase(("use a smaller sample", InPython(", or raise limit=")))
+    'use a smaller sample, or raise limit='
+    """
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
-def phrase(message: Message, write: Callable[[Option], str] = str) -> str:
-    """The message as one text, with the options it names written by `write`."""
-    return (
-        message
-        if isinstance(message, str)
-        else "".join(write(part) if isinstance(part, Option) else part for part in message)
-    )
+Part = str | Option | InPython
+Message = str | tuple[Part, ...]
+Write = Callable[[Option | InPython], str]
+
+
+def phrase(message: Message, write: Write = str) -> str:
+    """The message as one text, what is not text in it written by `write`."""
+    return "".join(part if isinstance(part, str) else write(part) for part in _parts(message))
 
 
 class InputError(ValueError):
@@ -70,26 +96,74 @@ class InputError(ValueError):
         expected: Message | None = None,
         remedy: Message | None = None,
     ) -> None:
-        super().__init__(problem)
         self.problem, self.where, self.got, self.expected, self.remedy = problem, where, got, expected, remedy
+        super().__init__(self.phrased())
 
-    def phrased(self, write: Callable[[Option], str] = str) -> str:
+    @classmethod
+    def of(cls, where: str, got: Any, expected: Message | None = None, remedy: Message | None = None) -> Self:
+        """The error that `where` is `got`, in the commonest words."""
+        return cls(f"{where} is {got!r}", where=where, got=got, expected=expected, remedy=remedy)
+
+    @classmethod
+    def at(cls, where: str, told: Message, **fields: Any) -> Self:
+        """The error that a sentence beginning with `where` tells; `fields` are those of the class."""
+        return cls((f"{where} ", *_parts(told)), where=where, **fields)
+
+    def phrased(self, write: Write = str) -> str:
         """The whole message, with the options it names written by `write`."""
         expected = "" if self.expected is None else f", expected {phrase(self.expected, write)}"
         remedy = "" if self.remedy is None else f"; {phrase(self.remedy, write)}"
         return phrase(self.problem, write) + expected + remedy
 
-    def __str__(self) -> str:
-        return self.phrased()
-
     def __reduce__(self) -> Any:  # fields given by name survive a process pool
         return _restored, (type(self), self.args, self.__dict__)
+
+
+InputError.__module__ = "merula"  # where users find it
+
+
+def fields_of(error: ValueError) -> dict[str, Any]:
+    """What an error says, by the names of `InputError`'s fields; of another's error all is the problem."""
+    if not isinstance(error, InputError):
+        return {"problem": str(error)}
+    return {name: getattr(error, name) for name in ("problem", "where", "got", "expected", "remedy")}
+
+
+def located(error: ValueError, where: str, link: str = ": ") -> InputError:
+    """The same error, told of a file, a line or a part of it, each of its parts on one line and not endless.
+
+    Examples
+    --------
+    >>> error = located(InputError("P(rain) sums to 0.9", where="P(rain)", got=0.9, expected="1"), "line 7")
+    >>> print(error)
+    line 7: P(rain) sums to 0.9, expected 1
+    >>> error.where, error.got
+    ('line 7, P(rain)', 0.9)
+    """
+    fields = fields_of(error)
+    inner = fields.get("where")
+    told = {name: _one_line(fields[name]) for name in ("expected", "remedy") if fields.get(name) is not None}
+    problem = (f"{where}{link}", *_one_line(fields["problem"]))
+    found = InputError(problem, where=f"{where}, {inner}" if inner else where, got=fields.get("got"), **told)
+    found.__dict__.update({name: value for name, value in error.__dict__.items() if name == "__notes__"})
+    return found
+
+
+def _one_line(message: Message) -> tuple[Part, ...]:
+    """The parts of a message without line breaks, and without the middle of what a damaged file made endless."""
+    return tuple(_shortened(part) if isinstance(part, str) else part for part in _parts(message))
+
+
+def _shortened(text: str) -> str:
+    half = LONGEST_PART // 2
+    return re.sub(r"\s+", " ", text if len(text) <= LONGEST_PART else f"{text[:half]} … {text[-half:]}")
+
+
+def _parts(message: Message) -> tuple[Part, ...]:
+    return (message,) if isinstance(message, str) else message
 
 
 def _restored(kind: type[InputError], arguments: tuple[Any, ...], fields: dict[str, Any]) -> InputError:
     error = kind.__new__(kind, *arguments)
     error.__dict__.update(fields)
     return error
-
-
-InputError.__module__ = "merula"  # where users find it

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from merula.core.errors import Message, Option, phrase
+from merula.core.errors import Message, Write, phrase
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Note:
     message: Message
     column: str | None = None
 
-    def phrased(self, write: Callable[[Option], str] = str) -> str:
+    def phrased(self, write: Write = str) -> str:
         """The sentence, with the options it names written by `write`."""
         return phrase(self.message, write)
 
@@ -34,19 +34,21 @@ class Note:
 
 def warn_of(notes: Iterable[Note]) -> None:
     """One warning for each note, pointing at the line outside this package that asked; the warning carries its note."""
+    level = _level_outside()
     for note in notes:
         warning = note.category(str(note))
         warning.note = note  # type: ignore[attr-defined]
-        warnings.warn(warning, stacklevel=_level_outside())
+        warnings.warn(warning, stacklevel=level)
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
+def warn_user(message: Message, category: type[Warning]) -> None:
     """A warning that points at the line outside this package that asked."""
-    warnings.warn(message, category, stacklevel=_level_outside())
+    warn_of([Note(category, message)])
 
 
 def _level_outside() -> int:
-    frame, level = sys._getframe(2), 3
+    """How far up from the caller of this function the first frame is that is not merula's."""
+    frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "merula":
         frame, level = frame.f_back, level + 1
-    return level - 1
+    return level

@@ -32,8 +32,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.exceptions import ConvergenceWarning
 
-from merula.core.arrays import Array
-from merula.core.checks import as_float
+from merula.core.arrays import Array, as_float
 from merula.core.logspace import safe_log
 from merula.core.notes import warn_user
 from merula.stats.distinct_rows import MISSING, distinct_rows, sum_rows

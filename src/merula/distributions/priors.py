@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core.checks import check_probabilities, one_of
 from merula.data.schema import Label
-
-SUM_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -79,17 +77,9 @@ def pseudo_counts(smoothing: Smoothing, column: str, levels: Sequence[Label], cl
     if smoothing.p is None:
         return np.full(shape, smoothing.m / max(1, len(levels)))
     belief = np.broadcast_to(_belief(smoothing.p, column, levels, classes), shape)
-    total = belief.sum(axis=1)
-    if (belief < 0).any() or not np.isfinite(belief).all():
-        raise ValueError(
-            f"MEstimate's p for column {column!r} holds {belief.min():g}; probabilities are numbers from 0 to 1"
-        )
-    if not np.allclose(total, 1, rtol=0, atol=SUM_TOLERANCE):
-        worst = float(total[np.abs(total - 1).argmax()])
-        raise ValueError(
-            f"MEstimate's p sums to {worst:.6g} over the {len(levels)} levels of column {column!r}, expected 1; leave p out for 1/{len(levels)} each"
-        )
-    return smoothing.m * belief / total[:, None]
+    what = f"MEstimate's p over the {len(levels)} levels of column {column!r}"
+    check_probabilities(belief, what, remedy=f"leave p out for 1/{len(levels)} each")
+    return smoothing.m * belief / belief.sum(axis=1, keepdims=True)
 
 
 def _belief(p: Any, column: str, levels: Sequence[Label], classes: Sequence[Label]) -> Array:
@@ -177,17 +167,4 @@ def _given_prior(option: Mapping[Any, Any], classes: NDArray[Any]) -> Array:
     stray = [label for label in option if label not in labels and option[label]]
     if stray:
         raise ValueError(f"class_prior names class {stray[0]!r}, which the data do not hold (classes: {labels})")
-    return checked_probabilities([option[label] for label in labels], "class_prior")
-
-
-def checked_probabilities(values: Any, what: str) -> Array:
-    """Probabilities that are finite, not negative and sum to 1 within 1e-6, then normalised; else a ValueError."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{what} holds something that is not a number ({error})") from None
-    if not np.isfinite(array).all() or (array < 0).any():
-        raise ValueError(f"{what} holds {array.tolist()}; probabilities are numbers from 0 to 1")
-    if abs(array.sum() - 1) > SUM_TOLERANCE:
-        raise ValueError(f"{what} sums to {array.sum():.9g}, expected 1")
-    return array / array.sum()
+    return check_probabilities([option[label] for label in labels], "class_prior")

@@ -75,14 +75,14 @@ BROKEN = {
     "number with underscore": (ROWS.replace("0.2, 0.8", "0.2, 0_8"), "expected numbers, got '0_8'"),
     "row off": (
         ROWS.replace("0.2, 0.8", "0.2, 0.7"),
-        r"line 14: P\(lung given smoke = yes, age = adult\) sums to 0.9; expected 1, within 1e-06",
+        r"line 14: P\(lung given smoke = yes, age = adult\) sums to 0.9, expected 1",
     ),
     "negative": (
         ROWS.replace("0.2, 0.8", "-0.2, 1.2"),
-        r"line 14: P\(lung = yes given smoke = yes, age = adult\) is -0.2; expected a number between 0 and 1",
+        r"line 14: P\(lung = yes given smoke = yes, age = adult\) holds -0.2; probabilities are numbers from 0 to 1",
     ),
-    "NaN": (ROWS.replace("0.2, 0.8", "0.2, nan"), r"P\(lung = no given smoke = yes, age = adult\) is nan"),
-    "infinite": (ROWS.replace("0.2, 0.8", "0.2, 1e999"), r"P\(lung = no given smoke = yes, age = adult\) is inf"),
+    "NaN": (ROWS.replace("0.2, 0.8", "0.2, nan"), r"P\(lung = no given smoke = yes, age = adult\) holds nan"),
+    "infinite": (ROWS.replace("0.2, 0.8", "0.2, 1e999"), r"P\(lung = no given smoke = yes, age = adult\) holds inf"),
     "table too short": (
         "probability ( lung | smoke, age ) { table 0.1, 0.9; }",
         "line 14: in the table of 'lung': variable 'lung' has 2 probabilities; expected 2 × 3 × 2 = 12",

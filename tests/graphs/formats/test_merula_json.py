@@ -163,7 +163,7 @@ BROKEN_KINDS = {
     "sum": (
         2,
         {"leak": [0.5, 0.4, 0.0]},
-        "a row of the leak in the noisy-MAX of 'cough' is no distribution; expected numbers that sum to 1",
+        "a row of the leak in the noisy-MAX of 'cough' sums to",
     ),
     "unknown cause": (
         2,

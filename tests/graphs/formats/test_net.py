@@ -139,7 +139,7 @@ BROKEN = {
         DATA.replace("0.1 0.9", "0.1 0.8"),
         r"line 22: P\(lung given smoke = yes, age = young\) sums to 0.9; expected 1",
     ),
-    "NaN": (DATA.replace("0.1 0.9", "0.1 nan"), r"P\(lung = no given smoke = yes, age = young\) is nan"),
+    "NaN": (DATA.replace("0.1 0.9", "0.1 nan"), r"P\(lung = no given smoke = yes, age = young\) holds nan"),
     "no attribute": ("node x { states; }", "line 22: expected 'attribute = value;', got 'states'"),
     "no states": ('node x { label = "x"; }', "line 22: node 'x' has no 'states'; expected a list of labels"),
     "empty states": ("node x { states = (); }", "variable 'x' has no level"),

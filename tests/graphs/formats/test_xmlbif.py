@@ -71,7 +71,7 @@ BROKEN = {
     "too many": (("0.03 0.97", "0.03 0.97 0.5"), "variable 'lung' has 13 probabilities; expected 2 × 3 × 2 = 12"),
     "no number": (("0.03 0.97", "0.03 O.97"), "in the table of 'lung': expected numbers, got 'O.97'"),
     "row off": (("0.03 0.97", "0.03 0.96"), r"P\(lung given smoke = no, age = old\) sums to 0.99; expected 1"),
-    "negative": (("0.03 0.97", "-0.03 1.03"), r"P\(lung = <=50K given smoke = no, age = old\) is -0.03"),
+    "negative": (("0.03 0.97", "-0.03 1.03"), r"P\(lung = <=50K given smoke = no, age = old\) holds -0.03"),
     "no table": (("<TABLE>0.3 0.7</TABLE>", ""), "variable 'smoke' has 0 probabilities; expected 2 = 2"),
     "twice": (("<FOR>age", "<FOR>smoke"), "variable 'smoke' has 3 probabilities"),
     "no definition": (

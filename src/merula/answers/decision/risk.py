@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from merula.answers.decision.costs import Costs, checked_reject_cost, checked_reject_label, read_costs
 from merula.core.arrays import Array
+from merula.core.checks import check_probabilities
 from merula.core.compiled import kernel
 from merula.core.threads import for_each_block
 from merula.data.schema import Label
 from merula.data.table import label_array
-from merula.distributions.priors import checked_probabilities
 
 REJECT = -1  # in place of an action's number
 SUM_TOLERANCE = 1e-5  # posteriors of other libraries may be single precision
@@ -116,8 +116,8 @@ def adjust_prior(proba: Any, old_prior: Any, new_prior: Any) -> Array:
     >>> mr.adjust_prior([[0.5, 0.5]], old_prior=[0.5, 0.5], new_prior=[0.9, 0.1])
     array([[0.9, 0.1]])
     """
-    posterior = _checked_posterior(proba)
-    old, new = checked_probabilities(old_prior, "old_prior"), checked_probabilities(new_prior, "new_prior")
+    posterior = checked_posterior(proba)
+    old, new = check_probabilities(old_prior, "old_prior"), check_probabilities(new_prior, "new_prior")
     if not old.shape == new.shape == posterior.shape[1:]:
         raise ValueError(
             f"proba has {posterior.shape[1]} classes, old_prior {old.size}, new_prior {new.size}; give a list with one probability for each class"
@@ -186,7 +186,7 @@ def actual_costs(truth: NDArray[np.int64], chosen: NDArray[np.int64], costs: Cos
 def _posterior_and_costs(proba: Any, costs: Any, classes: Any) -> tuple[Array, Costs]:
     if classes is None and hasattr(proba, "columns"):
         classes = list(proba.columns)
-    posterior = _checked_posterior(proba)
+    posterior = checked_posterior(proba)
     if classes is None and isinstance(costs, Costs):
         classes = costs.classes
     if classes is None and (hasattr(costs, "keys") or hasattr(costs, "columns")):
@@ -203,18 +203,19 @@ def _posterior_and_costs(proba: Any, costs: Any, classes: Any) -> tuple[Array, C
     return posterior, read
 
 
-def _checked_posterior(proba: Any) -> Array:
-    """Rows of probabilities that sum to 1; else a ValueError naming the row."""
+def checked_posterior(proba: Any, what: str = "proba", classes: int | None = None) -> Array:
+    """Rows of probabilities that sum to 1, one column for each class; else an error naming the row."""
+    wanted = "rows × classes" if classes is None else f"rows × {classes} classes"
     try:
         posterior = np.ascontiguousarray(proba, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"proba is {proba!r}, expected an array of probabilities, rows × classes") from None
-    if posterior.ndim != 2 or posterior.shape[1] == 0:
-        raise ValueError(f"proba has shape {posterior.shape}, expected rows × classes")
+        raise ValueError(f"{what} is {proba!r}, expected an array of probabilities, {wanted}") from None
+    if posterior.ndim != 2 or posterior.shape[1] != (classes or posterior.shape[1] or 1):
+        raise ValueError(f"{what} has shape {posterior.shape}, expected {wanted}")
     row = _first_bad_row(posterior, SUM_TOLERANCE)
     if row >= 0:
         raise ValueError(
-            f"row {row} of proba is {posterior[row].tolist()}; probabilities are numbers from 0 to 1 that sum to 1"
+            f"row {row} of {what} is {posterior[row].tolist()}; probabilities are numbers from 0 to 1 that sum to 1"
         )
     return posterior
 

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.answers.decision.risk import checked_posterior
 from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.data.encode import encode_target
 from merula.data.table import plain_label
-
-SUM_TOLERANCE = 1e-5  # probabilities of other libraries may be single precision
 
 
 @dataclass(frozen=True)
@@ -190,15 +189,7 @@ def read_answers(
 
 def checked_probabilities(proba: Any, classes: int, what: str) -> Array:
     """Rows of probabilities, one column per class; a ValueError naming the first row that holds none."""
-    posterior = np.asarray(proba, dtype=np.float64)
-    if posterior.ndim != 2 or posterior.shape[1] != classes:
-        raise ValueError(f"{what} has shape {posterior.shape}, expected rows × {classes} classes")
+    posterior = checked_posterior(proba, what, classes)
     total = posterior.sum(axis=1, keepdims=True)
-    fine = ((posterior >= 0) & (posterior <= 1 + SUM_TOLERANCE)).all(axis=1) & (abs(total[:, 0] - 1) <= SUM_TOLERANCE)
-    if not fine.all():
-        row = int((~fine).argmax())
-        raise ValueError(
-            f"row {row} of {what} is {posterior[row].tolist()}; probabilities are numbers from 0 to 1 that sum to 1"
-        )
     # single precision sums to 1 only within 1e-7, and scikit-learn's metrics warn of that
     return np.clip(np.where(abs(total - 1) > 1e-9, posterior / total, posterior), 0.0, 1.0)

@@ -14,7 +14,7 @@ from merula.core.checks import one_of
 from merula.data.encode import Target, encode_target, infer_schema
 from merula.data.encode.lookalikes import meant_missing
 from merula.data.schema import KINDS, Label
-from merula.data.table import FOR_MISSING, Table, open_table, plain_label, read_table
+from merula.data.table import Table, open_table, plain_label, read_table
 
 BUNDLED = ("penguins",)
 SAID = (TargetColumnWarning,)  # by a remark already: it is a leak
@@ -174,7 +174,7 @@ def note_remarks(remarks: Sequence[Remark], voice: Voice) -> None:
     for remark in remarks:
         if remark.what != "codes":
             hint = HINTS.get(remark.what, "").format(column=remark.column, kind=remark.kind)
-            hint = hint.replace("WORD", _quoted_word(remark.text))
+            hint = hint.replace("WORD", repr(remark.words[0]) if remark.words else "WORD")
             voice.note(f"column {remark.column!r} {remark.text}{hint}")
     codes = [remark.column for remark in remarks if remark.what == "codes"]
     if codes:
@@ -183,11 +183,6 @@ def note_remarks(remarks: Sequence[Remark], voice: Voice) -> None:
         )
         which = f"column {named} holds" if len(codes) == 1 else f"columns {named} hold"
         voice.note(f"{which} few whole numbers, read as categories; --kinds '{codes[0]}=numeric' reads them as amounts")
-
-
-def _quoted_word(text: str) -> str:
-    """The word for missing that a remark quotes, as the shell takes it; WORD where there is none."""
-    return next((repr(word) for word in FOR_MISSING if f"{word!r}" in text), "WORD")
 
 
 def _groups(table: Any, name: str) -> Any:

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from merula.core.arrays import Array
 from merula.data.schema import Label
-from merula.distributions.priors import SUM_TOLERANCE
 from merula.graphs.factors.errors import ImpossibleEvidenceError
 from merula.graphs.factors.events import joined, spread
 from merula.graphs.factors.frames import build_table, cell_columns
 from merula.graphs.factors.joint_text import conditional_parts
-from merula.graphs.factors.names import Levels, cell_text, chosen, key_of, rank_of, set_frozen, title
+from merula.graphs.factors.names import Levels, cell_text, checked_rows, chosen, key_of, rank_of, set_frozen, title
 from merula.graphs.factors.probability_tables import (
     cell_columns as read_cells,
     checked_size,
@@ -26,7 +25,6 @@ from merula.graphs.factors.probability_tables import (
     placed,
     read_array,
     read_variables,
-    refuse_improbable,
 )
 from merula.show.html import html_table
 from merula.show.text import text_table
@@ -79,7 +77,7 @@ class ConditionalDistribution:
         if not targets or not parents or set(targets) & set(parents):
             raise ValueError(f"{title(targets or (), parents or ())} needs variables and, apart from these, what they are given; state a JointDistribution where nothing is given")  # fmt: skip
         levels, values = _read(targets, parents, {**(known or {}), **(stated or {})}, probabilities)
-        self._become(targets, parents, levels, _checked_rows(levels, len(parents), values))
+        self._become(targets, parents, levels, checked_rows(levels, len(parents), values, or_zero=True))
 
     @classmethod
     def _of(cls, variables: tuple[str, ...], parents: tuple[str, ...], levels: Levels, values: Array) -> Self:
@@ -228,17 +226,3 @@ def _read(
         numbers += found
     levels = {name: declared_levels(name, values, declared.get(name)) for name, values in columns.items()}
     return levels, placed(levels, columns, numbers)
-
-
-def _checked_rows(levels: Levels, parents: int, values: Array) -> Array:
-    """The array with every row normalised; rows of zeros stay, others must hold probabilities that sum to 1 within 1e-6."""
-    names = list(levels)
-    heading = title(names[parents:], names[:parents])
-    refuse_improbable(heading, levels, values)
-    totals = values.sum(axis=tuple(range(parents, values.ndim)), keepdims=True)
-    wrong = (np.abs(totals - 1) > SUM_TOLERANCE) & (totals != 0)
-    if wrong.any():
-        index = tuple(int(axis[0]) for axis in np.nonzero(wrong))[:parents]
-        row = cell_text({name: levels[name] for name in names[:parents]}, index)
-        raise ValueError(f"{heading} sums to {totals[index].reshape(-1)[0]:.9g} where {row}, expected 1")
-    return values / np.where(totals == 0, 1.0, totals)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from merula.core.checks import as_float
+from merula.core.arrays import as_float
+from merula.core.errors import InputError, InPython
 
 
-class ImpossibleEvidenceError(ValueError):
+class ImpossibleEvidenceError(InputError):
     """The evidence has probability 0: nothing can be said given what cannot happen.
 
     Examples
@@ -14,11 +15,11 @@ class ImpossibleEvidenceError(ValueError):
     >>> mr.JointDistribution("coin", {"heads": 1.0, "tails": 0.0}).given(coin="tails")
     Traceback (most recent call last):
         ...
-    merula.graphs.factors.errors.ImpossibleEvidenceError: the evidence coin = 'tails' has probability 0; condition on something that can happen
+    merula.ImpossibleEvidenceError: the evidence coin = 'tails' has probability 0; condition on something that can happen
     """
 
 
-class TooWideError(MemoryError):
+class TooWideError(InputError, MemoryError):
     """An exact answer would need more table entries than allowed; nothing was computed.
 
     Attributes
@@ -34,19 +35,24 @@ class TooWideError(MemoryError):
     >>> network.query(["rain", "wet"], limit=3)
     Traceback (most recent call last):
         ...
-    merula.graphs.factors.errors.TooWideError: an exact answer needs tables of 4 entries (32 bytes), the limit is 3 (24 bytes); give more evidence, ask for fewer variables at once, raise limit=, or ask query(…, method='likelihood-weighting')
+    merula.TooWideError: an exact answer needs tables of 4 entries (32 bytes), the limit is 3 (24 bytes); give more evidence, ask for fewer variables at once, raise limit=, or ask query(…, method='likelihood-weighting')
     """
 
     def __init__(self, entries: float, limit: float) -> None:
         entries, limit = as_float(entries), as_float(limit)
         super().__init__(
-            f"an exact answer needs tables of {entries:.3g} entries ({_bytes(entries)}), the limit is {limit:.3g} ({_bytes(limit)}); "
-            "give more evidence, ask for fewer variables at once, raise limit=, or ask query(…, method='likelihood-weighting')"
+            f"an exact answer needs tables of {entries:.3g} entries ({_bytes(entries)}), the limit is {limit:.3g} ({_bytes(limit)})",
+            where="limit",
+            got=limit,
+            remedy=(
+                "give more evidence, ask for fewer variables at once",
+                InPython(", raise limit=, or ask query(…, method='likelihood-weighting')"),
+            ),
         )
         self.entries, self.limit = entries, limit
 
 
-class NoSampleError(ValueError):
+class NoSampleError(InputError):
     """No row was drawn that agrees with the evidence: it is impossible, or too rare for this method and so few draws.
 
     Examples
@@ -56,8 +62,12 @@ class NoSampleError(ValueError):
     >>> network.sample(1, given={"alarm": "yes"}, method="forward", random_state=0)
     Traceback (most recent call last):
         ...
-    merula.graphs.factors.errors.NoSampleError: of 500,000 rows drawn, 0 agree with the evidence alarm = 'yes', 1 are wanted; use method='exact' or 'likelihood-weighting'
+    merula.NoSampleError: of 500,000 rows drawn, 0 agree with the evidence alarm = 'yes', 1 are wanted; use method='exact' or 'likelihood-weighting'
     """
+
+
+for kind in (ImpossibleEvidenceError, TooWideError, NoSampleError):
+    kind.__module__ = "merula"  # where users find them
 
 
 def _bytes(entries: float) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from merula.core.checks import one_of
+from merula.core.arrays import Array
+from merula.core.checks import check_probabilities, nearest, one_of
 from merula.data.schema import Label
 from merula.data.table import plain_label
 
@@ -23,10 +23,17 @@ def title(variables: Iterable[str], given: Iterable[str] = ()) -> str:
 
 
 def cell_text(levels: Levels, index: Sequence[Any]) -> str:
-    """``color = 'red', shape = 'circle'`` for the cell at these places."""
+    """``color = 'red', shape = 'circle'`` for the cell at these places, or for the row of the first variables alone."""
     return ", ".join(
-        f"{name} = {labels[int(rank)]!r}" for (name, labels), rank in zip(levels.items(), index, strict=True)
+        f"{name} = {labels[int(rank)]!r}" for (name, labels), rank in zip(levels.items(), index, strict=False)
     )
+
+
+def checked_rows(levels: Levels, given: int, values: Array, **options: Any) -> Array:
+    """P(variables given the first of them), rows brought to sums of 1; `options` are those of `check_probabilities`."""
+    names, axes = list(levels), tuple(range(given, values.ndim))
+    heading = title(names[given:], names[:given])
+    return check_probabilities(values, heading, axes, at=lambda index: cell_text(levels, index), **options)
 
 
 def chosen(names: Any, variables: Iterable[str], what: str = "a variable") -> tuple[str, ...]:
@@ -45,9 +52,8 @@ def rank_of(level: Any, name: str, levels: Sequence[Label]) -> int:
     try:
         return levels.index(plain_label(level))
     except (ValueError, TypeError):
-        words = {str(label): label for label in levels}
-        near = get_close_matches(str(level), words, n=1, cutoff=0.5)
-        hint = f"; did you mean {words[near[0]]!r}?" if near else ""
+        words = {str(label): repr(label) for label in levels}
+        hint = nearest(str(level), words, show=words.__getitem__)
         listed = ", ".join(map(repr, levels[:MOST_NAMED])) + (", …" if len(levels) > MOST_NAMED else "")
         raise ValueError(f"{name!r} has no level {level!r}, expected one of {listed}{hint}") from None
 

@@ -12,12 +12,12 @@ from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.data.schema import Label
 from merula.data.table import open_table, plain_label
-from merula.distributions.priors import SUM_TOLERANCE
 from merula.graphs.factors.named import NamedTable
-from merula.graphs.factors.names import Levels, cell_text, rank_of, title
+from merula.graphs.factors.names import Levels, checked_rows, rank_of, title
 
 MOST_CELLS = 2**26  # half a gigabyte of numbers
 MOST_AXES = 64  # of a NumPy array
+TO_SUM_TO_1 = "add what is missing or divide by the sum (combinations that are not listed have probability 0)"
 FORMS = "{levels: probability} with names, an array with levels, a table with a column 'probability', or a Series with a named index"
 
 
@@ -78,25 +78,9 @@ def checked_size(levels: Levels) -> tuple[int, ...]:
     return shape
 
 
-def refuse_improbable(heading: str, levels: Levels, array: Array) -> None:
-    """A ValueError naming the first cell that holds no probability: it is negative, infinite or NaN."""
-    bad = ~((array >= 0) & (array < np.inf))
-    if bad.any():
-        index = tuple(int(axis[0]) for axis in np.nonzero(bad))
-        raise ValueError(
-            f"{heading} holds {array[index]:g} at {cell_text(levels, index)}; probabilities are numbers from 0 to 1"
-        )
-
-
 def checked_values(levels: Levels, array: Array) -> Array:
-    """The array itself if it holds probabilities that sum to 1 within 1e-6, then normalised; else a ValueError."""
-    refuse_improbable(title(levels), levels, array)
-    total = float(array.sum())
-    if abs(total - 1) > SUM_TOLERANCE:
-        raise ValueError(
-            f"{title(levels)} sums to {total:.9g}, expected 1; add what is missing or divide by the sum (combinations that are not listed have probability 0)"
-        )
-    return array if total == 1 else array / total
+    """The array brought to the sum 1; else an error."""
+    return checked_rows(levels, 0, array, remedy=TO_SUM_TO_1)
 
 
 # --------------------------------------------------------------------------------------------------------------- arrays

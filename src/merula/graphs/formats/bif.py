@@ -17,12 +17,12 @@ from itertools import product
 import numpy as np
 
 from merula.core.arrays import Array
+from merula.core.checks import nearest
 from merula.graphs.formats.checks import (
     Levels,
     declared,
     filled,
     finished,
-    nearest,
     probability_node,
     row_name,
     table_shape,

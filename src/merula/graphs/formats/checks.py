@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from math import prod
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from merula.core.arrays import Array
+from merula.core.checks import check_probabilities, nearest
 from merula.data.schema import Label
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.graphs.structure.graph import find_cycle
@@ -41,12 +38,6 @@ def declared(variables: Iterable[tuple[str, Sequence[Label]]]) -> dict[str, tupl
     if not levels:
         raise ValueError("no variable was found; expected at least one")
     return levels
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint at the known word nearest to an unknown one, or nothing."""
-    close = get_close_matches(word, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def table_shape(name: str, parents: Sequence[str], levels: Levels) -> tuple[int, ...]:
@@ -85,37 +76,28 @@ def probability_node(name: str, parents: Sequence[str], levels: Levels, table: A
 
     Six printed digits may miss 1 by more where there are many levels, so the tolerance is max(1e-6, 5e-7 × levels).
     """
-    wrong = ~(np.isfinite(table) & (table >= 0))
-    if wrong.any():
-        index = _first(wrong)
-        row = row_name(name, parents, levels, index[:-1], levels[name][index[-1]])
-        raise ValueError(f"{row} is {table[index]}; expected a number between 0 and 1")
-    totals = table.sum(axis=-1, keepdims=True)
-    off = np.abs(totals - 1)
     allowed = max(TOLERANCE, SIXTH_DIGIT * table.shape[-1]) + EXACT
-    if (off > allowed).any():
-        index = _first(off[..., 0] > allowed)
-        row = row_name(name, parents, levels, index)
-        raise ValueError(f"{row} sums to {totals[index][0]:.9g}; expected 1, within {allowed:.2g}: correct its numbers")
-    return Node(name, levels[name], tuple(parents), np.where(off > EXACT, table / totals, table))
+    table = check_probabilities(
+        table,
+        lambda index: row_name(name, parents, levels, index),
+        tolerance=allowed,
+        kept=EXACT,
+        remedy="correct its numbers",
+    )
+    return Node(name, levels[name], tuple(parents), table)
 
 
-def _first(wrong: NDArray[np.bool_]) -> tuple[int, ...]:
-    return tuple(int(code) for code in np.argwhere(wrong)[0])
-
-
-def row_name(
-    name: str, parents: Sequence[str], levels: Levels, index: Sequence[int], level: Label | None = None
-) -> str:
-    """A row of a table as people write it.
+def row_name(name: str, parents: Sequence[str], levels: Levels, index: Sequence[int]) -> str:
+    """A row of a table, or a cell of it, as people write it.
 
     Examples
     --------
-    >>> row_name("lung", ["smoke"], {"smoke": ("yes", "no"), "lung": ("yes", "no")}, [1])
-    'P(lung given smoke = no)'
+    >>> known = {"smoke": ("yes", "no"), "lung": ("yes", "no")}
+    >>> row_name("lung", ["smoke"], known, [1]), row_name("lung", ["smoke"], known, [1, 0])
+    ('P(lung given smoke = no)', 'P(lung = yes given smoke = no)')
     """
-    given = ", ".join(f"{parent} = {levels[parent][code]}" for parent, code in zip(parents, index, strict=True))
-    what = name if level is None else f"{name} = {level}"
+    given = ", ".join(f"{parent} = {levels[parent][code]}" for parent, code in zip(parents, index, strict=False))
+    what = name if len(index) == len(parents) else f"{name} = {levels[name][index[-1]]}"
     return f"P({what} given {given})" if given else f"P({what})"
 
 

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from merula.core.arrays import Array
+from merula.core.checks import check_probabilities
 from merula.data.schema import Label
-from merula.graphs.formats.checks import TOLERANCE, declared, finished, probability_node, table_shape
+from merula.graphs.formats.checks import declared, finished, probability_node, table_shape
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
 
 FORMAT = "merula network"
@@ -173,12 +174,7 @@ def _noisy(entry: Mapping[str, Any], levels: Levels) -> NoisyNode:
     ]
     leak = _array(entry, entry.get("leak"), "leak", (own,))
     for what, array in [*zip(parents, rows, strict=True), ("the leak", leak)]:
-        if not (
-            np.isfinite(array).all() and (array >= 0).all() and (np.abs(array.sum(axis=-1) - 1) <= TOLERANCE).all()
-        ):
-            raise ValueError(
-                f"a row of {what} in the noisy-MAX of {name!r} is no distribution; expected numbers that sum to 1"
-            )
+        check_probabilities(array, f"a row of {what} in the noisy-MAX of {name!r}")
     return NoisyNode(name, levels[name], tuple(parents), tuple(rows), leak)
 
 

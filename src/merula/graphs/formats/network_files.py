@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from merula.core.atomic_file import check_index, nearest_file, whole_file
+from merula.core.checks import nearest
 from merula.core.encodings import marked_encoding
 from merula.graphs.formats import bif, merula_json, net, uai, xdsl, xmlbif
-from merula.graphs.formats.checks import nearest
 from merula.graphs.network.node import AnyNode
 
 PathLike = str | os.PathLike[str]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from merula.core.arrays import Array
+from merula.core.errors import InputError, Message, located
 
 QUOTED = r'"(?:[^"\\]|\\.)*+"'
 STATEMENT = re.compile(rf'\s*+(?:(?P<end>\}})|(?P<statement>(?:[^;"]++|{QUOTED})*+);)')
@@ -17,16 +19,16 @@ AFTER_WORD = re.compile(r"\s*(?:,\s*|$)")
 INTERVAL_SIGNS = {"(": 1, "[": 1, "]": -1, ")": -1}
 
 
-class Misread(ValueError):  # noqa: N818 - an inner signal, turned into a ValueError that names the line
+class Misread(InputError):  # noqa: N818 - an inner signal, turned into an error that names the line
     """What is wrong in a text, and at which of its characters."""
 
-    def __init__(self, message: str, offset: int) -> None:
-        super().__init__(message)
+    def __init__(self, problem: Message, offset: int, **fields: Any) -> None:
+        super().__init__(problem, **fields)
         self.offset = offset
 
-    def at_line(self, text: str) -> ValueError:
+    def at_line(self, text: str) -> InputError:
         """The error as users see it."""
-        return ValueError(f"line {text.count(chr(10), 0, self.offset) + 1}: {self}")
+        return located(self, f"line {text.count(chr(10), 0, self.offset) + 1}")
 
 
 def without_comments(text: str, comment: re.Pattern[str]) -> str:

@@ -18,6 +18,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from merula.core.arrays import Array
+from merula.core.checks import nearest
 from merula.data.schema import Label
 from merula.graphs.formats.checks import (
     Levels,
@@ -26,7 +27,6 @@ from merula.graphs.formats.checks import (
     filled,
     finished,
     full_table,
-    nearest,
     probability_node,
     table_shape,
 )

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from merula.core.arrays import Array
-from merula.core.checks import as_float, one_of
+from merula.core.arrays import Array, as_float
+from merula.core.checks import one_of
 from merula.core.notes import warn_user
 from merula.data.encode import checked_weights
 from merula.graphs.factors.names import Levels, title

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from merula.core.arrays import Array
+from merula.core.checks import check_probabilities
 from merula.core.logspace import safe_log
 
 LARGEST_TABLE = 10**8  # cells; 800 MB
 MOST_PARENTS = 63  # an array has at most 64 axes
-TOLERANCE = 1e-6
 
 
 def noisy_or(causes: Sequence[float], leak: float = 0.0) -> Array:
@@ -125,14 +125,7 @@ def _distributions(what: str, rows: Any, width: int) -> Array:
         raise ValueError(
             f"{what} has an array of shape {table.shape}; expected one row per level of the parent and {width} columns, one per level of the effect"
         )
-    if not (np.isfinite(table).all() and (table >= 0).all()):
-        raise ValueError(f"{what} has a negative or missing probability; expected numbers between 0 and 1")
-    totals = table.sum(axis=1, keepdims=True)
-    if (np.abs(totals - 1) > TOLERANCE).any():
-        row = int(np.argmax(np.abs(totals - 1)))
-        raise ValueError(f"row {row} of {what} sums to {totals[row, 0]:.9g}; expected 1, within {TOLERANCE:.0e}")
-    distributions: Array = table / totals
-    return distributions
+    return check_probabilities(table, lambda index: f"row {index[0]} of {what}")
 
 
 def _refuse_size(sizes: Sequence[int], width: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core.checks import check_probabilities, one_of
 from merula.data.schema import Label
 from merula.graphs.factors.names import Levels, rank_of
 from merula.graphs.network.node import GaussianNode, NoisyNode
@@ -245,7 +245,4 @@ def _distribution(name: str, levels: Sequence[Label], row: Mapping[Any, Any], wh
     found = np.zeros(len(levels))
     for level, probability in row.items():
         found[rank_of(level, name, tuple(levels))] = _probability(probability, f"P({name} = {level!r}) by {where}")
-    if abs(found.sum() - 1) > 1e-6:
-        raise ValueError(f"the distribution of {name!r} by {where} sums to {found.sum():.9g}, expected 1")
-    scaled: Array = found / found.sum()
-    return scaled
+    return check_probabilities(found, f"the distribution of {name!r} by {where}")

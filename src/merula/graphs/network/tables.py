@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.arrays import Array
-from merula.core.checks import as_float, one_of
+from merula.core.arrays import Array, as_float
+from merula.core.checks import one_of
 from merula.data.schema import Label
 from merula.graphs.factors import ConditionalDistribution, JointDistribution
-from merula.graphs.factors.names import Levels, cell_text, rank_of, title
+from merula.graphs.factors.names import Levels, cell_text, checked_rows, rank_of, title
 from merula.graphs.factors.probability_tables import plain_columns
 
-SUM_TOLERANCE = 1e-6
 LARGEST = 2**28  # entries of one conditional table
 
 
@@ -26,25 +25,8 @@ def read_table(name: str, levels: Sequence[Label], parents: Levels, probabilitie
         raise ValueError(
             f"the table of {name!r} given {len(parents)} parents has {as_float(prod(shape)):.3g} entries, at most {LARGEST:.3g} are kept; give {name!r} fewer parents or levels, or state it by a NoisyOr or NoisyMax"
         )
-    return checked_rows(name, levels, parents, _read(name, tuple(levels), parents, probabilities, shape))
-
-
-def checked_rows(name: str, levels: Sequence[Label], parents: Levels, table: Array) -> Array:
-    """The table with rows that sum to exactly 1; an error names the first row that does not, within 1e-6."""
-    heading = title([name], parents)
-    bad = ~((table >= 0) & (table < np.inf))
-    if bad.any():
-        index = tuple(int(axis[0]) for axis in np.nonzero(bad))
-        raise ValueError(
-            f"{heading} holds {table[index]:g} at {cell_text({**parents, name: tuple(levels)}, index)}; probabilities are numbers from 0 to 1"
-        )
-    sums = table.sum(axis=-1)
-    wrong = np.abs(sums - 1) > SUM_TOLERANCE
-    if wrong.any():
-        index = tuple(int(rank) for rank in np.argwhere(wrong)[0])  # of a variable without parents: ()
-        where = f" where {cell_text(parents, index)}" if parents else ""
-        raise ValueError(f"{heading} sums to {sums[index]:.9g}{where}, expected 1; correct that row")
-    table = table / sums[..., np.newaxis]
+    table = _read(name, tuple(levels), parents, probabilities, shape)
+    table = checked_rows({**parents, name: tuple(levels)}, len(parents), table, remedy="correct that row")
     table.flags.writeable = False
     return table
 

@@ -10,7 +10,7 @@ from math import log, prod
 import numpy as np
 
 from merula.core.arrays import Array
-from merula.core.checks import as_float, one_of
+from merula.core.checks import one_of
 from merula.data.encode import CodedColumns
 from merula.graphs.structure.candidate_parents import each_part, extension_values, family_value
 from merula.graphs.structure.configurations import FamilyCounts, configurations, count_family
@@ -172,7 +172,7 @@ class Scorer:
 
     def _configured(self, parents: Iterable[int]) -> float:
         """How many configurations the discrete parents could have (a number, however many)."""
-        return min(as_float(prod(self.sizes[index] for index in parents)), MOST_CONFIGURATIONS)
+        return float(min(prod(self.sizes[index] for index in parents), MOST_CONFIGURATIONS))
 
     @cached_property
     def sizes(self) -> list[int]:
