@@ -27,7 +27,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     >>> path.read_text()
     'wren'
     """
-    check_index(path)
+    check_folder(path)
     if Path(path).exists() and not Path(path).is_file():  # a device or a pipe is written to, never replaced
         with open(path, "wb") as file:
             yield file
@@ -46,7 +46,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise
 
 
-def check_index(path: str | os.PathLike[str]) -> None:
+def check_folder(path: str | os.PathLike[str]) -> None:
     """An error if there is no folder to write a file in, or if the path is a folder itself."""
     target = Path(path)
     if target.is_dir():

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from merula.core.atomic_file import check_index
+from merula.core.atomic_file import check_folder
 from merula.report.findings import Findings, gather
 from merula.report.page import check_libraries, findings_html, write_html
 
@@ -64,7 +64,7 @@ def write_report(
     (0.0, '<!DOCTYPE html>')
     """
     check_libraries()
-    check_index(path)
+    check_folder(path)
     found = gather(
         model,
         X,

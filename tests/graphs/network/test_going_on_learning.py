@@ -139,7 +139,7 @@ EXPERT = (
         {"random_state": np.random.default_rng(3), "restarts": 2},
         {"random_state": None, "restarts": 2},
     ],
-    ids=str,
+    ids=lambda options: "-".join(options),
 )
 def test_options_of_the_fit_survive(tmp_path, options):
     table = patients(rows=240, missing=0.2)[list(DISCRETE)]

@@ -16,7 +16,7 @@ from merula.classify import BayesClassifier, KernelBayesClassifier, NaiveBayesCl
 from merula.classify.model_files import model_of, model_state
 from merula.cli.jobs.task import named_table
 from merula.core.archive import NotAnArchiveError, read_state, write_state
-from merula.core.atomic_file import check_index, nearest_file
+from merula.core.atomic_file import check_folder, nearest_file
 from merula.data.schema import Label
 from merula.data.table import plain_label
 
@@ -110,7 +110,7 @@ def check_writable(path: str, what: str, table: str | None = None) -> None:
         raise ValueError(f"{path} is the table itself, which would be lost; name another file for {what}")
     if path == "-":
         raise IsADirectoryError(f"{what} cannot be written to {path}; name a file")
-    check_index(index)
+    check_folder(index)
     special = index.exists() and not index.is_file()  # such as /dev/null, which is not replaced
     if not (special or os.access(index.parent, os.W_OK)) or (index.exists() and not os.access(index, os.W_OK)):
         raise PermissionError(f"{path} may not be written: permission denied")

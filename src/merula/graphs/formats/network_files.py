@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from merula.core.atomic_file import check_index, nearest_file, whole_file
+from merula.core.atomic_file import check_folder, nearest_file, whole_file
 from merula.core.checks import nearest
 from merula.core.encodings import marked_encoding
 from merula.graphs.formats import bif, merula_json, net, uai, xdsl, xmlbif
@@ -112,7 +112,7 @@ def write_nodes(nodes: Sequence[AnyNode], path: PathLike, kept: Any = None) -> N
       name = "smoke";
     """
     known, target = _format(path), Path(path)
-    check_index(target)
+    check_folder(target)
     more = {} if kept is None or known.parse_all is None else {"kept": kept}
     try:
         data = known.dump(nodes, name=target.name.partition(".")[0] or "unknown", **more).encode()
