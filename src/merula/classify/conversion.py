@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier
 
 MOST_CELLS = 2**22  # of a joint table that is written out
-Variables = dict[
-    str, Callable[[BayesianNetwork], Any]
-]  # by column: what adds it to a network that has the columns before
+Stated = tuple[str, tuple[Any, ...], list[str]]  # a column, what a network is told of it, and its parents
 
 
 def as_network(model: BayesianClassifier, target: str) -> BayesianNetwork:
@@ -46,15 +44,15 @@ def as_network(model: BayesianClassifier, target: str) -> BayesianNetwork:
         raise ValueError(
             "this model is a mixture or a weighted sum, which a network cannot be; only a plain sum of terms becomes one"
         )
-    found: Variables = {}
+    found: dict[str, tuple[tuple[Any, ...], list[str]]] = {}
     for part in model.distributions_:
         _refuse(model, part)
-        found |= dict(WRITERS[type(part)](part, target, model))
+        found |= {name: (stated, parents) for name, stated, parents in WRITERS[type(part)](part, target, model)}
     labels = [plain_label(label) for label in model.classes_.tolist()]
     network = BayesianNetwork().add(target, labels, np.exp(model.class_log_prior_))
     for name in model.schema_.names:
         if name in found:
-            found[name](network)
+            network.add(name, *found[name][0], parents=found[name][1])  # type: ignore[misc]
     return network
 
 
@@ -75,28 +73,20 @@ def _refuse(model: BayesianClassifier, part: Distribution) -> None:
 # ------------------------------------------------------------------------------------------------- distributions as nodes
 
 
-def _tables(part: CategoricalDistribution, target: str, _: Any) -> Iterator[tuple[str, Any]]:
+def _tables(part: CategoricalDistribution, target: str, _: Any) -> Iterator[Stated]:
     for name, levels in part.levels.items():
         if levels:
-
-            def add(network: BayesianNetwork, name: str = name, levels: Any = levels) -> Any:
-                return network.add(name, levels, part.probabilities(name).T, parents=[target])
-
-            yield name, add
+            yield name, (levels, part.probabilities(name).T), [target]
 
 
-def _normals(part: GaussianDistribution, target: str, _: Any) -> Iterator[tuple[str, Any]]:
+def _normals(part: GaussianDistribution, target: str, _: Any) -> Iterator[Stated]:
     """A column that never varied has infinite variance: it says nothing, and is left out."""
     for j, name in enumerate(part.columns):
         if np.isfinite(part.variance[:, j]).all():
-
-            def add(network: BayesianNetwork, name: str = name, j: int = j) -> Any:
-                return network.add(name, LinearGaussian(part.mean[:, j], part.variance[:, j]), parents=[target])
-
-            yield name, add
+            yield name, (LinearGaussian(part.mean[:, j], part.variance[:, j]),), [target]
 
 
-def _regressions(part: MultivariateGaussianDistribution, target: str, model: Any) -> Iterator[tuple[str, Any]]:
+def _regressions(part: MultivariateGaussianDistribution, target: str, model: Any) -> Iterator[Stated]:
     """Each column as a regression on those before it: z_j = mean_j − Σ_{k<j} (R_jk / R_jj)·(z_k − mean_k) + e_j / R_jj.
 
     R = L⁻¹ with the covariance L·Lᵀ in standard units z = (x − centre) / unit.
@@ -112,25 +102,17 @@ def _regressions(part: MultivariateGaussianDistribution, target: str, model: Any
         intercept = means[:, j] - (slopes * means[:, :j]).sum(axis=1)
         by_class = {label: dict(zip(names[:j], row.tolist(), strict=True)) for label, row in zip(labels, slopes, strict=True)}  # fmt: skip
         stated = LinearGaussian(intercept, (unit[j] / own) ** 2, by_class if j else None)
-
-        def add(network: BayesianNetwork, name: str = name, stated: Any = stated, j: int = j) -> Any:
-            return network.add(name, stated, parents=[target, *names[:j]])
-
-        yield name, add
+        yield name, (stated,), [target, *names[:j]]
 
 
-def _chain(part: JointTable, target: str, _: Any) -> Iterator[tuple[str, Any]]:
+def _chain(part: JointTable, target: str, _: Any) -> Iterator[Stated]:
     """Each column given the class and the columns before it; what cannot happen is followed by anything."""
     joint = _written_out(part)
     for j, name in enumerate(part.columns):
         above = joint.sum(axis=tuple(range(j + 2, joint.ndim)))
         totals = above.sum(axis=-1, keepdims=True)
         table = np.where(totals > 0, above / np.where(totals > 0, totals, 1.0), 1 / above.shape[-1])
-
-        def add(network: BayesianNetwork, j: int = j, name: str = name, table: Array = table) -> Any:
-            return network.add(name, part.level_sets[j], table, parents=[target, *part.columns[:j]])
-
-        yield name, add
+        yield name, (part.level_sets[j], table), [target, *part.columns[:j]]
 
 
 def _written_out(part: JointTable) -> Array:
@@ -143,7 +125,7 @@ def _written_out(part: JointTable) -> Array:
     return joint.reshape(-1, *shape)
 
 
-WRITERS: Mapping[type[Distribution], Callable[..., Iterator[tuple[str, Any]]]] = {
+WRITERS: Mapping[type[Distribution], Callable[..., Iterator[Stated]]] = {
     CategoricalDistribution: _tables,
     GaussianDistribution: _normals,
     MultivariateGaussianDistribution: _regressions,
@@ -170,7 +152,7 @@ def naive_model(network: BayesianNetwork, target: str) -> FittedModel:
     order = [root.levels.index(label) for label in classes.tolist()]
     parts = (_categorical([n for n in others if not isinstance(n, GaussianNode)], order), _gaussian([n for n in others if isinstance(n, GaussianNode)], root.table, order))  # fmt: skip
     columns = [Column(n.name, "numeric") if isinstance(n, GaussianNode) else Column(n.name, "categorical", n.levels, declared=True) for n in others]  # fmt: skip
-    families = ((Categorical(), parts[0]), (Gaussian(), parts[1]))
+    families = zip((Categorical(), Gaussian()), parts, strict=True)
     blocks = tuple(Block(family, part.columns) for family, part in families if part.columns)
     plan = Plan(Schema(tuple(columns)), blocks, None, "pandas")
     return FittedModel.plain_sum(

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from merula.cli import answering, demonstration, learning, networks
+from merula.cli import answering, learning, networks
+from merula.cli.console import one_line
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 INPUT_ERRORS = (ValueError, FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
@@ -66,7 +67,8 @@ def _told(error: Exception) -> tuple[str, int]:
     if isinstance(error, ImportError):
         return str(error), FAILED
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}", _code(error)
+        code = BAD_INPUT if isinstance(error, INPUT_ERRORS) else FAILED
+        return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}", code
     if isinstance(error, OSError) and error.strerror:
         return f"what was found could not be written: {error.strerror[:1].lower()}{error.strerror[1:]}", FAILED
     if isinstance(error, INPUT_ERRORS):
@@ -76,13 +78,7 @@ def _told(error: Exception) -> tuple[str, int]:
     return f"{type(error).__name__}: {error}; --debug shows where", FAILED
 
 
-def _code(error: Exception) -> int:
-    return BAD_INPUT if isinstance(error, INPUT_ERRORS) else FAILED
-
-
 def _say(text: str, code: int) -> int:
-    from merula.cli.console import one_line
-
     print(f"error: {one_line(text)}", file=sys.stderr)
     return code
 
@@ -118,7 +114,7 @@ def _merula(
 
 for command in (
     learning.fit, learning.evaluate, learning.report, learning.merge,
-    answering.predict, answering.explain, answering.info, demonstration.demo,
+    answering.predict, answering.explain, answering.info, learning.demo,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(networks.app, name="network")

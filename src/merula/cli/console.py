@@ -7,12 +7,10 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-
-from merula.core.plain import to_plain
 
 IN_PYTHON = (  # how the library asks for an option, and how the command line does
     (re.compile(r"(?:say |or )?kinds=\{'([^']*)': '(\w+)'\}"), r"say --kinds '\1=\2'"),
@@ -38,25 +36,20 @@ class Voice:
     def note(self, text: str) -> None:
         """Say on standard error what the user should know, each thing once."""
         line = one_line(text)
-        if line in self.notes:
-            return
-        self.notes.append(line)
-        if not self.quiet:
-            print(f"note: {line}", file=sys.stderr)
+        if line not in self.notes:
+            self.notes.append(line)
+            if not self.quiet:
+                print(f"note: {line}", file=sys.stderr)
 
     def result(self, text: str, data: Mapping[str, Any]) -> None:
         """Print what was found: text for people, one JSON object with the notes for machines."""
         if self.as_json:
+            from merula.core.plain import to_plain  # loads NumPy, which --help need not wait for
+
             ascii_only = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf").lower()
             print(json.dumps(to_plain({**data, "notes": self.notes}), ensure_ascii=ascii_only, allow_nan=False))
         elif text:
             print(text)
-
-    def progress(self, steps: int) -> AbstractContextManager[Callable[[str], None]]:
-        """A bar of so many steps, where a terminal is watching."""
-        from merula.show.progress import progress_bar
-
-        return progress_bar(steps, self.shows_progress)
 
     @property
     def shows_progress(self) -> bool | None:

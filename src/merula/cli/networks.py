@@ -44,10 +44,6 @@ NetworkEncoding = Annotated[
     str | None,
     typer.Option("--encoding", metavar="NAME", help="The encoding of a file that is not UTF-8.", show_default=False),
 ]
-NetworkOut = Annotated[
-    str,
-    typer.Option("--output", "-o", metavar="FILE", help="Where the network is written; its suffix names the format."),
-]
 
 
 @app.command()
@@ -114,7 +110,12 @@ def query(
 @app.command()
 def learn(
     table: ask.Table,
-    output: NetworkOut = "network.bif",
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where the network is written; its suffix names the format."
+        ),
+    ] = "network.bif",
     method: Annotated[Method, typer.Option("--method", help="How the structure is found.")] = Method.hill_climb,
     score: Annotated[
         str | None,

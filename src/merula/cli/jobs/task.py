@@ -173,8 +173,8 @@ def note_remarks(remarks: Sequence[Remark], voice: Voice) -> None:
     """Each remark as a note with what to do about it; columns of codes are named together."""
     for remark in remarks:
         if remark.what != "codes":
-            hint = HINTS.get(remark.what, "").format(column=remark.column, kind=remark.kind)
-            hint = hint.replace("WORD", _quoted_word(remark.text))
+            word = next((repr(word) for word in FOR_MISSING if repr(word) in remark.text), "WORD")  # that it quotes
+            hint = HINTS.get(remark.what, "").format(column=remark.column, kind=remark.kind).replace("WORD", word)
             voice.note(f"column {remark.column!r} {remark.text}{hint}")
     codes = [remark.column for remark in remarks if remark.what == "codes"]
     if codes:
@@ -183,11 +183,6 @@ def note_remarks(remarks: Sequence[Remark], voice: Voice) -> None:
         )
         which = f"column {named} holds" if len(codes) == 1 else f"columns {named} hold"
         voice.note(f"{which} few whole numbers, read as categories; --kinds '{codes[0]}=numeric' reads them as amounts")
-
-
-def _quoted_word(text: str) -> str:
-    """The word for missing that a remark quotes, as the shell takes it; WORD where there is none."""
-    return next((repr(word) for word in FOR_MISSING if f"{word!r}" in text), "WORD")
 
 
 def _groups(table: Any, name: str) -> Any:
