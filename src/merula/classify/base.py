@@ -23,7 +23,7 @@ from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_pos
 from merula.core.notes import Note, warn_of
 from merula.core.threads import thread_count
 from merula.data.encode import Encoded, encode_rows, encode_target
-from merula.data.schema import Schema
+from merula.data.schema import KINDS, Schema
 from merula.data.table import Table, as_times, build_frame, label_places, open_table, plain_label
 from merula.distributions import Distribution, Setting
 from merula.distributions.priors import checked_smoothing, class_probabilities
@@ -84,6 +84,12 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _default_families(self) -> Mapping[str, Any]:
         raise TypeError(f"{type(self).__name__} must name a family for each kind of column")
+
+    def _for_every_kind(self, family: Any) -> dict[str, Any]:
+        """The default families of a model in which one, checked here, takes all columns together."""
+        one_of(self.unseen, self._unseen, "unseen")
+        family.check()
+        return dict.fromkeys(KINDS, family)
 
     # ------------------------------------------------------------------------------------------------ learning
 

@@ -61,16 +61,9 @@ class BayesClassifier(BayesianClassifier):
         n_jobs: Any = None,
     ) -> None:
         super().__init__(
-            kinds=kinds,
-            levels=levels,
-            distributions=distributions,
-            class_prior=class_prior,
-            smoothing=smoothing,
-            variance=variance,
-            missing=missing,
-            unseen=unseen,
-            n_jobs=n_jobs,
-        )
+            kinds=kinds, levels=levels, distributions=distributions, class_prior=class_prior, smoothing=smoothing,
+            variance=variance, missing=missing, unseen=unseen, n_jobs=n_jobs,
+        )  # fmt: skip
         self.covariance = covariance
         self.shrinkage = shrinkage
 

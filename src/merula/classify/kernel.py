@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from merula.classify.base import BayesianClassifier
-from merula.core.checks import one_of
-from merula.data.schema import KINDS
 from merula.distributions import ProductKernel
 
 
@@ -64,7 +62,4 @@ class KernelBayesClassifier(BayesianClassifier):
         self.bandwidth = bandwidth
 
     def _default_families(self) -> Mapping[str, Any]:
-        one_of(self.unseen, self._unseen, "unseen")
-        family = ProductKernel(self.bandwidth)
-        family.check()
-        return dict.fromkeys(KINDS, family)
+        return self._for_every_kind(ProductKernel(self.bandwidth))

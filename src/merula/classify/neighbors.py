@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from merula.classify.base import BayesianClassifier
-from merula.core.checks import one_of
-from merula.data.schema import KINDS
 from merula.distributions import NearestNeighbors
 
 
@@ -84,10 +82,7 @@ class NearestNeighborsClassifier(BayesianClassifier):
         self.scale = scale
 
     def _default_families(self) -> Mapping[str, Any]:
-        one_of(self.unseen, self._unseen, "unseen")
-        nearest = NearestNeighbors(self.neighbors, self.weights, self.scale)
-        nearest.check()
-        return dict.fromkeys(KINDS, nearest)
+        return self._for_every_kind(NearestNeighbors(self.neighbors, self.weights, self.scale))
 
     @property
     def neighbors_(self) -> int:

@@ -14,6 +14,7 @@ MODELS = Annotated[
     list[ask.ModelName],
     typer.Option("--model", "-m", help="The model, as for merula fit. May be repeated, to compare several."),
 ]
+REPORT_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the report is written.")]
 
 
 def fit(
@@ -94,9 +95,7 @@ def evaluate(
 def report(
     table: ask.Table,
     target: ask.Target,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where the report is written.")
-    ] = "report.html",
+    output: REPORT_OUT = "report.html",
     model: ask.Model = ask.ModelName.auto,
     cv: ask.Folds = None,
     repeats: ask.Repeats = 1,

@@ -20,29 +20,19 @@ def _network(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-class Method(StrEnum):
-    """How a structure is learned."""
-
-    hill_climb = "hill-climb"
-    tabu = "tabu"
-    chow_liu = "chow-liu"
-    pc = "pc"
-
-
-class Numeric(StrEnum):
-    """What becomes of columns of numbers."""
-
-    quantile = "quantile"
-    width = "width"
-    mdl = "mdl"
-    gaussian = "gaussian"
-
+# how a structure is learned, and what becomes of columns of numbers
+Method = StrEnum("Method", {"hill_climb": "hill-climb", "tabu": "tabu", "chow_liu": "chow-liu", "pc": "pc"})
+Numeric = StrEnum("Numeric", ["quantile", "width", "mdl", "gaussian"])
 
 NETWORK = "A network file: .bif, .xmlbif, .net, .xdsl, .uai or .json, also with .gz."
 NetworkFile = Annotated[str, typer.Argument(metavar="NETWORK", help=NETWORK, show_default=False)]
 NetworkEncoding = Annotated[
     str | None,
     typer.Option("--encoding", metavar="NAME", help="The encoding of a file that is not UTF-8.", show_default=False),
+]
+NetworkOut = Annotated[
+    str,
+    typer.Option("--output", "-o", metavar="FILE", help="Where the network is written; its suffix names the format."),
 ]
 
 
@@ -110,12 +100,7 @@ def query(
 @app.command()
 def learn(
     table: ask.Table,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Where the network is written; its suffix names the format."
-        ),
-    ] = "network.bif",
+    output: NetworkOut = "network.bif",
     method: Annotated[Method, typer.Option("--method", help="How the structure is found.")] = Method.hill_climb,
     score: Annotated[
         str | None,

@@ -90,9 +90,7 @@ def evaluate(
     read = None if costs is None and reject_cost is None else read_costs(costs, list(data.classes))
     reject = checked_reject_cost(reject_cost)
     splits = make_splits(cv, repeats, random_state, X, data.labels, groups, data.weights)
-    folds = tuple(
-        Fold(split.test, *(_weight(rows, data.weights) for rows in (split.test, split.train))) for split in splits
-    )
+    folds = tuple(Fold(s.test, _weight(s.test, data.weights), _weight(s.train, data.weights)) for s in splits)
     evaluation = Evaluation(data.classes, data.truth, data.weights, folds, (), read, reject)
     with progress_bar(len(models) * len(splits), progress) as advance:
         for name, one in models.items():
