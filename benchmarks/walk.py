@@ -36,7 +36,7 @@ WALKS = ("predict", "python", "report")
 OWN = Path(__file__).parents[1] / "src" / "merula"
 STEPS = {  # the end of a file's folder or name, the functions in it, and what they do
     "tables parsed": ("table/", ("_read_one",)),
-    "tables opened": ("table/", ("open_frame", "open_matrix", "open_sparse")),
+    "tables opened": ("table/", ("open_frame", "open_matrix")),
     "columns reviewed": ("advice.py", ("review",)),
     "schemas inferred": ("encode/", ("infer_schema",)),
     "rows encoded": ("encode/", ("encode",)),

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 from scipy.special import entr
-from sklearn.utils.validation import check_is_fitted
 
-from merula.answers.decision import DecisionClassifier, checked_reject_cost, least_risk, read_costs, underlying
+from merula.answers.decision import DecisionClassifier, checked_reject_cost, least_risk, read_costs
+from merula.answers.explanation.reasons import own_classifier
 from merula.classify.base import BayesianClassifier
 from merula.classify.conditionals import atoms, quantiles
 from merula.classify.single_row import cells_of, encode_row
@@ -24,7 +24,7 @@ from merula.core.notes import warn_of
 from merula.data.encode import Encoded
 from merula.data.encode.cells import Cells, with_cells
 from merula.data.schema import Column
-from merula.show.text import display_width, pad, shortened
+from merula.show.text import shortened, text_table
 
 Integrand = Callable[[Array], Array]
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
@@ -72,17 +72,11 @@ class Questions:
 
     def __str__(self) -> str:
         head = ["column", "gain", "lowers risk by", "price", "information"]
-        lines = [head] + [
-            [shortened(q.column, 40), f"{q.gain:.4g}", f"{q.reduction:.4g}", f"{q.price:.4g}", f"{q.information:.4g}"]
+        rows = [
+            [shortened(q.column, 40), *(f"{value:.4g}" for value in (q.gain, q.reduction, q.price, q.information))]
             for q in self.questions
         ]
-        widths = [max(display_width(line[j]) for line in lines) for j in range(len(head))]
-        text = [
-            pad(line[0], widths[0])
-            + "".join("  " + pad(cell, width, right=True) for cell, width in zip(line[1:], widths[1:], strict=True))
-            for line in lines
-        ]
-        return "\n".join([f"risk of deciding now: {self.risk:.4g}", *(text if self.questions else ["nothing to ask"])])
+        return text_table(f"risk of deciding now: {self.risk:.4g}", [head, *rows] if rows else [["nothing to ask"]], 1)
 
 
 def next_question(
@@ -142,12 +136,7 @@ def next_question(
 
 
 def _askable(model: Any) -> BayesianClassifier:
-    inner = underlying(model)
-    if not isinstance(inner, BayesianClassifier):
-        raise ValueError(
-            f"{type(model).__name__} is no merula classifier: it cannot say what an unknown column may hold"
-        )
-    check_is_fitted(inner, "classes_")
+    inner = own_classifier(model, "it cannot say what an unknown column may hold")
     if inner.missing != "marginalise":
         raise ValueError(
             "this model takes a missing cell for a level of its own (missing='level'), so it cannot tell what is not yet known; fit it with missing='marginalise'"
@@ -231,8 +220,7 @@ def _over_numbers(view: _View, column: Column) -> tuple[Array, float]:
     unit = np.array([view.scale, 1.0, 1.0])
 
     def outcome(x: Array) -> Array:
-        values: Array = view.outcome(view.with_values(column, x)) / unit
-        return values
+        return view.outcome(view.with_values(column, x)) / unit  # type: ignore[no-any-return]
 
     edges = np.unique(quantiles(view.model, column.name, LANDMARKS))
     edges = edges[np.isfinite(edges)]  # between them densities change smoothly, from one far tail to the other
@@ -254,8 +242,7 @@ def _peaks(view: _View, column: Column, edges: Array) -> Array:
     left, right = np.full(classes, edges[0]), np.full(classes, edges[-1])
     for _ in range(ZOOMS):
         x = np.linspace(left, right, GRID)  # places × classes
-        log_joint = view.with_values(column, x.ravel()).reshape(GRID, classes, classes)
-        own = np.einsum("pcc->pc", log_joint)
+        own = np.einsum("pcc->pc", view.with_values(column, x.ravel()).reshape(GRID, classes, classes))
         best = own.argmax(axis=0).clip(1, GRID - 2)
         every = np.arange(classes)
         left, right = x[best - 1, every], x[best + 1, every]
@@ -264,8 +251,7 @@ def _peaks(view: _View, column: Column, edges: Array) -> Array:
             break
     width = step / np.sqrt(np.maximum(fall, 1e-12))
     around = x[best, every] + np.array([-9, -6, -4, -2, -1, 0, 1, 2, 4, 6, 9])[:, None] * width
-    result: Array = np.clip(around, edges[0], edges[-1]).ravel()
-    return result
+    return np.clip(around, edges[0], edges[-1]).ravel()  # type: ignore[no-any-return]
 
 
 def integrate(function: Integrand, edges: Array) -> tuple[Array, float]:
@@ -294,6 +280,4 @@ def _gauss(function: Integrand, left: Array, right: Array) -> Array:
     """The Gauss–Legendre sums of each interval, intervals × outputs."""
     half = 0.5 * (right - left)
     x = (0.5 * (left + right))[:, None] + half[:, None] * NODES
-    values = function(x.ravel()).reshape(*x.shape, -1)
-    result: Array = np.einsum("n,ink,i->ik", WEIGHTS, values, half)
-    return result
+    return np.einsum("n,ink,i->ik", WEIGHTS, function(x.ravel()).reshape(*x.shape, -1), half)  # type: ignore[no-any-return]

@@ -141,19 +141,16 @@ def _of_words(
 ) -> Iterator[Said]:
     cells = int(np.count_nonzero(codes >= 0))
     words = all(type(label) is str for label in labels) and not stated
+    differ = len(labels) == cells >= FEWEST_ROWS or (len(labels) > FEWEST_LEVELS and len(labels) > 0.5 * cells)
     if cells < 1:
         yield "empty", "holds nothing"
     elif len(labels) == 1:
         yield "constant", f"holds {labels[0]!r} and nothing else"
-    elif words and _mostly_differ(len(labels), cells):
+    elif words and differ:
         yield _identifying_words(labels, cells)
     else:
         yield from _leak(source, column)
         yield from _disguised(labels) if words else ()
-
-
-def _mostly_differ(distinct: int, cells: int) -> bool:
-    return distinct == cells >= FEWEST_ROWS or (distinct > FEWEST_LEVELS and distinct > 0.5 * cells)
 
 
 def _identifier(distinct: int, cells: int) -> Said:
@@ -215,8 +212,7 @@ def _few_whole_numbers(values: NDArray[Any]) -> int:
 def _tells_rows_apart(values: NDArray[Any], width: float, name: str) -> bool:
     """Whether whole numbers all differ where chance would make some repeat, or are called a number of something."""
     n = len(values)
-    chance = n * n / (2 * width) >= EXPECTED_REPEATS
-    if n < FEWEST_ROWS or width < n or not (chance or NAMED_ID.search(name)):
+    if n < FEWEST_ROWS or width < n or not (n * n / (2 * width) >= EXPECTED_REPEATS or NAMED_ID.search(name)):
         return False
     return bool((values[:MOST_ROWS] % 1 == 0).all()) and len(np.unique(values)) == n and bool((values % 1 == 0).all())
 

@@ -22,8 +22,9 @@ from merula.core.checks import one_of
 from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior
 from merula.core.notes import Note, warn_of
 from merula.core.threads import thread_count
-from merula.data.encode import Encoded, Target, encode_rows, encode_target
-from merula.data.table import Table, as_times, build_frame, open_table, plain_label
+from merula.data.encode import Encoded, encode_rows, encode_target
+from merula.data.schema import KINDS
+from merula.data.table import Table, as_times, build_frame, label_indices, open_table, plain_label
 from merula.distributions import Setting
 from merula.distributions.priors import checked_smoothing, class_probabilities
 from merula.engines import Source, collect, describe
@@ -47,21 +48,41 @@ def _takes_batches(model: Any) -> bool:
 class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The shared part of every classifier; a subclass names its parameters and the families it uses for each kind."""
 
-    kinds: Any
-    levels: Any
-    distributions: Any
-    class_prior: Any
-    smoothing: Any
-    variance: Any
-    missing: Any
-    unseen: Any
-    n_jobs: Any
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # options that the first batch fixes
     _unseen: ClassVar[tuple[str, ...]] = ("missing", "smooth", "error")
     _remedy: ClassVar[str] = "smoothing > 0 avoids this"  # for rows that are impossible under every class
 
+    def __init__(
+        self,
+        *,
+        kinds: Any = None,
+        levels: Any = None,
+        distributions: Any = None,
+        class_prior: Any = "empirical",
+        smoothing: Any = 1,
+        variance: Any = "mle",
+        missing: Any = "marginalise",
+        unseen: Any = "missing",
+        n_jobs: Any = None,
+    ) -> None:
+        self.kinds = kinds
+        self.levels = levels
+        self.distributions = distributions
+        self.class_prior = class_prior
+        self.smoothing = smoothing
+        self.variance = variance
+        self.missing = missing
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
     def _default_families(self) -> Mapping[str, Any]:
         raise TypeError(f"{type(self).__name__} must name a family for each kind of column")
+
+    def _for_every_kind(self, family: Any) -> dict[str, Any]:
+        """The default families of a model in which one, checked here, takes all columns together."""
+        one_of(self.unseen, self._unseen, "unseen")
+        family.check()
+        return dict.fromkeys(KINDS, family)
 
     # ------------------------------------------------------------------------------------------------ learning
 
@@ -135,8 +156,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         smoothing = checked_smoothing(self.smoothing, schema.names)
         variance = one_of(self.variance, ("mle", "unbiased"), "variance")
         scores = score_families(rows, target, schema, candidates, smoothing, variance, self.n_jobs)
-        chosen = best_families(scores, schema, candidates)
-        schema, blocks = choose_blocks(schema, chosen, self._default_families())
+        schema, blocks = choose_blocks(schema, best_families(scores, schema, candidates), self._default_families())
         return Plan(schema, blocks, table.named, table.library, scores)
 
     def _candidates(self) -> Mapping[str, Sequence[Any]]:
@@ -164,21 +184,15 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prior = class_probabilities(self.class_prior, collected.classes, weight)
         labels = tuple(plain_label(label) for label in collected.classes.tolist())
         variance = one_of(self.variance, ("mle", "unbiased"), "variance")
-        built = []
-        for block, statistic in zip(plan.blocks, collected.blocks, strict=True):
-            columns = tuple(plan.schema[name] for name in block.columns)
-            setting = Setting(
-                labels,
-                weight,
-                columns,
-                checked_smoothing(self.smoothing, plan.schema.names),
-                variance,
-                self.missing,
-                self.unseen,
-                self.n_jobs,
+        smoothing = checked_smoothing(self.smoothing, plan.schema.names)
+        stated = (smoothing, variance, self.missing, self.unseen, self.n_jobs)
+        built = tuple(
+            block.family.build(
+                part, Setting(labels, weight, tuple(map(plan.schema.__getitem__, block.columns)), *stated)
             )
-            built.append(block.family.build(statistic, setting))
-        return FittedModel.plain_sum(plan, collected.classes, safe_log(prior), tuple(built), collected)
+            for block, part in zip(plan.blocks, collected.blocks, strict=True)
+        )
+        return FittedModel.plain_sum(plan, collected.classes, safe_log(prior), built, collected)
 
     def _hold(self, fitted: FittedModel) -> Self:
         """Answer with this model from now on."""
@@ -304,8 +318,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = self._encoded(X)
         best, impossible = self.fitted_.choose(rows, self.n_jobs)
         warn_of(self._notes(rows, impossible))
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
+        return self.classes_[best]
 
     def answer(self, X: Any) -> Answer:
         """The posterior of each row together with what to know beside it, as data: nothing is warned of.
@@ -402,20 +415,12 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The log likelihood, and the weight of the rows."""
         log_joint = self.predict_joint_log_proba(X)
         target = encode_target(y, len(log_joint), sample_weight)
-        own = log_joint[np.arange(len(log_joint)), self._indices(target)[target.codes]]
+        known = self.classes_.tolist()
+        places = label_indices(target.classes.tolist(), known, "y holds", f"the model does not know (classes: {known})")
+        own = log_joint[np.arange(len(log_joint)), places[target.codes]]
         self._refuse_without_density("the likelihood")
         weights = np.ones(len(own)) if target.weights is None else target.weights
         return float(own[weights > 0] @ weights[weights > 0]), float(weights.sum())
-
-    def _indices(self, target: Target) -> NDArray[np.int64]:
-        """Where each class of a target stands in `classes_`."""
-        where = {label: index for index, label in enumerate(self.classes_.tolist())}
-        stray = [label for label in target.classes.tolist() if label not in where]
-        if stray:
-            raise ValueError(
-                f"y holds class {stray[0]!r}, which the model does not know (classes: {self.classes_.tolist()})"
-            )
-        return np.array([where[label] for label in target.classes.tolist()], dtype=np.int64)
 
     @property
     def parameters_count(self) -> int:
@@ -447,10 +452,11 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "classes_")
         drawn, classes = self.fitted_.sample(n, np.random.default_rng(random_state))
         nothing = np.full(n, np.nan)  # what columns that are ignored hold
-        values = {}
-        for column in self.schema_.columns:
-            found = drawn.get(column.name, nothing)
-            values[column.name] = found if column.unit is None else as_times(found, column.unit)
+        values = {
+            column.name: found if column.unit is None else as_times(found, column.unit)
+            for column in self.schema_.columns
+            for found in [drawn.get(column.name, nothing)]
+        }
         return build_frame(values, self.fitted_.plan.library), self.classes_[classes]
 
     # ------------------------------------------------------------------------------------------------ files, scikit-learn

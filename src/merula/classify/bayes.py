@@ -59,17 +59,12 @@ class BayesClassifier(BayesianClassifier):
         unseen: Any = "missing",
         n_jobs: Any = None,
     ) -> None:
+        super().__init__(
+            kinds=kinds, levels=levels, distributions=distributions, class_prior=class_prior, smoothing=smoothing,
+            variance=variance, missing=missing, unseen=unseen, n_jobs=n_jobs,
+        )  # fmt: skip
         self.covariance = covariance
         self.shrinkage = shrinkage
-        self.kinds = kinds
-        self.levels = levels
-        self.distributions = distributions
-        self.class_prior = class_prior
-        self.smoothing = smoothing
-        self.variance = variance
-        self.missing = missing
-        self.unseen = unseen
-        self.n_jobs = n_jobs
 
     def _default_families(self) -> Mapping[str, Any]:
         normal = MultivariateGaussian(self.covariance, self.shrinkage)
@@ -117,8 +112,7 @@ class BayesClassifier(BayesianClassifier):
         # a known joint is a table whose rows count as often as they are probable
         plan = stated_plan(levels, JointCategorical(smoothing=0))
         model = cls(smoothing=0, unseen=one_of(unseen, ("missing", "error"), "unseen"), n_jobs=n_jobs)
-        classes = encode_target(truth, len(truth)).classes
-        counted = model._count(plan, rows, truth, probabilities).within(classes)
+        counted = model._count(plan, rows, truth, probabilities).within(encode_target(truth, len(truth)).classes)
         return model._hold(replace(model._build(plan, counted), collected=None))
 
     def to_network(self, target: str = "class") -> BayesianNetwork:

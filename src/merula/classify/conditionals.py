@@ -66,8 +66,7 @@ def parts_of(model: BayesianClassifier, column: Column) -> tuple[Distribution, .
 
 def quantiles(model: BayesianClassifier, column: str, shares: Array) -> Array:
     """Where these shares of a numeric column lie below, given each class and by each part that knows it: shares × (classes · parts)."""
-    classes = len(model.classes_)
-    return np.hstack([part.quantiles(column, shares, classes) for part in model.fitted_.factors_of(column)])
+    return np.hstack([part.quantiles(column, shares, len(model.classes_)) for part in model.fitted_.factors_of(column)])
 
 
 def atoms(model: BayesianClassifier, column: str) -> Array:
@@ -165,14 +164,14 @@ def _numbers(model: BayesianClassifier, column: Column, closely: int) -> Conditi
         raise ValueError(f"column {column.name!r} never varied: it has no density")
     counted = all(isinstance(part, CountDistribution) for part in parts_of(model, column))
     values = _whole(low, high) if counted else _along(model, column.name, (low, high), closely)
-    is_time = column.unit is not None and column.unit.startswith("datetime")
+    unit = column.unit if column.unit is not None and column.unit.startswith("datetime") else None
     return Conditional(
         column.name,
         "numbers" if counted else "density",
         family_names(model)[column.name],
-        _instants(values, column.unit) if is_time and column.unit is not None else tuple(values),
+        tuple(map(str, as_times(np.array(values), unit).astype("datetime64[ms]")) if unit else values),
         _given(model, np.exp(_log_given(model, column, values))),
-        is_time=is_time,
+        is_time=unit is not None,
         masses=None if counted else _masses(model, column, atoms(model, column.name).tolist()),
     )
 
@@ -194,12 +193,6 @@ def _masses(model: BayesianClassifier, column: Column, atoms: list[float]) -> di
     return {value: dict(zip(class_labels(model), row, strict=True)) for value, row in zip(atoms, chances, strict=True)}
 
 
-def _instants(counts: Sequence[float], unit: str) -> tuple[str, ...]:
-    """Times as ISO writes them."""
-    return tuple(map(str, as_times(np.array(counts), unit).astype("datetime64[ms]")))
-
-
 def _whole(low: float, high: float) -> list[float]:
     first, last = max(0, int(np.floor(low))), int(np.ceil(high))
-    step = max(1, (last - first) // MOST_NUMBERS)
-    return [float(value) for value in range(first, last + 1, step)]
+    return [float(value) for value in range(first, last + 1, max(1, (last - first) // MOST_NUMBERS))]

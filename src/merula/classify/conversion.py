@@ -151,7 +151,7 @@ def naive_model(network: BayesianNetwork, target: str) -> FittedModel:
     order = [root.levels.index(label) for label in classes.tolist()]
     parts = (_categorical([n for n in others if not isinstance(n, GaussianNode)], order), _gaussian([n for n in others if isinstance(n, GaussianNode)], root.table, order))  # fmt: skip
     columns = [Column(n.name, "numeric") if isinstance(n, GaussianNode) else Column(n.name, "categorical", n.levels, declared=True) for n in others]  # fmt: skip
-    families = ((Categorical(), parts[0]), (Gaussian(), parts[1]))
+    families = zip((Categorical(), Gaussian()), parts, strict=True)
     blocks = tuple(Block(family, part.columns) for family, part in families if part.columns)
     plan = Plan(Schema(tuple(columns)), blocks, None, "pandas")
     return FittedModel.plain_sum(

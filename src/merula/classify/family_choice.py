@@ -70,8 +70,7 @@ def _number_hashes(values: Array, counted: NDArray[np.bool_]) -> NDArray[np.uint
     if not low < high or not np.isfinite(0.5 * high - 0.5 * low):
         return np.zeros(len(values), dtype=np.uint64)
     away = np.abs((0.5 * values - 0.25 * low - 0.25 * high) / (0.5 * high - 0.5 * low))
-    indices = np.floor(np.where(known, away, 2.0) * STEPS)
-    return np.asarray(mixed(indices.astype(np.uint64)))
+    return np.asarray(mixed(np.floor(np.where(known, away, 2.0) * STEPS).astype(np.uint64)))
 
 
 def score_families(
@@ -93,22 +92,14 @@ def score_families(
     kept = np.flatnonzero((share <= MOST_ROWS / len(rows)) & (weights > 0))
     folds = [kept[hashes[kept] % np.uint64(FOLDS) == fold] for fold in range(FOLDS)]
     parts = [(rows.take(fold), Target(target.codes[fold], target.classes, weights[fold])) for fold in folds]
-    pairs = [(column, family) for column in schema.columns for family in _rivals(candidates, column)]
-
-    def score(pair: tuple[Column, Any]) -> float:
-        return _score(parts, *pair, smoothing, variance)
-
+    rivals = {kind: families for kind, families in candidates.items() if len(families) > 1}  # else there is no choice
+    pairs = [(column, family) for column in schema.columns for family in rivals.get(column.kind, ())]
     scores: dict[str, dict[str, float]] = {}
     with ThreadPoolExecutor(thread_count(n_jobs)) as pool:
-        for (column, family), value in zip(pairs, pool.map(score, pairs), strict=True):
+        found = pool.map(lambda pair: _score(parts, pair[0], pair[1], smoothing, variance), pairs)
+        for (column, family), value in zip(pairs, found, strict=True):
             scores.setdefault(column.name, {})[candidate_name(family)] = value
     return scores
-
-
-def _rivals(candidates: Mapping[str, Sequence[Any]], column: Column) -> Sequence[Any]:
-    """The families a column may choose from; none where there is no choice."""
-    found = candidates.get(column.kind, ())
-    return found if len(found) > 1 else ()
 
 
 def candidate_name(family: Any) -> str:
@@ -149,9 +140,5 @@ def best_families(
     scores: Mapping[str, Mapping[str, float]], schema: Schema, candidates: Mapping[str, Sequence[Any]]
 ) -> dict[str, Any]:
     """The family chosen for each scored column: the largest score to 12 digits, ties to the first candidate."""
-    chosen = {}
-    for name, table in scores.items():
-        families = candidates[schema[name].kind]
-        digits = [float(f"{value:.12g}") for value in table.values()]
-        chosen[name] = families[int(np.argmax(digits))]
-    return chosen
+    best = {name: np.argmax([float(f"{value:.12g}") for value in table.values()]) for name, table in scores.items()}
+    return {name: candidates[schema[name].kind][int(index)] for name, index in best.items()}

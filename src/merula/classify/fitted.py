@@ -40,8 +40,7 @@ class HasLevel:
         tile = rows.codes((self.column,))
         slots = np.asarray(tile.codes)[:, 0].astype(np.int64) - tile.shift[0]
         slots = np.where((slots >= 0) & (slots < tile.width[0]), slots, tile.width[0])
-        known: NDArray[np.bool_] = level_positions(tile.slots[0], self.levels)[slots] < len(self.levels)
-        return known
+        return level_positions(tile.slots[0], self.levels)[slots] < len(self.levels)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,9 +256,8 @@ class FittedModel:
         out = np.empty((len(rows), len(self.classes)))
 
         def tile(part: Encoded, start: int, stop: int) -> int:
-            view = out[start:stop]
-            self._add_up(part, view)
-            return finish(view, self.log_prior) if finish else 0
+            self._add_up(part, out[start:stop])
+            return finish(out[start:stop], self.log_prior) if finish else 0
 
         return out, sum(memory.score(rows, tile, n_jobs, self._rows_at_once))
 

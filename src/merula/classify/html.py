@@ -24,10 +24,11 @@ READING = {
 def as_html(model: BayesianClassifier) -> str:
     """The model as a table: its prior, then its columns."""
     summary = summarise_model(model)
-    names = ["column", "distribution", *(["missing"] if _tells_missing(summary) else [])]
+    tells_missing = any(line.missing for line in summary.lines)
+    names = ["column", "distribution", *(["missing"] if tells_missing else [])]
     head = [*names, *(shortened(str(label), LONGEST) for label in summary.prior)]
     prior = ["prior", *[""] * (len(names) - 1), *map(short, summary.prior.values())]
-    rows = [head, prior, *(_cells(line, _tells_missing(summary)) for line in summary.lines)]
+    rows = [head, prior, *(_cells(line, tells_missing) for line in summary.lines)]
     call = html_tag("code", shortened(repr(model), LONGEST_CALL))
     table = html_table("", rows, 1, "\n".join(_notes(summary)), style=f"{NAME};vertical-align:top")
     return html_block(html_tag("p", call, "\n", _learned(summary)), table)
@@ -44,10 +45,6 @@ def _cells(line: ColumnLine, tells_missing: bool) -> list[str]:
 
 def _items(items: Items) -> Html:
     return Html(" ".join(html_tag("span", item, style="white-space:nowrap") for item in items))
-
-
-def _tells_missing(summary: ModelSummary) -> bool:
-    return any(line.missing for line in summary.lines)
 
 
 def _learned(summary: ModelSummary) -> str:

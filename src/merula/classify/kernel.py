@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from merula.classify.base import BayesianClassifier
-from merula.core.checks import one_of
-from merula.data.schema import KINDS
 from merula.distributions import ProductKernel
 
 
@@ -43,8 +41,6 @@ class KernelBayesClassifier(BayesianClassifier):
     ['same', 'different', 'same']
     """
 
-    distributions = None  # one family takes all columns together
-    variance, missing = "mle", "marginalise"
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "bandwidth", "smoothing")
     _unseen: ClassVar[tuple[str, ...]] = ("missing", "error")
     _remedy: ClassVar[str] = "smoothing > 0, and a larger bandwidth, avoid this"
@@ -60,16 +56,10 @@ class KernelBayesClassifier(BayesianClassifier):
         unseen: Any = "missing",
         n_jobs: Any = None,
     ) -> None:
+        super().__init__(
+            kinds=kinds, levels=levels, class_prior=class_prior, smoothing=smoothing, unseen=unseen, n_jobs=n_jobs
+        )
         self.bandwidth = bandwidth
-        self.kinds = kinds
-        self.levels = levels
-        self.class_prior = class_prior
-        self.smoothing = smoothing
-        self.unseen = unseen
-        self.n_jobs = n_jobs
 
     def _default_families(self) -> Mapping[str, Any]:
-        one_of(self.unseen, self._unseen, "unseen")
-        family = ProductKernel(self.bandwidth)
-        family.check()
-        return dict.fromkeys(KINDS, family)
+        return self._for_every_kind(ProductKernel(self.bandwidth))

@@ -80,29 +80,6 @@ class NaiveBayesClassifier(BayesianClassifier):
 
     _remedy: ClassVar[str] = "smoothing > 0, and kernels that reach everywhere ('gaussian'), avoid this"
 
-    def __init__(
-        self,
-        *,
-        kinds: Any = None,
-        levels: Any = None,
-        distributions: Any = None,
-        class_prior: Any = "empirical",
-        smoothing: Any = 1,
-        variance: Any = "mle",
-        missing: Any = "marginalise",
-        unseen: Any = "missing",
-        n_jobs: Any = None,
-    ) -> None:
-        self.kinds = kinds
-        self.levels = levels
-        self.distributions = distributions
-        self.class_prior = class_prior
-        self.smoothing = smoothing
-        self.variance = variance
-        self.missing = missing
-        self.unseen = unseen
-        self.n_jobs = n_jobs
-
     def _default_families(self) -> Mapping[str, Any]:
         return {
             "numeric": Gaussian(),
@@ -152,8 +129,7 @@ class NaiveBayesClassifier(BayesianClassifier):
             level_sets[name], probabilities = _stated_table(name, table, labels)
             logs.append(np.concatenate([safe_log(probabilities).T, np.zeros((2, len(labels)))]))
         distribution = CategoricalDistribution(tuple(tables), tuple(level_sets.values()), tuple(logs))
-        one_of(unseen, ("missing", "error"), "unseen")
-        model = cls(class_prior=dict(class_prior), unseen=unseen, n_jobs=n_jobs)
+        model = cls(class_prior=dict(class_prior), unseen=one_of(unseen, ("missing", "error"), "unseen"), n_jobs=n_jobs)
         plan = stated_plan(level_sets, Categorical())
         return model._hold(FittedModel.plain_sum(plan, classes, safe_log(prior), (distribution,)))
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from merula.classify.base import BayesianClassifier
-from merula.core.checks import one_of
-from merula.data.schema import KINDS
 from merula.distributions import NearestNeighbors
 
 
@@ -60,8 +58,6 @@ class NearestNeighborsClassifier(BayesianClassifier):
     array(['cat', 'dog'], dtype='<U3')
     """
 
-    distributions = None  # one family measures all columns together
-    smoothing, variance, missing = 0, "mle", "marginalise"  # shares are as counted, distances over what is known
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "neighbors", "weights", "scale")
     _unseen: ClassVar[tuple[str, ...]] = ("missing", "error")
     _remedy: ClassVar[str] = "more neighbors, or a class prior without zeros, avoid this"
@@ -78,23 +74,17 @@ class NearestNeighborsClassifier(BayesianClassifier):
         unseen: Any = "missing",
         n_jobs: Any = None,
     ) -> None:
+        super().__init__(  # shares are as counted
+            kinds=kinds, levels=levels, class_prior=class_prior, smoothing=0, unseen=unseen, n_jobs=n_jobs
+        )
         self.neighbors = neighbors
         self.weights = weights
         self.scale = scale
-        self.kinds = kinds
-        self.levels = levels
-        self.class_prior = class_prior
-        self.unseen = unseen
-        self.n_jobs = n_jobs
 
     def _default_families(self) -> Mapping[str, Any]:
-        one_of(self.unseen, self._unseen, "unseen")
-        nearest = NearestNeighbors(self.neighbors, self.weights, self.scale)
-        nearest.check()
-        return dict.fromkeys(KINDS, nearest)
+        return self._for_every_kind(NearestNeighbors(self.neighbors, self.weights, self.scale))
 
     @property
     def neighbors_(self) -> int:
         """The number of neighbours asked, stated or chosen."""
-        part: Any = self.distributions_[0]
-        return int(part.neighbors)
+        return int(self.distributions_[0].neighbors)  # type: ignore[attr-defined]

@@ -66,8 +66,9 @@ class Plan:
     @classmethod
     def from_state(cls, state: Mapping[str, Any], families: Mapping[str, Any], path: Any) -> Plan:
         """The plan that `state`, read from a file, describes."""
-        found = [(unpacked(block["family"], families, path), tuple(block["columns"])) for block in state["blocks"]]
-        blocks = tuple(Block(family, columns) for family, columns in found)
+        blocks = tuple(
+            Block(unpacked(block["family"], families, path), tuple(block["columns"])) for block in state["blocks"]
+        )
         return cls(
             Schema.from_state(state["schema"]), blocks, state["named"], state["library"], state.get("scores", {})
         )

@@ -53,8 +53,7 @@ def _chosen(model: BayesianClassifier, classes: Sequence[Any] | None) -> tuple[d
         wanted = [labels[position] for position in likely]
     else:
         wanted = [plain_label(label) for label in classes]
-        stray = [label for label in wanted if label not in labels]
-        if stray or not wanted:
+        if not wanted or any(label not in labels for label in wanted):
             raise ValueError(f"classes is {list(classes)!r}, expected one or more of the model's: {labels}")
     among = labels if len(labels) <= len(COLORS) else wanted  # a class keeps its colour, if there are enough
     colors = {label: color_at(among.index(label)) for label in wanted}

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from merula.cli import answering, demonstration, learning, networks
+from merula.cli import answering, learning, networks
 from merula.cli.console import OPTIONS, one_line, phrased
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
@@ -75,7 +75,8 @@ def _told(error: Exception) -> tuple[str, int]:
     if isinstance(error, ImportError):
         return str(error), FAILED
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}", _code(error)
+        code = BAD_INPUT if isinstance(error, INPUT_ERRORS) else FAILED
+        return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}", code
     if isinstance(error, OSError) and error.strerror:
         return f"what was found could not be written: {error.strerror[:1].lower()}{error.strerror[1:]}", FAILED
     if isinstance(error, MemoryError):
@@ -83,10 +84,6 @@ def _told(error: Exception) -> tuple[str, int]:
     if isinstance(error, INPUT_ERRORS):
         return " ".join([phrased(error), *getattr(error, "__notes__", ())]), BAD_INPUT
     return f"{type(error).__name__}: {error}; --debug shows where", FAILED
-
-
-def _code(error: Exception) -> int:
-    return BAD_INPUT if isinstance(error, INPUT_ERRORS) else FAILED
 
 
 def _say(text: str, code: int) -> int:
@@ -125,7 +122,7 @@ def _merula(
 
 for command in (
     learning.fit, learning.evaluate, learning.report, learning.merge,
-    answering.predict, answering.explain, answering.info, demonstration.demo,
+    answering.predict, answering.explain, answering.info, learning.demo,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(networks.app, name="network")

@@ -6,8 +6,8 @@ import json
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,11 +27,10 @@ class Console:
     def note(self, text: str) -> None:
         """Say on standard error what the user should know, each thing once."""
         line = one_line(text)
-        if line in self.notes:
-            return
-        self.notes.append(line)
-        if not self.quiet:
-            print(f"note: {line}", file=sys.stderr)
+        if line not in self.notes:
+            self.notes.append(line)
+            if not self.quiet:
+                print(f"note: {line}", file=sys.stderr)
 
     def result(self, text: str, data: Mapping[str, Any]) -> None:
         """Print what was found: text for people, one JSON object with the notes for machines."""
@@ -42,12 +41,6 @@ class Console:
             print(json.dumps(to_plain({**data, "notes": self.notes}), ensure_ascii=ascii_only, allow_nan=False))
         elif text:
             print(text)
-
-    def progress(self, steps: int) -> AbstractContextManager[Callable[[str], None]]:
-        """A bar of so many steps, where a terminal is watching."""
-        from merula.show.progress import progress_bar
-
-        return progress_bar(steps, self.shows_progress)
 
     @property
     def shows_progress(self) -> bool | None:

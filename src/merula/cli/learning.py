@@ -1,4 +1,4 @@
-"""Commands that learn from a table: fit, evaluate, report, merge."""
+"""Commands that learn from a table: fit, evaluate, report, merge, and demo, which shows them all once."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def report(
     Example:
       merula report penguins --target species -o penguins.html
     """
-    from merula.cli.jobs.reporting import report_file
+    from merula.cli.jobs.evaluating import report_file
     from merula.cli.jobs.task import Asked
 
     voice = Voice(quiet, as_json)
@@ -152,3 +152,39 @@ def merge(
         raise ValueError("one model is already merged; name two or more")
     found = describe(merge_files(models, output))
     Voice(quiet, as_json).result(rendering.described(found), found)
+
+
+def demo(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help=ask.TABLE)] = "penguins",
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="The column that holds the class; needed for your own table.",
+            show_default=False,
+        ),
+    ] = None,
+    folder: Annotated[
+        str, typer.Option("--folder", metavar="FOLDER", help="Where model and report are written.")
+    ] = "merula-demo",
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Show the whole job once: evaluate, fit, explain a row, decide under costs, save, report.
+
+    \b
+    Examples:
+      merula demo
+      merula demo penguins --target sex
+    """
+    from merula.cli.jobs.demonstration import demonstrate
+
+    voice, parts = Voice(quiet, as_json), []
+    for part in demonstrate(table, target, folder, voice):
+        parts.append(part.strip())
+        if not as_json:
+            typer.echo(part)
+    voice.result("", {"parts": parts, "folder": folder})

@@ -20,23 +20,9 @@ def _network(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-class Method(StrEnum):
-    """How a structure is learned."""
-
-    hill_climb = "hill-climb"
-    tabu = "tabu"
-    chow_liu = "chow-liu"
-    pc = "pc"
-
-
-class Numeric(StrEnum):
-    """What becomes of columns of numbers."""
-
-    quantile = "quantile"
-    width = "width"
-    mdl = "mdl"
-    gaussian = "gaussian"
-
+# how a structure is learned, and what becomes of columns of numbers
+Method = StrEnum("Method", {"hill_climb": "hill-climb", "tabu": "tabu", "chow_liu": "chow-liu", "pc": "pc"})
+Numeric = StrEnum("Numeric", ["quantile", "width", "mdl", "gaussian"])
 
 NETWORK = "A network file: .bif, .xmlbif, .net, .xdsl, .uai or .json, also with .gz."
 NetworkFile = Annotated[str, typer.Argument(metavar="NETWORK", help=NETWORK, show_default=False)]

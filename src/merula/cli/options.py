@@ -7,17 +7,7 @@ from typing import Annotated
 
 import typer
 
-
-class ModelName(StrEnum):
-    """The models that a command can fit."""
-
-    auto = "auto"
-    naive = "naive"
-    bayes = "bayes"
-    kernel = "kernel"
-    neighbors = "neighbors"
-
-
+ModelName = StrEnum("ModelName", ["auto", "naive", "bayes", "kernel", "neighbors"])  # that a command can fit
 TABLE = "A file (CSV, TSV, JSON lines, Parquet, Arrow; also packed by gzip), a pattern such as 'part-*.csv', - for standard input, or penguins, the table that comes with merula."
 
 Table = Annotated[str, typer.Argument(metavar="TABLE", help=TABLE, show_default=False)]

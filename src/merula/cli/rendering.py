@@ -33,7 +33,7 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
     )
     if evaluation:
         text += f"\nhow good it is: {join((command_name(), *evaluation))}"
-    data = {
+    return text, {
         "model": saved.path,
         "classifier": type(saved.model).__name__,
         "target": saved.target,
@@ -42,7 +42,6 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
         "classes": saved.classes,
         "remarks": [{"column": r.column, "what": r.what, "text": r.text} for r in task.remarks],
     }
-    return text, data
 
 
 def shares(classes: Mapping[str, float]) -> str:
@@ -54,15 +53,12 @@ def shares(classes: Mapping[str, float]) -> str:
 
 def described(found: Mapping[str, Any]) -> str:
     """What a model file holds, as a table of its columns under a few lines."""
-    lines = [f"{NAMES.get(found['model'], found['model'])}, {found['parameters']:,} parameters"]
-    if found["target"] is not None:
-        lines.append(f"tells {found['target']}: {shares(found['classes'])}")
-    if found["rows"] is not None:
-        lines.append(f"learned from {several(found['rows'], 'row')}")
-    if found["actions"]:
-        lines.append(f"decides between {', '.join(found['actions'])}")
-    rows = [("column", "kind", "distribution", "levels")]
-    for column in found["columns"]:
-        levels = "" if column["levels"] is None else str(column["levels"])
-        rows.append((column["column"], column["kind"], column["distribution"] or "", levels))
-    return "\n".join([*lines, "", text_table("", rows, len(rows[0]))])
+    lines = [
+        f"{NAMES.get(found['model'], found['model'])}, {found['parameters']:,} parameters",
+        *([f"tells {found['target']}: {shares(found['classes'])}"] if found["target"] is not None else []),
+        *([f"learned from {several(found['rows'], 'row')}"] if found["rows"] is not None else []),
+        *([f"decides between {', '.join(found['actions'])}"] if found["actions"] else []),
+    ]
+    names = ["column", "kind", "distribution", "levels"]
+    rows = [["" if column[name] is None else str(column[name]) for name in names] for column in found["columns"]]
+    return "\n".join([*lines, "", text_table("", [names, *rows], len(names))])

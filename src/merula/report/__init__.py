@@ -1,6 +1,5 @@
 """Findings as one HTML file that needs no network: charts, their figures in tables, and how to get them again."""
 
-from merula.report.page import evaluation_html, findings_html, write_html
-from merula.report.write import write_report
+from merula.report.page import evaluation_html, findings_html, write_html, write_report
 
 __all__ = ["evaluation_html", "findings_html", "write_html", "write_report"]

@@ -64,8 +64,7 @@ def conditional_chart(one: Conditional, balance: Mapping[Any, float], index: int
     spec = _density(one, labels, colors) if one.form in ("density", "numbers") else _bars(one, labels, colors)
     rest = {"levels": "less probable level", "words": "other word"}.get(one.form, "")
     caption = CAPTIONS[one.form] + (f" {several(one.others, rest)} not drawn." if one.others else "")
-    hidden = len(one.given) - len(labels)
-    caption += f" The {len(labels)} commonest classes are drawn." if hidden else ""
+    caption += f" The {len(labels)} commonest classes are drawn." if len(labels) < len(one.given) else ""
     return Chart(
         f"given{index}",
         name(one.column),
@@ -108,16 +107,12 @@ def _density(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str])
     lines = [(name(label), value, p) for label in labels for value, p in zip(one.values, one.given[label], strict=True)]
     kind = "T" if one.is_time else "Q"
     encoded = drawing(("label", "value", "p"), lines).encode(
-        x=alt.X(f"value:{kind}", title=None, scale=alt.Scale(nice=False) if one.is_time else alt.Scale(zero=False, nice=False), axis=_along(one.is_time)),
+        x=alt.X(f"value:{kind}", title=None, scale=alt.Scale(nice=False) if one.is_time else alt.Scale(zero=False, nice=False), axis=alt.Axis(tickCount=6, format=alt.Undefined if one.is_time else PLAIN)),
         y=alt.Y("p:Q", title=None, stack=None, axis=alt.Axis(tickCount=3, format=".2~g", labels=not one.is_time)),
         color=colored("label", [(name(label), colors[str(label)]) for label in labels]),
         tooltip=[alt.Tooltip("label:N", title="class"), alt.Tooltip(f"value:{kind}", title="value"), alt.Tooltip("p:Q", title="density" if one.form == "density" else "probability", format=".4g")],
     )  # fmt: skip
     return specification(encoded.mark_area(opacity=0.22, line={"strokeWidth": 1.8}), DENSITY)
-
-
-def _along(is_time: bool) -> Any:
-    return alt.Axis(tickCount=6) if is_time else alt.Axis(tickCount=6, format=PLAIN)
 
 
 def _bars(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str]) -> dict[str, Any]:

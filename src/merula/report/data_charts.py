@@ -1,16 +1,19 @@
-"""Charts of what the data hold: how frequent classes are, which cells are missing."""
+"""Charts of the data: how frequent classes are, which cells are missing, and what speaks for the class of one row."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
+from merula.answers.explanation.layout import lay_out
 from merula.report.chart import Chart, bars, color_of, name, told
-from merula.report.findings import DataSummary
-from merula.show.colors import FOR, QUIET
-from merula.show.numbers import count, percent, several
+from merula.report.findings import DataSummary, RowStory
+from merula.show.colors import FOR, QUIET, sided
+from merula.show.numbers import count, percent, several, signed
 
 MOST_BARS = 25
+MOST_REASONS, MOST_CLASSES = 10, 4
 
 
 def balance_chart(balance: Mapping[Any, float]) -> Chart:
@@ -33,8 +36,8 @@ def balance_chart(balance: Mapping[Any, float]) -> Chart:
 
 def missing_chart(data: DataSummary) -> Chart | None:
     """The columns with missing cells, the emptiest first; None where nothing is missing."""
-    columns = [column for column in data.columns if column.missing and column.kind != "ignore"]
-    columns = sorted(columns, key=lambda column: -column.missing)
+    lacking = (column for column in data.columns if column.missing and column.kind != "ignore")
+    columns = sorted(lacking, key=lambda column: -column.missing)
     if not columns:
         return None
     color = QUIET if len(columns) > 1 else FOR
@@ -51,3 +54,39 @@ def missing_chart(data: DataSummary) -> Chart | None:
         ("column", "missing cells", "share"),
         told(drawn),
     )
+
+
+# ----------------------------------------------------------------------------------------------------------------- rows
+
+
+def story_chart(story: RowStory, index: int) -> Chart:
+    """The weights of evidence of one row, the strongest first."""
+    layout = lay_out(story.explanation, MOST_CLASSES)
+    (part,) = layout.parts
+    known = sorted(part.known, key=lambda line: -abs(line.weight or 0.0))
+    steps = [(line, line.weight or 0.0) for line in (part.prior, *known)]
+    reach = 1.25 * max([1.0, *(abs(weight) for _, weight in steps if isfinite(weight))])
+    drawn = [
+        (line.brief, min(max(weight, -reach), reach), color, {"weight of evidence": line.evidence})
+        for line, weight in steps[: MOST_REASONS + 1]
+        for color in [QUIET if line is part.prior else sided(weight)]
+    ]
+    heading = f"evidence for {name(story.explanation.label)}"
+    return Chart(
+        f"row{index}",
+        f"Row {story.number:,}",
+        _caption(story),
+        bars("reason", drawn, heading, 18),
+        ("", *map(name, layout.classes), heading),
+        tuple((name(line.label), *line.cells) for line in layout.lines if line),
+    )
+
+
+def _caption(story: RowStory) -> str:
+    explanation = story.explanation
+    likely = int(explanation.posterior.argmax())
+    guess, p = explanation.classes[likely], percent(float(explanation.posterior[likely]))
+    told = "and so it is" if guess == story.truth else f"but it is {name(story.truth)}"
+    listed = ", ".join(f"{name(word)} ({signed(weight)})" for word, weight in story.words)
+    words = f" Its words, for {name(explanation.label)} against {name(story.rival)}: {listed}." if listed else ""
+    return f"{story.why.capitalize()}: {name(guess)} with {p}, {told}.{words}"

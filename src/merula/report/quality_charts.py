@@ -32,11 +32,12 @@ def _unit(field: str, title: str, axis: Any) -> Any:
 
 def score_chart(evaluation: Evaluation) -> Chart:
     """The log loss of every model, with its standard error."""
-    lines = []
-    for model in evaluation.models:
-        figure = model.figures["log_loss"]
-        value, error = figure.value or 0.0, figure.standard_error or 0.0
-        lines.append((name(model.name), value, value - error, value + error, str(figure)))
+    figures = [(name(model.name), model.figures["log_loss"]) for model in evaluation.models]
+    lines = [
+        (label, value, value - error, value + error, str(figure))
+        for label, figure in figures
+        for value, error in [(figure.value or 0.0, figure.standard_error or 0.0)]
+    ]
     drawn = drawing(("model", "loss", "low", "high", "text"), lines)
     y = alt.Y("model:N", sort=None, title=None)
     tooltip = [alt.Tooltip("model:N"), alt.Tooltip("text:N", title="log loss")]
@@ -102,12 +103,12 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
     by_model = len(classes) == 2
     keys = [curve.model if by_model else curve.label for curve in curves]
     colors = color_of(list(dict.fromkeys(keys))) if by_model else color_of(classes)
-    kept = name(curves[0].label) if by_model else "a class"
+    kept, drawn = name(curves[0].label) if by_model else "a class", list(zip(keys, curves, strict=True))
     roc = _rating(
         "roc",
         "ROC curve",
         f"How many rows of {kept} are found, for how many of the others taken in error, as the threshold falls. The dashed line is guessing. All folds together.",
-        [(key, curve.roc) for key, curve in zip(keys, curves, strict=True)],
+        [(key, curve.roc) for key, curve in drawn],
         ("others taken in error", "share found"),
         colors,
         _diagonal(),
@@ -116,17 +117,13 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
         "precision",
         "Precision and recall",
         f"Of the rows taken for {kept}, how many are of it (precision), by how many of its rows are found (recall). All folds together.",
-        [(key, _from_nothing(curve.precision_recall)) for key, curve in zip(keys, curves, strict=True)],
+        # from the left edge on: to find fewer rows than the highest threshold does changes nothing
+        [(key, [(0.0, curve.precision_recall[0][1]), *curve.precision_recall]) for key, curve in drawn],
         ("share found (recall)", "share right (precision)"),
         colors,
         None,
     )
     return [roc, recall]
-
-
-def _from_nothing(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
-    """The curve drawn from the left edge on: to find fewer rows than the highest threshold does changes nothing."""
-    return [(0.0, points[0][1]), *points]
 
 
 def _rating(

@@ -10,9 +10,9 @@ from merula.answers.decision import Costs
 from merula.answers.evaluation.metrics import FIGURES
 from merula.answers.evaluation.result import BETTER
 from merula.data.schema import Label
-from merula.report import column_charts, cost_charts, data_charts, quality_charts, row_charts
+from merula.report import column_charts, cost_charts, data_charts, quality_charts
 from merula.report.chart import Chart, name
-from merula.report.findings import Action, Actions, Conditional, DataSummary, Findings, Points
+from merula.report.findings import Action, Actions, DataSummary, Findings, Points
 from merula.report.findings.curves import shown_classes
 from merula.show.numbers import count, fixed, percent, several, short
 
@@ -66,14 +66,7 @@ def _drawn(*charts: Chart | None) -> tuple[Group, ...]:
 
 def sections_of(findings: Findings) -> list[Section]:
     """Every part that has something to say."""
-    parts = [
-        _quality(findings),
-        _data(findings),
-        _costs(findings),
-        _columns(findings),
-        _rows(findings),
-        _origin(findings),
-    ]
+    parts = (part(findings) for part in (_quality, _data, _costs, _columns, _rows, _origin))
     return [part for part in parts if part is not None]
 
 
@@ -177,16 +170,19 @@ KINDS = {"ignore": "ignored", "text": "text", "count": "counted"}
 
 
 def _columns_table(data: DataSummary) -> Table:
-    lines = tuple(
-        (
-            Cell(name(column.name)),
-            Cell(KINDS.get(column.kind, column.kind)),
-            Cell(count(column.missing)),
-            Cell(_holds(column)),
-        )
-        for column in data.columns[:MOST_COLUMNS]
+    return Table(
+        "Columns",
+        ("column", "kind", "missing", "holds"),
+        tuple(
+            (
+                Cell(name(column.name)),
+                Cell(KINDS.get(column.kind, column.kind)),
+                Cell(count(column.missing)),
+                Cell(_holds(column)),
+            )
+            for column in data.columns[:MOST_COLUMNS]
+        ),
     )
-    return Table("Columns", ("column", "kind", "missing", "holds"), lines)
 
 
 def _holds(column: Any) -> str:
@@ -217,11 +213,14 @@ def _costs(findings: Findings) -> Section | None:
 
 
 def _costs_table(costs: Costs) -> Table:
-    lines = tuple(
-        (Cell(name(action)), *(Cell(short(cost), cost) for cost in costs.table[index].tolist()))
-        for index, action in enumerate(costs.actions)
+    return Table(
+        "The costs that were given",
+        ("action", *(f"if {name(label)}" for label in costs.classes)),
+        tuple(
+            (Cell(name(action)), *(Cell(short(cost), cost) for cost in row))
+            for action, row in zip(costs.actions, costs.table.tolist(), strict=True)
+        ),
     )
-    return Table("The costs that were given", ("action", *(f"if {name(label)}" for label in costs.classes)), lines)
 
 
 def _actions_table(actions: Actions, classes: Sequence[Label]) -> Table:
@@ -255,16 +254,16 @@ def _columns(findings: Findings) -> Section | None:
         return None
     groups = (
         *_drawn(*charts),
-        *([_conditionals(findings.conditionals, findings)] if findings.conditionals else []),
+        *([_conditionals(findings)] if findings.conditionals else []),
         *([_nomogram(findings.nomogram, len(findings.evaluation.classes))] if findings.nomogram else []),
     )
     sentences = ("By the model fitted on all rows.", findings.notes.get("nomogram", ""))
     return Section("columns", "What each column contributes", sentences, groups=groups)
 
 
-def _conditionals(conditionals: tuple[Conditional, ...], findings: Findings) -> Group:
+def _conditionals(findings: Findings) -> Group:
     charts = tuple(
-        column_charts.conditional_chart(one, findings.balance, index) for index, one in enumerate(conditionals)
+        column_charts.conditional_chart(one, findings.balance, index) for index, one in enumerate(findings.conditionals)
     )
     hidden = sum(len(one.columns) for one in findings.contributions) - len(charts)
     return Group(
@@ -294,7 +293,7 @@ def _nomogram(points: Points, classes: int) -> Group:
 def _rows(findings: Findings) -> Section | None:
     if not findings.rows:
         return None
-    charts = tuple(row_charts.story_chart(story, index) for index, story in enumerate(findings.rows))
+    charts = tuple(data_charts.story_chart(story, index) for index, story in enumerate(findings.rows))
     said = "Why some rows are what the model says. Bars to the right speak for the class, bars to the left against it; rows are counted from 1, and the model was fitted on all of them."
     return Section("rows", "The least and most certain rows", (said,), groups=_drawn(*charts))
 
@@ -313,6 +312,6 @@ def _origin(findings: Findings) -> Section:
         "parameters": ", ".join(f"{key}={value}" for key, value in origin.parameters.items()),
         "written": origin.written,
     }
+    lines = (origin.command,) if origin.command else tuple(line for line in origin.python if line)
     known = {fact: text for fact, text in facts.items() if text}
-    lines = (origin.command,) if origin.command else origin.python
-    return Section("again", "How to get this again", (), lines=tuple(line for line in lines if line), facts=known)
+    return Section("again", "How to get this again", (), lines=lines, facts=known)

@@ -11,10 +11,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from merula.answers.decision.costs import checked_reject_cost, checked_reject_label, read_costs
+from merula.answers.decision.costs import checked_reject_cost, read_costs
 from merula.answers.decision.risk import action_labels, actual_costs, least_risk
 from merula.core.arrays import Array
 from merula.data.encode import encode_target
+from merula.data.table import label_indices
 
 
 def underlying(model: Any) -> Any:
@@ -23,10 +24,6 @@ def underlying(model: Any) -> Any:
         check_is_fitted(model, "estimator_")
         return underlying(model.estimator_)
     return underlying(model.estimator) if isinstance(model, FrozenEstimator) else model
-
-
-def _estimator_has(name: str) -> Any:
-    return lambda self: hasattr(getattr(self, "estimator_", self.estimator), name)
 
 
 class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -81,14 +78,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
         self.classes_ = self.estimator_.classes_
         self._read = read_costs(self.costs, self.classes_)
-        actions = self._read.actions
-        if self._reject is not None:
-            actions = (*actions, checked_reject_label(self.reject_label, actions))
-        elif self.reject_label is not None:
-            raise ValueError(
-                "reject_label is given without reject_cost, so no row is ever rejected; give both or neither"
-            )
-        self.actions_ = action_labels(np.arange(len(actions)), actions, None, False)
+        self.actions_ = action_labels(self._read.actions, self.reject_label, self._reject is not None)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
@@ -100,7 +90,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         check_is_fitted(self, "estimator_")
         return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
 
-    @available_if(_estimator_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
         """log P(class given row), as the estimator gives it."""
         check_is_fitted(self, "estimator_")
@@ -121,26 +111,21 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The action of least expected cost for each row; ties go to the first of `actions_`."""
-        chosen = self._choose(X)
-        labels: NDArray[Any] = self.actions_[chosen]
-        return labels
+        chosen = self._choose(X)  # or an error: it is not fitted
+        return self.actions_[chosen]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the mean cost of the actions taken, so that larger is better."""
         chosen = self._choose(X)
         target = encode_target(y, len(chosen), sample_weight)
-        where = {label: index for index, label in enumerate(self._read.classes)}
-        stray = [label for label in target.classes.tolist() if label not in where]
-        if stray:
-            raise ValueError(f"y holds class {stray[0]!r}, which the model does not know ({list(self._read.classes)})")
-        truth = np.array([where[label] for label in target.classes.tolist()], dtype=np.int64)[target.codes]
-        paid = actual_costs(truth, chosen, self._read, self._reject)
+        known = self._read.classes
+        places = label_indices(target.classes.tolist(), known, "y holds", f"the model does not know ({list(known)})")
+        paid = actual_costs(places[target.codes], chosen, self._read, self._reject)
         return -float(np.average(paid, weights=target.weights))
 
     def _choose(self, X: Any) -> NDArray[np.int64]:
         """The place of each row's action in `actions_`; the reject label is the last of them, as −1 says."""
-        posterior = np.ascontiguousarray(self.predict_proba(X))
-        return least_risk(posterior, self._read.table, self._reject)[0]
+        return least_risk(np.ascontiguousarray(self.predict_proba(X)), self._read.table, self._reject)[0]
 
     def _html_repr(self) -> str:
         """What notebooks show: costs and the model asked; before it is fitted, scikit-learn's diagram."""

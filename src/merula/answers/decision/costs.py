@@ -138,8 +138,7 @@ def checked_reject_label(reject_label: Any, actions: tuple[Label, ...]) -> Label
         raise ValueError(
             f"reject_label is {reject_label!r}, which is also an action; choose another word for 'no decision'"
         )
-    label: Label = reject_label
-    return label
+    return reject_label
 
 
 def binary_threshold(costs: Any, classes: Sequence[Any] | NDArray[Any] | None = None) -> float:

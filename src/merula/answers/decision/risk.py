@@ -78,10 +78,8 @@ def decide(
     """
     posterior, read = _posterior_and_costs(proba, costs, classes)
     reject = checked_reject_cost(reject_cost)
-    if reject is None and reject_label is not None:
-        raise ValueError("reject_label is given without reject_cost, so no row is ever rejected; give both or neither")
-    chosen, _ = least_risk(posterior, read.table, reject)
-    return action_labels(chosen, read.actions, None if reject is None else reject_label, reject is not None)
+    labels = action_labels(read.actions, reject_label, reject is not None)
+    return labels[least_risk(posterior, read.table, reject)[0]]
 
 
 def bayes_risk(
@@ -126,11 +124,9 @@ def adjust_prior(proba: Any, old_prior: Any, new_prior: Any) -> Array:
         raise ValueError(
             f"old_prior gives class number {int(((old == 0) & (new > 0)).argmax())} probability 0: its posteriors say nothing to correct"
         )
-    ratio = np.divide(new, old, out=np.zeros_like(new), where=old > 0)
-    weighted = posterior * ratio
+    weighted = posterior * np.divide(new, old, out=np.zeros_like(new), where=old > 0)
     total = weighted.sum(axis=1, keepdims=True)
-    result: Array = np.where(total > 0, weighted / np.where(total > 0, total, 1.0), new)
-    return result
+    return np.where(total > 0, weighted / np.where(total > 0, total, 1.0), new)
 
 
 def least_risk(posterior: Array, table: Array, reject_cost: float | None) -> tuple[NDArray[np.int64], Array]:
@@ -166,21 +162,20 @@ def _least_risk(
         chosen[row], risk[row] = (best, cost) if cost <= limit else (REJECT, limit)
 
 
-def action_labels(
-    chosen: NDArray[np.int64], actions: tuple[Label, ...], reject_label: Any, with_reject: bool
-) -> NDArray[Any]:
-    """The labels of the chosen actions; numbers as numbers, words of one kind as words."""
+def action_labels(actions: tuple[Label, ...], reject_label: Any, with_reject: bool) -> NDArray[Any]:
+    """What each action is called, and last of all rejecting; numbers as numbers, words of one kind as words."""
+    if reject_label is not None and not with_reject:
+        raise ValueError("reject_label is given without reject_cost, so no row is ever rejected; give both or neither")
     labels = (*actions, checked_reject_label(reject_label, actions)) if with_reject else actions
     numbers = all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels)
     words = all(isinstance(label, str) for label in labels)
-    return (np.array(labels) if numbers or words else label_array(labels))[chosen]
+    return np.array(labels) if numbers or words else label_array(labels)
 
 
 def actual_costs(truth: NDArray[np.int64], chosen: NDArray[np.int64], costs: Costs, reject_cost: float | None) -> Array:
     """What each row's action really cost, given the number of its true class."""
     paid = costs.table[chosen, truth]
-    result: Array = paid if reject_cost is None else np.where(chosen == REJECT, reject_cost, paid)
-    return result
+    return paid if reject_cost is None else np.where(chosen == REJECT, reject_cost, paid)
 
 
 def _posterior_and_costs(proba: Any, costs: Any, classes: Any) -> tuple[Array, Costs]:

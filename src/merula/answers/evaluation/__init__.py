@@ -1,7 +1,6 @@
 """Honest figures of any probabilistic classifier: cross-validated, with standard errors, calibration and costs."""
 
-from merula.answers.evaluation.comparison import Comparison
-from merula.answers.evaluation.figure import Figure, Fold
+from merula.answers.evaluation.figure import Comparison, Figure, Fold
 from merula.answers.evaluation.folds import RareClassWarning
 from merula.answers.evaluation.reliability import ReliabilityCurve, calibration_error, reliability_curve
 from merula.answers.evaluation.result import Evaluation, ModelEvaluation

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from merula.core.notes import warn_user
 from merula.data.table import codes_of_labels, plain_label
-from merula.data.table.subset import Rows
+from merula.data.table.frame import Rows
 
 EXPECTED = "a number of folds from 2, a scikit-learn splitter, (train, test) row numbers, or an iterable of such pairs"
 REPEATS = 3
@@ -60,8 +60,9 @@ def make_splits(
     splits = tuple(_checked_split(pair, number, kept) for number, pair in enumerate(pairs, 1))
     if not splits:
         raise ValueError(f"cv holds no folds; expected {EXPECTED}")
-    for number, split in enumerate(splits, 1):
-        _refuse_leak(split, marks, number)
+    if marks is not None:
+        for number, split in enumerate(splits, 1):
+            _refuse_leak(split, marks, number)
     return splits
 
 
@@ -107,8 +108,7 @@ def _check_class_sizes(folds: int, labels: NDArray[Any], groups: NDArray[Any] | 
 def _groups_per_class(codes: NDArray[np.int64], groups: NDArray[Any]) -> NDArray[np.int64]:
     """How many groups hold rows of each class."""
     names, marks = np.unique(groups, return_inverse=True)
-    met = np.unique(codes * len(names) + marks)
-    return np.bincount(met // len(names))
+    return np.bincount(np.unique(codes * len(names) + marks) // len(names))
 
 
 def _warn_rare(folds: int, classes: NDArray[Any], units: NDArray[np.int64], unit: str) -> None:
@@ -160,9 +160,8 @@ def _given(cv: Any, X: Any, labels: NDArray[Any], groups: NDArray[Any] | None) -
 
 def _is_one_row_list(part: Any) -> bool:
     """True for row numbers (or a mask); False for a pair of them."""
-    if isinstance(part, str) or not hasattr(part, "__len__"):
-        return False
-    return len(part) == 0 or np.ndim(next(iter(part))) == 0
+    listed = hasattr(part, "__len__") and not isinstance(part, str)
+    return listed and (len(part) == 0 or np.ndim(next(iter(part))) == 0)
 
 
 def _checked_split(pair: Any, number: int, kept: NDArray[np.bool_]) -> Split:
@@ -213,10 +212,8 @@ def _checked_groups(groups: Any, rows: int) -> NDArray[Any]:
     return np.array(names)[codes]
 
 
-def _refuse_leak(split: Split, groups: NDArray[Any] | None, number: int) -> None:
+def _refuse_leak(split: Split, groups: NDArray[Any], number: int) -> None:
     """An error if rows of one group are on both sides of a fold."""
-    if groups is None:
-        return
     shared = np.intersect1d(groups[split.train], groups[split.test])
     if len(shared):
         raise ValueError(

@@ -29,9 +29,8 @@ def as_html(evaluation: Evaluation) -> str:
 def _table(evaluation: Evaluation) -> Html:
     rows: list[list[str]] = [["", "", *(_name(model, k, evaluation) for k, model in enumerate(evaluation.models))]]
     for name in evaluation.models[0].figures:
-        texts = [str(model.figures[name]) for model in evaluation.models]
-        best = zip(texts, _best(evaluation, name), strict=True)
-        rows.append([*FIGURES[name], *(html_tag("b", text) if is_best else text for text, is_best in best)])
+        figures = zip((str(model.figures[name]) for model in evaluation.models), _best(evaluation, name), strict=True)
+        rows.append([*FIGURES[name], *(html_tag("b", text) if is_best else text for text, is_best in figures)])
     return html_table("", rows, 1, style=f"{CELL};white-space:nowrap")
 
 

@@ -75,12 +75,14 @@ def figures_of(answers: Answers) -> dict[str, float | None]:
     """
     truth, proba, weights = answers.truth, answers.proba, answers.weights
     among = {"labels": np.arange(proba.shape[1]), "sample_weight": weights}
-    found: dict[str, float | None] = {name: _mean(rows) for name, rows in row_values(answers).items()}
-    found["log_loss"] = float(log_loss(truth, proba, **among))
-    found["brier"] = float(brier_score_loss(truth, proba, **among, scale_by_half=False))
-    found["error"] = float(zero_one_loss(truth, proba.argmax(axis=1), sample_weight=weights))
-    found["auc"] = _auc(answers)
-    found["calibration_error"] = error_of(truth, proba, weights)
+    found: dict[str, float | None] = {
+        **{name: _mean(rows) for name, rows in row_values(answers).items()},
+        "log_loss": float(log_loss(truth, proba, **among)),
+        "brier": float(brier_score_loss(truth, proba, **among, scale_by_half=False)),
+        "error": float(zero_one_loss(truth, proba.argmax(axis=1), sample_weight=weights)),
+        "auc": _auc(answers),
+        "calibration_error": error_of(truth, proba, weights),
+    }
     return {name: found[name] for name in FIGURES if name in found}
 
 

@@ -23,14 +23,13 @@ DIAGONAL = "_the probability itself"  # matplotlib leaves such a name out of the
 
 def calibration_plot(evaluation: Evaluation, ax: Any = None, label: Any = None) -> Any:
     """The axes with a curve for each model: of a class, or of each row's most probable class."""
-    curves = [(model.name, model.confidence, None) for model in evaluation.models]
-    about = "the most probable class"
-    if label is not None:
-        if plain_label(label) not in evaluation.classes:
-            raise ValueError(f"label is {label!r}, expected one of the classes {list(evaluation.classes)}")
-        curves = [(model.name, model.reliability[plain_label(label)], None) for model in evaluation.models]
-        about = shortened(str(label), LONGEST)
-    return draw_curves(curves, ax, about)
+    if label is None:
+        curves = [(model.name, model.confidence, None) for model in evaluation.models]
+        return draw_curves(curves, ax, "the most probable class")
+    if plain_label(label) not in evaluation.classes:
+        raise ValueError(f"label is {label!r}, expected one of the classes {list(evaluation.classes)}")
+    curves = [(model.name, model.reliability[plain_label(label)], None) for model in evaluation.models]
+    return draw_curves(curves, ax, shortened(str(label), LONGEST))
 
 
 def draw_curves(
@@ -52,11 +51,10 @@ def draw_curves(
 
 def _frame(ax: Any, about: str) -> None:
     """The unit square with its diagonal, once."""
-    if any(line.get_label() == DIAGONAL for line in ax.get_lines()):
-        return
-    ax.plot([0, 1], [0, 1], color="#999999", linewidth=1, linestyle="--", label=DIAGONAL)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    ax.set(xlabel=literal(f"probability of {about}"), ylabel="share observed")
+    if all(line.get_label() != DIAGONAL for line in ax.get_lines()):
+        ax.plot([0, 1], [0, 1], color="#999999", linewidth=1, linestyle="--", label=DIAGONAL)
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+        ax.set(xlabel=literal(f"probability of {about}"), ylabel="share observed")
 
 
 def _draw(ax: Any, curve: ReliabilityCurve, name: str | None, color: str) -> None:

@@ -13,7 +13,7 @@ from merula.answers.decision.risk import checked_posterior
 from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.data.encode import encode_target
-from merula.data.table import plain_label
+from merula.data.table import label_indices, plain_label
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,7 @@ def calibration_error(
 def error_of(truth: NDArray[np.int64], posterior: Array, weights: Array | None, bins: int = 15) -> float:
     """`calibration_error` of classes given by their numbers."""
     curve = confidence_curve(truth, posterior, weights, bins)
-    gap = np.abs(np.subtract(curve.observed, curve.predicted))
-    return float(np.average(gap, weights=curve.count))
+    return float(np.average(np.abs(np.subtract(curve.observed, curve.predicted)), weights=curve.count))
 
 
 def confidence_curve(truth: NDArray[np.int64], posterior: Array, weights: Array | None, bins: int) -> ReliabilityCurve:
@@ -169,8 +168,7 @@ def _quantiles(values: Array, weights: Array, shares: Array) -> Array:
         for step in (0, 1)
     )
     part = positions - np.floor(positions)
-    between: Array = np.where(part < 0.5, lower + (upper - lower) * part, upper - (upper - lower) * (1 - part))
-    return between
+    return np.where(part < 0.5, lower + (upper - lower) * part, upper - (upper - lower) * (1 - part))  # type: ignore[no-any-return]
 
 
 def read_answers(
@@ -179,12 +177,9 @@ def read_answers(
     """The number of each row's true class, the checked probabilities, the checked weights."""
     posterior = checked_probabilities(proba, len(classes), "proba")
     target = encode_target(y, len(posterior), sample_weight)
-    where = {plain_label(label): index for index, label in enumerate(classes)}
-    found = [plain_label(label) for label in target.classes.tolist()]
-    stray = [label for label in found if label not in where]
-    if stray:
-        raise ValueError(f"y holds class {stray[0]!r}, which is none of the classes {list(where)}")
-    return np.array([where[label] for label in found], dtype=np.int64)[target.codes], posterior, target.weights
+    known = [plain_label(label) for label in classes]
+    places = label_indices(target.classes.tolist(), known, "y holds", f"is none of the classes {known}")
+    return places[target.codes], posterior, target.weights
 
 
 def checked_probabilities(proba: Any, classes: int, what: str) -> Array:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
 from merula.answers.decision import Costs
-from merula.answers.evaluation.comparison import Comparison, fold_difference, row_difference
-from merula.answers.evaluation.figure import Figure, Fold, summarise
+from merula.answers.evaluation.figure import Comparison, Figure, Fold, fold_difference, row_difference, summarise
 from merula.answers.evaluation.metrics import FIGURES, Answers, pooled, row_values
 from merula.answers.evaluation.reliability import ReliabilityCurve, confidence_curve, curve_of
 from merula.core.arrays import Array
@@ -250,13 +249,17 @@ def add_model(evaluation: Evaluation, name: str, probabilities: Sequence[Array])
     """The evaluation with one more model, given what it answered in each fold."""
     answers = answers_of(evaluation, probabilities)
     together = pooled(answers)
+    truth, proba, weights = together.truth, together.proba, together.weights
     model = ModelEvaluation(
         name,
         summarise(answers, evaluation.folds),
         tuple(probabilities),
         _confusion(together, evaluation),
-        {label: _curve(together, index) for index, label in enumerate(evaluation.classes)},
-        confidence_curve(together.truth, together.proba, together.weights, BINS),
+        {
+            label: curve_of(truth == index, proba[:, index], weights, BINS, "uniform")
+            for index, label in enumerate(evaluation.classes)
+        },
+        confidence_curve(truth, proba, weights, BINS),
     )
     return replace(evaluation, models=(*evaluation.models, model))
 
@@ -284,18 +287,12 @@ def _confusion(together: Answers, evaluation: Evaluation) -> Array:
     summed = confusion_matrix(together.truth, guess, labels=among, sample_weight=together.weights)
     tested = _tested_rows(evaluation)
     once = len(tested) if evaluation.weights is None else float(evaluation.weights[tested].sum())
-    times = sum(fold.test_weight for fold in evaluation.folds) / once
-    confusion: Array = summed / times
-    return confusion
+    return summed / (sum(fold.test_weight for fold in evaluation.folds) / once)  # type: ignore[no-any-return]
 
 
 def _tested_rows(evaluation: Evaluation) -> NDArray[np.int64]:
     """The numbers of the rows that some fold was tested on, each once."""
     return np.unique(np.concatenate([fold.test for fold in evaluation.folds]))
-
-
-def _curve(answers: Answers, index: int) -> ReliabilityCurve:
-    return curve_of(answers.truth == index, answers.proba[:, index], answers.weights, BINS, "uniform")
 
 
 def _figure_texts(model: ModelEvaluation, names: Sequence[str]) -> list[str]:

@@ -19,7 +19,7 @@ from merula.answers.evaluation.result import Evaluation, add_model
 from merula.core.arrays import Array
 from merula.data.encode import encode_target
 from merula.data.schema import Label, sort_labels
-from merula.data.table import RowSource, open_rows, plain_label
+from merula.data.table import RowSource, label_indices, open_rows, plain_label
 from merula.show.progress import progress_bar
 
 PRIOR_ALONE = "prior alone"  # the baseline: guessing by the classes' frequencies
@@ -90,7 +90,7 @@ def evaluate(
     read = None if costs is None and reject_cost is None else read_costs(costs, list(data.classes))
     reject = checked_reject_cost(reject_cost)
     splits = make_splits(cv, repeats, random_state, X, data.labels, groups, data.weights)
-    folds = tuple(_fold(split, data.weights) for split in splits)
+    folds = tuple(Fold(s.test, _weight(s.test, data.weights), _weight(s.train, data.weights)) for s in splits)
     evaluation = Evaluation(data.classes, data.truth, data.weights, folds, (), read, reject)
     with progress_bar(len(models) * len(splits), progress) as advance:
         for name, one in models.items():
@@ -107,10 +107,6 @@ class Data:
     weights: Array | None
     truth: NDArray[np.int64]
     classes: tuple[Label, ...]
-
-
-def _fold(split: Split, weights: Array | None) -> Fold:
-    return Fold(split.test, _weight(split.test, weights), _weight(split.train, weights))
 
 
 def _weight(rows: NDArray[np.int64], weights: Array | None) -> float:
@@ -204,13 +200,9 @@ def _weight_argument(model: Any, name: str, weights: Array | None) -> dict[str, 
 
 def _in_place(proba: Array, known: NDArray[Any], classes: tuple[Label, ...], name: str) -> Array:
     """The columns in the order of `classes`; a class the fold's training rows lack has probability 0."""
-    where = {label: index for index, label in enumerate(classes)}
-    labels = [plain_label(label) for label in np.asarray(known).tolist()]
-    stray = [label for label in labels if label not in where]
-    if stray:
-        raise ValueError(f"{name} answers with class {stray[0]!r}, which y does not hold (classes: {list(classes)})")
+    lacks = f"y does not hold (classes: {list(classes)})"
     aligned = np.zeros((len(proba), len(classes)))
-    aligned[:, [where[label] for label in labels]] = proba
+    aligned[:, label_indices(np.asarray(known).tolist(), classes, f"{name} answers with", lacks)] = proba
     return aligned
 
 

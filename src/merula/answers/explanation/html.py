@@ -23,8 +23,7 @@ def as_html(explanation: Explanation) -> str:
     rows: list[list[str]] = [["P(class given row)", *layout.classes, layout.heading]]
     rows += [_cells(line, longest) if line else [] for line in layout.lines]
     rows[-1] = [html_tag("b", cell) for cell in rows[-1]]
-    table = html_table("", rows, 0, "\n".join(layout.notes), first="text-align:left")
-    return html_block(table)
+    return html_block(html_table("", rows, 0, "\n".join(layout.notes), first="text-align:left"))
 
 
 def _cells(line: Line, longest: float) -> list[str]:

@@ -52,8 +52,7 @@ def as_latex(explanation: Explanation, document: bool = False) -> str:
     body = "\\begin{align*}\n" + " \\\\[1ex]\n".join([*parts, _posteriors(layout, names)]) + "\n\\end{align*}"
     if not document:
         return body
-    wide = any(ord(character) > 0x2E7F for character in body)
-    return DOCUMENT % {"body": body, "fonts": CHINESE if wide else ""}
+    return DOCUMENT % {"body": body, "fonts": CHINESE if any(ord(letter) > 0x2E7F for letter in body) else ""}
 
 
 def escaped(text: str) -> str:

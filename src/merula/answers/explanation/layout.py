@@ -1,4 +1,4 @@
-"""An explanation laid out once, as plain data: text, notebook, LaTeX, waterfall and report are drawn from the same lines."""
+"""An explanation laid out once, as plain data: text (below), notebook, LaTeX, waterfall and report are drawn from the same lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from merula.core.arrays import Array
 from merula.show.numbers import NOTHING, from_log, short, signed
-from merula.show.text import shortened
+from merula.show.text import shortened, text_table
 
 if TYPE_CHECKING:
     from merula.answers.explanation.reasons import Derivation, Explanation, Reason
@@ -110,10 +110,11 @@ def lay_out(explanation: Explanation, most: int = MOST_CLASSES) -> Layout:
     """The lines of an explanation, with at most so many classes."""
     shown = _shown_classes(explanation, most)
     several = len(explanation.derivations) > 1
+    against = "" if explanation.against is None else f" against {shortened(str(explanation.against), LONGEST_CLASS)}"
     total = "" if several else signed(explanation.derivations[0].log_odds)
     return Layout(
         tuple(str(explanation.classes[k]) for k in shown),
-        _heading(explanation),
+        f"evidence for {shortened(str(explanation.label), LONGEST_CLASS)}{against}",
         tuple(_part(part, shown, several) for part in explanation.derivations),
         _line("joint", _factors(explanation.log_joint, shown), ""),
         _line("posterior", [short(explanation.posterior[k]) for k in shown], total),
@@ -131,12 +132,6 @@ def _shown_classes(explanation: Explanation, most: int) -> list[int]:
     ]
     likely = np.argsort(-explanation.posterior, kind="stable").tolist()
     return sorted([*about, *(index for index in likely if index not in about)][:most])
-
-
-def _heading(explanation: Explanation) -> str:
-    """What the weights of evidence speak for."""
-    against = "" if explanation.against is None else f" against {shortened(str(explanation.against), LONGEST_CLASS)}"
-    return f"evidence for {shortened(str(explanation.label), LONGEST_CLASS)}{against}"
 
 
 def _part(part: Derivation, shown: list[int], several: bool) -> Part:
@@ -165,3 +160,17 @@ def _line(name: str, factors: Iterable[str], evidence: str, weight: float | None
 
 def _factors(log_values: Array, shown: list[int]) -> list[str]:
     return [from_log(float(log_values[k])) for k in shown]
+
+
+# ----------------------------------------------------------------------------------------------------------------- text
+
+
+def as_text(explanation: Explanation) -> str:
+    """The explanation as a table: a line for the prior, for each column, for the product and for the posterior."""
+    layout = lay_out(explanation)
+    names = (shortened(name, LONGEST_CLASS) for name in layout.classes)
+    rows: list[list[str]] = [["P(class given row)", *names, layout.heading]]
+    for line in layout.lines:
+        first, *more = line.labels if line else [""]
+        rows += [[first, *line.cells] if line else [], *([label] for label in more)]
+    return text_table("", rows, 1, "\n".join(layout.notes))

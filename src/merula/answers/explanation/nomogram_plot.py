@@ -54,8 +54,7 @@ def _levels(ax: Any, row: int, scale: Scale) -> None:
     finite = scale.points[np.isfinite(scale.points)]
     if len(finite):
         ax.plot([finite.min(), finite.max()], [row, row], color="black", linewidth=0.9)
-    marks = [(np.clip(points, -2, MOST_POINTS + 2), text) for text, points in scale.shown()]
-    _label_marks(ax, row, marks)
+    _label_marks(ax, row, [(np.clip(points, -2, MOST_POINTS + 2), text) for text, points in scale.shown()])
 
 
 def _curve(ax: Any, row: int, scale: Scale) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.answers.explanation.reasons import class_index, explain, explainable, log_odds
+from merula.answers.explanation.reasons import class_index, explain, log_odds, own_classifier
 from merula.classify.base import BayesianClassifier
 from merula.classify.single_row import shown
 from merula.core.arrays import Array
@@ -103,7 +103,20 @@ class Nomogram:
         }
 
     def __str__(self) -> str:
-        return _as_text(self)
+        label, against = (shortened(str(name), LONGEST) for name in (self.label, self.against))
+        lines = [f"points for {label} against {against}"]
+        rows = [[*scale.shown(), ("(unknown)", scale.missing)] for scale in self.scales]
+        wide = max(display_width(shortened(text, LONGEST)) for row in rows for text, _ in row)
+        numbers = max(len(_points(points)) for row in rows for _, points in row)
+        for scale, row in zip(self.scales, rows, strict=True):
+            lines.append(shortened(scale.column.name, LONGEST))
+            lines += [f"  {pad(shortened(text, LONGEST), wide)}  {_points(points):>{numbers}}" for text, points in row]
+        totals = [_points(self.total_points(p)) for p in PROBABILITIES]
+        percent = [f"{100 * p:g} %" for p in PROBABILITIES]
+        width = max(map(len, [*totals, *percent])) + 2
+        lines.append(f"total points → probability of {label}")
+        lines += ["  " + "".join(f"{text:>{width}}" for text in texts) for texts in (percent, totals)]
+        return "\n".join(lines)
 
     def plot(self, ax: Any = None) -> Any:
         """The nomogram drawn: a scale of points on top, one for each column, and the probability below; matplotlib axes."""
@@ -136,7 +149,7 @@ def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
          1 %   5 %  10 %  20 %  30 %  40 %  50 %  60 %  70 %  80 %  90 %  95 %  99 %
         -116   -56   -29     0    19    35    50    65    81   100   129   156   216
     """
-    model = explainable(model)
+    model = own_classifier(model)
     classes = tuple(plain_label(name) for name in model.classes_.tolist())
     if len(classes) > 2 and (label is None or against is None):
         raise ValueError(f"a nomogram compares two classes: give label= and against= (classes: {list(classes)})")
@@ -186,8 +199,9 @@ def _weights(model: BayesianClassifier, first: int, second: int) -> dict[str, tu
         return {name: (*found, np.zeros(0)) for name, found in places.items()}
     cells = {name: [*values, *[None] * (longest - len(values))] for name, (values, _) in places.items()}
     evidence = _evidence(model, encode_cells(model.schema_, cells, longest), first, second)
-    nothing = np.zeros(longest)  # of a column without a term
-    return {name: (*found, evidence.get(name, nothing)[: len(found[0])]) for name, found in places.items()}
+    return {  # a column without a term tells nothing
+        name: (*found, evidence.get(name, np.zeros(longest))[: len(found[0])]) for name, found in places.items()
+    }
 
 
 def _places(model: BayesianClassifier, column: Column, first: int, second: int) -> tuple[Values, Ticks]:
@@ -214,8 +228,7 @@ def _along(low: float, high: float) -> tuple[tuple[float, ...], tuple[int, ...]]
 def _whole(values: tuple[float, ...], ticks: tuple[int, ...]) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """The whole numbers from 0 among which these places lie."""
     numbers = sorted({max(0.0, float(round(value))) for value in values})
-    shown = sorted({numbers.index(max(0.0, float(round(values[k])))) for k in ticks})
-    return tuple(numbers), tuple(shown)
+    return tuple(numbers), tuple(sorted({numbers.index(max(0.0, float(round(values[k])))) for k in ticks}))
 
 
 def round_step(step: float) -> float:
@@ -245,21 +258,3 @@ def _points(value: float) -> str:
     if np.isinf(value):
         return "certain" if value > 0 else "impossible"
     return f"{round(value) + 0:d}"
-
-
-def _as_text(picture: Nomogram) -> str:
-    label, against = (shortened(str(name), LONGEST) for name in (picture.label, picture.against))
-    lines = [f"points for {label} against {against}"]
-    rows = [[*scale.shown(), ("(unknown)", scale.missing)] for scale in picture.scales]
-    wide = max(display_width(shortened(text, LONGEST)) for row in rows for text, _ in row)
-    numbers = max(len(_points(points)) for row in rows for _, points in row)
-    for scale, row in zip(picture.scales, rows, strict=True):
-        lines.append(shortened(scale.column.name, LONGEST))
-        lines += [f"  {pad(shortened(text, LONGEST), wide)}  {_points(points):>{numbers}}" for text, points in row]
-    totals = [_points(picture.total_points(p)) for p in PROBABILITIES]
-    percent = [f"{100 * p:g} %" for p in PROBABILITIES]
-    width = max(map(len, [*totals, *percent])) + 2
-    lines.append(f"total points → probability of {label}")
-    lines.append("  " + "".join(f"{text:>{width}}" for text in percent))
-    lines.append("  " + "".join(f"{text:>{width}}" for text in totals))
-    return "\n".join(lines)

@@ -48,11 +48,6 @@ class Reason:
         """What stands between each column and its value: " = ", or what says that it lies in an interval."""
         return self._relations(self.columns, self.values)
 
-    @property
-    def parent_relations(self) -> tuple[str, ...]:
-        """The same for its parents."""
-        return self._relations(self.parents, self.parent_values)
-
     def _relations(self, columns: tuple[str, ...], values: tuple[str, ...]) -> tuple[str, ...]:
         pairs = zip(columns, values, strict=True)
         return tuple((" in " if value[0] == "(" else " ") if name in self.intervals else " = " for name, value in pairs)
@@ -61,7 +56,8 @@ class Reason:
     def label(self) -> str:
         """``column = value``, or several of them for a block; behind "given", its parents."""
         own = ", ".join(map("".join, zip(self.columns, self.relations, self.values, strict=True)))
-        given = ", ".join(map("".join, zip(self.parents, self.parent_relations, self.parent_values, strict=True)))
+        relations = self._relations(self.parents, self.parent_values)
+        given = ", ".join(map("".join, zip(self.parents, relations, self.parent_values, strict=True)))
         return f"{own} given {given}" if given else own
 
 
@@ -76,6 +72,28 @@ class Derivation:
     log_joint: Array
     prior_log_odds: float
     log_odds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "name": self.name,
+            "share": self.share,
+            "log_prior": self.log_prior.tolist(),
+            "log_joint": self.log_joint.tolist(),
+            "prior_log_odds": self.prior_log_odds,
+            "log_odds": self.log_odds,
+            "reasons": [
+                {
+                    "columns": list(reason.columns),
+                    "values": list(reason.values),
+                    "log_terms": reason.log_terms.tolist(),
+                    "evidence": reason.evidence,
+                    "known": reason.known,
+                    "weight": reason.weight,
+                }
+                for reason in self.reasons
+            ],
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +128,7 @@ class Explanation:
         return self.derivations[0].reasons
 
     def __str__(self) -> str:
-        from merula.answers.explanation.text import as_text
+        from merula.answers.explanation.layout import as_text
 
         return as_text(self)
 
@@ -127,9 +145,15 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data: numbers, words, lists; −inf and inf as they are."""
-        from merula.answers.explanation.text import as_dict
-
-        return as_dict(self)
+        return {
+            "classes": list(self.classes),
+            "label": self.label,
+            "against": self.against,
+            "log_joint": self.log_joint.tolist(),
+            "posterior": self.posterior.tolist(),
+            "zero_evidence": self.zero_evidence,
+            "derivations": [part.to_dict() for part in self.derivations],
+        }
 
     def plot(self, ax: Any = None, top: int = 20) -> Any:
         """A waterfall from prior to posterior log-odds, the `top` strongest columns one by one; matplotlib axes."""
@@ -170,7 +194,7 @@ def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Exp
     joint                 0.25     0.5
     posterior           0.3333  0.6667               +0.693
     """
-    model = explainable(model)
+    model = own_classifier(model)
     encoded = encode_row(model, row)
     components = model.fitted_.unsummed(encoded)
     warn_of(model._notes(encoded))
@@ -201,13 +225,13 @@ def _shares(components: Sequence[ComponentTerms], zero: bool) -> list[float]:
     return shares.tolist()  # type: ignore[no-any-return]
 
 
-def explainable(model: Any) -> BayesianClassifier:
-    """The merula classifier itself, or the one a DecisionClassifier wraps; else a ValueError."""
+def own_classifier(
+    model: Any, why: str = "only a model that is made of terms can be explained by them"
+) -> BayesianClassifier:
+    """The merula classifier itself, or the one a DecisionClassifier wraps; else a ValueError that says `why` it is needed."""
     inner = underlying(model)
     if not isinstance(inner, BayesianClassifier):
-        raise ValueError(
-            f"{type(model).__name__} is no merula classifier: only a model that is made of terms can be explained by them"
-        )
+        raise ValueError(f"{type(model).__name__} is no merula classifier: {why}")
     check_is_fitted(inner, "classes_")
     return inner
 
@@ -222,8 +246,7 @@ def class_index(label: Any, classes: tuple[Label, ...], what: str) -> int:
 def normalised(log_weights: Array) -> Array:
     """Weights that add up to 1, in proportion to the exponentials of these."""
     weights = np.exp(log_weights - log_sum_exp(log_weights))
-    result: Array = weights / weights.sum()
-    return result
+    return weights / weights.sum()  # type: ignore[no-any-return]
 
 
 def _derive(
@@ -320,5 +343,4 @@ def _rivals_terms(log_prior: Array, terms: Array) -> Array:
     low, high = float(before @ total), float(after @ total)
     along = min(1.0, max(0.0, (change - low) / (high - low))) if high > low else 0.5
     lost = float(log_sum_exp(left_prior) - log_sum_exp(log_prior))
-    result: Array = left @ (before + along * (after - before)) + lost * blame
-    return result
+    return left @ (before + along * (after - before)) + lost * blame

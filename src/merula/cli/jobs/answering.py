@@ -13,8 +13,7 @@ from merula.cli.jobs.models import SavedModel, check_writable, costs_file, open_
 from merula.cli.jobs.task import named_table
 from merula.data.table.read import STANDARD
 from merula.data.table.write import write_table, writer_of
-
-JSON_LINES = ".jsonl"
+from merula.show.progress import progress_bar
 
 
 def predict_file(
@@ -28,11 +27,11 @@ def predict_file(
     encoding: str | None = None,
 ) -> int:
     """The number of rows answered; the answers are written as a table."""
-    suffix = JSON_LINES if voice.as_json and output == STANDARD else None
+    suffix = ".jsonl" if voice.as_json and output == STANDARD else None
     writer_of(output, suffix)
     if output != STANDARD:
         check_writable(output, "the answers", table)
-    with voice.progress(4) as step, voice.heeding_warnings():
+    with progress_bar(4, voice.shows_progress) as step, voice.heeding_warnings():
         step("loading")
         saved = open_model(path)
         step("reading")
@@ -48,8 +47,7 @@ def answered(saved: SavedModel, rows: Any, costs: str | None = None) -> Any:
     """For each row the most probable class, the probability of each class, and the action of least risk where there are costs."""
     import pyarrow as pa
 
-    proba = saved.model.predict_proba(rows)
-    labels = saved.classes
+    proba, labels = saved.model.predict_proba(rows), saved.classes
     columns = {"class": pa.array([labels[index] for index in proba.argmax(axis=1).tolist()])}
     columns |= {f"P({label})": pa.array(proba[:, index]) for index, label in enumerate(labels)}
     read = costs_file(costs, labels) or saved.costs

@@ -12,10 +12,9 @@ import numpy as np
 from merula.answers.decision import Costs, bayes_risk, decide
 from merula.answers.explanation import explain
 from merula.cli.console import Voice, command_name
-from merula.cli.jobs.evaluating import evaluate_file
+from merula.cli.jobs.evaluating import evaluate_file, report_file
 from merula.cli.jobs.learning import fit_file
 from merula.cli.jobs.models import SavedModel, open_model
-from merula.cli.jobs.reporting import report_file
 from merula.cli.jobs.task import Asked, Task
 from merula.core.arrays import Array
 

@@ -1,16 +1,18 @@
-"""Measure how good models are on a table."""
+"""Measure how good models are on a table, and write the report on it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from shlex import join
 
 import numpy as np
 
 from merula.answers.evaluation import Evaluation, evaluate
 from merula.answers.evaluation.run import PRIOR_ALONE, beside_prior
 from merula.cli.console import Voice
-from merula.cli.jobs.models import costs_file, new_model
-from merula.cli.jobs.task import SAID, Asked, Task, read_task
+from merula.cli.jobs.models import check_writable, costs_file, new_model
+from merula.cli.jobs.task import SAID, Asked, Task, read_task, stated_kinds
 from merula.data.encode import UnseenLevelWarning
 
 
@@ -25,7 +27,6 @@ def evaluate_file(
     """Figures of models on rows they were not fitted on, beside guessing by the classes' frequencies alone."""
     with voice.heeding_warnings(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
         task = read_task(asked, voice)
-        read = costs_file(costs, task.classes)
         found = evaluate(
             beside_prior({name: new_model(name, task.kinds) for name in models}),
             task.table,
@@ -33,7 +34,7 @@ def evaluate_file(
             cv=cv or usable_folds(task, voice),
             repeats=repeats,
             groups=task.groups,
-            costs=read,
+            costs=costs_file(costs, task.classes),
             sample_weight=task.weights,
             progress=voice.shows_progress,
         )
@@ -61,3 +62,45 @@ def _warn_if_useless(found: Evaluation, voice: Voice) -> None:
             voice.note(
                 f"the probabilities of {name} are worse than the classes' frequencies alone: it is too sure of itself, often because several columns say the same; try another --model, or leave columns out with --ignore"
             )
+
+
+def report_file(
+    asked: Asked,
+    model: str,
+    output: str,
+    voice: Voice,
+    cv: int | None = None,
+    repeats: int = 1,
+    costs: str | None = None,
+    task: Task | None = None,
+) -> None:
+    """The report on a table, read here unless it was before, written to a file."""
+    from merula.report import write_report  # loaded where a report is asked for: it draws
+
+    check_writable(output, "a report", asked.table)
+    with voice.heeding_warnings(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
+        task = task or read_task(asked, voice)
+        write_report(
+            {model: new_model(model, task.kinds)},
+            task.table,
+            task.labels,
+            output,
+            cv=cv or usable_folds(task, voice),
+            repeats=repeats,
+            groups=task.groups,
+            costs=costs_file(costs, task.classes),
+            sample_weight=task.weights,
+            target=asked.target,
+            title=f"{Path(asked.table).name}: {asked.target}" if asked.table != "-" else asked.target,
+            command=join(
+                ["merula", *asked.typed("report", model=model, cv=cv, repeats=repeats, costs=costs, output=output)]
+            ),
+            remarks=_remarks(task, asked),
+            progress=voice.shows_progress,
+        )
+
+
+def _remarks(task: Task, asked: Asked) -> dict[str, str]:
+    """What was said of each column; one whose kind was stated is for the report to remark on, whose readers did not state it."""
+    looked_at = set(task.kinds) - set(stated_kinds(asked.kinds, list(task.kinds)))
+    return dict.fromkeys(looked_at, "") | {remark.column: remark.text for remark in task.remarks}

@@ -12,8 +12,7 @@ from sklearn.base import clone
 from merula.cli.console import Voice
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, new_model, open_model, write_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task
-
-AUTO = "auto"  # the model where none is named
+from merula.show.progress import progress_bar
 
 
 def fit_file(
@@ -27,11 +26,11 @@ def fit_file(
 ) -> tuple[SavedModel, Task]:
     """The model fitted on a table, read here unless it was before, and written to a file."""
     check_writable(output, "a model", asked.table)
-    if like is not None and (model != AUTO or asked.kinds or asked.ignore):
+    if like is not None and (model != "auto" or asked.kinds or asked.ignore):
         raise ValueError(
             f"--like takes the model and the kinds of columns from {like}; leave out --model, --kinds and --ignore"
         )
-    with voice.progress(3) as step, voice.heeding_warnings(but=SAID):
+    with progress_bar(3, voice.shows_progress) as step, voice.heeding_warnings(but=SAID):
         step("reading")
         if like is not None:
             example = open_model(like)

@@ -182,12 +182,18 @@ def _plain(found: Any) -> Any:
     """A distribution as plain data: rows of levels with their probability, or mean and deviation of a number."""
     if hasattr(found, "parts"):  # levels and numbers together
         of_levels = _plain(found.levels)
-        return [{**row, "numbers": _plain(found.given(_levels(row)))} for row in of_levels if row["probability"] > 0]
+        return [
+            {**row, "numbers": _plain(found.given({name: row[name] for name in found.levels.variables}))}
+            for row in of_levels
+            if row["probability"] > 0
+        ]
     if hasattr(found, "deviation"):
         return _moments(found)
-    names = found.variables
     return [
-        {**dict(zip(names, levels if isinstance(levels, tuple) else (levels,), strict=True)), "probability": value}
+        {
+            **dict(zip(found.variables, levels if isinstance(levels, tuple) else (levels,), strict=True)),
+            "probability": value,
+        }
         for levels, value in found
     ]
 
@@ -197,10 +203,6 @@ def _moments(found: Any) -> dict[str, Any]:
     if len(found.variables) > 1:
         return {name: _moments(found.marginal(name)) for name in found.variables}
     return {"mean": found.mean, "deviation": found.deviation}
-
-
-def _levels(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: level for name, level in row.items() if name != "probability"}
 
 
 def convert_file(source: str, output: str, encoding: str | None = None) -> int:

@@ -15,22 +15,22 @@ import numpy as np
 from merula.data.table.cell_values import (
     FEW,
     as_times,
+    checked_shape,
     codes_of_labels,
     codes_of_numbers,
     distinct_labels,
     is_missing,
     label_array,
+    label_indices,
     narrowest,
     object_numbers,
     plain_label,
 )
 from merula.data.table.codes import codes_of_words
 from merula.data.table.delimited import FOR_MISSING
-from merula.data.table.frame import FrameTable, build_frame, open_frame
-from merula.data.table.matrix import MatrixTable, open_matrix
+from merula.data.table.frame import FrameTable, RowSource, build_frame, open_frame, open_rows
+from merula.data.table.matrix import DENSE_NEEDED, MatrixTable, SparseTable, open_matrix
 from merula.data.table.read import read_table
-from merula.data.table.sparse import DENSE_NEEDED, SparseTable, open_sparse
-from merula.data.table.subset import RowSource, open_rows
 
 Table = MatrixTable | FrameTable | SparseTable
 
@@ -51,6 +51,7 @@ __all__ = [
     "distinct_labels",
     "is_missing",
     "label_array",
+    "label_indices",
     "narrowest",
     "object_numbers",
     "open_rows",
@@ -74,7 +75,7 @@ def open_table(source: Any) -> Table:
     if isinstance(source, np.ndarray):
         return open_matrix(source)
     if hasattr(source, "toarray") and hasattr(source, "nnz"):
-        return open_sparse(source)
+        return SparseTable(checked_shape(source.tocsr()))
     if hasattr(source, "collect_schema") and hasattr(source, "collect"):
         raise TypeError(f"X is a {type(source).__name__}, whose rows are not in memory; collect it first: X.collect()")
     if isinstance(source, list | tuple) or not (hasattr(source, "columns") or hasattr(source, "column_names")):
@@ -94,9 +95,8 @@ def _refuse_no_table(source: Any) -> None:
     if any(isinstance(row, Mapping) for row in rows[:1]):
         raise ValueError("X is a dict or a list of them, expected a table; make it one: pandas.DataFrame(rows)")
     widths = [len(row) for row in rows if isinstance(row, list | tuple)]
-    uneven = [number for number, width in enumerate(widths) if width != widths[0]]
-    if uneven:
-        row = uneven[0]
+    row = next((number for number, width in enumerate(widths) if width != widths[0]), None)
+    if row is not None:
         raise ValueError(
             f"X is ragged: row {row} has {widths[row]} cells, row 0 has {widths[0]}; give every row as many"
         )

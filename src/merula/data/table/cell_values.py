@@ -21,9 +21,7 @@ def is_missing(value: Any) -> bool:
     """True for None, NaN, NaT, pandas.NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64 | Decimal):
-        return bool(value != value)
-    return False
+    return isinstance(value, float | np.floating | np.datetime64 | np.timedelta64 | Decimal) and bool(value != value)
 
 
 def plain_label(value: Any) -> Any:
@@ -41,6 +39,16 @@ def plain_label(value: Any) -> Any:
     if isinstance(value, dict | list | set):
         raise TypeError(f"a cell holds {value!r}; a cell must be a string or a number")
     return str(value)
+
+
+def label_indices(labels: Iterable[Any], known: Iterable[Any], holds: str, lacks: str) -> NDArray[np.int64]:
+    """Where each label stands among those known; a ValueError for the first that does not: ``{holds} class 'x', which {lacks}``."""
+    where = {plain_label(label): place for place, label in enumerate(known)}
+    found = [plain_label(label) for label in labels]
+    stray = [label for label in found if label not in where]
+    if stray:
+        raise ValueError(f"{holds} class {stray[0]!r}, which {lacks}")
+    return np.array([where[label] for label in found], dtype=np.int64)
 
 
 def label_array(levels: Sequence[Any]) -> NDArray[Any]:
@@ -118,15 +126,13 @@ def as_times(values: NDArray[np.float64], unit: str) -> NDArray[Any]:
 def object_kind(values: Iterable[Any], name: str) -> tuple[str, str | None]:
     """Kind and unit of a column of Python objects: numeric if all are numbers, datetime if all are times, else categorical."""
     present = [value for value in values if not is_missing(value)]
-    for times, unit in ((INSTANTS, "datetime64[us]"), (DURATIONS, "timedelta64[us]")):
-        if present and all(isinstance(value, times) for value in present):
-            return "datetime", unit
-    if present and all(
-        isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_) for value in present
-    ):
-        return "numeric", None
     if not present:
         return "empty", None
+    for times, unit in ((INSTANTS, "datetime64[us]"), (DURATIONS, "timedelta64[us]")):
+        if all(isinstance(value, times) for value in present):
+            return "datetime", unit
+    if all(isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_) for value in present):
+        return "numeric", None
     for value in present:
         if isinstance(value, (dict, list, set, np.ndarray, complex, np.complexfloating, *INSTANTS, *DURATIONS)):
             raise TypeError(f"column {name!r} holds {value!r}; its argument must be a string or a number in every cell")

@@ -20,11 +20,10 @@ from merula.data.table.cell_values import (
 
 def pandas_codes(series: Any) -> Codes:
     """Codes and labels of a pandas column; −1 for missing."""
-    values = series.array
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "fiu":
         return codes_of_numbers(series.to_numpy())
-    if hasattr(values, "codes"):
-        codes, categories = values.codes, values.categories
+    if hasattr(series.array, "codes"):
+        codes, categories = series.array.codes, series.array.categories
         if len(categories) > FEW + 4 * len(codes):  # a few rows of a column with very many categories
             used, codes = np.unique(codes[codes >= 0], return_inverse=True), np.array(codes)
             codes[codes >= 0], categories = used[1], categories.take(used[0])
@@ -74,8 +73,7 @@ def arrow_codes(column: Any) -> Codes:
     if isinstance(whole, pa.ChunkedArray):
         whole = whole.chunk(0) if whole.num_chunks else pa.array([], type=column.type)
     labels = [plain_label(label) for label in whole.dictionary.to_pylist()]
-    codes = whole.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return narrowest(codes, len(labels)), labels
+    return narrowest(whole.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False), len(labels)), labels
 
 
 def codes_of_words(values: Any) -> tuple[NDArray[Any], list[str]] | None:
@@ -83,12 +81,11 @@ def codes_of_words(values: Any) -> tuple[NDArray[Any], list[str]] | None:
     if isinstance(values, np.ndarray) and values.ndim == 1:
         is_words = values.dtype.kind == "U" or (values.dtype.kind == "O" and set(map(type, values)) == {str})
         return codes_of_labels(values) if is_words else None  # type: ignore[return-value]
-    module = type(values).__module__.partition(".")[0]
     reader, test = {
         "pandas": (pandas_codes, _pandas_words),
         "polars": (polars_codes, _polars_words),
         "pyarrow": (arrow_codes, _arrow_words),
-    }.get(module, (None, None))
+    }.get(type(values).__module__.partition(".")[0], (None, None))
     if reader is None or test is None or not test(values):
         return None
     codes, labels = distinct_labels(*reader(values))
@@ -98,9 +95,8 @@ def codes_of_words(values: Any) -> tuple[NDArray[Any], list[str]] | None:
 def _pandas_words(values: Any) -> bool:
     from pandas.api.types import is_string_dtype
 
-    if not hasattr(values, "array") or getattr(values, "ndim", 0) != 1:
-        return False
-    return bool(is_string_dtype(getattr(values.dtype, "categories", values)))
+    one_column = hasattr(values, "array") and getattr(values, "ndim", 0) == 1
+    return one_column and bool(is_string_dtype(getattr(values.dtype, "categories", values)))
 
 
 def _polars_words(values: Any) -> bool:

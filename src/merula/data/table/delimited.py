@@ -10,6 +10,7 @@ from typing import Any
 
 from merula.core.encodings import marked_encoding
 from merula.core.notes import warn_user
+from merula.show.numbers import several
 
 SEPARATORS = ",;\t|"
 SAMPLE = 2**16  # characters that tell the separator
@@ -167,8 +168,7 @@ def _checked_header(data: bytes, separator: str) -> list[str]:
     """The names in the first line; a ValueError where it is a row like the others."""
     first = data.lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r").decode()
     names = next(iter(_cells([first], separator)), [first])
-    numbers = [name for name in names if NUMBER.fullmatch(name)]
-    if len(numbers) == len(names) and len(names) > 1:
+    if len(names) > 1 and all(map(NUMBER.fullmatch, names)):
         raise ValueError(
             f"begins with a line of numbers ({_short(first)}); the first line must name the columns: add one"
         )
@@ -197,17 +197,13 @@ def _ragged(data: bytes, separator: str, width: int) -> str | None:
     number, cells, text = wrong[0]
     if number == 2 and len({actual for _, actual, _ in wrong}) == 1 and len(wrong) > 1:
         first = data.lstrip(b"\r\n").partition(b"\n")[0].decode()
-        return f"has {_counted(cells, 'cell')} in every row from the second on, but {width} in its first line ({_short(first)}), which must name the columns: remove or mend that line"
+        return f"has {several(cells, 'cell')} in every row from the second on, but {width} in its first line ({_short(first)}), which must name the columns: remove or mend that line"
     more = (
-        f", and {_counted(len(wrong) - 1, 'more row')} {'is' if len(wrong) == 2 else 'are'} uneven"
+        f", and {several(len(wrong) - 1, 'more row')} {'is' if len(wrong) == 2 else 'are'} uneven"
         if len(wrong) > 1
         else ""
     )
-    return f"is ragged: row {number} has {_counted(cells, 'cell')} where the header has {width} ({_short(text)}){more}; quote cells that hold {separator!r}, or repair the rows"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
+    return f"is ragged: row {number} has {several(cells, 'cell')} where the header has {width} ({_short(text)}){more}; quote cells that hold {separator!r}, or repair the rows"
 
 
 def _refuse_open_quote(table: Any, data: bytes) -> None:
@@ -224,8 +220,7 @@ def _refuse_open_quote(table: Any, data: bytes) -> None:
 
 def _refuse_stray_quotes(table: Any, data: bytes, separator: str) -> None:
     """Quotation marks inside cells make one row of several: a ValueError that names the first, not rows that are gone."""
-    lines_held = data.count(b"\n") - data.count(b"\n\n") - data.count(b"\n\r\n")
-    if b'"' not in data or table.num_rows >= lines_held - 1:
+    if b'"' not in data or table.num_rows >= data.count(b"\n") - data.count(b"\n\n") - data.count(b"\n\r\n") - 1:
         return
     lines = data[:SAMPLE].decode(errors="ignore").splitlines(keepends=True)
     rows = csv.reader(lines, delimiter=separator, strict=True)

@@ -1,8 +1,8 @@
-"""Data frames as tables: named columns, each read by its own library."""
+"""Data frames as tables: named columns, each read by its own library; and rows taken out of whatever table the user holds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,6 +25,7 @@ from merula.data.table.cell_values import (
 )
 from merula.data.table.codes import arrow_codes, pandas_codes, polars_codes
 
+Rows = NDArray[np.int64]
 MANY_ROWS = 20_000  # from which on threads cost less than they save
 
 
@@ -151,9 +152,8 @@ class FrameTable:
     def integers(self, position: int) -> NDArray[Any] | None:
         """One column of whole numbers, none of them missing, as it is; else None."""
         native = self._native(position)
-        if self.library == "pandas" and not isinstance(native.dtype, np.dtype):
-            return None
-        if self.library != "pandas" and not self._series(position).dtype.is_integer():
+        pandas = self.library == "pandas"
+        if not (isinstance(native.dtype, np.dtype) if pandas else self._series(position).dtype.is_integer()):
             return None
         values = np.asarray(native)
         return values if values.dtype.kind in "iu" and values.dtype != np.uint64 else None
@@ -207,16 +207,13 @@ def _times(series: Any, unit: str) -> NDArray[Any]:
     """A time column as datetime64 or timedelta64 of `unit`, time zones in UTC."""
     import narwhals as nw
 
-    resolution = unit.partition("[")[2][:2]
     if unit.startswith("timedelta"):
-        counts = series.to_numpy()
-        return np.asarray(counts).astype(unit)
+        return np.asarray(series.to_numpy()).astype(unit)
     if series.dtype == nw.Date:
         series = series.cast(nw.Datetime("ms"))
-    counts = np.asarray(series.dt.timestamp(resolution).to_numpy())
+    counts = np.asarray(series.dt.timestamp(unit.partition("[")[2][:2]).to_numpy())
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
-    whole = np.where(missing, np.iinfo(np.int64).min, np.where(missing, 0, counts).astype(np.int64))
-    return whole.view(unit)
+    return np.where(missing, np.iinfo(np.int64).min, np.where(missing, 0, counts).astype(np.int64)).view(unit)
 
 
 def open_frame(source: Any) -> FrameTable:
@@ -224,12 +221,8 @@ def open_frame(source: Any) -> FrameTable:
     import narwhals as nw
 
     raw_names = list(source.column_names if hasattr(source, "column_names") else source.columns)
-    duplicates = (
-        {str(name) for name in raw_names if raw_names.count(name) > 1}
-        if len(set(raw_names)) < len(raw_names)
-        else set()
-    )
-    if duplicates:
+    if len(set(raw_names)) < len(raw_names):
+        duplicates = {str(name) for name in raw_names if raw_names.count(name) > 1}
         raise ValueError(
             f"column name {min(duplicates)!r} stands more than once; rename so that every column has its own name"
         )
@@ -259,3 +252,36 @@ def build_frame(columns: dict[str, NDArray[Any]], library: str) -> Any:
 def _objects(array: NDArray[Any]) -> NDArray[Any]:
     """An array of Python objects: times as datetime and timedelta."""
     return (array.astype(f"{array.dtype.kind}8[us]") if array.dtype.kind in "Mm" else array).astype(object)
+
+
+# ----------------------------------------------------------------------------------------------------------------- rows
+
+
+@dataclass(frozen=True, eq=False)
+class RowSource:
+    """A table as the number of its rows and a way to take some of them."""
+
+    count: int
+    take: Callable[[Rows], Any]
+
+
+def open_rows(X: Any) -> RowSource:
+    """The rows of an array, a list, a data frame (opened already or not) or a sparse matrix; missing cells stay as they are."""
+    import narwhals as nw
+
+    if hasattr(X, "tocsr"):
+        matrix = X.tocsr()
+        return RowSource(matrix.shape[0], lambda rows: matrix[rows])
+    try:
+        frame = X.frame if isinstance(X, FrameTable) else nw.from_native(X, allow_series=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"a column name stands more than once ({' '.join(str(error).split())}); give every column its own") from None  # fmt: skip
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError(f"X is a {type(X).__name__}, whose rows are not in memory; collect it first")
+    if isinstance(frame, nw.DataFrame | nw.Series):
+        return RowSource(len(frame), lambda rows: frame[rows].to_native())
+    if isinstance(X, list | tuple):
+        return RowSource(len(X), lambda rows: [X[row] for row in rows.tolist()])
+    if not hasattr(X, "__getitem__") or not hasattr(X, "shape"):
+        raise TypeError(f"X is {X!r}, expected an array, a list of rows, a data frame or a sparse matrix")
+    return RowSource(X.shape[0], lambda rows: X[rows])

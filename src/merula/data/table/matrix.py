@@ -1,11 +1,11 @@
-"""Arrays as tables: rows of unnamed columns."""
+"""Arrays as tables: rows of unnamed columns; a sparse matrix is one text column whose words were counted elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,33 +23,31 @@ from merula.data.table.cell_values import (
     widened,
 )
 
+DENSE_NEEDED = "Sparse data was passed, but dense data is required; use .toarray() if it fits in memory, or say kinds='text' if its columns count words"
+
 
 @dataclass(frozen=True, eq=False)
 class MatrixTable:
-    """An array of rows and unnamed columns, which are matched by position and called x0, x1, and so on."""
+    """An array of rows and unnamed columns, which are matched by position and called x0, x1, and so on; asked like a `FrameTable`."""
 
     matrix: NDArray[Any]
     library: str = "numpy"
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
         return int(self.matrix.shape[0])
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """x0, x1, and so on."""
         return tuple(f"x{position}" for position in range(self.matrix.shape[1]))
 
     named = False
 
     @property
     def whole(self) -> NDArray[Any]:
-        """All columns as one matrix."""
         return self.matrix
 
     def kind(self, position: int) -> tuple[str, str | None]:
-        """Kind and unit of one column, from its dtype (or its values, if they are Python objects)."""
         dtype = self.matrix.dtype
         if dtype.kind in "Mm":
             return "datetime", dtype.name
@@ -58,35 +56,53 @@ class MatrixTable:
         return ("numeric" if dtype.kind in "fiu" else "categorical"), None
 
     def numbers(self, position: int, unit: str | None = None) -> NDArray[Any]:
-        """One column as numbers; a view of the matrix where that is possible."""
         values = self.matrix[:, position]
         if values.dtype.kind in "OUS":
             return object_numbers(values, self.names[position], unit)
         return values if unit is None and values.dtype.kind not in "Mm" else time_numbers(values, unit)
 
     def texts(self, position: int) -> list[str | None]:
-        """One column as texts, None for missing."""
         return [None if is_missing(value) else str(plain_label(value)) for value in self.matrix[:, position]]
 
     def integers(self, position: int) -> NDArray[Any] | None:
-        """One column of whole numbers as it is, else None."""
         return self.matrix[:, position] if self.matrix.dtype.kind in "iu" and self.matrix.dtype != np.uint64 else None
 
     def read_words(self, positions: Sequence[int], threads: int) -> None:
         """Nothing: see `FrameTable.read_words`."""
 
     def has_categories(self, position: int) -> bool:
-        """An array holds words as words."""
         return False
 
     def codes(self, position: int) -> Codes:
-        """One column's codes and their labels."""
         values = self.matrix[:, position]
         if values.dtype.kind == "b":
             return values.view(np.int8), [False, True]
         if values.dtype.kind in "Mm":  # as text that does not depend on the unit
             values = values.astype(f"{values.dtype.kind}8[us]")
         return codes_of_labels(values) if values.dtype.kind in "OMmUS" else codes_of_numbers(values)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseTable:
+    """A scipy sparse matrix (CSR) whose columns count the words of one text column; it must be said to be one."""
+
+    matrix: Any
+    library: str = "sparse"
+    named: bool = False
+    names: tuple[str, ...] = ("text",)
+    whole: None = None
+
+    @property
+    def rows(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def read_words(self, positions: Sequence[int], threads: int) -> None:
+        """Nothing: see `FrameTable.read_words`."""
+
+    def _refuse(self, position: int, unit: str | None = None) -> NoReturn:
+        raise TypeError(DENSE_NEEDED)
+
+    kind = numbers = integers = has_categories = codes = _refuse
 
 
 def open_matrix(array: NDArray[Any]) -> MatrixTable:

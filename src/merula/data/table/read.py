@@ -66,9 +66,8 @@ def read_table(
     >>> read_table(path).to_pydict()
     {'bird': ['wren', 'blackbird'], 'wing in cm': [4.9, None]}
     """
-    reading = Reading(words, tuple(missing), encoding)
     paths = _paths(os.fspath(path))
-    tables = [_read_one(one, reading) for one in paths]
+    tables = [_read_one(one, Reading(words, tuple(missing), encoding)) for one in paths]
     return tables[0] if len(tables) == 1 else _one_below_the_other(tables, paths)
 
 
@@ -130,11 +129,9 @@ def _reader(data: bytes) -> Callable[[bytes, Reading], Any]:
     """The reader for what these bytes are, by the signature each format begins with."""
     if not data.strip():
         raise ValueError("is empty")
-    for signature, reader in SIGNATURES.items():
-        if data.startswith(signature):
-            return reader
     first = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    return {b"{": _read_json_lines, b"[": _read_bracket}.get(first, _read_csv)
+    plain = {b"{": _read_json_lines, b"[": _read_bracket}.get(first, _read_csv)
+    return next((reader for signature, reader in SIGNATURES.items() if data.startswith(signature)), plain)
 
 
 def _read_csv(data: bytes, reading: Reading) -> Any:
@@ -161,10 +158,8 @@ def _read_json_lines(data: bytes, _reading: Reading) -> Any:
 
     if NETWORK in data[:200]:
         raise ValueError("is a network, expected a table")
-    # one block, so that types are those of all rows
-    options = pyarrow.json.ReadOptions(block_size=len(data) + 1)
-    try:
-        table = pyarrow.json.read_json(pa.BufferReader(data), read_options=options)
+    try:  # in one block, so that types are those of all rows
+        table = pyarrow.json.read_json(pa.BufferReader(data), pyarrow.json.ReadOptions(block_size=len(data) + 1))
     except pa.ArrowInvalid as error:
         return _table_of_rows(_json_rows(data, error))
     one_row = table.num_rows == 1 and all(map(pa.types.is_nested, table.schema.types))

@@ -1,4 +1,4 @@
-"""How far each column moves the log-odds of the true class, in the mean over rows."""
+"""How far each column moves the log-odds: of the true class, in the mean over rows; and value by value, in points of a nomogram."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.answers.explanation.nomograms import PROBABILITIES, Nomogram, Scale
 from merula.answers.explanation.reasons import log_odds, weights_of_evidence
 from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import FittedModel
+from merula.classify.single_row import shown
 from merula.core.arrays import Array
 from merula.data.encode import Encoded
 from merula.data.encode.cells import with_cells
 from merula.data.schema import Label
 from merula.data.table import RowSource, plain_label
-from merula.report.findings.result import Contribution
+from merula.report.findings.result import Contribution, Points, PointScale
 
 MOST_ROWS, FEW_ROWS = 1_000, 300  # that are weighed: enough for a mean
+MOST_PLACES, TOTALS = 101, 81  # along a number's range, and along the total
+REACH = 0.005, 0.995  # the probabilities the total reaches to
 
 
 def contributions_of(
@@ -76,18 +80,14 @@ def given_others(
 def _move(before: Array, after: Array) -> Array:
     """How far log-odds moved; what was certain and stays so did not."""
     with np.errstate(invalid="ignore"):
-        result: Array = np.where(before == after, 0.0, after - before)
-    return result
+        return np.where(before == after, 0.0, after - before)
 
 
 def _log_odds(fitted: FittedModel, rows: Encoded, truth: NDArray[np.int64]) -> Array:
     """The log-odds of each row's true class against all others."""
     log_joint = fitted.log_joint(rows)
-    classes = range(log_joint.shape[1])
-    found = [
-        log_odds(row, index, [k for k in classes if k != index]) for row, index in zip(log_joint, truth, strict=True)
-    ]
-    return np.array(found)
+    others = [[k for k in range(log_joint.shape[1]) if k != index] for index in range(log_joint.shape[1])]
+    return np.array([log_odds(row, index, others[index]) for row, index in zip(log_joint, truth, strict=True)])
 
 
 def _some_rows(count: int, weights: Array | None, most: int) -> NDArray[np.int64]:
@@ -120,3 +120,32 @@ def _contribution(
     by_class = {label: mean(evidence, finite & (truth == index)) for index, label in enumerate(labels)}
     decides = float(mass[~finite].sum() / mass.sum())
     return Contribution(columns, mean(evidence, finite), mean(np.abs(evidence), finite), by_class, decides)
+
+
+# ------------------------------------------------------------------------------------------------------------- nomogram
+
+
+def points_of(nomogram: Nomogram) -> Points:
+    """What a nomogram says, the column with the widest scale first."""
+    least, most = (float(nomogram.total_points(p)) for p in REACH)
+    return Points(
+        nomogram.label,
+        nomogram.against,
+        tuple(_scale(scale) for scale in sorted(nomogram.scales, key=_span, reverse=True)),
+        tuple((p, float(nomogram.total_points(p))) for p in PROBABILITIES),
+        tuple((total, float(nomogram.probability(total))) for total in np.linspace(least, most, TOTALS).tolist()),
+    )
+
+
+def _span(scale: Scale) -> float:
+    return float(np.ptp(np.append(scale.points[np.isfinite(scale.points)], scale.missing)))
+
+
+def _scale(scale: Scale) -> PointScale:
+    column = scale.column
+    if column.kind == "categorical":
+        return PointScale(column.name, tuple(scale.shown()), scale.missing)
+    is_time = column.unit is not None and column.unit.startswith("datetime")
+    kept = np.unique(np.linspace(0, len(scale.values) - 1, MOST_PLACES).round().astype(int)).tolist()
+    along = ((shown(column, scale.values[k]) if is_time else scale.values[k], float(scale.points[k])) for k in kept)
+    return PointScale(column.name, tuple(scale.shown()), scale.missing, tuple(along))

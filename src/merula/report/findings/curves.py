@@ -99,6 +99,6 @@ def _cost_points(answers: Answers, table: Array | None) -> tuple[tuple[float, fl
     points = []
     for threshold in np.linspace(0, 1, THRESHOLDS).tolist():
         costs = np.array([[0.0, 1 - threshold], [threshold, 0.0]]) if table is None else table
-        acted = (answers.proba[:, 1] >= threshold).astype(np.int64)
-        points.append((threshold, float(np.average(costs[acted, answers.truth], weights=answers.weights))))
+        paid = costs[(answers.proba[:, 1] >= threshold).astype(np.int64), answers.truth]
+        points.append((threshold, float(np.average(paid, weights=answers.weights))))
     return tuple(points)

@@ -35,17 +35,12 @@ def summarise_data(
     read = infer_schema(table)[0] if schema is None else schema
     if not said.keys() >= set(table.names):
         guessed = read if schema is None else infer_schema(table)[0]
-        said = _found(table, read, guessed, target) | said
+        stated = [name for name in read.names if read[name].kind != guessed[name].kind]  # by a person: not doubted
+        said = {remark.column: remark.text for remark in review(table, read, target, stated)} | said
     digest = sha256()
     summaries = tuple(_summary(table, index, column, said, digest) for index, column in enumerate(read.columns))
     _digest_words(digest, [str(label) for label in target.classes[target.codes].tolist()])
     return DataSummary(table.rows, summaries, digest.hexdigest())
-
-
-def _found(table: Table, read: Schema, guessed: Schema, target: Target) -> dict[str, str]:
-    """What is to be said of the columns; a kind that would not be guessed was stated by a person, and is not doubted."""
-    stated = [name for name in read.names if read[name].kind != guessed[name].kind]
-    return {remark.column: remark.text for remark in review(table, read, target, stated)}
 
 
 def _summary(table: Table, index: int, column: Column, remarks: Mapping[str, str], digest: Any) -> ColumnSummary:
@@ -61,14 +56,10 @@ def _summary(table: Table, index: int, column: Column, remarks: Mapping[str, str
     words = table.texts(index)  # type: ignore[union-attr]
     _digest_words(digest, words)
     counted = Counter(word for word in words if word is not None)
-    commonest = () if column.kind in ("text", "ignore") else tuple(_ranked(counted)[:COMMONEST])
+    named = Counter() if column.kind in ("text", "ignore") else counted
+    commonest = tuple(sorted(named.items(), key=lambda pair: (-pair[1], pair[0]))[:COMMONEST])
     missing = len(words) - counted.total()
     return ColumnSummary(column.name, column.kind, missing, len(counted), None, commonest, remark)
-
-
-def _ranked(counted: Counter[str]) -> list[tuple[str, int]]:
-    """Levels from the commonest on, equally common ones by name."""
-    return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def _reach(column: Column, known: NDArray[np.float64]) -> tuple[str, str, str] | None:

@@ -20,12 +20,11 @@ from merula.data.encode import encode_target
 from merula.data.schema import Label
 from merula.data.table import open_rows, plain_label
 from merula.report.findings.actions import summarise_actions
-from merula.report.findings.contributions import contributions_of, given_others
+from merula.report.findings.contributions import contributions_of, given_others, points_of
 from merula.report.findings.curves import cost_curves, rating_curves
 from merula.report.findings.data import summarise_data
 from merula.report.findings.origin import origin_of
-from merula.report.findings.points import points_of
-from merula.report.findings.result import Findings, Origin, Points
+from merula.report.findings.result import Findings, Points
 from merula.report.findings.row_stories import row_stories
 
 TITLE = "Report"
@@ -90,14 +89,12 @@ def gather(
         progress=progress,
     )
     weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
-    fitted = clone(first).fit(X, y, **weighed)
-    rows = open_rows(X)
-    own = underlying(fitted)
+    own = underlying(clone(first).fit(X, y, **weighed))
     schema = own.schema_ if isinstance(own, BayesianClassifier) else None
     return Findings(
         title=title or (f"{TITLE}: {target}" if target else TITLE),
         target=target,
-        data=summarise_data(X, encode_target(y, rows.count), schema, remarks),
+        data=summarise_data(X, encode_target(y, open_rows(X).count), schema, remarks),
         origin=origin_of(
             evaluation, first, cv, random_state, _asked(evaluation, repeats, groups, sample_weight), command
         ),
@@ -117,8 +114,7 @@ def findings_of(evaluation: Evaluation, title: str | None = None) -> Findings:
     >>> findings_of(mr.evaluate(mr.NaiveBayesClassifier(), heights, sexes, cv=3)).balance
     {'f': 3.0, 'm': 3.0}
     """
-    origin: Origin = origin_of(evaluation)
-    return Findings(title=title or "Evaluation", target=None, origin=origin, **_measured(evaluation))
+    return Findings(title or "Evaluation", target=None, origin=origin_of(evaluation), **_measured(evaluation))
 
 
 def _asked(evaluation: Evaluation, repeats: int | None, groups: Any, sample_weight: Any) -> dict[str, str]:

@@ -24,11 +24,10 @@ CHOSEN = {"least certain": 3, "most surprising": 2, "most certain": 2}
 
 def row_stories(model: BayesianClassifier, rows: RowSource, X: Any, truth: NDArray[np.int64]) -> tuple[RowStory, ...]:
     """The chosen rows with their explanations, by a model that has seen them."""
-    proba = model.predict_proba(X)
     labels = [plain_label(label) for label in model.classes_.tolist()]
     return tuple(
         _story(model, row, why, labels[truth[row]], explain(model, rows.take(np.array([row]))))
-        for why, row in chosen_rows(proba, truth)
+        for why, row in chosen_rows(model.predict_proba(X), truth)
     )
 
 
@@ -50,8 +49,7 @@ def _telling_words(
             continue
         for column, vocabulary, table in zip(part.columns, part.vocabularies, part.log_table, strict=True):
             known = {word: k for k, word in enumerate(vocabulary)}
-            counts = Counter(words(texts[column])) if column in texts else Counter[str]()
-            for word, count in counts.items():
+            for word, count in Counter(words(texts.get(column, ""))).items():
                 if word in known:
                     term = table[known[word]]
                     weight = float(term[position] - term[rival]) * (1 if part.binary else count)
