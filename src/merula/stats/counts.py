@@ -1,4 +1,4 @@
-"""Counts of classes, and of levels within classes, by label."""
+"""Counts of classes, and of levels and words within classes, by label."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from merula.core.arrays import Array
 from merula.core.plain_fields import PlainFields
 from merula.data.encode import WIDEST_RANGE, Encoded, Target
-from merula.data.schema import Label, settled_levels
+from merula.data.encode.tokens import NO_COUNT
+from merula.data.schema import Label, resolve_levels
 from merula.data.table import codes_of_numbers
-from merula.stats._kernels import class_weights, count_slots
+from merula.stats._kernels import class_weights, count_slots, count_tokens
 from merula.stats.base import OfColumns, moved
 
 
@@ -30,14 +31,12 @@ class ClassCounts(PlainFields):
         return cls(np.zeros(classes))
 
     def update(self, rows: Encoded, target: Target) -> ClassCounts:
-        """See `Statistic.update`."""
         return ClassCounts(self.weight + class_weights(target.codes, target.weights, len(self.weight)))
 
     def __add__(self, other: ClassCounts) -> ClassCounts:
         return ClassCounts(self.weight + other.weight)
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> ClassCounts:
-        """See `Statistic.with_classes`."""
         return ClassCounts(moved(self.weight, indices, count))
 
     def with_columns(self, columns: Sequence[str]) -> ClassCounts:
@@ -59,12 +58,10 @@ class LevelCounts(OfColumns):
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> LevelCounts:
-        """Nothing counted yet."""
         d = len(columns)
         return cls(tuple(columns), ((),) * d, (np.zeros((classes, 0)),) * d, np.zeros((classes, d)))
 
     def update(self, rows: Encoded, target: Target) -> LevelCounts:
-        """See `Statistic.update`."""
         tile = rows.codes(self.columns)
         offsets = tile.offsets
         counts = np.zeros((len(self.missing), offsets[-1]), dtype=np.int32 if target.weights is None else np.float64)
@@ -104,7 +101,7 @@ class LevelCounts(OfColumns):
         levels, counts = [], []
         for name, labels, part, fixed in zip(self.columns, self.labels, self.counts, declared, strict=True):
             met = [label for label, weight in zip(labels, part.sum(axis=0).tolist(), strict=True) if weight > 0]
-            wanted = settled_levels(name, met, fixed)
+            wanted = resolve_levels(name, met, fixed)
             where = {label: index for index, label in enumerate(labels)}
             padded = np.concatenate([part, np.zeros((len(part), 1))], axis=1)
             counts.append(padded[:, [where.get(label, -1) for label in wanted]])
@@ -129,3 +126,42 @@ def merged_counts(
     source = {label: index for index, label in enumerate(more)}
     result[:, [indices[label] for label in met]] += extra[:, [source[label] for label in met]]
     return tuple(united), result
+
+
+@dataclass(frozen=True, eq=False)
+class TokenCounts(OfColumns):
+    """For each of several text columns: the words met, each class's count of each word, and the weight of its texts.
+
+    ``labels[j][v]`` belongs to ``counts[j][class, v]``. With `binary`, a text counts once for each word it holds.
+    """
+
+    columns: tuple[str, ...]
+    binary: bool
+    labels: tuple[Sequence[Label], ...]
+    counts: tuple[Array, ...]
+    present: Array
+
+    @classmethod
+    def zero(cls, columns: Sequence[str], classes: int, binary: bool = False) -> TokenCounts:
+        d = len(columns)
+        return cls(tuple(columns), binary, ((),) * d, (np.zeros((classes, 0)),) * d, np.zeros((classes, d)))
+
+    def update(self, rows: Encoded, target: Target) -> TokenCounts:
+        labels, counts, present = [], [], np.zeros_like(self.present)
+        for j, name in enumerate(self.columns):
+            tokens = rows.tokens(name)
+            found = np.zeros((len(self.present), len(tokens.labels)))
+            amounts = tokens.starts, tokens.codes, tokens.counts
+            if not count_tokens(*amounts, target.codes, target.weights, self.binary, found):
+                raise ValueError(NO_COUNT)
+            lost = np.where(tokens.absent, 1.0 if target.weights is None else target.weights, 0.0)
+            absent = np.bincount(target.codes, weights=lost, minlength=len(found))
+            present[:, j] = class_weights(target.codes, target.weights, len(found)) - absent
+            labels.append(tokens.labels)
+            counts.append(found)
+        return self + TokenCounts(self.columns, self.binary, tuple(labels), tuple(counts), present)
+
+    def __add__(self, other: TokenCounts) -> TokenCounts:
+        pairs = zip(self.labels, self.counts, other.labels, other.counts, strict=True)
+        labels, counts = zip(*(merged_counts(*pair) for pair in pairs), strict=True)
+        return TokenCounts(self.columns, self.binary, labels, counts, self.present + other.present)

@@ -30,8 +30,7 @@ def merge_means(first: Means, second: Means) -> tuple[Means, Array, Array]:
     weight = mine + theirs
     share = np.divide(theirs, weight, out=np.zeros_like(weight), where=weight > 0)
     with np.errstate(over="ignore", invalid="ignore"):
-        between = (other_mean - mean) + (other_rest - rest)
-        apart = np.where((mine > 0) & (theirs > 0), between, 0.0)
+        apart = np.where((mine > 0) & (theirs > 0), (other_mean - mean) + (other_rest - rest), 0.0)
         united, lost = exact_sum(mean, apart * share + rest)
     mean, rest = np.where(mine > 0, united, other_mean), np.where(mine > 0, lost, other_rest)
     return (weight, mean, rest), apart, mine * share

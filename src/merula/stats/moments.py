@@ -39,12 +39,10 @@ class Moments(OfColumns):
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> Moments:
-        """Nothing counted yet."""
         shape = (classes, len(columns))
         return cls(tuple(columns), np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape))
 
     def update(self, rows: Encoded, target: Target) -> Moments:
-        """See `Statistic.update`."""
         x = rows.values(self.columns)
         shift = np.empty(self.mean.shape)
         first_values(x, target.codes, target.weights, shift)
@@ -56,8 +54,7 @@ class Moments(OfColumns):
 
     def _about(self, x: NDArray[Any], target: Target, shift: Array) -> Moments:
         """The moments of one block, counted from the origin `shift`."""
-        counts = class_weights(target.codes, target.weights, len(shift))
-        weight = np.repeat(counts[:, None], shift.shape[1], axis=1)
+        weight = np.repeat(class_weights(target.codes, target.weights, len(shift))[:, None], shift.shape[1], axis=1)
         sums, squares = np.zeros_like(shift), np.zeros_like(shift)
         with np.errstate(over="ignore", invalid="ignore"):
             class_sums(x, target.codes, target.weights, shift, sums, squares)
@@ -135,14 +132,12 @@ class FullMoments(PlainFields):
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> FullMoments:
-        """Nothing counted yet."""
         shape = (classes, len(columns))
         return cls(
             tuple(columns), np.zeros(classes), np.zeros(shape), np.zeros((*shape, len(columns))), np.zeros(shape)
         )
 
     def update(self, rows: Encoded, target: Target) -> FullMoments:
-        """See `Statistic.update`."""
         return self.add_rows(*with_weight(rows.values(self.columns), target))
 
     def add_rows(self, x: NDArray[Any], target: Target) -> FullMoments:
@@ -161,8 +156,7 @@ class FullMoments(PlainFields):
             if len(rows):
                 weights = None if target.weights is None else target.weights[rows]
                 weight[label], mean[label], rest[label], scatter[label] = centred_products(x[rows], weights)
-        variances = np.diagonal(scatter, axis1=1, axis2=2)
-        refuse_overflow(x, np.isfinite(variances).all(axis=0), self.columns)
+        refuse_overflow(x, np.isfinite(np.diagonal(scatter, axis1=1, axis2=2)).all(axis=0), self.columns)
         return self + FullMoments(self.columns, weight, mean, scatter, rest)
 
     def __add__(self, other: FullMoments) -> FullMoments:
@@ -171,7 +165,6 @@ class FullMoments(PlainFields):
         return total
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> FullMoments:
-        """See `Statistic.with_classes`."""
         return FullMoments(self.columns, *(moved(part, indices, count) for part in self._parts))
 
     @property
@@ -180,7 +173,6 @@ class FullMoments(PlainFields):
         return self.weight, self.mean, self.scatter, np.broadcast_to(self.rest, self.mean.shape)
 
     def with_columns(self, columns: Sequence[str]) -> FullMoments:
-        """See `Statistic.with_columns`."""
         order = [self.columns.index(name) for name in columns]
         weight, mean, scatter, rest = self._parts
         return FullMoments(tuple(columns), weight, mean[:, order], scatter[:, order][:, :, order], rest[:, order])

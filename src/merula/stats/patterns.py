@@ -72,11 +72,9 @@ class PatternMoments:
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> PatternMoments:
-        """Nothing counted yet."""
         return cls(FullMoments.zero(columns, classes), {})
 
     def update(self, rows: Encoded, target: Target) -> PatternMoments:
-        """See `Statistic.update`."""
         x, target = with_weight(rows.values(self.columns), target)
         incomplete = incomplete_rows(x)
         if not incomplete.any():
@@ -94,12 +92,10 @@ class PatternMoments:
         return PatternMoments(self.complete + other.complete, merge(self.partial, other.partial.items()))
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PatternMoments:
-        """See `Statistic.with_classes`."""
         partial = {(int(indices[label]), mask): part for (label, mask), part in self.partial.items()}
         return PatternMoments(self.complete.with_classes(indices, count), partial)
 
     def with_columns(self, columns: Sequence[str]) -> PatternMoments:
-        """See `Statistic.with_columns`."""
         order = np.array([self.columns.index(name) for name in columns], dtype=np.int64)
         partial = {}
         for (label, mask), part in self.partial.items():
@@ -112,7 +108,6 @@ class PatternMoments:
         return PatternMoments(self.complete.with_columns(columns), partial)
 
     def state(self) -> dict[str, Any]:
-        """See `Statistic.state`."""
         keys = sorted(self.partial)
         parts = [self.partial[key] for key in keys]
         return {
@@ -130,7 +125,6 @@ class PatternMoments:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> PatternMoments:
-        """See `Statistic.from_state`."""
         partial: dict[Key, Partial] = {}
         mean_at = root_at = 0
         for label, observed, weight, vectors in zip(

@@ -30,18 +30,15 @@ class ValueCounts(OfColumns):
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> ValueCounts:
-        """Nothing counted yet."""
         d = len(columns)
         return cls(tuple(columns), (np.zeros(0),) * d, (np.zeros((classes, 0)),) * d, np.zeros((classes, d)))
 
     def update(self, rows: Encoded, target: Target) -> ValueCounts:
-        """See `Statistic.update`."""
         x, target = with_weight(rows.values(self.columns), target)
         values, counts, missing = [], [], np.zeros_like(self.missing)
         for j, name in enumerate(self.columns):
             column = np.ascontiguousarray(x[:, j])
-            order = np.argsort(column)
-            met, part, missing[:, j] = _tally(column, order, target.codes, target.weights, len(missing))
+            met, part, missing[:, j] = _tally(column, np.argsort(column), target.codes, target.weights, len(missing))
             _refuse_infinity(met, name)
             values.append(met + 0.0)  # −0 + 0 is 0; compiled loops may take the sum for the value itself
             counts.append(part)
