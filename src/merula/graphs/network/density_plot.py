@@ -40,8 +40,6 @@ def _along(mixture: NormalMixture) -> Array:
     """Where the curve is drawn: evenly between the outer quantiles, and closely about the mean of each heavy case."""
     low, high = mixture.quantile(TAIL), mixture.quantile(1 - TAIL)
     heavy = np.argsort(-mixture.weights, kind="stable")[:MOST_CASES]
-    deviations = np.sqrt(mixture.covariances[heavy, 0, 0])
-    peaks = mixture.means[heavy, 0, np.newaxis] + deviations[:, np.newaxis] * STEPS
+    peaks = mixture.means[heavy, 0, np.newaxis] + np.sqrt(mixture.covariances[heavy, 0, 0])[:, np.newaxis] * STEPS
     x = np.unique(np.concatenate([np.linspace(low, high, 401), peaks.ravel()]))
-    inside: Array = x[(x >= low) & (x <= high)]
-    return inside
+    return x[(x >= low) & (x <= high)]

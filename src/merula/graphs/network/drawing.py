@@ -45,8 +45,7 @@ def plot(network: BayesianNetwork, ax: Any = None, given: Any = None, *, bars: b
     with fonts_for(text.text for text in picture.texts):
         if ax is None:
             shrink = min(1.0, LARGEST / max(width, height))
-            figure = pyplot.figure(figsize=(width * shrink, height * shrink))
-            ax = figure.add_axes((0, 0, 1, 1))
+            ax = pyplot.figure(figsize=(width * shrink, height * shrink)).add_axes((0, 0, 1, 1))
         room = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
         ax.set(xlim=(-MARGIN, width - MARGIN), ylim=(height - MARGIN, -MARGIN), aspect="equal")
         ax.axis("off")

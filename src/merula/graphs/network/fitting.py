@@ -16,13 +16,12 @@ from merula.core.arrays import Array
 from merula.core.checks import as_float, one_of
 from merula.core.notes import warn_user
 from merula.data.encode import checked_weights
-from merula.graphs.factors.names import Levels, title
+from merula.graphs.factors.names import title
 from merula.graphs.network.em import Climb, Steps, maximise, normalised
-from merula.graphs.network.fitting_data import read_further, read_statistic
 from merula.graphs.network.gaussian_fit import fit_gaussian, unobserved_configurations
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.graphs.network.pseudo_counts import Expert, Prior, check_known, prior_from, prior_state, same_prior
-from merula.graphs.network.statistic import FamilyStatistic
+from merula.graphs.network.statistic import FamilyStatistic, read_further, read_statistic
 from merula.stats import PairCounts
 
 if TYPE_CHECKING:
@@ -255,8 +254,7 @@ def _node(statistic: FamilyStatistic, tables: Mapping[str, Array], name: str) ->
 
 
 def _believed(statistic: FamilyStatistic, prior: Prior, name: str) -> Array:
-    parents: Levels = {parent: statistic.known(parent) for parent in statistic.graph[name]}
-    return prior.of(name, statistic.known(name), parents)
+    return prior.of(name, statistic.known(name), {parent: statistic.known(parent) for parent in statistic.graph[name]})
 
 
 def _learned(network: BayesianNetwork, what: str) -> Learned:
@@ -264,8 +262,7 @@ def _learned(network: BayesianNetwork, what: str) -> Learned:
         raise ValueError(
             f"{what} needs a network that was fitted, for it works on counts of rows; call fit(data) first (expert=, with equivalent_sample_size=, makes stated probabilities a prior)"
         )
-    found: Learned = network._learned
-    return found
+    return network._learned
 
 
 def _refuse_noisy(network: BayesianNetwork) -> None:

@@ -15,18 +15,21 @@ import numpy as np
 
 from merula.core.arrays import Array
 from merula.graphs.factors.errors import TooWideError
-from merula.graphs.network.components import (
+from merula.graphs.network.evidence import Evidence, check_possible
+from merula.graphs.network.inference import Inference, Piece
+from merula.graphs.network.linear_systems import (
     Component,
     Nodes,
+    check_width,
     component_of,
     components,
+    entries_of,
+    free_switches,
     points,
     relatives,
     switches_of_each,
+    systems_of,
 )
-from merula.graphs.network.evidence import Evidence, check_possible
-from merula.graphs.network.inference import Inference, Piece
-from merula.graphs.network.linear_systems import check_width, entries_of, free_switches, systems_of
 from merula.graphs.network.node import AnyNode, GaussianNode, Node
 from merula.graphs.network.normal_mixture import NormalMixture, normal_mixture, point
 
@@ -101,8 +104,7 @@ def numeric_posterior(
     """The joint posterior of numeric variables: a normal distribution for each configuration of the switches."""
     known = {**points(nodes), **evidence.numbers}
     open_ones = [name for name in targets if name not in known]
-    tied = _tied(nodes, known)
-    question = _question(nodes, evidence, open_ones, relatives(nodes, known, tied, open_ones))
+    question = _question(nodes, evidence, open_ones, relatives(nodes, known, _tied(nodes, known), open_ones))
     check_width(nodes, question.component, evidence.hard, limit)
     log, pieces = evidence_pieces(nodes, inference, evidence, limit)
     more, (weights,) = inference.tables([question.scope], evidence, limit, pieces)
@@ -181,8 +183,7 @@ def _normals(
     """For each configuration that is possible: its weight, and means and covariance roots of the targets."""
     flat = weights.reshape(-1)
     indices = np.flatnonzero(flat > 0)
-    systems = systems_of(nodes, question.component, evidence.hard, indices).given(known)
-    means, roots = systems.normals(question.targets)
+    means, roots = systems_of(nodes, question.component, evidence.hard, indices).given(known).normals(question.targets)
     return flat[indices], means, roots
 
 

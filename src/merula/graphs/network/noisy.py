@@ -54,8 +54,7 @@ def noisy_or(causes: Sequence[float], leak: float = 0.0) -> Array:
     for what, probability in [("leak", leak), *((f"cause {index}", value) for index, value in enumerate(causes))]:
         if not 0 <= probability <= 1:
             raise ValueError(f"the probability of {what} is {probability}; expected a number between 0 and 1")
-    effects = [np.array([[1.0, 0.0], [1 - cause, cause]]) for cause in causes]
-    return noisy_max(effects, np.array([1 - leak, leak]))
+    return noisy_max([np.array([[1.0, 0.0], [1 - cause, cause]]) for cause in causes], np.array([1 - leak, leak]))
 
 
 def noisy_max(effects: Sequence[ArrayLike], leak: ArrayLike | None = None) -> Array:
@@ -131,8 +130,7 @@ def _distributions(what: str, rows: Any, width: int) -> Array:
     if (np.abs(totals - 1) > TOLERANCE).any():
         row = int(np.argmax(np.abs(totals - 1)))
         raise ValueError(f"row {row} of {what} sums to {totals[row, 0]:.9g}; expected 1, within {TOLERANCE:.0e}")
-    distributions: Array = table / totals
-    return distributions
+    return table / totals
 
 
 def _refuse_size(sizes: Sequence[int], width: int) -> None:
@@ -158,5 +156,4 @@ def _differences(reached: Array) -> Array:
     below = np.concatenate([np.full_like(reached[..., :1], -np.inf), reached[..., :-1]], axis=-1)
     step = np.where(np.isneginf(reached), 0.0, below - np.where(np.isneginf(reached), 0.0, reached))
     steps: Array = np.exp(reached) * (0.0 - np.expm1(np.minimum(step, 0.0)))
-    table: Array = steps / steps.sum(axis=-1, keepdims=True)
-    return table
+    return steps / steps.sum(axis=-1, keepdims=True)

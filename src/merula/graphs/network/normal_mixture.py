@@ -72,8 +72,7 @@ class NormalMixture:
     @cached_property
     def covariances(self) -> Array:
         """The covariance matrix of each case."""
-        found: Array = self.roots @ self.roots.swapaxes(1, 2)
-        return found
+        return self.roots @ self.roots.swapaxes(1, 2)
 
     @property
     def mean(self) -> Any:
@@ -85,8 +84,7 @@ class NormalMixture:
         """The covariance matrix: what cases have on average, and how far their means lie apart."""
         apart = self.means - self.weights @ self.means
         within: Array = np.einsum("k,kij->ij", self.weights, self.covariances)
-        between: Array = np.einsum("k,ki,kj->ij", self.weights, apart, apart)
-        return within + between
+        return within + np.einsum("k,ki,kj->ij", self.weights, apart, apart)
 
     @property
     def variance(self) -> Any:
@@ -113,8 +111,7 @@ class NormalMixture:
         at = [self.variables.index(name) for name in asked]
         rows = self.roots[:, at]
         # a square root with as few columns as rows: A·Aᵀ = (Q·R)ᵀ·(Q·R) = Rᵀ·R for Aᵀ = Q·R
-        roots: Array = np.linalg.qr(rows.swapaxes(1, 2)).R
-        return NormalMixture(asked, self.weights, self.means[:, at], roots.swapaxes(1, 2))
+        return NormalMixture(asked, self.weights, self.means[:, at], np.linalg.qr(rows.swapaxes(1, 2)).R.swapaxes(1, 2))
 
     # ----------------------------------------------------------------------------------------------------------- density
 
@@ -138,8 +135,7 @@ class NormalMixture:
         errors = np.linalg.solve(roots, (apart / scales)[..., None])[..., 0]
         sizes = np.linalg.slogdet(roots).logabsdet + np.log(scales).sum(axis=1)
         logs = -0.5 * (np.minimum(np.abs(errors), 1e150) ** 2).sum(axis=-1) - sizes
-        found = log_sum_exp(logs + np.log(self.weights) - 0.5 * LOG_2PI * len(self.variables))
-        return _plain(found)
+        return _plain(log_sum_exp(logs + np.log(self.weights) - 0.5 * LOG_2PI * len(self.variables)))
 
     def pdf(self, x: Any) -> Any:
         """The density p(x), as for `log_pdf`."""
@@ -253,8 +249,7 @@ class NormalMixture:
         apart = x[..., None] - means
         with np.errstate(divide="ignore", invalid="ignore"):
             errors = np.where(scales > 0, apart / scales, np.where(apart >= 0, np.inf, -np.inf))
-        shares: Array = ndtr(-errors if upper else errors) @ self.weights
-        return shares
+        return ndtr(-errors if upper else errors) @ self.weights
 
     # ------------------------------------------------------------------------------------------------------------- shown
 

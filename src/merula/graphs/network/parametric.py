@@ -247,5 +247,4 @@ def _distribution(name: str, levels: Sequence[Label], row: Mapping[Any, Any], wh
         found[rank_of(level, name, tuple(levels))] = _probability(probability, f"P({name} = {level!r}) by {where}")
     if abs(found.sum() - 1) > 1e-6:
         raise ValueError(f"the distribution of {name!r} by {where} sums to {found.sum():.9g}, expected 1")
-    scaled: Array = found / found.sum()
-    return scaled
+    return found / found.sum()

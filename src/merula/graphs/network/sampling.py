@@ -18,11 +18,9 @@ from merula.graphs.factors.errors import NoSampleError
 from merula.graphs.factors.frames import build_table
 from merula.graphs.factors.probability_tables import checked_size
 from merula.graphs.factors.sampled import SampledDistribution, from_weighted_cells
-from merula.graphs.network import gibbs
+from merula.graphs.network.draws import Draws, State, draw_posterior, draw_weighted, needed_for, sweeps
 from merula.graphs.network.evidence import Evidence, check_possible
-from merula.graphs.network.forward_draws import Draws, State, draw_weighted, needed_for
 from merula.graphs.network.node import AnyNode, GaussianNode
-from merula.graphs.network.numeric_draws import draw_posterior
 
 if TYPE_CHECKING:
     from merula.graphs.network.network import BayesianNetwork
@@ -83,7 +81,7 @@ def _by_chains(
     chains = max(2, min(CHAINS, samples))
     levels, steps = _levels(nodes, asked), -(-samples // chains)
     counts = np.zeros((chains, int(np.prod([len(labels) for labels in levels]))))
-    states = gibbs.sweeps(nodes, evidence, _starts(nodes, evidence, chains, rng), BURN_IN, rng)
+    states = sweeps(nodes, evidence, _starts(nodes, evidence, chains, rng), BURN_IN, rng)
     for _, state in zip(range(steps), states, strict=False):
         counts[np.arange(chains), _cells(nodes, asked, state)] += 1
     shares = counts / steps
@@ -107,8 +105,7 @@ def _levels(nodes: Nodes, asked: Sequence[str]) -> list[tuple[Any, ...]]:
 
 def _cells(nodes: Nodes, asked: Sequence[str], state: State) -> NDArray[np.int64]:
     """The cell of the asked variables' table that each draw falls into."""
-    shape = tuple(len(nodes[name].levels) for name in asked)
-    return np.ravel_multi_index(tuple(state[name] for name in asked), shape)
+    return np.ravel_multi_index(tuple(state[name] for name in asked), tuple(len(nodes[name].levels) for name in asked))
 
 
 # ------------------------------------------------------------------------------------------------------------------ rows
@@ -183,7 +180,7 @@ def _resampled(nodes: Nodes, evidence: Evidence, n: int, rng: np.random.Generato
 
 def _from_chains(nodes: Nodes, evidence: Evidence, n: int, rng: np.random.Generator) -> State:
     chains = max(1, min(CHAINS, n))
-    states = gibbs.sweeps(nodes, evidence, _starts(nodes, evidence, chains, rng), BURN_IN, rng)
+    states = sweeps(nodes, evidence, _starts(nodes, evidence, chains, rng), BURN_IN, rng)
     parts = [dict(state) for _, state in zip(range(-(-n // chains)), states, strict=False)]
     return {name: np.concatenate([part[name] for part in parts] or [np.zeros(0, np.int64)])[:n] for name in nodes}
 

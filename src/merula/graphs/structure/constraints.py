@@ -53,8 +53,7 @@ def read_constraints(
     permitted = _permitted(rows, nevers, tier)
     idle = np.array([_is_idle(rows, index) for index in range(len(rows.names))], dtype=np.bool_)
     most = _read_max_parents(rows, max_parents, musts)
-    useful = permitted & ~idle[:, None] & ~idle[None, :]
-    return Constraints(rows.names, _as_marks(rows, musts), permitted, useful, most)
+    return Constraints(rows.names, _as_marks(rows, musts), permitted, permitted & ~idle[:, None] & ~idle[None, :], most)
 
 
 def _show(arc: Arc) -> str:

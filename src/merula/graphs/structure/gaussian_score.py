@@ -38,18 +38,18 @@ def gaussian_log_likelihood(
     spreads: Mapping[str, float],
     child: int,
     parents: Sequence[int],
-    beside: int | None = None,
+    on_rows_with: int | None = None,
 ) -> tuple[float, float]:
     """The largest log likelihood of a numeric child given its parents, and the weight of the rows complete in them.
 
     log likelihood = Σ_j −½ n_j log(2π σ²_j) − RSS_j / (2 σ²_j), by the `regressions` within each configuration j of the
-    discrete parents. With `beside`, only rows that have a value in that column count.
+    discrete parents. With `on_rows_with`, only rows that have a value in that column count.
     """
     discrete = [parent for parent in parents if rows.levels[parent] is not None]
     numeric = sorted(rows.names[parent] for parent in parents if rows.levels[parent] is None)
     names = [*numeric, rows.names[child]]
     matrix = np.stack([rows.values[name] for name in names])
-    known = where_known(configurations(rows, discrete, beside), np.isnan(matrix).any(axis=0))
+    known = where_known(configurations(rows, discrete, on_rows_with), np.isnan(matrix).any(axis=0))
     if known.size * len(matrix) ** 2 > most_cells(rows.count):
         known = renumbered(known.index)
     weights = NO_WEIGHTS if rows.weights is None else rows.weights

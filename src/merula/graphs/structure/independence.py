@@ -60,20 +60,18 @@ def independence_test(
 
 
 def deviation(rows: CodedColumns, one: int, other: int, given: Sequence[int], test: str) -> IndependenceTest:
-    """The same for columns named by their places, unchecked."""
+    """The same for columns named by their positions, unchecked."""
     strata = configurations(rows, given)
     base = extended(strata, rows.codes[one], int(rows.cardinalities[one]))
     width = int(rows.cardinalities[other])
-    fits = base.size == strata.size * rows.cardinalities[one] and 0 < base.size * width <= most_cells(rows.count)
-    if fits:
+    if base.size == strata.size * rows.cardinalities[one] and 0 < base.size * width <= most_cells(rows.count):
         complete = not rows.incomplete[[one, other, *given]].any()
         table = count_table(base, rows.codes[other], width, rows.weights, complete).ravel()
         chi2, g2, degrees = _dense_test(table, strata.size, int(rows.cardinalities[one]), width)
     else:
         chi2, g2, degrees = _sparse_test(rows, one, other, given)
     statistic = float(chi2 if test == "chi2" else g2)
-    p_value = float(chdtrc(degrees, statistic)) if degrees > 0 else 1.0
-    return IndependenceTest(statistic, float(degrees), p_value)
+    return IndependenceTest(statistic, float(degrees), float(chdtrc(degrees, statistic)) if degrees > 0 else 1.0)
 
 
 @kernel
@@ -117,5 +115,4 @@ def _sparse_test(rows: CodedColumns, one: int, other: int, given: Sequence[int])
     g2 = float(2 * (cells.counts * np.log(cells.counts / expected)).sum())
     met_ones = np.bincount(stratum[np.unique(cells.left, return_index=True)[1]], minlength=len(masses))
     met_others = np.bincount(stratum[np.unique(cells.right, return_index=True)[1]], minlength=len(masses))
-    degrees = float((np.maximum(met_ones - 1, 0) * np.maximum(met_others - 1, 0)).sum())
-    return max(chi2, 0.0), max(g2, 0.0), degrees
+    return max(chi2, 0.0), max(g2, 0.0), float((np.maximum(met_ones - 1, 0) * np.maximum(met_others - 1, 0)).sum())
