@@ -1,8 +1,8 @@
-"""Checks that every floor makes of what it is given: words among those allowed, and the nearest one to an unknown word."""
+"""Checks that every floor makes of what it is given: words among those allowed, the nearest to an unknown one, numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping, Set as AbstractSet
 from difflib import get_close_matches
 from typing import Any
 
@@ -29,6 +29,21 @@ def nearest(word: Any, words: Iterable[str], cutoff: float = 0.5) -> str:
     """A hint at the word nearest to one that is unknown, or nothing."""
     near = get_close_matches(word, list(words), n=1, cutoff=cutoff) if isinstance(word, str) else []
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def checked_number(
+    value: Any, what: str, expected: str, fits: Callable[[Any], Any] = lambda _: True, whole: bool = False
+) -> Any:
+    """The number itself if it is one, True and False are none, and fits; else a ValueError that says what is expected.
+
+    Examples
+    --------
+    >>> checked_number(3, "patience", "a whole number from 1", lambda value: value >= 1, whole=True)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer if whole else int | float | np.number) or not fits(value):  # fmt: skip
+        raise ValueError(f"{what} is {value!r}, expected {expected}")
+    return value
 
 
 def as_float(count: float) -> float:

@@ -96,7 +96,7 @@ def with_weight(x: NDArray[Any], target: Target) -> tuple[NDArray[Any], Target]:
     if target.weights is None or target.weights.all():
         return x, target
     kept = target.weights > 0
-    return x[kept], Target(target.codes[kept], target.classes, target.weights[kept])
+    return x[kept], target.take(kept)
 
 
 def moved(array: Array, indices: NDArray[np.int64], count: int, fill: float = 0.0) -> Array:

@@ -15,8 +15,7 @@ from merula.data.schema import Label
 from merula.stats.configurations import NO_WEIGHTS, Index, count_table, group_moments, numbered, where_known
 from merula.stats.counts import ClassCounts
 from merula.stats.distinct_rows import labelled_codes, unite_labels
-from merula.stats.merging import exact_sum
-from merula.stats.moments import FullMoments
+from merula.stats.moments import FullMoments, exact_sum
 
 Labels = Mapping[str, Sequence[Label]]
 

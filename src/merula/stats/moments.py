@@ -1,6 +1,7 @@
 """Class moments of numeric columns: weight, mean, and the sum of squares (or products) about the mean.
 
-Counted from a value of the block itself and merged by Chan's formula, never as E[x²] − mean².
+Counted from a value of the block itself and merged without drift, never as E[x²] − mean²: Chan, Golub, LeVeque (1983), eq.
+1.4. What rounding cuts off a mean is kept beside it as its rest, or the mean of many small batches of N(10⁹, 1) would drift.
 """
 
 from __future__ import annotations
@@ -17,11 +18,60 @@ from merula.core.plain_fields import PlainFields
 from merula.data.encode import Encoded, Target
 from merula.stats._kernels import class_sums, class_weights, first_values, present_class_sums
 from merula.stats.base import OfColumns, moved, with_weight
-from merula.stats.merging import exact_sum, merge_moments
 
+Means = tuple[Array, Array, Array]  # weight, mean, rest
+Parts = tuple[Array, Array, Array, Array]  # weight, mean, squares or scatter, rest
 TINY = 1e-300  # what is kept of squares that vanish, so that a column that varies is not taken for a constant
 SMALLEST_VARIANCE = 1e-280  # below this, squares have lost their digits
 POOR_ORIGIN = 1e4  # a block is counted again when its origin lies this much further off than its spread (squared)
+
+
+def exact_sum(larger: Array, smaller: Array) -> tuple[Array, Array]:
+    """The rounded sum, and what rounding cut off it (Dekker 1971; exact where |larger| ≥ |smaller|)."""
+    total = larger + smaller
+    return total, smaller - (total - larger)
+
+
+def merge_means(first: Means, second: Means) -> tuple[Means, Array, Array]:
+    """Weight, mean and rest of both parts; how far apart their means are; and the weight of the square of that distance.
+
+    Means are groups × columns, with any number of axes of groups; weights broadcast against them. A mean of weight 0 is
+    never looked at, and lies no distance from another.
+    """
+    (mine, mean, rest), (theirs, other_mean, other_rest) = first, second
+    weight = mine + theirs
+    share = np.divide(theirs, weight, out=np.zeros_like(weight), where=weight > 0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = np.where((mine > 0) & (theirs > 0), (other_mean - mean) + (other_rest - rest), 0.0)
+        united, lost = exact_sum(mean, apart * share + rest)
+    mean, rest = np.where(mine > 0, united, other_mean), np.where(mine > 0, lost, other_rest)
+    return (weight, mean, rest), apart, mine * share
+
+
+def merge_moments(first: Parts, second: Parts) -> Parts:
+    """Weight, mean, squares and rest of both parts: S = S₁ + S₂ + (n₁·n₂ / n)·(m₂ − m₁)².
+
+    Means are groups × columns, with any number of axes of groups. Squares have the shape of the means, or one axis more
+    where they are the scatter matrices Σ w·(x − mean)(x − mean)ᵀ; weights that of the means, or one for each group.
+
+    Examples
+    --------
+    >>> one_row = np.array([1.0]), np.array([[2.0]]), np.array([[0.0]]), np.array([[0.0]])
+    >>> another = np.array([1.0]), np.array([[4.0]]), np.array([[0.0]]), np.array([[0.0]])
+    >>> merge_moments(one_row, another)
+    (array([2.]), array([[3.]]), array([[2.]]), array([[0.]]))
+    """
+    (mine, mean, squares, rest), (theirs, other_mean, other_squares, other_rest) = first, second
+    by_group = mine.ndim < mean.ndim
+    if by_group:
+        mine, theirs = mine[..., None], theirs[..., None]
+    (weight, mean, rest), apart, count = merge_means((mine, mean, rest), (theirs, other_mean, other_rest))
+    with np.errstate(over="ignore", invalid="ignore"):
+        if squares.ndim == mean.ndim:
+            distance = apart * apart * count
+        else:
+            distance = apart[..., :, None] * apart[..., None, :] * count[..., None]
+        return weight[..., 0] if by_group else weight, mean, squares + other_squares + distance, rest
 
 
 @dataclass(frozen=True, eq=False)

@@ -213,10 +213,8 @@ def encode(table: Table, schema: Schema, positions: Sequence[int], threads: int 
     table.read_words([index for column, index in found if column.kind == "categorical"], threads)
     numeric: dict[str, NDArray[Any]] = {}
     coded: dict[str, Coded] = {}
-    where = {}
     texts: dict[str, Tokens] = {}
     for column, position in zip(schema.columns, positions, strict=True):
-        where[column.name] = position
         if column.kind == "text":
             texts[column.name] = _tokens(table, position)
         elif column.kind == "categorical":
@@ -225,13 +223,12 @@ def encode(table: Table, schema: Schema, positions: Sequence[int], threads: int 
             numeric[column.name] = _numbers(table, column, position)
     matrix = table.whole
     usable = matrix is not None and _serves_whole(matrix, schema, coded)
+    where = dict(zip(schema.names, positions, strict=True))
     return Encoded(0, table.rows, numeric, coded, matrix if usable else None, where, texts)
 
 
 def _tokens(table: Table, position: int) -> Tokens:
-    if isinstance(table, SparseTable):
-        return counted_matrix(table.matrix)
-    return tokenise(table.texts(position))
+    return counted_matrix(table.matrix) if isinstance(table, SparseTable) else tokenise(table.texts(position))
 
 
 def _serves_whole(matrix: NDArray[Any], schema: Schema, coded: Mapping[str, Coded]) -> bool:

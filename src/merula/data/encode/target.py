@@ -24,7 +24,11 @@ class Target:
 
     def tile(self, start: int, stop: int) -> Target:
         """The rows from start to stop."""
-        return Target(self.codes[start:stop], self.classes, None if self.weights is None else self.weights[start:stop])
+        return self.take(slice(start, stop))
+
+    def take(self, rows: Any) -> Target:
+        """Some rows: those at these indices, of this slice, or that a mask keeps."""
+        return Target(self.codes[rows], self.classes, None if self.weights is None else self.weights[rows])
 
 
 @kernel

@@ -21,13 +21,12 @@ from merula.data.table import open_table
 from merula.graphs.factors.errors import TooWideError
 from merula.graphs.factors.propagation import NO_FACTORS, RowFactors
 from merula.graphs.network import _elimination as kernels
-from merula.graphs.network.evidence import Evidence
+from merula.graphs.network.evidence import NOTHING_KNOWN
 from merula.graphs.network.inference import Inference
 from merula.graphs.network.linear_systems import LOG_2PI, Nodes, Systems, check_width, components, points, systems_of
 from merula.graphs.network.node import AnyNode, GaussianNode, NoisyNode
 from merula.graphs.network.noisy import noisy_rows
 
-NOTHING = Evidence({}, {}, {}, {})
 BLOCK = 16_384  # rows whose densities are computed at once
 
 
@@ -180,7 +179,7 @@ def posteriors(
     logs, answers = _asked(read_known(nodes, source, cuts, target), ask)
     impossible = ~(logs > -np.inf)
     if impossible.any():
-        answers[impossible] = inference.joint((target,), NOTHING, limit)[1]
+        answers[impossible] = inference.joint((target,), NOTHING_KNOWN, limit)[1]
         count = int(impossible.sum())
         warn_user(
             f"{count} row{'s have' if count > 1 else ' has'} probability 0 in this network (the first is row {int(np.argmax(impossible))}); the answer there is P({target}) without the row",

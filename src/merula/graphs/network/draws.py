@@ -18,16 +18,15 @@ from numpy.typing import NDArray
 from merula.core.arrays import Array
 from merula.core.logspace import safe_log
 from merula.graphs.factors.tree_draws import draw_cells, row_numbers
-from merula.graphs.network.evidence import Evidence
+from merula.graphs.network.evidence import NOTHING_KNOWN, Evidence
 from merula.graphs.network.hybrid import evidence_pieces
 from merula.graphs.network.inference import Inference
-from merula.graphs.network.linear_systems import points
+from merula.graphs.network.linear_systems import LOG_2PI, points
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.graphs.structure.graph import ancestors, children_of, topological_order
 
 Integers = NDArray[np.int64]
 State = dict[str, NDArray[Any]]  # by variable: the index of the level, or the number, in each draw
-LOG_TWO_PI = float(np.log(2 * np.pi))
 Numeric = dict[str, GaussianNode]
 ROOM = 2**21  # entries of the covariances that are held at once
 WRITTEN_OUT = 2**12  # entries up to which a noisy variable is looked up in its table
@@ -121,7 +120,7 @@ def _number(
         return rng.normal(mean, np.sqrt(variance)), 0.0
     if not variance.any():  # set by an intervention
         return np.full(n, known), safe_log((mean == known).astype(np.float64))
-    return np.full(n, known), -0.5 * (LOG_TWO_PI + np.log(variance) + (known - mean) ** 2 / variance)
+    return np.full(n, known), -0.5 * (LOG_2PI + np.log(variance) + (known - mean) ** 2 / variance)
 
 
 def _levels_of(names: tuple[str, ...], state: State, n: int) -> Integers:
@@ -142,7 +141,7 @@ def draw_posterior(
     more, levels = inference.draw(n, rng, evidence, limit, pieces)
     if not log + more > -np.inf:
         return -np.inf, {}
-    state = draw_weighted(nodes, Evidence({}, {}, {}, {}), n, rng, state={**levels}).state
+    state = draw_weighted(nodes, NOTHING_KNOWN, n, rng, state={**levels}).state
     known = {name: number for name, number in evidence.numbers.items() if name not in points(nodes)}
     return log + more, given_numbers(nodes, state, known) if known else state
 

@@ -48,17 +48,13 @@ def ask(
 
 def intervened(nodes: Mapping[str, AnyNode], evidence: Evidence) -> Mapping[str, AnyNode]:
     """The nodes after each variable that is known was set to what it is known as, whatever its parents are."""
-    after = dict(nodes)
-    for name, code in evidence.hard.items():
-        after[name] = Node(name, after[name].levels, (), np.eye(len(after[name].levels))[code])
-    for name, number in evidence.numbers.items():
-        after = fixed(after, name, number)
-    return after
-
-
-def fixed(nodes: Mapping[str, AnyNode], name: str, number: float) -> dict[str, AnyNode]:
-    """The nodes after an intervention on a numeric variable: it has no parents, and this value exactly."""
-    return {**nodes, name: GaussianNode(name, (), (), np.array(number), np.zeros(0), np.zeros(()))}
+    levels = {name: nodes[name].levels for name in evidence.hard}
+    certain = {
+        name: Node(name, levels[name], (), np.eye(len(levels[name]))[code]) for name, code in evidence.hard.items()
+    }
+    nothing = np.zeros(0), np.zeros(())  # no slope, no variance
+    numbers = {name: GaussianNode(name, (), (), np.array(at), *nothing) for name, at in evidence.numbers.items()}
+    return {**nodes, **certain, **numbers}
 
 
 def evidence_pieces(nodes: Nodes, inference: Inference, evidence: Evidence, limit: float) -> tuple[float, list[Piece]]:

@@ -11,16 +11,21 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from merula.core.arrays import Array
+from merula.core.checks import checked_number
 from merula.core.logspace import log_sum_exp
 from merula.graphs.factors.frames import build_table
 from merula.graphs.factors.joint_text import LONGEST
 from merula.graphs.factors.names import chosen
-from merula.graphs.network.density_plot import curve
+from merula.show.colors import FOR
 from merula.show.html import html_table
+from merula.show.plots import draw_on, literal
 from merula.show.text import shortened, text_table
 
 LOG_2PI = float(np.log(2 * np.pi))
 BISECTIONS = 2_000  # more than there are floats between two numbers, halving what lies between
+MOST_CASES = 100  # whose own peaks are drawn finely; those of the largest weights
+STEPS = np.linspace(-6, 6, 121)  # deviations from the mean of a case at which its peak is drawn
+TAIL = 5e-4  # the probability left out on each side
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,8 +217,7 @@ class NormalMixture:
         0   170.0
         1   170.0
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-            raise ValueError(f"n is {n!r}, expected a number of rows from 0")
+        checked_number(n, "n", "a number of rows from 0", lambda count: count >= 0, whole=True)
         rng = np.random.default_rng(random_state)
         cases = rng.choice(len(self.weights), size=n, p=self.weights / self.weights.sum())
         errors = rng.standard_normal((n, len(self.variables)))
@@ -264,7 +268,7 @@ class NormalMixture:
         'height'
         """
         self._only("plot")
-        return curve(self, ax)
+        return draw_on(ax, (5, 3), self.variables, lambda ax: _draw_curve(ax, self))
 
     def _lines(self) -> tuple[str, list[list[str]], int, str]:
         rows = [["variable", "mean", "deviation", "95 % interval"]]
@@ -303,3 +307,26 @@ def point(variables: Sequence[str], values: Sequence[float]) -> NormalMixture:
     """The distribution of numbers that are known exactly."""
     size = len(variables)
     return NormalMixture(tuple(variables), np.ones(1), np.array([values], dtype=np.float64), np.zeros((1, size, size)))
+
+
+def _draw_curve(ax: Any, mixture: NormalMixture) -> None:
+    """The density of the one variable; a line where it is known exactly."""
+    (name,) = mixture.variables
+    if mixture.deviation:
+        x = _along(mixture)
+        height = mixture.pdf(x)
+        ax.plot(x, height, color=FOR)
+        ax.fill_between(x, height, color=FOR, alpha=0.2)
+        ax.set_ylim(bottom=0)
+    else:
+        ax.axvline(mixture.mean, color=FOR)
+    ax.set(xlabel=literal(name), ylabel=literal(f"p({name})"))
+
+
+def _along(mixture: NormalMixture) -> Array:
+    """Where the curve is drawn: evenly between the outer quantiles, and closely about the mean of each heavy case."""
+    low, high = mixture.quantile(TAIL), mixture.quantile(1 - TAIL)
+    heavy = np.argsort(-mixture.weights, kind="stable")[:MOST_CASES]
+    peaks = mixture.means[heavy, 0, np.newaxis] + np.sqrt(mixture.covariances[heavy, 0, 0])[:, np.newaxis] * STEPS
+    x = np.unique(np.concatenate([np.linspace(low, high, 401), peaks.ravel()]))
+    return x[(x >= low) & (x <= high)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core.checks import checked_number, one_of
 from merula.data.schema import Label
 from merula.graphs.factors.names import Levels, title
 from merula.graphs.structure.score import DEFAULT_SAMPLE_SIZE
@@ -139,9 +139,7 @@ def _read_expert(pseudo_counts: Any, size: Any, expert: Any) -> Expert:
 
 
 def _size(size: Any) -> float:
-    if isinstance(size, bool) or not isinstance(size, int | float | np.number) or not 0 < size < np.inf:
-        raise ValueError(f"equivalent_sample_size is {size!r}, expected a number above 0")
-    return float(size)
+    return float(checked_number(size, "equivalent_sample_size", "a number above 0", lambda rows: 0 < rows < np.inf))
 
 
 def _checked(what: str, stated: Any) -> Array:

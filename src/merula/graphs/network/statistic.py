@@ -18,7 +18,7 @@ from merula.data.encode import Coded, CodedColumns, Encoded, Target, code_column
 from merula.data.schema import Label, Schema, sort_labels
 from merula.data.table import Table, open_table, plain_label
 from merula.engines import Source, collect
-from merula.graphs.network.tables import LARGEST
+from merula.graphs.network.building import LARGEST
 from merula.graphs.structure.graph import Graph
 from merula.graphs.structure.spanning_tree import tree_of_pairs
 from merula.stats import Families, Family, JointCounts, Moments, PairCounts, Wanted
@@ -253,8 +253,7 @@ def count_families(
 
 def _some(rows: Encoded, target: Target, kept: NDArray[np.bool_]) -> tuple[Encoded, Target]:
     """The rows that are kept."""
-    weights = None if target.weights is None else target.weights[kept]
-    return rows.take(np.flatnonzero(kept)), Target(target.codes[kept], target.classes, weights)
+    return rows.take(np.flatnonzero(kept)), target.take(kept)
 
 
 def _count_cells(graph: Graph, levels: Mapping[str, Levels | None]) -> int:

@@ -151,7 +151,7 @@ def d_separated(
     """
     known = _as_set(graph, given, "a node of given")
     targets = _as_set(graph, ys, "a node of ys") - known
-    return not (targets & _connected(graph, _as_set(graph, xs, "a node of xs") - known, known))
+    return targets.isdisjoint(node for node, _ in _walk(graph, _as_set(graph, xs, "a node of xs") - known, known))
 
 
 def told_by(graph: AnyGraph, targets: Iterable[str] | str, given: Iterable[str] | str) -> set[str]:
@@ -166,11 +166,6 @@ def told_by(graph: AnyGraph, targets: Iterable[str] | str, given: Iterable[str] 
     """
     known = _as_set(graph, given, "a node of given")
     return known & {node for node, _ in _walk(graph, _as_set(graph, targets, "a target") - known, known)}
-
-
-def _connected(graph: AnyGraph, starts: set[str], known: set[str]) -> set[str]:
-    """The nodes with a trail from `starts` that `known` leaves open, the starts among them."""
-    return {node for node, _ in _walk(graph, starts, known)} - known
 
 
 def _walk(graph: AnyGraph, starts: set[str], known: set[str]) -> set[tuple[str, bool]]:

@@ -10,11 +10,18 @@ from math import log, prod
 import numpy as np
 
 from merula.core.arrays import Array
-from merula.core.checks import as_float, one_of
+from merula.core.checks import as_float, checked_number, one_of
 from merula.data.encode import CodedColumns
-from merula.graphs.structure.candidate_parents import each_part, extension_values, family_value
-from merula.graphs.structure.configurations import FamilyCounts, configurations, count_family
-from merula.graphs.structure.gaussian_score import gaussian_log_likelihood, spread_of
+from merula.graphs.structure.family_scores import (
+    FamilyCounts,
+    configurations,
+    count_family,
+    each_part,
+    extension_values,
+    family_value,
+    gaussian_log_likelihood,
+    spread_of,
+)
 from merula.graphs.structure.graph import AnyGraph, topological_order
 from merula.stats.configurations import NO_WEIGHTS, Configurations, extended, most_cells
 
@@ -235,8 +242,7 @@ def build_scorer(
 def _check_sample_size(size: float, score: str) -> None:
     if score != "bdeu":
         raise ValueError(f"equivalent_sample_size= does nothing with score={score!r}; it belongs to score='bdeu'")
-    if isinstance(size, bool) or not isinstance(size, int | float) or not 0 < size < np.inf:
-        raise ValueError(f"equivalent_sample_size is {size!r}, expected a number above 0")
+    checked_number(size, "equivalent_sample_size", "a number above 0", lambda n: 0 < n < np.inf)
 
 
 def _check_countable(rows: CodedColumns, score: str) -> None:
