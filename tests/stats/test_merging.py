@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from merula.stats.merging import merge_means, merge_moments
+from merula.stats.moments import merge_means, merge_moments
 
 
 def _parts(x, groups, shape, full):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from merula.core.arrays import Array
 from merula.core.notes import Note
 from merula.data.encode import Target, encode
-from merula.data.encode.lookalikes import are_dates, meant_missing, others_than_numbers, shown
+from merula.data.encode.kinds import are_dates, meant_missing, others_than_numbers, shown
 from merula.data.intervals import assign
 from merula.data.schema import Column, Schema
 from merula.data.table import Table, plain_label

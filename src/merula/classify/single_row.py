@@ -10,7 +10,7 @@ import numpy as np
 
 from merula.core.checks import one_of
 from merula.data.encode import Encoded, encode_rows
-from merula.data.encode.cells import encode_cells
+from merula.data.encode.encoded import encode_cells
 from merula.data.schema import Column, Label
 from merula.data.table import as_times, plain_label
 from merula.distributions.discretize import assign, interval_labels

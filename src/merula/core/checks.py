@@ -1,4 +1,4 @@
-"""Checks that every floor makes of what it is given: words among those allowed, the nearest to an unknown one, probabilities."""
+"""Checks that every floor makes of what it is given: words among those allowed, the nearest to an unknown one, numbers, probabilities."""
 
 from __future__ import annotations
 
@@ -91,3 +91,18 @@ def _first(wrong: NDArray[np.bool_]) -> tuple[int, ...] | None:
 
 def _called(what: str | Callable[[tuple[int, ...]], str], index: tuple[int, ...]) -> str:
     return what if isinstance(what, str) else what(index)
+
+
+def checked_number(
+    value: Any, what: str, expected: str, fits: Callable[[Any], Any] = lambda _: True, whole: bool = False
+) -> Any:
+    """The number itself if it is one, True and False are none, and fits; else an `InputError` that says what is expected.
+
+    Examples
+    --------
+    >>> checked_number(3, "patience", "a whole number from 1", lambda value: value >= 1, whole=True)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer if whole else int | float | np.number) or not fits(value):  # fmt: skip
+        raise InputError.of(what, value, expected)
+    return value

@@ -24,7 +24,7 @@ def sort_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     return tuple(sorted(labels, key=key))
 
 
-def settled_levels(name: str, met: Iterable[Label], declared: tuple[Label, ...] | None) -> tuple[Label, ...]:
+def resolve_levels(name: str, met: Iterable[Label], declared: tuple[Label, ...] | None) -> tuple[Label, ...]:
     """The labels that were met, sorted; or the declared levels in their own order (any other label is an error)."""
     if declared is None:
         return sort_labels(met)

@@ -24,8 +24,7 @@ from merula.distributions.gaussian import Gaussian
 from merula.distributions.poisson import CountDistribution
 from merula.distributions.priors import smoothed
 from merula.stats import Moments, ValueCounts
-from merula.stats.merging import exact_sum
-from merula.stats.moments import TINY, refuse_distant
+from merula.stats.moments import TINY, exact_sum, refuse_distant
 
 
 @dataclass(frozen=True, eq=False)

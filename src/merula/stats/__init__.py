@@ -1,8 +1,8 @@
 """Raw statistics: what was counted, and nothing else. They add; sums of blocks are statistics of all rows."""
 
-from merula.stats.base import Statistic, added
+from merula.stats.base import Statistic, Wanted, added
 from merula.stats.collected import Collected
-from merula.stats.counts import ClassCounts, LevelCounts
+from merula.stats.counts import ClassCounts, LevelCounts, TokenCounts, ValueCounts
 from merula.stats.distinct_rows import JointCounts
 from merula.stats.families import Families, Family
 from merula.stats.kept_rows import Rows
@@ -10,9 +10,6 @@ from merula.stats.known import known_weight, sole_values
 from merula.stats.moments import FullMoments, Moments
 from merula.stats.pairs import PairCounts
 from merula.stats.patterns import PatternMoments
-from merula.stats.token_counts import TokenCounts
-from merula.stats.value_counts import ValueCounts
-from merula.stats.wanted import Wanted
 
 __all__ = [
     "ClassCounts",

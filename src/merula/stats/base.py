@@ -1,9 +1,12 @@
-"""The protocol every statistic follows: start at zero, update with rows, add, re-order classes, become plain data."""
+"""The protocol every statistic follows: start at zero, update with rows, add, re-order classes, become plain data.
+
+What is to be counted is plain data too: an engine may count it without ever seeing a row.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -31,7 +34,7 @@ class Statistic(Protocol):
         ...
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> Self:
-        """The same statistic with class k moved to ``places[k]`` among `count` classes."""
+        """The same statistic with class k moved to ``indices[k]`` among `count` classes."""
         ...
 
     def with_columns(self, columns: Sequence[str]) -> Self:
@@ -54,7 +57,6 @@ class OfColumns(PlainFields):
     columns: tuple[str, ...]
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> Self:
-        """See `Statistic.with_classes`."""
 
         def change(value: Any) -> Any:
             if isinstance(value, tuple):
@@ -64,7 +66,6 @@ class OfColumns(PlainFields):
         return self._changed(change)
 
     def with_columns(self, columns: Sequence[str]) -> Self:
-        """See `Statistic.with_columns`."""
         order = [self.columns.index(name) for name in columns]
 
         def change(value: Any) -> Any:
@@ -95,11 +96,45 @@ def with_weight(x: NDArray[Any], target: Target) -> tuple[NDArray[Any], Target]:
     if target.weights is None or target.weights.all():
         return x, target
     kept = target.weights > 0
-    return x[kept], Target(target.codes[kept], target.classes, target.weights[kept])
+    return x[kept], target.take(kept)
 
 
 def moved(array: Array, indices: NDArray[np.int64], count: int, fill: float = 0.0) -> Array:
-    """An array whose first axis is the class, with class k moved to ``places[k]`` among `count` classes."""
+    """An array whose first axis is the class, with class k moved to ``indices[k]`` among `count` classes."""
     result = np.full((count, *array.shape[1:]), fill, dtype=array.dtype)
     result[indices] = array
     return result
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One statistic that is asked for: of which columns, given which parents and, where the source has a target, the class.
+
+    ``options`` are the statistic's own, such as ``binary`` of `TokenCounts`.
+
+    Examples
+    --------
+    >>> from merula.stats import LevelCounts, Wanted
+    >>> Wanted(LevelCounts, ("sky", "rain")).state()
+    {'statistic': 'LevelCounts', 'columns': ['sky', 'rain'], 'parents': [], 'options': {}}
+    """
+
+    statistic: type[Statistic]
+    columns: Sequence[str]
+    parents: Sequence[str] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def zero(self, classes: int) -> Statistic:
+        """The statistic with nothing counted yet."""
+        start: Callable[..., Statistic] = self.statistic.zero
+        parents = {"parents": self.parents} if self.parents else {}
+        return start(self.columns, classes, **parents, **self.options)
+
+    def state(self) -> dict[str, Any]:
+        """Plain data: the statistic by its name."""
+        return {
+            "statistic": self.statistic.__name__,
+            "columns": list(self.columns),
+            "parents": list(self.parents),
+            "options": dict(self.options),
+        }

@@ -51,7 +51,7 @@ class Collected:
         return Collected(classes, self.class_counts.with_classes(indices, len(classes)), moved)
 
     def with_blocks(self, blocks: Sequence[tuple[int, Sequence[str]]]) -> Collected:
-        """The same statistics with the blocks at these places, their columns in this order."""
+        """The same statistics with the blocks at these positions, their columns in this order."""
         return Collected(
             self.classes, self.class_counts, tuple(self.blocks[k].with_columns(names) for k, names in blocks)
         )

@@ -1,4 +1,4 @@
-"""Counts of classes, and of levels within classes, by label."""
+"""Counts within classes: of classes, of levels and words by label, of the distinct numbers of numeric columns."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.arrays import Array
+from merula.core.compiled import kernel
 from merula.core.plain_fields import PlainFields
 from merula.data.encode import WIDEST_RANGE, Encoded, Target
-from merula.data.schema import Label, settled_levels
+from merula.data.encode.tokens import NO_COUNT
+from merula.data.schema import Label, resolve_levels
 from merula.data.table import codes_of_numbers
-from merula.stats._kernels import class_weights, count_slots
-from merula.stats.base import OfColumns, moved
+from merula.stats._kernels import class_weights, count_slots, count_tokens
+from merula.stats.base import OfColumns, moved, with_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +32,12 @@ class ClassCounts(PlainFields):
         return cls(np.zeros(classes))
 
     def update(self, rows: Encoded, target: Target) -> ClassCounts:
-        """See `Statistic.update`."""
         return ClassCounts(self.weight + class_weights(target.codes, target.weights, len(self.weight)))
 
     def __add__(self, other: ClassCounts) -> ClassCounts:
         return ClassCounts(self.weight + other.weight)
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> ClassCounts:
-        """See `Statistic.with_classes`."""
         return ClassCounts(moved(self.weight, indices, count))
 
     def with_columns(self, columns: Sequence[str]) -> ClassCounts:
@@ -59,12 +59,10 @@ class LevelCounts(OfColumns):
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> LevelCounts:
-        """Nothing counted yet."""
         d = len(columns)
         return cls(tuple(columns), ((),) * d, (np.zeros((classes, 0)),) * d, np.zeros((classes, d)))
 
     def update(self, rows: Encoded, target: Target) -> LevelCounts:
-        """See `Statistic.update`."""
         tile = rows.codes(self.columns)
         offsets = tile.offsets
         counts = np.zeros((len(self.missing), offsets[-1]), dtype=np.int32 if target.weights is None else np.float64)
@@ -104,7 +102,7 @@ class LevelCounts(OfColumns):
         levels, counts = [], []
         for name, labels, part, fixed in zip(self.columns, self.labels, self.counts, declared, strict=True):
             met = [label for label, weight in zip(labels, part.sum(axis=0).tolist(), strict=True) if weight > 0]
-            wanted = settled_levels(name, met, fixed)
+            wanted = resolve_levels(name, met, fixed)
             where = {label: index for index, label in enumerate(labels)}
             padded = np.concatenate([part, np.zeros((len(part), 1))], axis=1)
             counts.append(padded[:, [where.get(label, -1) for label in wanted]])
@@ -129,3 +127,146 @@ def merged_counts(
     source = {label: index for index, label in enumerate(more)}
     result[:, [indices[label] for label in met]] += extra[:, [source[label] for label in met]]
     return tuple(united), result
+
+
+@dataclass(frozen=True, eq=False)
+class TokenCounts(OfColumns):
+    """For each of several text columns: the words met, each class's count of each word, and the weight of its texts.
+
+    ``labels[j][v]`` belongs to ``counts[j][class, v]``. With `binary`, a text counts once for each word it holds.
+    """
+
+    columns: tuple[str, ...]
+    binary: bool
+    labels: tuple[Sequence[Label], ...]
+    counts: tuple[Array, ...]
+    present: Array
+
+    @classmethod
+    def zero(cls, columns: Sequence[str], classes: int, binary: bool = False) -> TokenCounts:
+        d = len(columns)
+        return cls(tuple(columns), binary, ((),) * d, (np.zeros((classes, 0)),) * d, np.zeros((classes, d)))
+
+    def update(self, rows: Encoded, target: Target) -> TokenCounts:
+        labels, counts, present = [], [], np.zeros_like(self.present)
+        for j, name in enumerate(self.columns):
+            tokens = rows.tokens(name)
+            found = np.zeros((len(self.present), len(tokens.labels)))
+            amounts = tokens.starts, tokens.codes, tokens.counts
+            if not count_tokens(*amounts, target.codes, target.weights, self.binary, found):
+                raise ValueError(NO_COUNT)
+            lost = np.where(tokens.absent, 1.0 if target.weights is None else target.weights, 0.0)
+            absent = np.bincount(target.codes, weights=lost, minlength=len(found))
+            present[:, j] = class_weights(target.codes, target.weights, len(found)) - absent
+            labels.append(tokens.labels)
+            counts.append(found)
+        return self + TokenCounts(self.columns, self.binary, tuple(labels), tuple(counts), present)
+
+    def __add__(self, other: TokenCounts) -> TokenCounts:
+        pairs = zip(self.labels, self.counts, other.labels, other.counts, strict=True)
+        labels, counts = zip(*(merged_counts(*pair) for pair in pairs), strict=True)
+        return TokenCounts(self.columns, self.binary, labels, counts, self.present + other.present)
+
+
+@dataclass(frozen=True, eq=False)
+class ValueCounts(OfColumns):
+    """For each of several columns: its distinct numbers, the weight of each class at each, and of each class's missing cells.
+
+    ``values[j][v]`` belongs to ``counts[j][class, v]``; values ascend, and each has some weight. It holds as much as the
+    columns do when their numbers hardly repeat: classes + 1 numbers for every distinct one.
+    """
+
+    columns: tuple[str, ...]
+    values: tuple[Array, ...]
+    counts: tuple[Array, ...]
+    missing: Array
+
+    @classmethod
+    def zero(cls, columns: Sequence[str], classes: int) -> ValueCounts:
+        d = len(columns)
+        return cls(tuple(columns), (np.zeros(0),) * d, (np.zeros((classes, 0)),) * d, np.zeros((classes, d)))
+
+    def update(self, rows: Encoded, target: Target) -> ValueCounts:
+        x, target = with_weight(rows.values(self.columns), target)
+        values, counts, missing = [], [], np.zeros_like(self.missing)
+        for j, name in enumerate(self.columns):
+            column = np.ascontiguousarray(x[:, j])
+            met, part, missing[:, j] = _tally(column, np.argsort(column), target.codes, target.weights, len(missing))
+            _refuse_infinity(met, name)
+            values.append(met + 0.0)  # −0 + 0 is 0; compiled loops may take the sum for the value itself
+            counts.append(part)
+        return self + ValueCounts(self.columns, tuple(values), tuple(counts), missing)
+
+    def __add__(self, other: ValueCounts) -> ValueCounts:
+        merged = [_merge(*pair) for pair in zip(self.values, self.counts, other.values, other.counts, strict=True)]
+        values, counts = tuple(met for met, _ in merged), tuple(part for _, part in merged)
+        return ValueCounts(self.columns, values, counts, self.missing + other.missing)
+
+
+def _refuse_infinity(values: Array, name: str) -> None:
+    """An error naming the column if its distinct values, in order, begin or end at infinity."""
+    if len(values) and (values[0] == -np.inf or values[-1] == np.inf):
+        raise ValueError(f"column {name!r} contains infinity; replace it by a number, or by NaN if it is unknown")
+
+
+@kernel
+def _tally(
+    column: NDArray[Any], order: NDArray[np.int64], classes: NDArray[Any], weights: Any, count: int
+) -> tuple[Array, Array, Array]:
+    """The distinct values in sorted order, the weight of each class at each, and of each class's missing cells."""
+    present = len(order)
+    while present > 0 and column[order[present - 1]] != column[order[present - 1]]:  # NaN is sorted last
+        present -= 1
+    distinct = 0
+    for index in range(present):
+        distinct += index == 0 or column[order[index]] != column[order[index - 1]]
+    values, counts, missing = np.empty(distinct), np.zeros((count, distinct)), np.zeros(count)
+    current = -1
+    for index in range(len(order)):
+        row = order[index]
+        weight = 1.0 if weights is None else weights[row]
+        if index >= present:
+            missing[classes[row]] += weight
+            continue
+        if index == 0 or column[row] != column[order[index - 1]]:
+            current += 1
+            values[current] = column[row]
+        counts[classes[row], current] += weight
+    return values, counts, missing
+
+
+def _merge(values: Array, counts: Array, more: Array, extra: Array) -> tuple[Array, Array]:
+    """Two tables of counts added value by value, in order."""
+    if not len(more):
+        return values, counts
+    if not len(values):
+        return more, extra
+    mine, theirs, size = _indices_in_union(values, more)
+    united, result = np.empty(size), np.zeros((len(counts), size))
+    united[mine], united[theirs] = values, more
+    for label in range(len(counts)):
+        result[label, mine] = counts[label]
+        result[label, theirs] += extra[label]
+    return united, result
+
+
+@kernel
+def _indices_in_union(values: Array, more: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Where each entry of two ascending lists stands in the list of both, and how long that is."""
+    mine, theirs = np.empty(len(values), dtype=np.int64), np.empty(len(more), dtype=np.int64)
+    i = j = size = 0
+    while i < len(values) and j < len(more):
+        mine[i] = theirs[j] = size  # whichever is larger is placed again: no branch that the processor must guess
+        take_mine, take_theirs = values[i] <= more[j], more[j] <= values[i]
+        i += take_mine
+        j += take_theirs
+        size += 1
+    while i < len(values):
+        mine[i] = size
+        i += 1
+        size += 1
+    while j < len(more):
+        theirs[j] = size
+        j += 1
+        size += 1
+    return mine, theirs, size

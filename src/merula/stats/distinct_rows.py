@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from merula.core.arrays import Array
 from merula.core.plain_fields import PlainFields
 from merula.data.encode import Encoded, Target
-from merula.data.schema import Label, settled_levels
+from merula.data.schema import Label, resolve_levels
 from merula.data.table import codes_of_numbers
 from merula.stats.base import moved
 
@@ -21,7 +21,7 @@ MISSING = -1
 
 
 def distinct_rows(cells: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The first place of every distinct row, in sorted order, and for each row which of them it is."""
+    """The first index of every distinct row, in sorted order, and for each row which of them it is."""
     key = np.zeros(len(cells), dtype=np.int64)
     size = 1
     for column in cells.T:
@@ -46,7 +46,7 @@ def sum_rows(values: Array, groups: NDArray[np.int64], count: int) -> Array:
 
 
 def labelled_codes(rows: Encoded, columns: Sequence[str]) -> tuple[tuple[Sequence[Label], ...], Cells]:
-    """The labels of each categorical column, and each cell as a place among them; −1 for missing."""
+    """The labels of each categorical column, and each cell as an index into them; −1 for missing."""
     tile = rows.codes(columns)
     labels: list[Sequence[Label]] = []
     cells = np.empty(tile.codes.shape, dtype=np.int32, order="F")  # written and read column by column
@@ -61,7 +61,7 @@ def labelled_codes(rows: Encoded, columns: Sequence[str]) -> tuple[tuple[Sequenc
 
 @dataclass(frozen=True, eq=False)
 class JointCounts(PlainFields):
-    """Distinct rows with the weight of each class: ``cells[r, j]`` is a place in ``labels[j]``, −1 for missing."""
+    """Distinct rows with the weight of each class: ``cells[r, j]`` is an index into ``labels[j]``, −1 for missing."""
 
     columns: tuple[str, ...]
     labels: tuple[Sequence[Label], ...]
@@ -70,12 +70,10 @@ class JointCounts(PlainFields):
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> JointCounts:
-        """Nothing counted yet."""
         d = len(columns)
         return cls(tuple(columns), ((),) * d, np.zeros((0, d), dtype=np.int32), np.zeros((0, classes)))
 
     def update(self, rows: Encoded, target: Target) -> JointCounts:
-        """See `Statistic.update`."""
         labels, cells = labelled_codes(rows, self.columns)
         weights = np.ones(len(cells)) if target.weights is None else target.weights
         kept = weights > 0
@@ -96,11 +94,9 @@ class JointCounts(PlainFields):
         )
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> JointCounts:
-        """See `Statistic.with_classes`."""
         return JointCounts(self.columns, self.labels, self.cells, moved(self.weight.T, indices, count).T.copy())
 
     def with_columns(self, columns: Sequence[str]) -> JointCounts:
-        """See `Statistic.with_columns`."""
         order = [self.columns.index(name) for name in columns]
         return JointCounts(tuple(columns), tuple(self.labels[j] for j in order), self.cells[:, order], self.weight)
 
@@ -111,7 +107,7 @@ class JointCounts(PlainFields):
             codes = self.cells[:, j]
             used = [labels[index] for index in np.unique(codes[codes >= 0]).tolist()]
             empty = missing_is_level and bool((codes < 0).any())
-            wanted = (*settled_levels(name, used, fixed), *((None,) if empty else ()))
+            wanted = (*resolve_levels(name, used, fixed), *((None,) if empty else ()))
             where = {label: index for index, label in enumerate(wanted)}
             missing = where[None] if empty else MISSING
             cells[:, j] = np.array([*(where.get(label, MISSING) for label in labels), missing], dtype=np.int32)[codes]

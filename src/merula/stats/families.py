@@ -15,8 +15,7 @@ from merula.data.schema import Label
 from merula.stats.configurations import NO_WEIGHTS, Index, count_table, group_moments, numbered, where_known
 from merula.stats.counts import ClassCounts
 from merula.stats.distinct_rows import labelled_codes, unite_labels
-from merula.stats.merging import exact_sum
-from merula.stats.moments import FullMoments
+from merula.stats.moments import FullMoments, exact_sum
 
 Labels = Mapping[str, Sequence[Label]]
 
@@ -93,11 +92,9 @@ class Families:
     def table(self, child: str) -> Array:
         """The weights of one family: an axis for the classes, and one for each of its discrete columns."""
         family = next(family for family in self.families if family.child == child)
-        weight: Array = self.part(child).weight
-        return weight.reshape(self.classes, *family.shape(self.labels))
+        return self.part(child).weight.reshape(self.classes, *family.shape(self.labels))
 
     def update(self, rows: Encoded, target: Target) -> Families:
-        """See `Statistic.update`."""
         names = list(self.labels)
         met, cells = labelled_codes(rows, names) if names else ((), np.zeros((len(rows), 0), dtype=np.int32))
         labels, codes = dict(zip(names, met, strict=True)), dict(zip(names, np.ascontiguousarray(cells.T), strict=True))
@@ -110,8 +107,7 @@ class Families:
                 within.append(moments_within(rows, family.numeric, columns, sizes, target.weights))
             else:
                 known = numbered(columns[:-1], sizes[:-1], len(rows))
-                complete = lacking.isdisjoint(family.discrete)
-                table = count_table(known, columns[-1], sizes[-1], target.weights, complete)
+                table = count_table(known, columns[-1], sizes[-1], target.weights, lacking.isdisjoint(family.discrete))
                 within.append(ClassCounts(table.ravel()))
         return self + Families(self.families, labels, self.classes, tuple(within))
 
@@ -140,11 +136,9 @@ class Families:
         grid = np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape)
         grid = grid.transpose(0, *(1 + wanted.discrete.index(name) for name in own.discrete))
         where = [unite_labels(labels[name], self.labels[name])[1][:-1] for name in own.discrete]
-        found: NDArray[np.int64] = grid[np.ix_(np.arange(self.classes), *where)].ravel()
-        return found
+        return grid[np.ix_(np.arange(self.classes), *where)].ravel()
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> Families:
-        """See `Statistic.with_classes`."""
         within: list[Any] = []
         for part in self.within:
             cells = len(part.weight) // max(self.classes, 1)
@@ -160,7 +154,6 @@ class Families:
         return Families(families, labels, self.classes, tuple(self.part(name) for name in columns))
 
     def state(self) -> dict[str, Any]:
-        """See `Statistic.state`."""
         return {
             "families": [[list(family.discrete), list(family.numeric)] for family in self.families],
             "labels": {name: list(labels) for name, labels in self.labels.items()},
@@ -170,7 +163,6 @@ class Families:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Families:
-        """See `Statistic.from_state`."""
         families = tuple(Family(tuple(discrete), tuple(numeric)) for discrete, numeric in state["families"])
         labels = {name: tuple(known) for name, known in state["labels"].items()}
         kinds: list[Any] = [type(family.zero(0)) for family in families]

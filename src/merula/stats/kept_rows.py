@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from merula.core.arrays import Array
 from merula.core.compiled import kernel
 from merula.data.encode import Encoded, Target
-from merula.data.schema import Label, settled_levels
+from merula.data.schema import Label, resolve_levels
 from merula.stats.base import OfColumns
 from merula.stats.distinct_rows import MISSING, labelled_codes, unite_labels
 from merula.stats.moments import refuse_overflow
@@ -24,7 +24,7 @@ Labels = Sequence[Label] | None
 
 @dataclass(frozen=True, eq=False)
 class Rows(OfColumns):
-    """``cells[r, j]`` is a number, or a place in ``labels[j]`` where column j holds words; NaN is missing.
+    """``cells[r, j]`` is a number, or an index into ``labels[j]`` where column j holds words; NaN is missing.
 
     ``labels[j]`` is None for a column of numbers. Row r is of class ``classes[r]`` and stands for ``weight[r]`` rows.
     """
@@ -42,7 +42,6 @@ class Rows(OfColumns):
         return cls(tuple(columns), ((),) * d, np.zeros((0, d)), np.zeros(0, dtype=np.int32), np.zeros(0))
 
     def update(self, rows: Encoded, target: Target) -> Rows:
-        """See `Statistic.update`."""
         weights = np.ones(len(rows)) if target.weights is None else target.weights
         kept = weights > 0  # rows of weight 0 may hold anything
         labels, cells = _read(rows, self.columns, kept)
@@ -65,7 +64,6 @@ class Rows(OfColumns):
         )
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> Rows:
-        """See `Statistic.with_classes`."""
         return replace(self, classes=indices.astype(np.int32)[self.classes])
 
     def ordered(self, declared: Sequence[tuple[Label, ...] | None]) -> Rows:
@@ -76,10 +74,9 @@ class Rows(OfColumns):
             if met is not None:
                 codes = cells[:, j]
                 used = [met[index] for index in np.unique(codes[~np.isnan(codes)]).astype(np.int64).tolist()]
-                labels[j] = settled_levels(name, used, fixed)
+                labels[j] = resolve_levels(name, used, fixed)
                 where = {label: index for index, label in enumerate(labels[j] or ())}
-                indices = np.array([*(where.get(label, MISSING) for label in met), MISSING], dtype=np.int32)
-                _recode(codes, indices)
+                _recode(codes, np.array([*(where.get(label, MISSING) for label in met), MISSING], dtype=np.int32))
         return replace(self, labels=tuple(labels), cells=cells)._merged()
 
     def _merged(self) -> Rows:
@@ -99,7 +96,6 @@ class Rows(OfColumns):
         return _hashes(self.cells.view(np.uint64), keys, self.classes)
 
     def state(self) -> dict[str, Any]:
-        """See `Statistic.state`."""
         return {
             "columns": list(self.columns),
             "labels": [None if labels is None else list(labels) for labels in self.labels],
@@ -110,7 +106,6 @@ class Rows(OfColumns):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Rows:
-        """See `Statistic.from_state`."""
         labels = tuple(None if labels is None else tuple(labels) for labels in state["labels"])
         return cls(tuple(state["columns"]), labels, state["rows"], state["class"], state["weight"])
 
@@ -140,7 +135,7 @@ def _read(
 
 
 def _recode(codes: Array, indices: NDArray[np.int32]) -> None:
-    """Replace each code by its place, in place; missing cells stay missing."""
+    """Replace each code by its new index, in place; missing cells stay missing."""
     moved = indices[np.where(np.isnan(codes), MISSING, codes).astype(np.int64)]
     codes[:] = np.where(moved < 0, np.nan, moved)
 

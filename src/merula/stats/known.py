@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 
 from merula.core.arrays import Array
 from merula.data.schema import Label
-from merula.stats.counts import LevelCounts
+from merula.stats.counts import LevelCounts, TokenCounts, ValueCounts
 from merula.stats.distinct_rows import JointCounts
 from merula.stats.kept_rows import Labels, Rows
 from merula.stats.moments import Moments
 from merula.stats.patterns import PatternMoments
-from merula.stats.token_counts import TokenCounts
-from merula.stats.value_counts import ValueCounts
 
 
 @singledispatch

@@ -1,6 +1,7 @@
 """Class moments of numeric columns: weight, mean, and the sum of squares (or products) about the mean.
 
-Counted from a value of the block itself and merged by Chan's formula, never as E[x²] − mean².
+Counted from a value of the block itself and merged without drift, never as E[x²] − mean²: Chan, Golub, LeVeque (1983), eq.
+1.4. What rounding cuts off a mean is kept beside it as its rest, or the mean of many small batches of N(10⁹, 1) would drift.
 """
 
 from __future__ import annotations
@@ -17,11 +18,60 @@ from merula.core.plain_fields import PlainFields
 from merula.data.encode import Encoded, Target
 from merula.stats._kernels import class_sums, class_weights, first_values, present_class_sums
 from merula.stats.base import OfColumns, moved, with_weight
-from merula.stats.merging import exact_sum, merge_moments
 
+Means = tuple[Array, Array, Array]  # weight, mean, rest
+Parts = tuple[Array, Array, Array, Array]  # weight, mean, squares or scatter, rest
 TINY = 1e-300  # what is kept of squares that vanish, so that a column that varies is not taken for a constant
 SMALLEST_VARIANCE = 1e-280  # below this, squares have lost their digits
 POOR_ORIGIN = 1e4  # a block is counted again when its origin lies this much further off than its spread (squared)
+
+
+def exact_sum(larger: Array, smaller: Array) -> tuple[Array, Array]:
+    """The rounded sum, and what rounding cut off it (Dekker 1971; exact where |larger| ≥ |smaller|)."""
+    total = larger + smaller
+    return total, smaller - (total - larger)
+
+
+def merge_means(first: Means, second: Means) -> tuple[Means, Array, Array]:
+    """Weight, mean and rest of both parts; how far apart their means are; and the weight of the square of that distance.
+
+    Means are groups × columns, with any number of axes of groups; weights broadcast against them. A mean of weight 0 is
+    never looked at, and lies no distance from another.
+    """
+    (mine, mean, rest), (theirs, other_mean, other_rest) = first, second
+    weight = mine + theirs
+    share = np.divide(theirs, weight, out=np.zeros_like(weight), where=weight > 0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = np.where((mine > 0) & (theirs > 0), (other_mean - mean) + (other_rest - rest), 0.0)
+        united, lost = exact_sum(mean, apart * share + rest)
+    mean, rest = np.where(mine > 0, united, other_mean), np.where(mine > 0, lost, other_rest)
+    return (weight, mean, rest), apart, mine * share
+
+
+def merge_moments(first: Parts, second: Parts) -> Parts:
+    """Weight, mean, squares and rest of both parts: S = S₁ + S₂ + (n₁·n₂ / n)·(m₂ − m₁)².
+
+    Means are groups × columns, with any number of axes of groups. Squares have the shape of the means, or one axis more
+    where they are the scatter matrices Σ w·(x − mean)(x − mean)ᵀ; weights that of the means, or one for each group.
+
+    Examples
+    --------
+    >>> one_row = np.array([1.0]), np.array([[2.0]]), np.array([[0.0]]), np.array([[0.0]])
+    >>> another = np.array([1.0]), np.array([[4.0]]), np.array([[0.0]]), np.array([[0.0]])
+    >>> merge_moments(one_row, another)
+    (array([2.]), array([[3.]]), array([[2.]]), array([[0.]]))
+    """
+    (mine, mean, squares, rest), (theirs, other_mean, other_squares, other_rest) = first, second
+    by_group = mine.ndim < mean.ndim
+    if by_group:
+        mine, theirs = mine[..., None], theirs[..., None]
+    (weight, mean, rest), apart, count = merge_means((mine, mean, rest), (theirs, other_mean, other_rest))
+    with np.errstate(over="ignore", invalid="ignore"):
+        if squares.ndim == mean.ndim:
+            distance = apart * apart * count
+        else:
+            distance = apart[..., :, None] * apart[..., None, :] * count[..., None]
+        return weight[..., 0] if by_group else weight, mean, squares + other_squares + distance, rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +89,10 @@ class Moments(OfColumns):
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> Moments:
-        """Nothing counted yet."""
         shape = (classes, len(columns))
         return cls(tuple(columns), np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape))
 
     def update(self, rows: Encoded, target: Target) -> Moments:
-        """See `Statistic.update`."""
         x = rows.values(self.columns)
         shift = np.empty(self.mean.shape)
         first_values(x, target.codes, target.weights, shift)
@@ -56,8 +104,7 @@ class Moments(OfColumns):
 
     def _about(self, x: NDArray[Any], target: Target, shift: Array) -> Moments:
         """The moments of one block, counted from the origin `shift`."""
-        counts = class_weights(target.codes, target.weights, len(shift))
-        weight = np.repeat(counts[:, None], shift.shape[1], axis=1)
+        weight = np.repeat(class_weights(target.codes, target.weights, len(shift))[:, None], shift.shape[1], axis=1)
         sums, squares = np.zeros_like(shift), np.zeros_like(shift)
         with np.errstate(over="ignore", invalid="ignore"):
             class_sums(x, target.codes, target.weights, shift, sums, squares)
@@ -135,14 +182,12 @@ class FullMoments(PlainFields):
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> FullMoments:
-        """Nothing counted yet."""
         shape = (classes, len(columns))
         return cls(
             tuple(columns), np.zeros(classes), np.zeros(shape), np.zeros((*shape, len(columns))), np.zeros(shape)
         )
 
     def update(self, rows: Encoded, target: Target) -> FullMoments:
-        """See `Statistic.update`."""
         return self.add_rows(*with_weight(rows.values(self.columns), target))
 
     def add_rows(self, x: NDArray[Any], target: Target) -> FullMoments:
@@ -161,8 +206,7 @@ class FullMoments(PlainFields):
             if len(rows):
                 weights = None if target.weights is None else target.weights[rows]
                 weight[label], mean[label], rest[label], scatter[label] = centred_products(x[rows], weights)
-        variances = np.diagonal(scatter, axis1=1, axis2=2)
-        refuse_overflow(x, np.isfinite(variances).all(axis=0), self.columns)
+        refuse_overflow(x, np.isfinite(np.diagonal(scatter, axis1=1, axis2=2)).all(axis=0), self.columns)
         return self + FullMoments(self.columns, weight, mean, scatter, rest)
 
     def __add__(self, other: FullMoments) -> FullMoments:
@@ -171,7 +215,6 @@ class FullMoments(PlainFields):
         return total
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> FullMoments:
-        """See `Statistic.with_classes`."""
         return FullMoments(self.columns, *(moved(part, indices, count) for part in self._parts))
 
     @property
@@ -180,7 +223,6 @@ class FullMoments(PlainFields):
         return self.weight, self.mean, self.scatter, np.broadcast_to(self.rest, self.mean.shape)
 
     def with_columns(self, columns: Sequence[str]) -> FullMoments:
-        """See `Statistic.with_columns`."""
         order = [self.columns.index(name) for name in columns]
         weight, mean, scatter, rest = self._parts
         return FullMoments(tuple(columns), weight, mean[:, order], scatter[:, order][:, :, order], rest[:, order])

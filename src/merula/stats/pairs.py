@@ -26,8 +26,8 @@ from merula.stats.families import Families, Family
 class PairCounts(PlainFields):
     """For every pair of several columns, each with itself too: the labels that meet, and the weight of each class there.
 
-    ``cells[r]`` is the number of the pair (first column by first column, the second from the first on) and the places of
-    both labels among ``labels``; rows are sorted. A row counts in the pairs in which it lacks no cell.
+    ``cells[r]`` is the number of the pair (first column by first column, the second from the first on) and the indices of
+    both labels into ``labels``; rows are sorted. A row counts in the pairs in which it lacks no cell.
 
     Examples
     --------
@@ -48,12 +48,9 @@ class PairCounts(PlainFields):
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> PairCounts:
-        """Nothing counted yet."""
-        nothing = np.zeros((0, 3), dtype=np.int32)
-        return cls(tuple(columns), ((),) * len(columns), nothing, np.zeros((0, classes)))
+        return cls(tuple(columns), ((),) * len(columns), np.zeros((0, 3), dtype=np.int32), np.zeros((0, classes)))
 
     def update(self, rows: Encoded, target: Target) -> PairCounts:
-        """See `Statistic.update`."""
         labels, cells = labelled_codes(rows, self.columns)
         return self.add_codes(labels, np.ascontiguousarray(cells.T), target.codes, target.weights, n_jobs=1)
 
@@ -95,11 +92,9 @@ class PairCounts(PlainFields):
         return PairCounts(self.columns, tuple(labels for labels, _ in united), *_sorted(cells, weight))
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PairCounts:
-        """See `Statistic.with_classes`."""
         return replace(self, weight=moved(self.weight.T, indices, count).T.copy())
 
     def with_columns(self, columns: Sequence[str]) -> PairCounts:
-        """See `Statistic.with_columns`."""
         rank = np.array([columns.index(name) for name in self.columns])
         pair, cells = self.cells[:, 0], self.cells.copy()
         one, other = (rank[side][pair] for side in np.triu_indices(len(rank)))
@@ -120,13 +115,13 @@ class PairCounts(PlainFields):
 
     def _table(self, names: Sequence[str], shape: Sequence[int]) -> Array:
         """The weights of one column, or of two: classes × the labels of each."""
-        places = [self.columns.index(name) for name in names]
-        one, other, d = min(places), max(places), len(self.columns)
+        positions = [self.columns.index(name) for name in names]
+        one, other, d = min(positions), max(positions), len(self.columns)
         pair = one * d - one * (one - 1) // 2 + other - one
         some = slice(*np.searchsorted(self.cells[:, 0], [pair, pair + 1]))
         table = np.zeros((self.weight.shape[1], *shape))
-        where: Any = self.cells[some, 1:].T[:: -1 if places[0] > places[-1] else 1]
-        table[(slice(None), *where[: len(places)])] = self.weight[some].T
+        where: Any = self.cells[some, 1:].T[:: -1 if positions[0] > positions[-1] else 1]
+        table[(slice(None), *where[: len(positions)])] = self.weight[some].T
         return table
 
     def information(self) -> Array:
@@ -139,7 +134,7 @@ class PairCounts(PlainFields):
         pair, left, right = self.cells.T
         sizes = np.array([len(known) for known in self.labels], dtype=np.int64)
         left, right = (
-            (np.cumsum(sizes[side]) - sizes[side])[pair] + place for side, place in ((one, left), (other, right))
+            (np.cumsum(sizes[side]) - sizes[side])[pair] + index for side, index in ((one, left), (other, right))
         )
         told, total = np.zeros(len(one)), np.zeros(len(one))
         for counts in self.weight.T:
@@ -161,11 +156,9 @@ def _sorted(cells: NDArray[np.int32], weight: Array) -> tuple[NDArray[np.int32],
     return cells[first], sum_rows(weight, groups, len(first))
 
 
-def _looked_up(tables: Sequence[NDArray[Any]], which: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
-    """``tables[which[r]][places[r]]`` for every r."""
-    starts = np.cumsum([0, *(len(table) for table in tables)])
-    found: NDArray[Any] = np.concatenate(tables)[starts[which] + places]
-    return found
+def _looked_up(tables: Sequence[NDArray[Any]], which: NDArray[Any], indices: NDArray[Any]) -> NDArray[Any]:
+    """``tables[which[r]][indices[r]]`` for every r."""
+    return np.concatenate(tables)[np.cumsum([0, *(len(table) for table in tables)])[which] + indices]
 
 
 @kernel
@@ -204,13 +197,13 @@ def _write_cells(
     """The entries that are not 0 as rows: which table, the first column's label, the other's, and the weight of the class."""
     row = 0
     for other in range(len(sizes)):
-        for place in range(starts[other], starts[other + 1]):
-            if tables[place] != 0.0:
-                left = (place - starts[other]) // sizes[other]
+        for cell in range(starts[other], starts[other + 1]):
+            if tables[cell] != 0.0:
+                left = (cell - starts[other]) // sizes[other]
                 cells[row, 0] = other
                 cells[row, 1] = left % sizes[0]
-                cells[row, 2] = (place - starts[other]) % sizes[other]
-                weight[row, left // sizes[0]] = tables[place]
+                cells[row, 2] = (cell - starts[other]) % sizes[other]
+                weight[row, left // sizes[0]] = tables[cell]
                 row += 1
 
 

@@ -18,8 +18,7 @@ from merula.data.encode import Encoded, Target
 from merula.stats._kernels import incomplete_rows
 from merula.stats.base import with_weight
 from merula.stats.distinct_rows import distinct_rows
-from merula.stats.merging import Means, merge_means
-from merula.stats.moments import FullMoments, centred, refuse_overflow
+from merula.stats.moments import FullMoments, Means, centred, merge_means, refuse_overflow
 
 Key = tuple[int, bytes]  # class, observed columns
 
@@ -72,34 +71,26 @@ class PatternMoments:
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> PatternMoments:
-        """Nothing counted yet."""
         return cls(FullMoments.zero(columns, classes), {})
 
     def update(self, rows: Encoded, target: Target) -> PatternMoments:
-        """See `Statistic.update`."""
         x, target = with_weight(rows.values(self.columns), target)
         incomplete = incomplete_rows(x)
         if not incomplete.any():
             return PatternMoments(self.complete.add_rows(x, target), self.partial)
         refuse_overflow(x, ~np.isinf(x).any(axis=0), self.columns)
-        weights = target.weights
-        kept = Target(target.codes[~incomplete], target.classes, None if weights is None else weights[~incomplete])
-        complete = self.complete.add_rows(x[~incomplete], kept)
-        lost = None if weights is None else weights[incomplete]
-        return PatternMoments(
-            complete, merge(self.partial, _partials(x[incomplete], target.codes[incomplete], lost, self.columns))
-        )
+        complete = self.complete.add_rows(x[~incomplete], target.take(~incomplete))
+        partial = merge(self.partial, _partials(x[incomplete], target.take(incomplete), self.columns))
+        return PatternMoments(complete, partial)
 
     def __add__(self, other: PatternMoments) -> PatternMoments:
         return PatternMoments(self.complete + other.complete, merge(self.partial, other.partial.items()))
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PatternMoments:
-        """See `Statistic.with_classes`."""
         partial = {(int(indices[label]), mask): part for (label, mask), part in self.partial.items()}
         return PatternMoments(self.complete.with_classes(indices, count), partial)
 
     def with_columns(self, columns: Sequence[str]) -> PatternMoments:
-        """See `Statistic.with_columns`."""
         order = np.array([self.columns.index(name) for name in columns], dtype=np.int64)
         partial = {}
         for (label, mask), part in self.partial.items():
@@ -112,7 +103,6 @@ class PatternMoments:
         return PatternMoments(self.complete.with_columns(columns), partial)
 
     def state(self) -> dict[str, Any]:
-        """See `Statistic.state`."""
         keys = sorted(self.partial)
         parts = [self.partial[key] for key in keys]
         return {
@@ -130,7 +120,6 @@ class PatternMoments:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> PatternMoments:
-        """See `Statistic.from_state`."""
         partial: dict[Key, Partial] = {}
         mean_at = root_at = 0
         for label, observed, weight, vectors in zip(
@@ -152,11 +141,9 @@ def merge(partial: dict[Key, Partial], more: Iterable[tuple[Key, Partial]]) -> d
     return result
 
 
-def _partials(
-    x: NDArray[Any], classes: NDArray[Any], weights: Array | None, columns: Sequence[str]
-) -> Iterable[tuple[Key, Partial]]:
+def _partials(x: NDArray[Any], target: Target, columns: Sequence[str]) -> Iterable[tuple[Key, Partial]]:
     """The moments of incomplete rows, one class and pattern at a time; rows with nothing observed say nothing."""
-    observed = ~np.isnan(x)
+    observed, classes, weights = ~np.isnan(x), target.codes, target.weights
     packed = np.packbits(observed, axis=1)
     first, groups = distinct_rows(np.concatenate([classes[:, None].astype(np.int64), packed.astype(np.int64)], axis=1))
     order = np.argsort(groups, kind="stable")

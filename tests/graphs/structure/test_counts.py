@@ -10,7 +10,7 @@ import pytest
 
 from merula.data.encode import code_columns
 from merula.graphs.structure import build_scorer
-from merula.graphs.structure.configurations import configurations, count_family
+from merula.graphs.structure.family_scores import configurations, count_family
 
 
 def counted_by_hand(table, child, parents, weights):

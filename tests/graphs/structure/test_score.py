@@ -77,7 +77,7 @@ def test_candidates_counted_together_score_as_each_alone(random_table, score, mi
 def test_candidates_counted_by_two_threads_score_the_same(random_table, monkeypatch):
     rows = code_columns(random_table(1))
     alone = build_scorer(rows, n_jobs=1).with_one_more(0, [1], [2, 3, 4])
-    monkeypatch.setattr("merula.graphs.structure.candidate_parents.CELLS_PER_THREAD", 1)
+    monkeypatch.setattr("merula.graphs.structure.family_scores.CELLS_PER_THREAD", 1)
     assert build_scorer(rows, n_jobs=2).with_one_more(0, [1], [2, 3, 4]) == alone
 
 

@@ -12,7 +12,7 @@ from merula.classify.advice import Remark, TargetColumnWarning, advised_kinds, c
 from merula.cli.console import Voice
 from merula.core.checks import one_of
 from merula.data.encode import Target, encode_target, infer_schema
-from merula.data.encode.lookalikes import meant_missing
+from merula.data.encode.kinds import meant_missing
 from merula.data.schema import KINDS, Label
 from merula.data.table import Table, open_table, plain_label, read_table
 

@@ -19,7 +19,7 @@ from merula.data.encode.kinds import infer_schema
 from merula.data.encode.levels import level_positions, unseen_note
 from merula.data.encode.target import checked_weights
 from merula.data.intervals import assign, interval_labels
-from merula.data.schema import Column, Label, Schema, settled_levels, sort_labels
+from merula.data.schema import Column, Label, Schema, resolve_levels, sort_labels
 from merula.data.table import Table, open_table
 
 Levels = tuple[Label, ...]
@@ -208,7 +208,7 @@ def _schema(
     declared = {name: levels[mine] for name, mine in own.items() if levels.get(mine) is not None}
     found, notes = infer_schema(table, given, declared, threads=thread_count(None))
     columns = tuple(
-        _settled_column(replace(found.columns[position], name=name))
+        _checked_column(replace(found.columns[position], name=name))
         if position >= 0
         else _absent_column(name, stated.get(name), levels.get(name))
         for name, position in zip(wanted, where, strict=True)
@@ -216,14 +216,13 @@ def _schema(
     return Schema(columns), notes
 
 
-def _settled_column(column: Column) -> Column:
+def _checked_column(column: Column) -> Column:
     if column.kind in ("text", "ignore"):
         raise ValueError(
             f"column {column.name!r} is {'to be ignored' if column.kind == 'ignore' else 'text'}, which a network cannot hold; leave it out of names=, or say kinds={{{column.name!r}: 'categorical'}}"
         )
-    if column.unit is not None:  # the same number whatever unit a table counts its times in
-        return replace(column, unit=f"{column.unit.partition('[')[0]}[s]")
-    return column
+    # times are seconds: the same number whatever unit a table counts them in
+    return column if column.unit is None else replace(column, unit=f"{column.unit.partition('[')[0]}[s]")
 
 
 def _absent_column(name: str, kind: str | None, levels: Sequence[Label] | None) -> Column:
@@ -254,7 +253,7 @@ def _fill(
     if levels is None or (level_positions(slots, levels)[:-1] > len(levels)).any():
         held = np.flatnonzero(np.bincount(slot, mass, minlength=len(slots)))
         met = sort_labels(slots[index] for index in held.tolist() if slots[index] is not None)
-        levels = settled_levels(column.name, met, levels) if levels is None or unseen == "error" else levels
+        levels = resolve_levels(column.name, met, levels) if levels is None or unseen == "error" else levels
         strange = [label for label in met if label not in levels]
     positions = level_positions(slots, levels)
     np.take(np.where(positions >= len(levels), -1, positions).astype(np.int32), slot, out=codes, mode="clip")

@@ -21,13 +21,25 @@ from merula.data.encode.kinds import SPARSE
 from merula.data.encode.levels import level_positions
 from merula.data.encode.tokens import Tokens, counted_matrix, tokenise
 from merula.data.schema import Column, Label, Schema
-from merula.data.table import DENSE_NEEDED, FEW, SparseTable, Table, codes_of_numbers, open_table
+from merula.data.table import (
+    DENSE_NEEDED,
+    FEW,
+    SparseTable,
+    Table,
+    codes_of_labels,
+    codes_of_numbers,
+    is_missing,
+    object_numbers,
+    open_table,
+    plain_label,
+)
 
 Made = TypeVar("Made")
 GATHERED_BYTES = 4 * 2**20  # gathered at once from separate columns: what stays in the cache
 FEWEST_ROWS = 1_024
 _NOTING = Lock()  # tiles are scored by several threads
 WIDEST_RANGE = 65_536  # integers further apart than this are coded by sorting
+Cells = Sequence[Any] | NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +168,7 @@ class Encoded:
 
     def remember(self, key: Any, make: Callable[[], Made]) -> Made:
         """What `make` gives, one object for all tiles of this table, whichever thread made it first."""
-        made: Made = self._memo[key] if key in self._memo else self._memo.setdefault(key, make())
-        return made
+        return self._memo[key] if key in self._memo else self._memo.setdefault(key, make())
 
     def level_table(self, columns: Sequence[str], levels: Sequence[tuple[Label, ...]]) -> NDArray[np.int64]:
         """For every slot of these columns laid end to end: the level's position, m for missing, m + 1 for unseen (m levels)."""
@@ -202,10 +213,8 @@ def encode(table: Table, schema: Schema, positions: Sequence[int], threads: int 
     table.read_words([index for column, index in found if column.kind == "categorical"], threads)
     numeric: dict[str, NDArray[Any]] = {}
     coded: dict[str, Coded] = {}
-    where = {}
     texts: dict[str, Tokens] = {}
     for column, position in zip(schema.columns, positions, strict=True):
-        where[column.name] = position
         if column.kind == "text":
             texts[column.name] = _tokens(table, position)
         elif column.kind == "categorical":
@@ -214,13 +223,12 @@ def encode(table: Table, schema: Schema, positions: Sequence[int], threads: int 
             numeric[column.name] = _numbers(table, column, position)
     matrix = table.whole
     usable = matrix is not None and _serves_whole(matrix, schema, coded)
+    where = dict(zip(schema.names, positions, strict=True))
     return Encoded(0, table.rows, numeric, coded, matrix if usable else None, where, texts)
 
 
 def _tokens(table: Table, position: int) -> Tokens:
-    if isinstance(table, SparseTable):
-        return counted_matrix(table.matrix)
-    return tokenise(table.texts(position))
+    return counted_matrix(table.matrix) if isinstance(table, SparseTable) else tokenise(table.texts(position))
 
 
 def _serves_whole(matrix: NDArray[Any], schema: Schema, coded: Mapping[str, Coded]) -> bool:
@@ -296,3 +304,51 @@ def encode_rows(source: Any, schema: Schema, named: bool | None, model: str, thr
     """Open a source and encode it as the schema says, columns matched by name."""
     table = open_table(source)
     return encode(table, schema, find_columns(table, schema, named, model), threads)
+
+
+def encode_cells(schema: Schema, cells: Mapping[str, Cells], count: int) -> Encoded:
+    """`count` rows, from the values of each column; columns not named are missing.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("age", "numeric"), Column("sex", "categorical", ("f", "m"))))
+    >>> rows = encode_cells(schema, {"sex": ["m", None]}, 2)
+    >>> rows.values(("age",))[:, 0].tolist(), rows.cell("sex")
+    ([nan, nan], 'm')
+    """
+    found: dict[str, dict[str, Any]] = {"numeric": {}, "coded": {}, "texts": {}}
+    for column in schema.columns:
+        if column.kind != "ignore":
+            sort, encoded = _encoded(column, cells.get(column.name, [None] * count))
+            found[sort][column.name] = encoded
+    return Encoded(0, count, found["numeric"], found["coded"], texts=found["texts"])
+
+
+def with_cells(rows: Encoded, column: Column, values: Cells) -> Encoded:
+    """The same rows with these values in one column; one row is repeated as often as there are values."""
+    rows = rows.take(np.arange(len(values)) if len(rows) > 1 else np.zeros(len(values), dtype=np.int64))
+    sort, encoded = _encoded(column, values)
+    changed: dict[str, Any] = {sort: {**getattr(rows, sort), column.name: encoded}}
+    return replace(rows, **changed)
+
+
+def _encoded(column: Column, values: Cells) -> tuple[str, Any]:
+    """Among which of an encoded table's columns it stands, and the column itself."""
+    if column.kind == "text":
+        return "texts", tokenise(None if is_missing(value) else str(plain_label(value)) for value in values)
+    if column.kind == "categorical":
+        codes, labels = codes_of_labels(values)
+        return "coded", Coded(codes, [None, *labels], -1)
+    return "numeric", _stated_numbers(column, values)
+
+
+def _stated_numbers(column: Column, values: Cells) -> NDArray[np.float64]:
+    """Numbers, NaN for missing; in a column of times they count in its unit, and words name times."""
+    unit = column.unit
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+        return values
+    if unit is None:
+        return object_numbers(values, column.name, None)
+    times = [np.array(value, dtype=unit)[()] if isinstance(value, str) else value for value in values]
+    counts = [time if isinstance(time, int | float) else object_numbers([time], column.name, unit)[0] for time in times]
+    return np.array(counts, dtype=np.float64)

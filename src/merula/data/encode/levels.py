@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.notes import Note
-from merula.data.encode.lookalikes import shown
+from merula.data.encode.kinds import shown
 from merula.data.schema import Label
 
 

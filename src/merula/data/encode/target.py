@@ -24,7 +24,11 @@ class Target:
 
     def tile(self, start: int, stop: int) -> Target:
         """The rows from start to stop."""
-        return Target(self.codes[start:stop], self.classes, None if self.weights is None else self.weights[start:stop])
+        return self.take(slice(start, stop))
+
+    def take(self, rows: Any) -> Target:
+        """Some rows: those at these indices, of this slice, or that a mask keeps."""
+        return Target(self.codes[rows], self.classes, None if self.weights is None else self.weights[rows])
 
 
 @kernel
@@ -69,8 +73,7 @@ def _with_weight(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Codes and classes without those that only have rows of weight 0; such rows may carry any code."""
     present = np.bincount(codes, weights, minlength=len(classes)) > 0
-    indices = np.where(present, np.cumsum(present) - 1, 0).astype(codes.dtype)
-    return indices[codes], classes[present]
+    return np.where(present, np.cumsum(present) - 1, 0).astype(codes.dtype)[codes], classes[present]
 
 
 def _target_values(y: Any) -> NDArray[Any]:
@@ -126,8 +129,7 @@ def _word_classes(codes: NDArray[Any], labels: list[str]) -> tuple[NDArray[Any],
     missing = int((codes < 0).sum())
     if missing:
         _refuse_missing(missing, len(codes))
-    used = np.flatnonzero(np.bincount(codes, minlength=len(labels)))
-    order = sorted(used.tolist(), key=lambda index: labels[index])
+    order = sorted(np.flatnonzero(np.bincount(codes, minlength=len(labels))).tolist(), key=lambda index: labels[index])
     rank = np.zeros(len(labels), dtype=_unsigned(len(order)))
     rank[order] = np.arange(len(order))
     return rank[codes], np.array([labels[index] for index in order], dtype=object)

@@ -37,7 +37,7 @@ def row_numbers(levels: Integers, shape: Sequence[int]) -> Integers:
     """Which row of a table with these leading axes each draw has; `levels` has a row for each axis, a column for each draw."""
     if not len(shape):
         return np.zeros(levels.shape[1], np.int64)
-    return np.ravel_multi_index(tuple(levels), tuple(shape))  # type: ignore[no-any-return]
+    return np.ravel_multi_index(tuple(levels), tuple(shape))
 
 
 def draw_cells(table: Array, rows: Integers, rng: np.random.Generator) -> Integers:

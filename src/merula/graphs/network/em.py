@@ -38,7 +38,7 @@ class Climb:
     tables: dict[str, Array]
     counts: dict[str, Array]
     log: list[float]
-    settled: bool
+    converged: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class Climber:
 def maximise(
     statistic: FamilyStatistic, prior: Mapping[str, Array], steps: Steps, limit: float, n_jobs: int | None
 ) -> Climb:
-    """The best of several climbs; one that has not settled is said in a warning."""
+    """The best of several climbs; one that has not converged is said in a warning."""
     scopes = [[statistic.index[member] for member in statistic.family(name)] for name in statistic.discrete]
     tree = Propagation(statistic.shape(statistic.discrete), scopes, limit=limit)
     codes, weights = statistic.rows.cells.astype(np.int64), statistic.rows.weight[:, 0].copy()
@@ -89,7 +89,7 @@ def maximise(
     rng = np.random.default_rng(steps.random_state)
     climbs = [climber.climb(start(statistic, prior, rng, again=turn > 0), steps) for turn in range(steps.restarts)]
     best = max(climbs, key=lambda found: found.log[-1])
-    if not best.settled:
+    if not best.converged:
         rise = best.log[-1] - best.log[-2]
         message = f"EM stopped after {steps.max_iterations} iterations while log likelihood + log prior still rose by {rise:.3g}; raise max_iterations or tolerance"
         warn_user(message, ConvergenceWarning)
@@ -120,5 +120,4 @@ def start(
 def normalised(counts: Array) -> Array:
     """Rows that sum to 1; a row of zeros is taken as even."""
     sums = counts.sum(axis=-1, keepdims=True)
-    table: Array = np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), 1.0 / counts.shape[-1])
-    return table
+    return np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), 1.0 / counts.shape[-1])

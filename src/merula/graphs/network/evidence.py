@@ -40,6 +40,9 @@ class Evidence:
         return ", ".join(parts[:MOST_NAMED]) + (f", … ({len(parts)} in all)" if len(parts) > MOST_NAMED else "")
 
 
+NOTHING_KNOWN = Evidence({}, {}, {}, {})
+
+
 def read_evidence(nodes: Mapping[str, AnyNode], given: Any) -> Evidence:
     """What `given` says: {variable: level, set of levels, {level: likelihood}, number, or None for unknown}."""
     if given is None:

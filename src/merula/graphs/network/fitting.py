@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from merula.core.arrays import Array, as_float
-from merula.core.checks import one_of
+from merula.core.checks import checked_number, one_of
 from merula.core.notes import warn_user
 from merula.data.encode import checked_weights
-from merula.graphs.factors.names import Levels, title
+from merula.graphs.factors.names import title
 from merula.graphs.network.em import Climb, Steps, maximise, normalised
-from merula.graphs.network.fitting_data import read_further, read_statistic
-from merula.graphs.network.gaussian_fit import fit_gaussian, unobserved_configurations
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.graphs.network.pseudo_counts import Expert, Prior, check_known, prior_from, prior_state, same_prior
-from merula.graphs.network.statistic import FamilyStatistic
-from merula.stats import PairCounts
+from merula.graphs.network.statistic import FamilyStatistic, read_further, read_statistic
+from merula.graphs.structure.family_scores import in_units, regressions, spread
+from merula.stats import FullMoments, PairCounts
 
 if TYPE_CHECKING:
     from merula.graphs.network.network import BayesianNetwork
@@ -255,8 +254,7 @@ def _node(statistic: FamilyStatistic, tables: Mapping[str, Array], name: str) ->
 
 
 def _believed(statistic: FamilyStatistic, prior: Prior, name: str) -> Array:
-    parents: Levels = {parent: statistic.known(parent) for parent in statistic.graph[name]}
-    return prior.of(name, statistic.known(name), parents)
+    return prior.of(name, statistic.known(name), {parent: statistic.known(parent) for parent in statistic.graph[name]})
 
 
 def _learned(network: BayesianNetwork, what: str) -> Learned:
@@ -264,8 +262,7 @@ def _learned(network: BayesianNetwork, what: str) -> Learned:
         raise ValueError(
             f"{what} needs a network that was fitted, for it works on counts of rows; call fit(data) first (expert=, with equivalent_sample_size=, makes stated probabilities a prior)"
         )
-    found: Learned = network._learned
-    return found
+    return network._learned
 
 
 def _refuse_noisy(network: BayesianNetwork) -> None:
@@ -278,11 +275,8 @@ def _refuse_noisy(network: BayesianNetwork) -> None:
 
 def _checked_steps(steps: Steps) -> Steps:
     for what, value in (("max_iterations", steps.max_iterations), ("restarts", steps.restarts)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ValueError(f"{what} is {value!r}, expected a whole number from 1")
-    least = steps.tolerance
-    if isinstance(least, bool) or not isinstance(least, int | float | np.number) or not 0 <= least < 1:
-        raise ValueError(f"tolerance is {least!r}, expected a number from 0, below 1")
+        checked_number(value, what, "a whole number from 1", lambda number: number >= 1, whole=True)
+    checked_number(steps.tolerance, "tolerance", "a number from 0, below 1", lambda number: 0 <= number < 1)
     return replace(steps, random_state=_seed(steps.random_state))
 
 
@@ -341,3 +335,56 @@ def _warn_unobserved(statistic: FamilyStatistic, found: Mapping[str, Array]) -> 
 def _listed(lines: Sequence[str]) -> str:
     more = len(lines) - MOST_NAMED
     return ", ".join(lines[:MOST_NAMED]) + (f", and those of {more} more variables" if more > 0 else "")
+
+
+def fit_gaussian(statistic: FamilyStatistic, name: str) -> GaussianNode:
+    """The conditional linear-Gaussian distribution of largest likelihood, given the rows complete in its family.
+
+    intercept = mean(y) − slopes · mean(x), with the `regressions` by which structures are scored: for each configuration of
+    the discrete parents. One with fewer than two rows per parameter keeps its own means, but takes the slopes and the
+    variance of all together; one without rows takes all means too.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from merula.graphs.network.statistic import count_families
+    >>> from merula.data.encode.columns import code_columns
+    >>> rows = code_columns(pd.DataFrame({"dose": [0.0, 1, 2, 3, 4, 5], "effect": [1.0, 3, 5, 7, 9, 11]}))
+    >>> node = fit_gaussian(count_families({"dose": (), "effect": ("dose",)}, rows, ()), "effect")
+    >>> float(node.intercept.round(6)), node.slopes.round(6).tolist()
+    (1.0, [2.0])
+    """
+    part: FullMoments = statistic.moments.part(name)
+    numeric, mass = part.columns[:-1], part.weight
+    if not mass.sum() > 0:
+        raise ValueError(
+            f"no row knows {name!r} and all of its parents {list(statistic.graph[name])} together; its distribution cannot be learned: complete some rows, or remove an arc"
+        )
+    found = part.with_columns([*sorted(numeric), name])
+    alone = statistic.columns.with_columns(found.columns)
+    spreads = [
+        spread(*map(float, column)) for column in zip(alone.weight[0], alone.mean[0], alone.squares[0], strict=True)
+    ]
+    scatter, units = in_units(found.scatter, spreads)
+    slopes, variance, _ = regressions(mass, scatter)
+    slopes *= units[-1] / units[:-1]
+    origin = found.mean[np.argmax(mass)]
+    drift = (found.mean - origin) + found.rest
+    drift[mass == 0] = mass @ drift / mass.sum()
+    # y − slopes · x of what lies near the origin first: far from 0 they lose fewer digits
+    intercept = drift[:, -1] - (slopes * drift[:, :-1]).sum(axis=1) + (origin[-1] - slopes @ origin[:-1])
+    slopes = slopes[:, [found.columns.index(parent) for parent in numeric]]
+    shape = statistic.shape(statistic.discrete_parents(name))
+    return GaussianNode(
+        name,
+        statistic.discrete_parents(name),
+        numeric,
+        intercept.reshape(shape),
+        slopes.reshape(*shape, len(numeric)),
+        (variance * units[-1] ** 2).reshape(shape),
+    )
+
+
+def unobserved_configurations(statistic: FamilyStatistic, name: str) -> int:
+    """How many configurations of the discrete parents no row shows."""
+    return int((statistic.moments.part(name).weight == 0).sum())

@@ -15,18 +15,21 @@ import numpy as np
 
 from merula.core.arrays import Array
 from merula.graphs.factors.errors import TooWideError
-from merula.graphs.network.components import (
+from merula.graphs.network.evidence import Evidence, check_possible
+from merula.graphs.network.inference import Inference, Piece
+from merula.graphs.network.linear_systems import (
     Component,
     Nodes,
+    check_width,
     component_of,
     components,
+    entries_of,
+    free_switches,
     points,
     relatives,
     switches_of_each,
+    systems_of,
 )
-from merula.graphs.network.evidence import Evidence, check_possible
-from merula.graphs.network.inference import Inference, Piece
-from merula.graphs.network.linear_systems import check_width, entries_of, free_switches, systems_of
 from merula.graphs.network.node import AnyNode, GaussianNode, Node
 from merula.graphs.network.normal_mixture import NormalMixture, normal_mixture, point
 
@@ -45,17 +48,13 @@ def ask(
 
 def intervened(nodes: Mapping[str, AnyNode], evidence: Evidence) -> Mapping[str, AnyNode]:
     """The nodes after each variable that is known was set to what it is known as, whatever its parents are."""
-    after = dict(nodes)
-    for name, code in evidence.hard.items():
-        after[name] = Node(name, after[name].levels, (), np.eye(len(after[name].levels))[code])
-    for name, number in evidence.numbers.items():
-        after = fixed(after, name, number)
-    return after
-
-
-def fixed(nodes: Mapping[str, AnyNode], name: str, number: float) -> dict[str, AnyNode]:
-    """The nodes after an intervention on a numeric variable: it has no parents, and this value exactly."""
-    return {**nodes, name: GaussianNode(name, (), (), np.array(number), np.zeros(0), np.zeros(()))}
+    levels = {name: nodes[name].levels for name in evidence.hard}
+    certain = {
+        name: Node(name, levels[name], (), np.eye(len(levels[name]))[code]) for name, code in evidence.hard.items()
+    }
+    nothing = np.zeros(0), np.zeros(())  # no slope, no variance
+    numbers = {name: GaussianNode(name, (), (), np.array(at), *nothing) for name, at in evidence.numbers.items()}
+    return {**nodes, **certain, **numbers}
 
 
 def evidence_pieces(nodes: Nodes, inference: Inference, evidence: Evidence, limit: float) -> tuple[float, list[Piece]]:
@@ -101,8 +100,7 @@ def numeric_posterior(
     """The joint posterior of numeric variables: a normal distribution for each configuration of the switches."""
     known = {**points(nodes), **evidence.numbers}
     open_ones = [name for name in targets if name not in known]
-    tied = _tied(nodes, known)
-    question = _question(nodes, evidence, open_ones, relatives(nodes, known, tied, open_ones))
+    question = _question(nodes, evidence, open_ones, relatives(nodes, known, _tied(nodes, known), open_ones))
     check_width(nodes, question.component, evidence.hard, limit)
     log, pieces = evidence_pieces(nodes, inference, evidence, limit)
     more, (weights,) = inference.tables([question.scope], evidence, limit, pieces)
@@ -181,8 +179,7 @@ def _normals(
     """For each configuration that is possible: its weight, and means and covariance roots of the targets."""
     flat = weights.reshape(-1)
     indices = np.flatnonzero(flat > 0)
-    systems = systems_of(nodes, question.component, evidence.hard, indices).given(known)
-    means, roots = systems.normals(question.targets)
+    means, roots = systems_of(nodes, question.component, evidence.hard, indices).given(known).normals(question.targets)
     return flat[indices], means, roots
 
 

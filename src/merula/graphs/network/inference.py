@@ -2,12 +2,16 @@
 
 Several threads may ask at once. What is kept between questions is either made from the nodes alone, so that whoever makes
 it first makes the same, or guarded by a lock; a tree's tables belong to the question that fills them.
+
+A noisy-MAX with many parents becomes a chain of small tables, so that its cost grows with their number, not exponentially:
+Y is the last of A_1, …, A_n with A_i = max(A_{i−1}, Z_i), Z_i being what parent i alone brings about and A_0 the leak
+(Heckerman & Breese 1996, "Causal independence for probability assessment and inference", temporal form).
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -23,7 +27,7 @@ from merula.graphs.factors.propagation import Filled, Integers, Propagation
 from merula.graphs.factors.tree_draws import draw_states
 from merula.graphs.network.evidence import Evidence
 from merula.graphs.network.node import Node, NoisyNode
-from merula.graphs.network.noisy_chain import chain_tables
+from merula.graphs.network.noisy import noisy_max, noisy_rows
 from merula.graphs.structure.graph import ancestors
 
 KEPT = 2**21  # entries of a filled tree of the whole network that stays in memory between questions
@@ -64,8 +68,7 @@ class Inference:
 
     def _add(self, node: Node | NoisyNode) -> None:
         own, parents = self.index[node.name], [self.index[parent] for parent in node.parents]
-        size = prod(self.cards[v] for v in parents) * len(node.levels)
-        if isinstance(node, Node) or size <= EXPANDED:
+        if isinstance(node, Node) or prod(self.cards[v] for v in parents) * len(node.levels) <= EXPANDED:
             self.pieces.append(Piece(own, (*parents, own), node.table))
             return
         first, *later = chain_tables(node.strengths, node.leak)
@@ -211,8 +214,7 @@ class Inference:
 
         The scopes of factors that rows have of their own (`own`) are the tree's last; they are filled with ones.
         """
-        wanted = {*known, *([target] if target else []), *(name for scope in own for name in scope)}
-        needed = self._needed(wanted, ())
+        needed = self._needed({*known, *([target] if target else []), *(name for scope in own for name in scope)}, ())
         variables = self._variables(needed, ())
         number = {v: position for position, v in enumerate(variables)}
         pieces = [piece for piece in self.pieces if self.names[self.owners[piece.owner]] in needed]
@@ -250,20 +252,14 @@ class Inference:
             for v in beside.get(waiting.pop(), set()) - reached:
                 reached.add(v)
                 waiting.append(v)
-        kept = {piece.owner for piece in pieces if reached & set(piece.scope) and piece.owner >= 0}
-        return {self.names[owner] for owner in kept}
+        return {self.names[piece.owner] for piece in pieces if reached & set(piece.scope) and piece.owner >= 0}
 
-    def _variables(self, needed: set[str], hard: Iterable[int]) -> list[int]:
-        known = set(hard)
-        return [v for v, owner in enumerate(self.owners) if self.names[owner] in needed and v not in known]
+    def _variables(self, needed: set[str], hard: Collection[int]) -> list[int]:
+        return [v for v, owner in enumerate(self.owners) if self.names[owner] in needed and v not in hard]
 
     def _likelihoods(self, evidence: Evidence) -> dict[int, Array]:
-        found = {self.index[name]: likelihood for name, likelihood in evidence.soft.items()}
-        for name, code in evidence.hard.items():
-            one = np.zeros(self.cards[self.index[name]])
-            one[code] = 1.0
-            found[self.index[name]] = one
-        return found
+        hard = {name: (np.arange(self.cards[self.index[name]]) == code) * 1.0 for name, code in evidence.hard.items()}
+        return {self.index[name]: likelihood for name, likelihood in (evidence.soft | hard).items()}
 
     def _pose(
         self,
@@ -325,3 +321,42 @@ class Inference:
         if found.cost > limit:
             raise TooWideError(found.cost, limit)
         return found
+
+
+def chain_tables(strengths: Sequence[Array], leak: Array) -> list[Array]:
+    """P(A_1 given x_1), then P(A_i given A_{i−1}, x_i) with axes (before, parent, after) for every further parent.
+
+    Examples
+    --------
+    >>> first, second = chain_tables([np.array([[1, 0], [0.1, 0.9]]), np.array([[1, 0], [0.6, 0.4]])], np.array([1.0, 0]))
+    >>> first.tolist()
+    [[1.0, 0.0], [0.1, 0.9]]
+    >>> second[0, 1].tolist()
+    [0.6, 0.4]
+    """
+    steps = [_step(np.asarray(strength, dtype=np.float64)) for strength in strengths]
+    return [np.einsum("b,bxa->xa", leak, steps[0]), *steps[1:]]
+
+
+def _step(strength: Array) -> Array:
+    """P(max(before, Z) = after given before, x): Z stays below where it does not show, and rises above where it does."""
+    levels = strength.shape[1]
+    at_most = np.cumsum(strength, axis=1)
+    table = np.zeros((levels, len(strength), levels))
+    for before in range(levels):
+        table[before, :, before] = at_most[:, before]
+        table[before, :, before + 1 :] = strength[:, before + 1 :]
+    return table
+
+
+def written_out(node: NoisyNode, known: Mapping[str, int], limit: float) -> Node:
+    """A noisy-MAX as one table over those of its parents whose level is not known; the others act as part of the leak."""
+    fixed = {parent: np.array([known[parent]]) for parent in node.parents if parent in known}
+    left = [index for index, parent in enumerate(node.parents) if parent not in known]
+    strengths = [node.strengths[index] for index in left]
+    entries = prod(len(strength) for strength in strengths) * len(node.levels)
+    if entries > limit:
+        raise TooWideError(entries, limit)
+    acting = [strength for parent, strength in zip(node.parents, node.strengths, strict=True) if parent in known]
+    leak = noisy_rows(acting, node.leak, list(fixed.values()), 1)[0]
+    return Node(node.name, node.levels, tuple(node.parents[index] for index in left), noisy_max(strengths, leak))

@@ -62,8 +62,7 @@ def lay_out(graph: Graph, sizes: Mapping[str, tuple[float, float]], gap: float =
     layers, above = _with_passing(graph, levels)
     layers = _ordered(layers, above)
     widths = {key: sizes[key][0] if isinstance(key, str) else PASSING for layer in layers for key in layer}
-    across = _across(layers, above, widths, gap)
-    return _placed(graph, levels, layers, across, sizes, rise)
+    return _placed(graph, levels, layers, _across(layers, above, widths, gap), sizes, rise)
 
 
 # ---------------------------------------------------------------------------------------------------------------- layers
@@ -183,7 +182,7 @@ def _across(
         for layer in layers if down else reversed(layers):
             # at first the side that has just been placed pulls, then both do, and arcs that pass want to be straight
             near = {key: [*above[key], *below[key]] if SWEEPS < sweep < 2 * SWEEPS else (above if down else below)[key] for key in layer}  # fmt: skip
-            x.update(zip(layer, _settled(layer, near, x, widths, gap), strict=True))
+            x.update(zip(layer, _arranged(layer, near, x, widths, gap), strict=True))
     left = min((x[key] - widths[key] / 2 for key in x), default=0.0)
     return {key: float(index - left) for key, index in x.items()}
 
@@ -194,7 +193,7 @@ def _starts(layer: Sequence[Key], widths: Mapping[Key, float], gap: float) -> Ar
     return np.concatenate(([0.0], np.cumsum(rooms[:-1] + rooms[1:])))[: len(layer)]
 
 
-def _settled(
+def _arranged(
     layer: Sequence[Key],
     near: Mapping[Key, Sequence[Key]],
     x: Mapping[Key, float],
@@ -207,8 +206,7 @@ def _settled(
     starts = _starts(layer, widths, gap)
     wanted = np.array([np.mean([x[other] for other in near[key]]) if near[key] else x[key] for key in layer])
     weights = np.array([STRAIGHT if not isinstance(key, str) else 1.0 if near[key] else 0.1 for key in layer])
-    found: Array = isotonic_regression(wanted - starts, weights=weights).x + starts
-    return found
+    return isotonic_regression(wanted - starts, weights=weights).x + starts
 
 
 def _placed(

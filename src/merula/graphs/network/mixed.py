@@ -55,8 +55,7 @@ class MixedDistribution:
         """p(numbers given one level of every discrete variable)."""
         stated = joined(levels, by_name)
         indices = settled(stated, self.levels.levels)
-        lacking = [name for name in self.levels.variables if name not in indices]
-        if lacking or len(indices) < len(stated):
+        if not indices.keys() >= {*self.levels.variables} or len(indices) < len(stated):
             raise ValueError(f"got {dict(stated)!r}, expected one level of each of {list(self.levels.variables)}")
         cell = tuple(self.levels.levels[name][indices[name]] for name in self.levels.variables)
         if cell not in self.parts:

@@ -24,10 +24,9 @@ from merula.graphs.network.building import (
 )
 from merula.graphs.network.em import Steps
 from merula.graphs.network.evidence import Evidence, check_possible, cuts_of, in_intervals, read_evidence, relevant
-from merula.graphs.network.inference import Inference
+from merula.graphs.network.inference import Inference, written_out
 from merula.graphs.network.mixed import mixed_posterior
 from merula.graphs.network.node import AnyNode, GaussianNode, NoisyNode
-from merula.graphs.network.noisy_chain import written_out
 from merula.graphs.network.pseudo_counts import read_prior
 from merula.graphs.structure import graph as directed
 
@@ -444,7 +443,7 @@ class BayesianNetwork:
             pseudo-count = equivalent_sample_size · P_expert(parents, variable).
         missing : {"em", "available"}
             Rows with missing cells. "em": expectation-maximisation, every row shared out over its completions by exact inference,
-            until log likelihood + log prior has settled (``em_log_`` keeps its course). "available": each table from the rows
+            until log likelihood + log prior has converged (``em_log_`` keeps its course). "available": each table from the rows
             that know that variable and its parents. Numeric variables are always learned in this second way, and the discrete
             ones from discrete columns alone.
         levels : mapping, optional

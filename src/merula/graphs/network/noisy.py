@@ -25,39 +25,6 @@ LARGEST_TABLE = 10**8  # cells; 800 MB
 MOST_PARENTS = 63  # an array has at most 64 axes
 
 
-def noisy_or(causes: Sequence[float], leak: float = 0.0) -> Array:
-    """P(effect given causes), each cause by itself producing the effect with its own probability.
-
-    P(effect given x) = 1 − (1 − leak) · Π_{i: x_i present} (1 − causes_i)
-
-    Parameters
-    ----------
-    causes : sequence of float
-        For each parent, the probability that it alone, present, produces the effect.
-    leak : float
-        The probability of the effect when every parent is absent: all that is not in the model.
-
-    Returns
-    -------
-    array
-        One axis per parent, the effect last; on each axis *absent* comes before *present*.
-
-    Examples
-    --------
-    Flu causes a fever in 9 cases of 10, a cold in 4 of 10:
-
-    >>> noisy_or([0.9, 0.4])[..., 1].round(2).tolist()
-    [[0.0, 0.4], [0.9, 0.94]]
-    >>> noisy_or([0.9, 0.4], leak=0.5)[0, 0].tolist()
-    [0.5, 0.5]
-    """
-    for what, probability in [("leak", leak), *((f"cause {index}", value) for index, value in enumerate(causes))]:
-        if not 0 <= probability <= 1:
-            raise ValueError(f"the probability of {what} is {probability}; expected a number between 0 and 1")
-    effects = [np.array([[1.0, 0.0], [1 - cause, cause]]) for cause in causes]
-    return noisy_max(effects, np.array([1 - leak, leak]))
-
-
 def noisy_max(effects: Sequence[ArrayLike], leak: ArrayLike | None = None) -> Array:
     """P(Y given parents), Y being the highest of the levels that the parents, each by itself, bring about.
 
@@ -151,5 +118,4 @@ def _differences(reached: Array) -> Array:
     below = np.concatenate([np.full_like(reached[..., :1], -np.inf), reached[..., :-1]], axis=-1)
     step = np.where(np.isneginf(reached), 0.0, below - np.where(np.isneginf(reached), 0.0, reached))
     steps: Array = np.exp(reached) * (0.0 - np.expm1(np.minimum(step, 0.0)))
-    table: Array = steps / steps.sum(axis=-1, keepdims=True)
-    return table
+    return steps / steps.sum(axis=-1, keepdims=True)

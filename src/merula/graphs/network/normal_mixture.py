@@ -11,16 +11,21 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from merula.core.arrays import Array
+from merula.core.checks import checked_number
 from merula.core.logspace import log_sum_exp
 from merula.graphs.factors.frames import build_table
 from merula.graphs.factors.joint_text import LONGEST
 from merula.graphs.factors.names import chosen
-from merula.graphs.network.density_plot import curve
+from merula.show.colors import FOR
 from merula.show.html import html_table
+from merula.show.plots import draw_on, literal
 from merula.show.text import shortened, text_table
 
 LOG_2PI = float(np.log(2 * np.pi))
 BISECTIONS = 2_000  # more than there are floats between two numbers, halving what lies between
+MOST_CASES = 100  # whose own peaks are drawn finely; those of the largest weights
+STEPS = np.linspace(-6, 6, 121)  # deviations from the mean of a case at which its peak is drawn
+TAIL = 5e-4  # the probability left out on each side
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,8 +77,7 @@ class NormalMixture:
     @cached_property
     def covariances(self) -> Array:
         """The covariance matrix of each case."""
-        found: Array = self.roots @ self.roots.swapaxes(1, 2)
-        return found
+        return self.roots @ self.roots.swapaxes(1, 2)
 
     @property
     def mean(self) -> Any:
@@ -85,8 +89,7 @@ class NormalMixture:
         """The covariance matrix: what cases have on average, and how far their means lie apart."""
         apart = self.means - self.weights @ self.means
         within: Array = np.einsum("k,kij->ij", self.weights, self.covariances)
-        between: Array = np.einsum("k,ki,kj->ij", self.weights, apart, apart)
-        return within + between
+        return within + np.einsum("k,ki,kj->ij", self.weights, apart, apart)
 
     @property
     def variance(self) -> Any:
@@ -113,8 +116,7 @@ class NormalMixture:
         at = [self.variables.index(name) for name in asked]
         rows = self.roots[:, at]
         # a square root with as few columns as rows: A·Aᵀ = (Q·R)ᵀ·(Q·R) = Rᵀ·R for Aᵀ = Q·R
-        roots: Array = np.linalg.qr(rows.swapaxes(1, 2)).R
-        return NormalMixture(asked, self.weights, self.means[:, at], roots.swapaxes(1, 2))
+        return NormalMixture(asked, self.weights, self.means[:, at], np.linalg.qr(rows.swapaxes(1, 2)).R.swapaxes(1, 2))
 
     # ----------------------------------------------------------------------------------------------------------- density
 
@@ -138,8 +140,7 @@ class NormalMixture:
         errors = np.linalg.solve(roots, (apart / scales)[..., None])[..., 0]
         sizes = np.linalg.slogdet(roots).logabsdet + np.log(scales).sum(axis=1)
         logs = -0.5 * (np.minimum(np.abs(errors), 1e150) ** 2).sum(axis=-1) - sizes
-        found = log_sum_exp(logs + np.log(self.weights) - 0.5 * LOG_2PI * len(self.variables))
-        return _plain(found)
+        return _plain(log_sum_exp(logs + np.log(self.weights) - 0.5 * LOG_2PI * len(self.variables)))
 
     def pdf(self, x: Any) -> Any:
         """The density p(x), as for `log_pdf`."""
@@ -216,8 +217,7 @@ class NormalMixture:
         0   170.0
         1   170.0
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-            raise ValueError(f"n is {n!r}, expected a number of rows from 0")
+        checked_number(n, "n", "a number of rows from 0", lambda count: count >= 0, whole=True)
         rng = np.random.default_rng(random_state)
         cases = rng.choice(len(self.weights), size=n, p=self.weights / self.weights.sum())
         errors = rng.standard_normal((n, len(self.variables)))
@@ -253,8 +253,7 @@ class NormalMixture:
         apart = x[..., None] - means
         with np.errstate(divide="ignore", invalid="ignore"):
             errors = np.where(scales > 0, apart / scales, np.where(apart >= 0, np.inf, -np.inf))
-        shares: Array = ndtr(-errors if upper else errors) @ self.weights
-        return shares
+        return ndtr(-errors if upper else errors) @ self.weights
 
     # ------------------------------------------------------------------------------------------------------------- shown
 
@@ -269,7 +268,7 @@ class NormalMixture:
         'height'
         """
         self._only("plot")
-        return curve(self, ax)
+        return draw_on(ax, (5, 3), self.variables, lambda ax: _draw_curve(ax, self))
 
     def _lines(self) -> tuple[str, list[list[str]], int, str]:
         rows = [["variable", "mean", "deviation", "95 % interval"]]
@@ -308,3 +307,26 @@ def point(variables: Sequence[str], values: Sequence[float]) -> NormalMixture:
     """The distribution of numbers that are known exactly."""
     size = len(variables)
     return NormalMixture(tuple(variables), np.ones(1), np.array([values], dtype=np.float64), np.zeros((1, size, size)))
+
+
+def _draw_curve(ax: Any, mixture: NormalMixture) -> None:
+    """The density of the one variable; a line where it is known exactly."""
+    (name,) = mixture.variables
+    if mixture.deviation:
+        x = _along(mixture)
+        height = mixture.pdf(x)
+        ax.plot(x, height, color=FOR)
+        ax.fill_between(x, height, color=FOR, alpha=0.2)
+        ax.set_ylim(bottom=0)
+    else:
+        ax.axvline(mixture.mean, color=FOR)
+    ax.set(xlabel=literal(name), ylabel=literal(f"p({name})"))
+
+
+def _along(mixture: NormalMixture) -> Array:
+    """Where the curve is drawn: evenly between the outer quantiles, and closely about the mean of each heavy case."""
+    low, high = mixture.quantile(TAIL), mixture.quantile(1 - TAIL)
+    heavy = np.argsort(-mixture.weights, kind="stable")[:MOST_CASES]
+    peaks = mixture.means[heavy, 0, np.newaxis] + np.sqrt(mixture.covariances[heavy, 0, 0])[:, np.newaxis] * STEPS
+    x = np.unique(np.concatenate([np.linspace(low, high, 401), peaks.ravel()]))
+    return x[(x >= low) & (x <= high)]

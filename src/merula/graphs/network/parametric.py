@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from merula.core.arrays import Array
-from merula.core.checks import check_probabilities, one_of
+from merula.core.checks import check_probabilities, checked_number, one_of
 from merula.data.schema import Label
 from merula.graphs.factors.names import Levels, rank_of
 from merula.graphs.network.node import GaussianNode, NoisyNode
@@ -226,15 +226,11 @@ def _absent_first(name: str, levels: Sequence[Label]) -> None:
 
 
 def _number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise ValueError(f"{what} is {value!r}, expected a number")
-    return float(value)
+    return float(checked_number(value, what, "a number"))
 
 
 def _probability(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
-        raise ValueError(f"{what} is {value!r}, expected a probability from 0 to 1")
-    return float(value)
+    return float(checked_number(value, what, "a probability from 0 to 1", lambda p: 0 <= p <= 1))
 
 
 def _distribution(name: str, levels: Sequence[Label], row: Mapping[Any, Any], where: str) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 from merula.graphs.factors.errors import TooWideError
 from merula.graphs.factors.events import is_set
 from merula.graphs.factors.joint_text import shown
-from merula.graphs.network.evidence import Evidence
+from merula.graphs.network.evidence import NOTHING_KNOWN, Evidence
 from merula.graphs.network.layout import Path, Place, lay_out
 from merula.show.colors import AGAINST, FOR, PALE_AGAINST, PALE_FOR
 from merula.show.numbers import percent, short
@@ -136,7 +136,7 @@ def _draw_box(name: str, box: Box, place: Place, areas: list[Area], texts: list[
 
 def boxes_of(network: BayesianNetwork, given: Any, bars: bool | None, longest: int = LONGEST_NAME) -> dict[str, Box]:
     """What is said of each variable, names and other texts no longer than `longest`."""
-    evidence = network._read(given) if given else Evidence({}, {}, {}, {})
+    evidence = network._read(given) if given else NOTHING_KNOWN
     found = _answers(network, given, bars)
     return {
         name: Box(shortened(name, longest, middle=True), name in evidence.names, _rows(name, evidence, found, longest))
@@ -172,9 +172,7 @@ def _said(known: Any) -> str:
     """What evidence says of a variable, in short."""
     if isinstance(known, Mapping):
         return "likelihood " + " : ".join(f"{short(value, 3)}" for value in known.values())
-    if is_set(known):
-        return "in " + ", ".join(sorted(shown(level) for level in known))
-    return f"= {shown(known)}"
+    return "in " + ", ".join(sorted(shown(level) for level in known)) if is_set(known) else f"= {shown(known)}"
 
 
 def _level_rows(distribution: Any) -> tuple[Row, ...]:

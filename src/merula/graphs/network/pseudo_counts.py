@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core.checks import checked_number, one_of
 from merula.data.schema import Label
 from merula.graphs.factors.names import Levels, title
 from merula.graphs.structure.score import DEFAULT_SAMPLE_SIZE
@@ -34,7 +34,6 @@ class SamePseudoCount:
     count: float
 
     def of(self, name: str, levels: tuple[Label, ...], parents: Levels) -> Array:
-        """See `Prior`."""
         return np.full(_shape(levels, parents), self.count)
 
 
@@ -45,7 +44,6 @@ class BDeu:
     size: float
 
     def of(self, name: str, levels: tuple[Label, ...], parents: Levels) -> Array:
-        """See `Prior`."""
         shape = _shape(levels, parents)
         return np.full(shape, self.size / np.prod(shape, dtype=np.float64))
 
@@ -57,7 +55,6 @@ class PerVariable:
     stated: Mapping[str, Array]
 
     def of(self, name: str, levels: tuple[Label, ...], parents: Levels) -> Array:
-        """See `Prior`."""
         shape, stated = _shape(levels, parents), self.stated.get(name, np.zeros(()))
         try:
             return np.broadcast_to(stated, shape).copy()
@@ -75,7 +72,6 @@ class Expert:
     size: float
 
     def of(self, name: str, levels: tuple[Label, ...], parents: Levels) -> Array:
-        """See `Prior`."""
         known = {**parents, name: levels}
         believed = self.network.query(tuple(known))
         for variable, own in known.items():
@@ -126,8 +122,7 @@ def prior_from(state: Mapping[str, Any]) -> Prior:
         from merula.graphs.network.network import BayesianNetwork  # a network's prior may be a network
 
         return Expert(BayesianNetwork._of(state["expert"]), state["size"])
-    prior: Prior = PRIORS[next(iter(state))](**state)
-    return prior
+    return PRIORS[next(iter(state))](**state)
 
 
 PRIORS: dict[str, Any] = {"count": SamePseudoCount, "size": BDeu, "stated": PerVariable}
@@ -144,9 +139,7 @@ def _read_expert(pseudo_counts: Any, size: Any, expert: Any) -> Expert:
 
 
 def _size(size: Any) -> float:
-    if isinstance(size, bool) or not isinstance(size, int | float | np.number) or not 0 < size < np.inf:
-        raise ValueError(f"equivalent_sample_size is {size!r}, expected a number above 0")
-    return float(size)
+    return float(checked_number(size, "equivalent_sample_size", "a number above 0", lambda rows: 0 < rows < np.inf))
 
 
 def _checked(what: str, stated: Any) -> Array:

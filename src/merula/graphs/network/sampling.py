@@ -12,24 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core.checks import checked_number, one_of
 from merula.data.table import label_array
 from merula.graphs.factors.errors import NoSampleError
 from merula.graphs.factors.frames import build_table
 from merula.graphs.factors.probability_tables import checked_size
 from merula.graphs.factors.sampled import SampledDistribution, from_weighted_cells
-from merula.graphs.network import gibbs
-from merula.graphs.network.evidence import Evidence, check_possible
-from merula.graphs.network.forward_draws import Draws, State, draw_weighted, needed_for
+from merula.graphs.network.draws import Draws, State, draw_posterior, draw_weighted, needed_for, sweeps
+from merula.graphs.network.evidence import NOTHING_KNOWN, Evidence, check_possible
 from merula.graphs.network.node import AnyNode, GaussianNode
-from merula.graphs.network.numeric_draws import draw_posterior
 
 if TYPE_CHECKING:
     from merula.graphs.network.network import BayesianNetwork
 
 Nodes = Mapping[str, AnyNode]
 METHODS = ("exact", "likelihood-weighting", "gibbs", "forward")
-NOTHING = Evidence({}, {}, {}, {})
 CHAINS = 100  # of Gibbs sampling, side by side
 BURN_IN = 100  # sweeps whose states are not used
 STARTS = 5_000  # rows drawn by likelihood weighting, from which the chains' first states are taken
@@ -38,9 +35,7 @@ TRIES = 100  # rows that rejection draws, for each one wanted, before it gives u
 
 def checked_count(count: Any, what: str, least: int) -> int:
     """The number itself if it is one of rows."""
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
-        raise ValueError(f"{what} is {count!r}, expected a number of rows from {least}")
-    return int(count)
+    return int(checked_number(count, what, f"a number of rows from {least}", lambda n: n >= least, whole=True))
 
 
 # ------------------------------------------------------------------------------------------------------------- estimates
@@ -83,7 +78,7 @@ def _by_chains(
     chains = max(2, min(CHAINS, samples))
     levels, steps = _levels(nodes, asked), -(-samples // chains)
     counts = np.zeros((chains, int(np.prod([len(labels) for labels in levels]))))
-    states = gibbs.sweeps(nodes, evidence, _starts(nodes, evidence, chains, rng), BURN_IN, rng)
+    states = sweeps(nodes, evidence, _starts(nodes, evidence, chains, rng), BURN_IN, rng)
     for _, state in zip(range(steps), states, strict=False):
         counts[np.arange(chains), _cells(nodes, asked, state)] += 1
     shares = counts / steps
@@ -107,8 +102,7 @@ def _levels(nodes: Nodes, asked: Sequence[str]) -> list[tuple[Any, ...]]:
 
 def _cells(nodes: Nodes, asked: Sequence[str], state: State) -> NDArray[np.int64]:
     """The cell of the asked variables' table that each draw falls into."""
-    shape = tuple(len(nodes[name].levels) for name in asked)
-    return np.ravel_multi_index(tuple(state[name] for name in asked), shape)
+    return np.ravel_multi_index(tuple(state[name] for name in asked), tuple(len(nodes[name].levels) for name in asked))
 
 
 # ------------------------------------------------------------------------------------------------------------------ rows
@@ -183,7 +177,7 @@ def _resampled(nodes: Nodes, evidence: Evidence, n: int, rng: np.random.Generato
 
 def _from_chains(nodes: Nodes, evidence: Evidence, n: int, rng: np.random.Generator) -> State:
     chains = max(1, min(CHAINS, n))
-    states = gibbs.sweeps(nodes, evidence, _starts(nodes, evidence, chains, rng), BURN_IN, rng)
+    states = sweeps(nodes, evidence, _starts(nodes, evidence, chains, rng), BURN_IN, rng)
     parts = [dict(state) for _, state in zip(range(-(-n // chains)), states, strict=False)]
     return {name: np.concatenate([part[name] for part in parts] or [np.zeros(0, np.int64)])[:n] for name in nodes}
 
@@ -199,7 +193,7 @@ def _accepted(nodes: Nodes, evidence: Evidence, n: int, rng: np.random.Generator
         drawn, found = drawn + size, found + int(kept.sum())
         if found < n and drawn >= TRIES * size:
             raise NoSampleError(f"of {drawn:,} rows drawn, {found:,} agree with the evidence {evidence}, {n:,} are wanted; use method='exact' or 'likelihood-weighting'")  # fmt: skip
-    return {name: np.concatenate([part[name] for part in parts])[:n] for name in nodes} if parts else draw_weighted(nodes, NOTHING, 0, rng).state  # fmt: skip
+    return {name: np.concatenate([part[name] for part in parts])[:n] for name in nodes} if parts else draw_weighted(nodes, NOTHING_KNOWN, 0, rng).state  # fmt: skip
 
 
 DRAWERS = {"likelihood-weighting": _resampled, "gibbs": _from_chains, "forward": _accepted}
@@ -226,7 +220,7 @@ def _kept(nodes: Nodes, evidence: Evidence, n: int, rng: np.random.Generator) ->
     """Rows drawn without the evidence, and which of them agree: by a likelihood λ, with probability λ / max λ."""
     if evidence.numbers:
         raise ValueError(f"method='forward' keeps rows that equal the evidence, which no number drawn ever does; {next(iter(evidence.numbers))!r} is numeric: use method='exact' or 'likelihood-weighting'")  # fmt: skip
-    state, kept = draw_weighted(nodes, NOTHING, n, rng).state, np.ones(n, np.bool_)
+    state, kept = draw_weighted(nodes, NOTHING_KNOWN, n, rng).state, np.ones(n, np.bool_)
     for name, code in evidence.hard.items():
         kept &= state[name] == code
     for name, likelihood in evidence.soft.items():

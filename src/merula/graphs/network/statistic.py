@@ -12,10 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.arrays import Array
-from merula.data.encode import Coded, CodedColumns, Encoded, Target
+from merula.core.checks import nearest, one_of
+from merula.core.notes import warn_of
+from merula.data.encode import Coded, CodedColumns, Encoded, Target, code_columns
 from merula.data.schema import Label, Schema, sort_labels
+from merula.data.table import Table, open_table, plain_label
 from merula.engines import Source, collect
-from merula.graphs.network.tables import LARGEST
+from merula.graphs.network.building import LARGEST
 from merula.graphs.structure.graph import Graph
 from merula.graphs.structure.spanning_tree import tree_of_pairs
 from merula.stats import Families, Family, JointCounts, Moments, PairCounts, Wanted
@@ -23,6 +26,7 @@ from merula.stats.configurations import count_table, numbered
 from merula.stats.distinct_rows import labelled_codes
 
 Levels = tuple[Label, ...]
+Known = tuple[Label, ...] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +130,7 @@ class FamilyStatistic:
         left = [member for member in self.family(child) if member in names]
         complete: Array = self.counts[child].sum(axis=others).transpose([left.index(name) for name in names])
         shape, cells = self.shape(names), self.rows.cells
-        codes = [np.ascontiguousarray(cells[:, self.index[name]]) for name in names]
-        known = numbered(codes, shape, len(cells))
+        known = numbered([np.ascontiguousarray(cells[:, self.index[name]]) for name in names], shape, len(cells))
         partial = count_table(known, np.zeros(len(cells), dtype=np.int32), 1, self.rows.weight[:, 0].copy())
         return complete + partial.reshape(shape)
 
@@ -137,10 +140,8 @@ class FamilyStatistic:
         return tuple(name for name in self.discrete if not self.counts[name].any() and not met[self.index[name]])
 
     def update(self, rows: Encoded, target: Target) -> FamilyStatistic:
-        """See `Statistic.update`."""
         width = len(self.discrete)
-        cells = labelled_codes(rows, self.discrete)[1] if width else np.zeros((len(rows), 0))
-        lacking = (cells < 0).sum(axis=1)
+        lacking = ((labelled_codes(rows, self.discrete)[1] if width else np.zeros((len(rows), 0))) < 0).sum(axis=1)
         whole = rows, target
         if lacking.any():
             whole = _some(rows, target, lacking == 0)
@@ -198,7 +199,6 @@ class FamilyStatistic:
         return replace(self, graph=graph, families=found.over(levels))
 
     def state(self) -> dict[str, Any]:
-        """See `Statistic.state`."""
         return {
             "graph": {name: list(parents) for name, parents in self.graph.items()},
             "levels": {name: None if known is None else list(known) for name, known in self.levels.items()},
@@ -209,7 +209,6 @@ class FamilyStatistic:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> FamilyStatistic:
-        """See `Statistic.from_state`."""
         graph = {name: tuple(parents) for name, parents in state["graph"].items()}
         levels = {name: None if known is None else tuple(known) for name, known in state["levels"].items()}
         parts: Any = {name: kind.from_state(state[name]) for name, kind in PARTS.items()}
@@ -254,8 +253,7 @@ def count_families(
 
 def _some(rows: Encoded, target: Target, kept: NDArray[np.bool_]) -> tuple[Encoded, Target]:
     """The rows that are kept."""
-    weights = None if target.weights is None else target.weights[kept]
-    return rows.take(np.flatnonzero(kept)), Target(target.codes[kept], target.classes, weights)
+    return rows.take(np.flatnonzero(kept)), target.take(kept)
 
 
 def _count_cells(graph: Graph, levels: Mapping[str, Levels | None]) -> int:
@@ -270,3 +268,91 @@ def _count_cells(graph: Graph, levels: Mapping[str, Levels | None]) -> int:
             )
         total += cells
     return total
+
+
+def read_statistic(
+    graph: Graph,
+    stated: Mapping[str, Known],
+    believed: Mapping[str, Known],
+    data: Any,
+    weights: Any,
+    levels: Mapping[str, Any],
+    kinds: Mapping[str, str] | str | None,
+    cuts: Mapping[str, Any],
+    n_jobs: int | None,
+) -> FamilyStatistic:
+    """The statistic of a table for a network: `stated` levels stay, then come those asked for, then those an expert knows."""
+    asked = {one_of(name, graph, "a key of levels="): _labels(name, known) for name, known in levels.items()}
+    for name, known in asked.items():
+        if name in stated and stated[name] != known:
+            raise ValueError(f"levels= gives {name!r} {_kind(known)}, but the network states {_kind(stated[name])}; leave it out, or state the variable anew")  # fmt: skip
+    said = {name for name in graph if isinstance(kinds, str) or name in (kinds or {})}
+    expected = {name: known for name, known in believed.items() if known and name in graph and name not in said}
+    declared = {**expected, **stated, **asked}
+    table = open_table(data)
+    rows = code_columns(table, list(graph), declared, kinds, weights, absent=_absent(table, graph, asked), cuts=cuts)
+    warn_of(rows.notes)
+    for name, position in rows.positions.items():
+        _check_column(name, rows, position)
+    return count_families(_discrete_parents_first(graph, rows), rows, declared, n_jobs=n_jobs)
+
+
+def read_further(
+    statistic: FamilyStatistic, data: Any, weights: Any, cuts: Mapping[str, Any], n_jobs: int | None
+) -> FamilyStatistic:
+    """The statistic of further rows; what was numeric or had levels stays so, and stated levels stay as they are."""
+    declared = {name: statistic.levels[name] for name in statistic.graph if name in statistic.declared}
+    kinds = {name: "numeric" if known is None else "categorical" for name, known in statistic.levels.items()}
+    table = open_table(data)
+    hidden = [name for name in statistic.never_observed() if name in declared]
+    rows = code_columns(table, list(statistic.graph), declared, kinds, weights, absent=_absent(table, statistic.graph, hidden), cuts=cuts)  # fmt: skip
+    warn_of(rows.notes)
+    return count_families(statistic.graph, rows, declared, statistic.pairs is not None, n_jobs)
+
+
+def _labels(name: str, known: Any) -> Known:
+    if known is None:
+        return None
+    if isinstance(known, str) or not hasattr(known, "__iter__"):
+        raise ValueError(
+            f"levels= gives {name!r} {known!r}, expected a list of at least one level, or None for numeric"
+        )
+    found = tuple(plain_label(label) for label in known)
+    if not found or len(set(found)) < len(found):
+        raise ValueError(f"levels= gives {name!r} {list(found)}: name at least one level, and each once")
+    return found
+
+
+def _kind(known: Known) -> str:
+    return "numbers" if known is None else f"the levels {list(known)}"
+
+
+def _absent(table: Table, graph: Graph, allowed: Mapping[str, Any] | Sequence[str]) -> str:
+    """Whether columns may lack; only those allowed may."""
+    lacking = [name for name in graph if name not in table.names] if table.named else []
+    for name in lacking:
+        if name not in allowed:
+            raise ValueError(
+                f"column {name!r} is missing from the table, which has {', '.join(map(repr, table.names[:8]))}{', …' if len(table.names) > 8 else ''}; add it, or, if {name!r} is never observed, state its levels: levels={{{name!r}: […]}}{nearest(name, table.names)}"
+            )
+    return "missing" if lacking else "error"
+
+
+def _check_column(name: str, rows: CodedColumns, position: int) -> None:
+    """A column that holds nothing says neither levels nor numbers."""
+    known = rows.levels[position]
+    if known == () or (known is None and rows.missing(name).all()):
+        raise ValueError(f"column {name!r} holds no value; if it is never observed, state its levels: levels={{{name!r}: […]}}")  # fmt: skip
+
+
+def _discrete_parents_first(graph: Graph, rows: CodedColumns) -> Graph:
+    """The graph, the discrete parents of numeric variables first; a discrete variable cannot have numeric ones."""
+    ordered = {}
+    for name, parents in graph.items():
+        numeric = tuple(parent for parent in parents if rows.is_numeric(parent))
+        if numeric and not rows.is_numeric(name):
+            raise ValueError(
+                f"{name!r} has levels, so its parents must too; column {numeric[0]!r} is numeric: turn the arc round, discretise {numeric[0]!r}, or say kinds={{{numeric[0]!r}: 'categorical'}} if its numbers are names"
+            )
+        ordered[name] = tuple(sorted(parents, key=rows.is_numeric)) if rows.is_numeric(name) else parents
+    return ordered

@@ -17,9 +17,8 @@ from merula.graphs.structure.graph import (
     skeleton,
     topological_order,
 )
-from merula.graphs.structure.independence import IndependenceTest, independence_test
 from merula.graphs.structure.learn import METHODS, learn
-from merula.graphs.structure.pc import Discovery, pc_stable
+from merula.graphs.structure.pc import Discovery, IndependenceTest, independence_test, pc_stable
 from merula.graphs.structure.score import SCORES, Scorer, build_scorer, local_scores, score_graph
 from merula.graphs.structure.spanning_tree import chow_liu, pair_information
 

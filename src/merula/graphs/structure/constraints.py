@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.checks import one_of
+from merula.core.checks import checked_number, one_of
 from merula.data.encode.columns import CodedColumns
 from merula.graphs.structure.equivalence import Marks
-from merula.graphs.structure.gaussian_score import spread_of
+from merula.graphs.structure.family_scores import spread_of
 from merula.graphs.structure.graph import Arc, Graph, arcs_of, build_graph, find_cycle
 
 
@@ -53,8 +53,7 @@ def read_constraints(
     permitted = _permitted(rows, nevers, tier)
     idle = np.array([_is_idle(rows, index) for index in range(len(rows.names))], dtype=np.bool_)
     most = _read_max_parents(rows, max_parents, musts)
-    useful = permitted & ~idle[:, None] & ~idle[None, :]
-    return Constraints(rows.names, _as_marks(rows, musts), permitted, useful, most)
+    return Constraints(rows.names, _as_marks(rows, musts), permitted, permitted & ~idle[:, None] & ~idle[None, :], most)
 
 
 def _show(arc: Arc) -> str:
@@ -136,8 +135,7 @@ def _is_idle(rows: CodedColumns, index: int) -> bool:
 def _read_max_parents(rows: CodedColumns, most: Any, required: Iterable[Arc]) -> int:
     if most is None:
         return len(rows.names)
-    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 0:
-        raise ValueError(f"max_parents is {most!r}, expected a whole number from 0, or None for no limit")
+    checked_number(most, "max_parents", "a whole number from 0, or None for no limit", lambda n: n >= 0, whole=True)
     for child, parents in build_graph(rows.names, required).items():
         if len(parents) > most:
             raise ValueError(

@@ -218,9 +218,8 @@ def structural_hamming_distance(one: AnyGraph, other: AnyGraph, equivalence: boo
 
 def _differing_pairs(one: tuple[Collection[Arc], Iterable[Arc]], other: tuple[Collection[Arc], Iterable[Arc]]) -> int:
     """Pairs that are not joined alike: by the same arc, by an edge in both, or not at all."""
-    states = []
-    for arcs, edges in (one, other):
-        state: dict[frozenset[str], Arc | None] = {frozenset(arc): arc for arc in arcs}
-        states.append(state | {frozenset(edge): None for edge in edges})
-    pairs = states[0].keys() | states[1].keys()
-    return sum(pair not in states[0] or pair not in states[1] or states[0][pair] != states[1][pair] for pair in pairs)
+    first, second = (
+        {frozenset(arc): arc for arc in arcs} | {frozenset(edge): None for edge in edges}
+        for arcs, edges in (one, other)
+    )
+    return sum(first.get(pair, ()) != second.get(pair, ()) for pair in first.keys() | second.keys())

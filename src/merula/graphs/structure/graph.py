@@ -132,8 +132,7 @@ def markov_blanket(graph: AnyGraph, node: str) -> set[str]:
     """
     one_of(node, graph, "the node")
     children = children_of(graph)[node]
-    family = {*graph[node], *children, *(parent for child in children for parent in graph[child])}
-    return family - {node}
+    return {*graph[node], *children, *(parent for child in children for parent in graph[child])} - {node}
 
 
 def d_separated(
@@ -152,8 +151,7 @@ def d_separated(
     """
     known = _as_set(graph, given, "a node of given")
     targets = _as_set(graph, ys, "a node of ys") - known
-    starts = _as_set(graph, xs, "a node of xs") - known
-    return not (targets & _connected(graph, starts, known))
+    return targets.isdisjoint(node for node, _ in _walk(graph, _as_set(graph, xs, "a node of xs") - known, known))
 
 
 def told_by(graph: AnyGraph, targets: Iterable[str] | str, given: Iterable[str] | str) -> set[str]:
@@ -168,11 +166,6 @@ def told_by(graph: AnyGraph, targets: Iterable[str] | str, given: Iterable[str] 
     """
     known = _as_set(graph, given, "a node of given")
     return known & {node for node, _ in _walk(graph, _as_set(graph, targets, "a target") - known, known)}
-
-
-def _connected(graph: AnyGraph, starts: set[str], known: set[str]) -> set[str]:
-    """The nodes with a trail from `starts` that `known` leaves open, the starts among them."""
-    return {node for node, _ in _walk(graph, starts, known)} - known
 
 
 def _walk(graph: AnyGraph, starts: set[str], known: set[str]) -> set[tuple[str, bool]]:
@@ -216,5 +209,4 @@ def moral_graph(graph: AnyGraph) -> dict[str, set[str]]:
 
 def _as_set(graph: AnyGraph, nodes: Iterable[str] | str, what: str) -> set[str]:
     """One name or several as a set; a name that is no node is an error."""
-    found = {nodes} if isinstance(nodes, str) else set(nodes)
-    return {one_of(node, graph, what) for node in found}
+    return {one_of(node, graph, what) for node in ({nodes} if isinstance(nodes, str) else set(nodes))}

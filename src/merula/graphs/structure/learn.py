@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from merula.core.checks import one_of
+from merula.core.checks import checked_number, one_of
 from merula.data.encode.columns import CodedColumns
 from merula.graphs.structure.constraints import Constraints, read_constraints, read_start, to_graph
 from merula.graphs.structure.graph import Arc, Graph
@@ -31,8 +31,8 @@ class Method:
 
 def _hill_climb(rows: CodedColumns, rules: Constraints, options: Mapping[str, Any]) -> Graph:
     scorer = build_scorer(rows, **_some(options, "score", "equivalent_sample_size", "n_jobs"))
-    arcs = hill_climb(scorer, rules, read_start(rules, options.get("start")), options.get("progress"))
-    return to_graph(rows.names, arcs)
+    start = read_start(rules, options.get("start"))
+    return to_graph(rows.names, hill_climb(scorer, rules, start, options.get("progress")))
 
 
 def _tabu(rows: CodedColumns, rules: Constraints, options: Mapping[str, Any]) -> Graph:
@@ -64,9 +64,7 @@ def _some(options: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _whole_number(value: Any, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{what} is {value!r}, expected a whole number from 1")
-    return value
+    return checked_number(value, what, "a whole number from 1", lambda number: number >= 1, whole=True)
 
 
 def learn(

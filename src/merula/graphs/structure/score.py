@@ -10,11 +10,18 @@ from math import log, prod
 import numpy as np
 
 from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core.checks import checked_number, one_of
 from merula.data.encode import CodedColumns
-from merula.graphs.structure.candidate_parents import each_part, extension_values, family_value
-from merula.graphs.structure.configurations import FamilyCounts, configurations, count_family
-from merula.graphs.structure.gaussian_score import gaussian_log_likelihood, spread_of
+from merula.graphs.structure.family_scores import (
+    FamilyCounts,
+    configurations,
+    count_family,
+    each_part,
+    extension_values,
+    family_value,
+    gaussian_log_likelihood,
+    spread_of,
+)
 from merula.graphs.structure.graph import AnyGraph, topological_order
 from merula.stats.configurations import NO_WEIGHTS, Configurations, extended, most_cells
 
@@ -50,9 +57,9 @@ EQUIVALENT = (*PENALISED, "bdeu")  # the same for graphs with the same independe
 
 @dataclass(frozen=True, eq=False)
 class Scorer:
-    """Local scores of the columns of some rows, each counted once: ``memory[child, parents]``, columns by their places.
+    """Local scores of the columns of some rows, each counted once: ``memory[child, parents]``, columns by their positions.
 
-    ``beside[child, parents, other]`` are those on the rows that have a value in `other` too, where that makes a difference.
+    ``on_rows_with[child, parents, other]`` are those on the rows that have a value in `other` too, where that makes a difference.
     """
 
     rows: CodedColumns
@@ -60,7 +67,7 @@ class Scorer:
     sample_size: float = DEFAULT_SAMPLE_SIZE
     n_jobs: int | None = None
     memory: dict[tuple[int, frozenset[int]], float] = field(default_factory=dict)
-    beside: dict[tuple[int, frozenset[int], int], float] = field(default_factory=dict)
+    on_rows_with: dict[tuple[int, frozenset[int], int], float] = field(default_factory=dict)
 
     def local(self, child: int, parents: Collection[int]) -> float:
         """The score of one child given these parents."""
@@ -82,17 +89,16 @@ class Scorer:
 
     def loss(self, child: int, parents: Collection[int], parent: int) -> float:
         """What deleting one of its parents would add to a child's score: minus what it gains."""
-        rest = frozenset(parents) - {parent}
-        return self._without(child, rest, parent) - self.local(child, parents)
+        return self._without(child, frozenset(parents) - {parent}, parent) - self.local(child, parents)
 
     def _without(self, child: int, parents: Collection[int], other: int) -> float:
         """The score of one child given these parents, on the rows that have a value in `other` too."""
         if not self.rows.incomplete[other]:
             return self.local(child, parents)
         key = child, frozenset(parents), other
-        if key not in self.beside:
-            self.beside[key] = self._counted(child, sorted(key[1]), other)
-        return self.beside[key]
+        if key not in self.on_rows_with:
+            self.on_rows_with[key] = self._counted(child, sorted(key[1]), other)
+        return self.on_rows_with[key]
 
     def with_one_more(self, child: int, parents: Collection[int], others: Sequence[int]) -> list[float]:
         """The score of one child given these parents and each of `others` in turn; what they share is counted once."""
@@ -141,12 +147,12 @@ class Scorer:
                 without = self._finished(child, found[:, 2], found[:, 1], configured[some])
                 for other, score in zip(others[some], without.tolist(), strict=True):
                     if rows.incomplete[other]:
-                        self.beside[child, known, other] = score
+                        self.on_rows_with[child, known, other] = score
 
-    def _counted(self, child: int, parents: Sequence[int], beside: int | None = None) -> float:
+    def _counted(self, child: int, parents: Sequence[int], on_rows_with: int | None = None) -> float:
         if self.rows.levels[child] is None:
-            return self._numeric(child, parents, beside)
-        return self._from_counts(child, parents, count_family(self.rows, child, parents, beside))
+            return self._numeric(child, parents, on_rows_with)
+        return self._from_counts(child, parents, count_family(self.rows, child, parents, on_rows_with))
 
     def _from_counts(self, child: int, parents: Sequence[int], found: FamilyCounts) -> float:
         value = family_value(found.cells, found.margins, *self._pseudo_counts(child, parents))
@@ -179,12 +185,11 @@ class Scorer:
         """The number of levels of each column, at least 1, as a plain number: asked for thousands of times."""
         return [max(int(count), 1) for count in self.rows.cardinalities]
 
-    def _numeric(self, child: int, parents: Sequence[int], beside: int | None) -> float:
-        likelihood, total = gaussian_log_likelihood(self.rows, self.spreads, child, parents, beside)
+    def _numeric(self, child: int, parents: Sequence[int], on_rows_with: int | None) -> float:
+        likelihood, total = gaussian_log_likelihood(self.rows, self.spreads, child, parents, on_rows_with)
         if not total > 0:  # nothing to learn from: what the child alone would say
             likelihood, total = gaussian_log_likelihood(self.rows, self.spreads, child, ())
-        numeric = sum(self.rows.levels[parent] is None for parent in parents)
-        parameters = self._configured(parents) * (numeric + 2)
+        parameters = self._configured(parents) * (sum(self.rows.levels[parent] is None for parent in parents) + 2)
         return float(self._penalised(np.array([likelihood]), np.array([total]), np.array([parameters]))[0])
 
     def _penalised(self, likelihood: Array, complete: Array, parameters: Array) -> Array:
@@ -237,8 +242,7 @@ def build_scorer(
 def _check_sample_size(size: float, score: str) -> None:
     if score != "bdeu":
         raise ValueError(f"equivalent_sample_size= does nothing with score={score!r}; it belongs to score='bdeu'")
-    if isinstance(size, bool) or not isinstance(size, int | float) or not 0 < size < np.inf:
-        raise ValueError(f"equivalent_sample_size is {size!r}, expected a number above 0")
+    checked_number(size, "equivalent_sample_size", "a number above 0", lambda n: 0 < n < np.inf)
 
 
 def _check_countable(rows: CodedColumns, score: str) -> None:

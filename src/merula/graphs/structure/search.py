@@ -1,12 +1,13 @@
-"""Greedy search over graphs by adding, deleting and reversing arcs; with a memory of where it has been, tabu search."""
+"""Greedy search over graphs by adding, deleting and reversing arcs, and over classes of equivalent graphs; tabu search."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from heapq import merge
 from math import floor, log10
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,8 @@ from numpy.typing import NDArray
 from merula.core.arrays import Array
 from merula.core.compiled import kernel
 from merula.graphs.structure.constraints import Constraints
-from merula.graphs.structure.equivalence import Marks
-from merula.graphs.structure.equivalence_search import climb_classes
-from merula.graphs.structure.score import Scorer
+from merula.graphs.structure.equivalence import Marks, complete_marks, extend_marks
+from merula.graphs.structure.score import EQUIVALENT, Scorer
 from merula.show.progress import progress_bar
 
 ADD, DELETE, REVERSE = range(3)
@@ -24,6 +24,7 @@ DIGITS = 12  # scores are compared rounded to this many
 PLATEAU = 30  # graphs of equal score that a climb crosses in a row
 STEPS_PER_PAIR = 10  # a bound no climb comes near: with missing cells gains need not add up, so one could go in circles
 Move = tuple[int, int, int]  # parent, child, and what becomes of the arc between them
+TURNED = 3  # at most this many undirected neighbours become parents with a new arc
 
 
 @dataclass(eq=False)
@@ -48,8 +49,7 @@ class Climb:
 
 def start_climb(scorer: Scorer, rules: Constraints, arcs: Marks) -> Climb:
     """The search where it begins, every gain counted."""
-    decimals = score_decimals(scorer)
-    climb = Climb(scorer, rules, arcs.copy(), _closure(arcs), np.full(arcs.shape, -np.inf), decimals)
+    climb = Climb(scorer, rules, arcs.copy(), _closure(arcs), np.full(arcs.shape, -np.inf), score_decimals(scorer))
     for child in range(len(rules.names)):
         _count_gains(climb, child)
     return climb
@@ -90,16 +90,14 @@ def possible_gains(climb: Climb) -> Array:
     arcs, rules = climb.arcs, climb.rules
     room = arcs.sum(axis=0) < rules.max_parents
     moves = np.full((*arcs.shape, 3), -np.inf)
-    may_add = rules.useful & ~arcs & ~climb.reaches.T & room[None, :]
-    moves[..., ADD] = np.where(may_add, climb.gains, -np.inf)
+    moves[..., ADD] = np.where(rules.useful & ~arcs & ~climb.reaches.T & room[None, :], climb.gains, -np.inf)
     loose = arcs & ~rules.required
     moves[..., DELETE] = np.where(loose, climb.gains, -np.inf)
     parents, children = np.nonzero(loose & rules.useful.T & room[:, None])
     other_way = (climb.reaches[parents] & arcs.T[children]).any(axis=1)  # from the parent to the child, so no reversing
     parents, children = parents[~other_way], children[~other_way]
     moves[parents, children, REVERSE] = climb.gains[parents, children] + climb.gains[children, parents]
-    rounded: Array = moves.round(climb.decimals)
-    return rounded
+    return moves.round(climb.decimals)
 
 
 def make_move(climb: Climb, move: Move) -> None:
@@ -123,8 +121,7 @@ def make_move(climb: Climb, move: Move) -> None:
 
 def best_move(gains: Array) -> tuple[Move, float]:
     """The move that gains most; of several, the first by the names of parent and child, then add, delete, reverse."""
-    where = int(np.argmax(gains))
-    parent, child, kind = (int(index) for index in np.unravel_index(where, gains.shape))
+    parent, child, kind = (int(index) for index in np.unravel_index(int(np.argmax(gains)), gains.shape))
     return (parent, child, kind), float(gains[parent, child, kind])
 
 
@@ -188,5 +185,109 @@ def _best_new(gains: Array, keys: NDArray[np.uint64], here: int, met: Collection
 
 def _arc_keys(columns: int) -> NDArray[np.uint64]:
     """One number for each possible arc; those of a graph's arcs, xor-ed, are the graph's own (Zobrist, 1970)."""
-    draws: NDArray[Any] = np.random.default_rng(0).integers(0, 2**64, (columns, columns), dtype=np.uint64)
-    return draws
+    return np.random.default_rng(0).integers(0, 2**64, (columns, columns), dtype=np.uint64)
+
+
+class Insertion(NamedTuple):
+    """A new arc, the neighbours of its child that become parents with it, and all that are parents beside the settled ones."""
+
+    loss: float  # minus the gain, so that the best comes first; then by name
+    parent: int
+    child: int
+    turned: tuple[int, ...]
+    clique: tuple[int, ...]
+
+
+def climb_classes(scorer: Scorer, rules: Constraints, arcs: Marks, decimals: int, step: Callable[[str], None]) -> Marks:
+    """A graph from which no equivalent one gains by one arc more: the forward phase of greedy equivalence search.
+
+    Chickering (2002), "Optimal structure identification with greedy search", theorem 15 and its corollary: insert x → y
+    with neighbours T of y turned into parents, where T and the neighbours of y adjacent to x form a clique that blocks
+    every way from y to x along edges and arcs. An insertion without a graph that keeps the constraints is passed over.
+    Nothing is done where equivalent graphs may differ in score (K2, numeric columns).
+    """
+    if scorer.score not in EQUIVALENT or any(known is None for known in scorer.rows.levels):
+        return arcs
+    marks = complete_marks(arcs)
+    offers: list[list[Insertion]] = [[] for _ in rules.names]
+    stale = np.ones(len(rules.names), dtype=np.bool_)
+    while True:
+        for child in np.flatnonzero(stale).tolist():
+            offers[child] = sorted(_insertions(scorer, rules, marks, child, decimals))
+        found = _first_possible(rules, marks, offers)
+        if found is None:
+            return arcs
+        arcs = found
+        before, marks = marks, complete_marks(arcs)
+        changed = (before != marks).any(axis=0) | (before != marks).any(axis=1)
+        stale = changed | (marks & marks.T)[:, changed].any(axis=1)
+        step(f"{int(arcs.sum())} arcs")
+
+
+def _insertions(scorer: Scorer, rules: Constraints, marks: Marks, child: int, decimals: int) -> Iterator[Insertion]:
+    """The new arcs into one child that gain, with each set of neighbours that may become parents."""
+    joined = marks | marks.T
+    settled = frozenset(np.flatnonzero(marks[:, child] & ~marks[child]).tolist())
+    near = np.flatnonzero(marks[:, child] & marks[child]).tolist()
+    candidates = np.flatnonzero(rules.useful[:, child] & ~joined[child]).tolist()
+    by_clique: dict[tuple[int, ...], list[tuple[int, tuple[int, ...]]]] = {(): [(parent, ()) for parent in candidates]}
+    if near:
+        by_clique = {}
+        for parent, beside in zip(candidates, joined[np.ix_(candidates, near)].tolist(), strict=True):
+            common = tuple(node for node, adjacent in zip(near, beside, strict=True) if adjacent)
+            others = [node for node, adjacent in zip(near, beside, strict=True) if not adjacent]
+            for turned in _cliques(joined, common, others) if _is_clique(joined, common) else ():
+                by_clique.setdefault(tuple(sorted(common + turned)), []).append((parent, turned))
+    for clique, entries in by_clique.items():
+        known = settled | frozenset(clique)
+        if len(known) < rules.max_parents and rules.permitted[list(known), child].all():
+            gains = scorer.gains(child, known, [parent for parent, _ in entries])
+            for (parent, turned), exact in zip(entries, gains, strict=True):
+                gain = round(exact, decimals)
+                if gain > 0:
+                    yield Insertion(-gain, parent, child, turned, clique)
+
+
+def _is_clique(joined: Marks, nodes: tuple[int, ...]) -> bool:
+    return all(joined[one, other] for index, one in enumerate(nodes) for other in nodes[:index])
+
+
+def _cliques(joined: Marks, common: tuple[int, ...], others: list[int]) -> Iterator[tuple[int, ...]]:
+    """The sets of at most `TURNED` of the others that form a clique with those in common; the empty one first."""
+    open_sets: list[tuple[int, ...]] = [()]
+    fitting = [node for node in others if all(joined[node, known] for known in common)]
+    while open_sets:
+        known = open_sets.pop(0)
+        yield known
+        if len(known) < TURNED:
+            open_sets += [
+                (*known, node)
+                for node in fitting
+                if (not known or node > known[-1]) and all(joined[node, other] for other in known)
+            ]
+
+
+def _first_possible(rules: Constraints, marks: Marks, offers: list[list[Insertion]]) -> Marks | None:
+    """The graph after the best insertion that leads to one; None when none does."""
+    allowed = rules.permitted & ~rules.required.T
+    for offer in merge(*offers):
+        if _blocks(marks, offer.child, offer.parent, offer.clique):
+            after: NDArray[np.bool_] = marks.copy()
+            after[offer.parent, offer.child] = True
+            after[offer.child, list(offer.turned)] = False
+            if extend_marks(after, allowed) and after.sum(axis=0).max() <= rules.max_parents:
+                return after
+    return None
+
+
+def _blocks(marks: Marks, start: int, stop: int, clique: tuple[int, ...]) -> bool:
+    """True when every way from start to stop, along arcs and undirected edges, leads through the clique."""
+    met = np.zeros(len(marks), dtype=np.bool_)
+    met[[start, *clique]] = True
+    edge = marks[start] & ~met
+    while edge.any():
+        if edge[stop]:
+            return False
+        met |= edge
+        edge = marks[edge].any(axis=0) & ~met
+    return True
