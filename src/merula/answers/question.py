@@ -21,8 +21,7 @@ from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.core.logspace import log_sum_exp, to_posterior
 from merula.core.notes import warn_of
-from merula.data.encode import Encoded
-from merula.data.encode.encoded import Cells, with_cells
+from merula.data.encode import Cells, Encoded, with_cells
 from merula.data.schema import Column
 from merula.show.text import shortened, text_table
 

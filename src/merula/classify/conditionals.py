@@ -14,7 +14,7 @@ from merula.classify.single_row import interval_of, shown
 from merula.core.arrays import Array
 from merula.core.checks import one_of
 from merula.core.logspace import log_sum_exp
-from merula.data.encode.encoded import encode_cells
+from merula.data.encode import encode_cells
 from merula.data.schema import Column, Label
 from merula.data.table import as_times, plain_label
 from merula.distributions import CountDistribution, Distribution, TokenDistribution

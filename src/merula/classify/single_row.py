@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from merula.core.checks import one_of
-from merula.data.encode import Encoded, encode_rows
-from merula.data.encode.encoded import encode_cells
+from merula.data.encode import Encoded, encode_cells, encode_rows
 from merula.data.schema import Column, Label
 from merula.data.table import as_times, plain_label
 from merula.distributions.discretize import assign, interval_labels

@@ -91,10 +91,7 @@ class LevelCounts(OfColumns):
         return slots, counts
 
     def __add__(self, other: LevelCounts) -> LevelCounts:
-        merged = [
-            merged_counts(*pair) for pair in zip(self.labels, self.counts, other.labels, other.counts, strict=True)
-        ]
-        labels, counts = zip(*merged, strict=True)
+        labels, counts = zip(*map(merged_counts, self.labels, self.counts, other.labels, other.counts), strict=True)
         return LevelCounts(self.columns, labels, counts, self.missing + other.missing)
 
     def ordered(self, declared: Sequence[tuple[Label, ...] | None]) -> LevelCounts:
@@ -163,8 +160,7 @@ class TokenCounts(OfColumns):
         return self + TokenCounts(self.columns, self.binary, tuple(labels), tuple(counts), present)
 
     def __add__(self, other: TokenCounts) -> TokenCounts:
-        pairs = zip(self.labels, self.counts, other.labels, other.counts, strict=True)
-        labels, counts = zip(*(merged_counts(*pair) for pair in pairs), strict=True)
+        labels, counts = zip(*map(merged_counts, self.labels, self.counts, other.labels, other.counts), strict=True)
         return TokenCounts(self.columns, self.binary, labels, counts, self.present + other.present)
 
 

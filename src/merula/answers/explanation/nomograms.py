@@ -14,8 +14,7 @@ from merula.answers.explanation.reasons import class_index, explain, log_odds, o
 from merula.classify.base import BayesianClassifier
 from merula.classify.single_row import shown
 from merula.core.arrays import Array
-from merula.data.encode import Encoded
-from merula.data.encode.encoded import encode_cells
+from merula.data.encode import Encoded, encode_cells
 from merula.data.schema import Column, Label
 from merula.data.table import plain_label
 from merula.distributions import CountDistribution

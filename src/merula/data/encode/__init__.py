@@ -1,7 +1,18 @@
 """Table + schema → encoded rows and target. What *missing* and *unseen* mean is decided here and nowhere else."""
 
 from merula.data.encode.columns import CodedColumns, code_columns
-from merula.data.encode.encoded import WIDEST_RANGE, Coded, CodedTile, Encoded, encode, encode_rows, find_columns
+from merula.data.encode.encoded import (
+    WIDEST_RANGE,
+    Cells,
+    Coded,
+    CodedTile,
+    Encoded,
+    encode,
+    encode_cells,
+    encode_rows,
+    find_columns,
+    with_cells,
+)
 from merula.data.encode.kinds import GuessedKindWarning, infer_schema
 from merula.data.encode.levels import UnseenLevelWarning, level_positions, unseen_note
 from merula.data.encode.target import Target, checked_weights, encode_target
@@ -9,6 +20,7 @@ from merula.data.encode.tokens import Tokens
 
 __all__ = [
     "WIDEST_RANGE",
+    "Cells",
     "Coded",
     "CodedColumns",
     "CodedTile",
@@ -20,10 +32,12 @@ __all__ = [
     "checked_weights",
     "code_columns",
     "encode",
+    "encode_cells",
     "encode_rows",
     "encode_target",
     "find_columns",
     "infer_schema",
     "level_positions",
     "unseen_note",
+    "with_cells",
 ]

@@ -94,8 +94,7 @@ def _target_values(y: Any) -> NDArray[Any]:
     if values.ndim == 2 and values.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
-        message = "A column-vector y was passed when a 1d array was expected; it is read as y.ravel()"
-        warn_user(message, DataConversionWarning)
+        warn_user("A column-vector y was passed when a 1d array was expected; it is read as y.ravel()", DataConversionWarning)  # fmt: skip
         values = values.ravel()
     if values.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {values.shape} instead")

@@ -91,8 +91,7 @@ def maximise(
     best = max(climbs, key=lambda found: found.log[-1])
     if not best.converged:
         rise = best.log[-1] - best.log[-2]
-        message = f"EM stopped after {steps.max_iterations} iterations while log likelihood + log prior still rose by {rise:.3g}; raise max_iterations or tolerance"
-        warn_user(message, ConvergenceWarning)
+        warn_user(f"EM stopped after {steps.max_iterations} iterations while log likelihood + log prior still rose by {rise:.3g}; raise max_iterations or tolerance", ConvergenceWarning)  # fmt: skip
     return best
 
 

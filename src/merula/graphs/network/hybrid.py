@@ -48,13 +48,12 @@ def ask(
 
 def intervened(nodes: Mapping[str, AnyNode], evidence: Evidence) -> Mapping[str, AnyNode]:
     """The nodes after each variable that is known was set to what it is known as, whatever its parents are."""
-    levels = {name: nodes[name].levels for name in evidence.hard}
-    certain = {
-        name: Node(name, levels[name], (), np.eye(len(levels[name]))[code]) for name, code in evidence.hard.items()
-    }
-    nothing = np.zeros(0), np.zeros(())  # no slope, no variance
-    numbers = {name: GaussianNode(name, (), (), np.array(at), *nothing) for name, at in evidence.numbers.items()}
-    return {**nodes, **certain, **numbers}
+    after = dict(nodes)
+    for name, code in evidence.hard.items():
+        after[name] = Node(name, after[name].levels, (), np.eye(len(after[name].levels))[code])
+    for name, number in evidence.numbers.items():  # no parents, and this number exactly
+        after[name] = GaussianNode(name, (), (), np.array(number), np.zeros(0), np.zeros(()))
+    return after
 
 
 def evidence_pieces(nodes: Nodes, inference: Inference, evidence: Evidence, limit: float) -> tuple[float, list[Piece]]:

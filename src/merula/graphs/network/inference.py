@@ -258,8 +258,11 @@ class Inference:
         return [v for v, owner in enumerate(self.owners) if self.names[owner] in needed and v not in hard]
 
     def _likelihoods(self, evidence: Evidence) -> dict[int, Array]:
-        hard = {name: (np.arange(self.cards[self.index[name]]) == code) * 1.0 for name, code in evidence.hard.items()}
-        return {self.index[name]: likelihood for name, likelihood in (evidence.soft | hard).items()}
+        found = {self.index[name]: likelihood for name, likelihood in evidence.soft.items()}
+        for name, code in evidence.hard.items():
+            one = found[self.index[name]] = np.zeros(self.cards[self.index[name]])
+            one[code] = 1.0
+        return found
 
     def _pose(
         self,

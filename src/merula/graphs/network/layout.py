@@ -135,7 +135,7 @@ def _ordered(layers: list[list[Key]], above: Mapping[Key, Sequence[Key]]) -> lis
 
 
 def _by_barycentre(layer: list[Key], fixed: list[Key], near: Mapping[Key, Sequence[Key]]) -> list[Key]:
-    """A layer sorted by the mean place of what each key hangs on; keys that hang on nothing keep their place."""
+    """A layer sorted by the mean position of what each key hangs on; keys that hang on nothing keep their own."""
     index = {key: k for k, key in enumerate(fixed)}
     scale = len(fixed) / max(1, len(layer))
     wanted = {

@@ -14,6 +14,8 @@ from merula.graphs.structure.equivalence import Marks
 from merula.graphs.structure.family_scores import spread_of
 from merula.graphs.structure.graph import Arc, Graph, arcs_of, build_graph, find_cycle
 
+LIMIT = "a whole number from 0, or None for no limit"
+
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
@@ -135,7 +137,7 @@ def _is_idle(rows: CodedColumns, index: int) -> bool:
 def _read_max_parents(rows: CodedColumns, most: Any, required: Iterable[Arc]) -> int:
     if most is None:
         return len(rows.names)
-    checked_number(most, "max_parents", "a whole number from 0, or None for no limit", lambda n: n >= 0, whole=True)
+    checked_number(most, "max_parents", LIMIT, lambda n: n >= 0, whole=True)
     for child, parents in build_graph(rows.names, required).items():
         if len(parents) > most:
             raise ValueError(

@@ -14,7 +14,7 @@ from merula.core.checks import checked_number, one_of
 from merula.core.compiled import kernel
 from merula.core.threads import for_each_block
 from merula.data.encode import CodedColumns
-from merula.graphs.structure.constraints import Constraints
+from merula.graphs.structure.constraints import LIMIT, Constraints
 from merula.graphs.structure.equivalence import (
     Marks,
     PartialGraph,
@@ -186,10 +186,7 @@ def pc_stable(
 def _check_options(rows: CodedColumns, test: str, significance: float, max_given: int | None) -> None:
     one_of(test, TESTS, "test")
     checked_number(significance, "significance", "a number between 0 and 1, such as 0.05", lambda p: 0 < p < 1)
-    if max_given is not None:
-        checked_number(
-            max_given, "max_given", "a whole number from 0, or None for no limit", lambda n: n >= 0, whole=True
-        )
+    checked_number(0 if max_given is None else max_given, "max_given", LIMIT, lambda n: n >= 0, whole=True)
     for name in rows.names:
         if rows.is_numeric(name):
             raise ValueError(

@@ -189,7 +189,7 @@ def _arc_keys(columns: int) -> NDArray[np.uint64]:
 
 
 class Insertion(NamedTuple):
-    """A new arc, the neighbours of its child that become parents with it, and all that are parents beside the settled ones."""
+    """A new arc, the neighbours of its child that become parents with it, and all that are parents besides the directed ones."""
 
     loss: float  # minus the gain, so that the best comes first; then by name
     parent: int
@@ -227,7 +227,7 @@ def climb_classes(scorer: Scorer, rules: Constraints, arcs: Marks, decimals: int
 def _insertions(scorer: Scorer, rules: Constraints, marks: Marks, child: int, decimals: int) -> Iterator[Insertion]:
     """The new arcs into one child that gain, with each set of neighbours that may become parents."""
     joined = marks | marks.T
-    settled = frozenset(np.flatnonzero(marks[:, child] & ~marks[child]).tolist())
+    directed = frozenset(np.flatnonzero(marks[:, child] & ~marks[child]).tolist())
     near = np.flatnonzero(marks[:, child] & marks[child]).tolist()
     candidates = np.flatnonzero(rules.useful[:, child] & ~joined[child]).tolist()
     by_clique: dict[tuple[int, ...], list[tuple[int, tuple[int, ...]]]] = {(): [(parent, ()) for parent in candidates]}
@@ -239,7 +239,7 @@ def _insertions(scorer: Scorer, rules: Constraints, marks: Marks, child: int, de
             for turned in _cliques(joined, common, others) if _is_clique(joined, common) else ():
                 by_clique.setdefault(tuple(sorted(common + turned)), []).append((parent, turned))
     for clique, entries in by_clique.items():
-        known = settled | frozenset(clique)
+        known = directed | frozenset(clique)
         if len(known) < rules.max_parents and rules.permitted[list(known), child].all():
             gains = scorer.gains(child, known, [parent for parent, _ in entries])
             for (parent, turned), exact in zip(entries, gains, strict=True):

@@ -13,8 +13,7 @@ from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import FittedModel
 from merula.classify.single_row import shown
 from merula.core.arrays import Array
-from merula.data.encode import Encoded
-from merula.data.encode.encoded import with_cells
+from merula.data.encode import Encoded, with_cells
 from merula.data.schema import Label
 from merula.data.table import RowSource, plain_label
 from merula.report.findings.result import Contribution, Points, PointScale
