@@ -17,10 +17,8 @@ from merula.answers.explanation.reasons import own_classifier
 from merula.classify.base import BayesianClassifier
 from merula.classify.conditionals import atoms, quantiles
 from merula.classify.single_row import cells_of, encode_row
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, Option, one_of, warn_of
 from merula.core.logspace import log_sum_exp, to_posterior
-from merula.core.notes import warn_of
 from merula.data.encode import Cells, Encoded, with_cells
 from merula.data.schema import Column
 from merula.show.text import shortened, text_table
@@ -137,12 +135,17 @@ def next_question(
 def _askable(model: Any) -> BayesianClassifier:
     inner = own_classifier(model, "it cannot say what an unknown column may hold")
     if inner.missing != "marginalise":
-        raise ValueError(
-            "this model takes a missing cell for a level of its own (missing='level'), so it cannot tell what is not yet known; fit it with missing='marginalise'"
+        raise InputError(
+            (
+                "this model takes a missing cell for a level of its own (",
+                Option("missing", "level"),
+                "), so it cannot tell what is not yet known",
+            ),
+            remedy=("fit it with ", Option("missing", "marginalise")),
         )
     if reason := inner.fitted_.no_joint or ("its weights depend on the row" if inner.fitted_.weights_vary else ""):
-        raise ValueError(
-            f"next_question needs P(row), known and unknown cells alike, which this model does not give: {reason}"
+        raise InputError.at(
+            "next_question", f"needs P(row), known and unknown cells alike, which this model does not give: {reason}"
         )
     return inner
 
@@ -153,12 +156,12 @@ def _prices(prices: Any, names: tuple[str, ...]) -> dict[str, float]:
     if isinstance(prices, int | float | np.number):
         prices = dict.fromkeys(names, prices)
     if not isinstance(prices, Mapping | None):
-        raise ValueError(f"prices is {prices!r}, expected one price for all columns or {{column: price}}")
+        raise InputError.of("prices", prices, "one price for all columns or {column: price}")
     paid = dict(prices or {})
     for name, price in paid.items():
         one_of(name, names, "a key of prices=")
         if not isinstance(price, int | float | np.number) or not 0 <= price < np.inf:
-            raise ValueError(f"the price of {name!r} is {price!r}, expected a number from 0")
+            raise InputError.of(f"the price of {name!r}", price, "a number from 0")
     return {name: float(price) for name, price in paid.items()}
 
 
@@ -166,7 +169,9 @@ def _evidence(log_joint: Array) -> float:
     """log P(what is known)."""
     log_evidence = float(log_sum_exp(log_joint)[0])
     if log_evidence == -np.inf:
-        raise ValueError("what is known of this row is impossible under every class; smoothing > 0 avoids this")
+        raise InputError(
+            "what is known of this row is impossible under every class", remedy="smoothing > 0 avoids this"
+        )
     return log_evidence
 
 

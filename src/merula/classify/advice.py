@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
-from merula.core.notes import Note
+from merula.core import Array, InputError, Note
 from merula.data.encode import Target, encode
 from merula.data.encode.kinds import are_dates, meant_missing, others_than_numbers, shown
 from merula.data.intervals import assign
@@ -286,18 +285,20 @@ def check_target(target: Target, name: str) -> None:
     >>> check_target(encode_target(list(range(140, 200)) * 9, 540), "height")
     Traceback (most recent call last):
         ...
-    ValueError: the target 'height' holds 60 different numbers; merula tells classes apart: cut them into a few classes
+    merula.InputError: the target 'height' holds 60 different numbers; merula tells classes apart: cut them into a few classes
     """
     count, rows, labels = len(target.classes), len(target.codes), target.classes.tolist()
     if count < 2:
-        raise ValueError(f"the target {name!r} holds one class only ({labels[0]!r}); a model needs at least two")
-    if count > FEWEST_LEVELS and count > 0.5 * rows:
-        raise ValueError(
-            f"the target {name!r} has {count:,} different values in {rows:,} rows; a target names classes that many rows share"
+        raise InputError.at(
+            f"the target {name!r}", f"holds one class only ({labels[0]!r})", remedy="a model needs at least two"
         )
+    if count > FEWEST_LEVELS and count > 0.5 * rows:
+        raise InputError.at(f"the target {name!r}", f"has {count:,} different values in {rows:,} rows", remedy="a target names classes that many rows share")  # fmt: skip
     whole = all(isinstance(label, int) for label in labels)
     numbers = whole or all(isinstance(label, float) for label in labels)
     if numbers and count > (MOST_NUMBERED if whole else FEWEST_LEVELS):
-        raise ValueError(
-            f"the target {name!r} holds {count:,} different numbers; merula tells classes apart: cut them into a few classes"
+        raise InputError.at(
+            f"the target {name!r}",
+            f"holds {count:,} different numbers",
+            remedy="merula tells classes apart: cut them into a few classes",
         )

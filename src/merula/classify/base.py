@@ -16,11 +16,9 @@ from merula.classify.advice import target_notes
 from merula.classify.family_choice import best_families, score_families
 from merula.classify.fitted import CONDITIONAL, Answer, ComponentTerms, FittedModel
 from merula.classify.plan import Plan, choose_blocks, same_option
+from merula.core import Array, InputError, Note, Option, as_float, one_of, warn_of
 from merula.core.archive import write_state
-from merula.core.arrays import Array, as_float
-from merula.core.checks import one_of
 from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior
-from merula.core.notes import Note, warn_of
 from merula.core.threads import thread_count
 from merula.data.encode import Encoded, encode_rows, encode_target
 from merula.data.schema import KINDS
@@ -102,8 +100,10 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         plan = self._choose(table, y, sample_weight) if _is_auto(self.distributions) else self._inspect(table)
         collected = self._count(plan, table, y, sample_weight)
         if len(collected.classes) < 2:
-            raise ValueError(
-                f"y holds one class only ({plain_label(collected.classes[0])!r}); a classifier needs at least two classes"
+            raise InputError.at(
+                "y",
+                f"holds one class only ({plain_label(collected.classes[0])!r})",
+                remedy="a classifier needs at least two classes",
             )
         return self._hold(self._build(plan, collected))
 
@@ -134,8 +134,10 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The plan of the first batch; an error if an option that shaped it was changed since."""
         for name, value in self._fit_options.items():
             if not same_option(value, getattr(self, name)):
-                raise ValueError(
-                    f"{name} was {value!r} at the first batch and is now {getattr(self, name)!r}; fit anew to change it"
+                raise InputError.at(
+                    name,
+                    f"was {value!r} at the first batch and is now {getattr(self, name)!r}",
+                    remedy="fit anew to change it",
                 )
         return self.fitted_.plan
 
@@ -160,8 +162,14 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Plan(schema, blocks, table.named, table.library, scores)
 
     def _candidates(self) -> Mapping[str, Sequence[Any]]:
-        raise ValueError(
-            f"distributions='auto' chooses column by column, but {type(self).__name__} models columns together; use NaiveBayesClassifier"
+        raise InputError(
+            (
+                Option("distributions", "auto"),
+                f" chooses column by column, but {type(self).__name__} models columns together",
+            ),
+            where="distributions",
+            got="auto",
+            remedy="use NaiveBayesClassifier",
         )
 
     def _count(self, plan: Plan, X: Any, y: Any, sample_weight: Any) -> Collected:
@@ -169,7 +177,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         one_of(self.missing, ("marginalise", "level"), "missing")
         one_of(self.unseen, self._unseen, "unseen")
         if y is None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
+            raise InputError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
         source = Source(X, y, sample_weight, plan.named, type(self).__name__)
         collected = collect(
             source, plan.schema, [block.family.wanted(block.columns) for block in plan.blocks], self.n_jobs
@@ -214,7 +222,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The raw statistics the model was built from."""
         check_is_fitted(self, "classes_")
         if self.fitted_.collected is None:
-            raise ValueError(
+            raise InputError(
                 "this model's probabilities were stated, not counted: there is nothing to add rows to, or to merge"
             )
         return self.fitted_.collected
@@ -224,13 +232,13 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if type(other) is not type(self):
             return NotImplemented
         if _is_auto(self.distributions):
-            raise ValueError(NOT_AUTO.format("models cannot be merged"))
+            raise InputError(NOT_AUTO.format("models cannot be merged"), where="distributions", got="auto")
         mine, theirs = self._counted(), other._counted()
         if self.fitted_.is_conditional:
-            raise ValueError(f"models cannot be merged: {CONDITIONAL}; fit one on the rows of both")
+            raise InputError(f"models cannot be merged: {CONDITIONAL}", remedy="fit one on the rows of both")
         for name, value in self.get_params(deep=False).items():
             if name != "n_jobs" and not same_option(value, getattr(other, name)):
-                raise ValueError(
+                raise InputError(
                     f"models cannot be merged: {name} is {value!r} in one and {getattr(other, name)!r} in the other"
                 )
         plan, their_plan = self.fitted_.plan, other.fitted_.plan
@@ -254,8 +262,11 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         collected = self.fitted_.collected
         counts = None if collected is None else collected.class_counts.weight
         if counts is None and isinstance(class_prior, str) and class_prior != "uniform":
-            raise ValueError(
-                f"class_prior={class_prior!r} needs counts, but this model's probabilities were stated; give 'uniform' or {{class: p}}"
+            raise InputError(
+                (Option("class_prior", class_prior), " needs counts, but this model's probabilities were stated"),
+                where="class_prior",
+                got=class_prior,
+                remedy="give 'uniform' or {class: p}",
             )
         prior = class_probabilities(class_prior, self.classes_, np.empty(0) if counts is None else counts)
         model: Self = clone(self).set_params(class_prior=class_prior)
@@ -354,8 +365,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         first, *others = self.components(X)
         if others:
-            raise ValueError(
-                f"this model is a mixture of {1 + len(others)}, each with terms of its own; ask components(X)"
+            raise InputError(
+                f"this model is a mixture of {1 + len(others)}, each with terms of its own", remedy="ask components(X)"
             )
         found: dict[Any, Array] = {}
         for term in first.terms:
@@ -405,7 +416,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _refuse_without_density(self, what: str) -> None:
         """A ValueError where terms are known only up to what all classes have in common: their sum over classes says nothing."""
         if self.fitted_.no_joint:
-            raise ValueError(f"{what} needs P(row), which this model does not give: {self.fitted_.no_joint}")
+            raise InputError.at(what, f"needs P(row), which this model does not give: {self.fitted_.no_joint}")
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Σ weight · log P(class, row) over the rows."""
@@ -516,8 +527,12 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         super().set_params(**own)
         for name in set(params) - set(own):
             if name not in self.get_params():
-                raise ValueError(
-                    f"Invalid parameter {name!r} for {type(self).__name__}: distributions= holds no family object with that parameter"
+                raise InputError(
+                    (
+                        f"Invalid parameter {name!r} for {type(self).__name__}: ",
+                        Option("distributions"),
+                        " holds no family object with that parameter",
+                    )
                 )
             key, _, parameter = name.removeprefix("distributions__").rpartition("__")
             self.distributions = {

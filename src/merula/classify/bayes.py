@@ -10,7 +10,7 @@ import numpy as np
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.plan import stated_plan
-from merula.core.checks import check_probabilities, one_of
+from merula.core import InputError, check_probabilities, one_of
 from merula.data.encode import encode_target
 from merula.data.schema import sort_labels
 from merula.distributions import JointCategorical, Multinomial, MultivariateGaussian, NegativeBinomial
@@ -103,9 +103,7 @@ class BayesClassifier(BayesianClassifier):
         columns = read_columns(joint)
         probabilities = check_probabilities(columns.pop("probability"), "the joint distribution")
         if target not in columns or len(columns) < 2:
-            raise ValueError(
-                f"target is {target!r}, expected one of at least two variables of the joint: {list(columns)}"
-            )
+            raise InputError.of("target", target, f"one of at least two variables of the joint: {list(columns)}")
         truth = columns.pop(target)
         rows = np.array(list(columns.values()), dtype=object).T
         levels = {name: sort_labels(set(values)) for name, values in columns.items()}

@@ -11,8 +11,7 @@ from scipy.special import expit, rel_entr
 
 from merula.classify.fitted import CONDITIONAL
 from merula.classify.single_row import interval_of, shown
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, Option, one_of
 from merula.core.logspace import log_sum_exp
 from merula.data.encode import encode_cells
 from merula.data.schema import Column, Label
@@ -60,7 +59,7 @@ def parts_of(model: BayesianClassifier, column: Column) -> tuple[Distribution, .
     """The finest parts of the model that give the column's probability: one, but for mixtures; a ValueError if there is none."""
     parts = model.fitted_.factors_of(column.name)
     if not parts:
-        raise ValueError(f"column {column.name!r} is ignored: the model knows nothing of it")
+        raise InputError.at(f"column {column.name!r}", "is ignored: the model knows nothing of it")
     return parts
 
 
@@ -83,11 +82,9 @@ def conditional(model: BayesianClassifier, name: str, closely: int = 0) -> Condi
     column = model.schema_[one_of(name, model.schema_.names, "column")]
     parts = parts_of(model, column)
     if reason := CONDITIONAL if model.fitted_.is_conditional else "".join({part.no_density for part in parts}):
-        raise ValueError(f"column {name!r} has no distribution given a class: {reason}")
+        raise InputError.at(f"column {name!r}", f"has no distribution given a class: {reason}")
     if model.missing == "level" and any(len(part.columns) > 1 for part in parts):
-        raise ValueError(
-            f"column {name!r} is modelled together with others whose being missing speaks too (missing='level'): it has no distribution of its own"
-        )
+        raise InputError.at(f"column {name!r}", ("is modelled together with others whose being missing speaks too (", Option('missing', 'level'), "): it has no distribution of its own"))  # fmt: skip
     if isinstance(parts[0], TokenDistribution):
         return _words(model, column, parts[0])
     if column.kind == "categorical":
@@ -122,7 +119,7 @@ def _given(model: BayesianClassifier, probabilities: Array) -> dict[Label, tuple
 def _levels(model: BayesianClassifier, column: Column, levels: Sequence[Any]) -> Conditional:
     """The levels (or the intervals these values lie in) most probable in some class; how many others there are is said."""
     if not levels:
-        raise ValueError(f"column {column.name!r} was always missing: it has no levels")
+        raise InputError.at(f"column {column.name!r}", "was always missing: it has no levels")
     probabilities = np.exp(_log_given(model, column, levels))
     kept = np.sort(np.argsort(-probabilities.max(axis=1), kind="stable")[:MOST_LEVELS])
     called = shown if column.cuts is None else interval_of
@@ -140,9 +137,9 @@ def _words(model: BayesianClassifier, column: Column, part: TokenDistribution) -
     """The words whose presence tells most: frequent in one class, rare in the others."""
     (words,), (table,) = part.vocabularies, part.log_table
     if not len(words) or not table.any():
-        raise ValueError(f"column {column.name!r} holds no word that tells classes apart")
+        raise InputError.at(f"column {column.name!r}", "holds no word that tells classes apart")
     if not part.binary and table.max() > 0:
-        raise ValueError(f"column {column.name!r} is weighed by its words' complements, which are no probabilities")
+        raise InputError.at(f"column {column.name!r}", "is weighed by its words' complements, which are no probabilities")  # fmt: skip
     probabilities = expit(table) if part.binary else np.exp(table)  # that a text holds the word, or that a word is it
     telling = np.abs(rel_entr(probabilities, probabilities.mean(axis=1, keepdims=True))).max(axis=1)
     kept = np.argsort(-telling, kind="stable")[:MOST_WORDS]
@@ -161,7 +158,7 @@ def _numbers(model: BayesianClassifier, column: Column, closely: int) -> Conditi
     ends = quantiles(model, column.name, np.array([TAIL, 1 - TAIL]))
     low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
     if not high > low:
-        raise ValueError(f"column {column.name!r} never varied: it has no density")
+        raise InputError.at(f"column {column.name!r}", "never varied: it has no density")
     counted = all(isinstance(part, CountDistribution) for part in parts_of(model, column))
     values = _whole(low, high) if counted else _along(model, column.name, (low, high), closely)
     unit = column.unit if column.unit is not None and column.unit.startswith("datetime") else None

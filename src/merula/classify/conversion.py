@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.fitted import FittedModel
 from merula.classify.plan import Block, Plan
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, Option, one_of
 from merula.core.logspace import safe_log
 from merula.data.encode import encode_target
 from merula.data.schema import Column, Schema
@@ -39,11 +38,9 @@ def as_network(model: BayesianClassifier, target: str) -> BayesianNetwork:
     """The network of a fitted classifier: the class, and every column that says something of it."""
     check_is_fitted(model, "classes_")
     if target in model.schema_.names:
-        raise ValueError(f"target is {target!r}, which is a column of the model; give the class another name")
+        raise InputError.at("target", f"is {target!r}, which is a column of the model", got=target, remedy="give the class another name")  # fmt: skip
     if not model.fitted_.is_plain_sum:
-        raise ValueError(
-            "this model is a mixture or a weighted sum, which a network cannot be; only a plain sum of terms becomes one"
-        )
+        raise InputError("this model is a mixture or a weighted sum, which a network cannot be", remedy="only a plain sum of terms becomes one")  # fmt: skip
     found: dict[str, Variable] = {}
     for part in model.distributions_:
         _refuse(model, part)
@@ -61,13 +58,13 @@ def _refuse(model: BayesianClassifier, part: Distribution) -> None:
     kinds = {column.name: column.kind for column in model.schema_.columns}
     for name in part.columns:
         if type(part) not in WRITERS:
-            raise ValueError(f"column {name!r} is modelled by {type(part).__name__}, which a network does not have; fit with distributions={{{name!r}: 'gaussian'}}, or discretise the column")  # fmt: skip
+            raise InputError.at(f"column {name!r}", f"is modelled by {type(part).__name__}, which a network does not have", remedy=("fit with ", Option('distributions', 'gaussian', column=name), ", or discretise the column"))  # fmt: skip
         if kinds[name] == "datetime":
-            raise ValueError(f"column {name!r} holds times, a network's numbers have no unit; turn it into a number, or ignore it: kinds={{{name!r}: 'ignore'}}")  # fmt: skip
+            raise InputError.at(f"column {name!r}", "holds times, a network's numbers have no unit", remedy=("turn it into a number, or ignore it: ", Option('kinds', 'ignore', column=name)))  # fmt: skip
     missing = getattr(part, "log_missing", np.zeros((1, len(part.columns))))
     if missing.any():
         name = part.columns[int(missing.any(axis=0).argmax())]
-        raise ValueError(f"column {name!r} is numeric and missing='level' lets its missing cells speak, which a network cannot; fit with missing='marginalise'")  # fmt: skip
+        raise InputError.at(f"column {name!r}", ("is numeric and ", Option('missing', 'level'), " lets its missing cells speak, which a network cannot"), remedy=("fit with ", Option('missing', 'marginalise')))  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------- distributions as nodes
@@ -118,7 +115,7 @@ def _written_out(part: JointTable) -> Array:
     """P(all columns given class), an axis for the class and one for each column."""
     shape = tuple(len(levels) for levels in part.level_sets)
     if prod(shape) * len(part.log_rest) > MOST_CELLS or not all(shape):
-        raise ValueError(f"the joint table of {', '.join(map(repr, part.columns[:4]))}{' …' if len(shape) > 4 else ''} has {prod(shape):.3g} cells for each class, a network would write out all; expected from 1 to {MOST_CELLS:,}: use NaiveBayesClassifier, or fewer columns")  # fmt: skip
+        raise InputError(f"the joint table of {', '.join(map(repr, part.columns[:4]))}{' …' if len(shape) > 4 else ''} has {prod(shape):.3g} cells for each class, a network would write out all", expected=f"from 1 to {MOST_CELLS:,}: use NaiveBayesClassifier, or fewer columns")  # fmt: skip
     joint = np.repeat(np.exp(part.log_rest)[:, None], prod(shape), axis=1)
     joint[:, np.ravel_multi_index(tuple(part.cells.T.astype(np.int64)), shape)] = np.exp(part.log_cell).T
     return joint.reshape(-1, *shape)
@@ -141,12 +138,12 @@ def naive_model(network: BayesianNetwork, target: str) -> FittedModel:
     one_of(target, nodes, "target")
     root, others = nodes[target], [node for name, node in nodes.items() if name != target]
     if isinstance(root, GaussianNode):
-        raise ValueError(f"target is {target!r}, which is numeric; a class has levels")
+        raise InputError.at("target", f"is {target!r}, which is numeric", got=target, remedy="a class has levels")
     if root.parents or not others:
-        raise ValueError(f"{target!r} has {f'the parent {root.parents[0]!r}' if root.parents else 'no children'}; naive Bayes is a network whose arcs go from the class to every other variable")  # fmt: skip
+        raise InputError(f"{target!r} has {f'the parent {root.parents[0]!r}' if root.parents else 'no children'}", where=f"variable {target!r}", remedy="naive Bayes is a network whose arcs go from the class to every other variable")  # fmt: skip
     for node in others:
         if node.parents != (target,):
-            raise ValueError(f"{node.name!r} has the parents {list(node.parents)}, expected [{target!r}] alone: naive Bayes is a network whose arcs go from the class to every other variable")  # fmt: skip
+            raise InputError(f"{node.name!r} has the parents {list(node.parents)}", where=f"variable {node.name!r}", got=list(node.parents), expected=f"[{target!r}] alone: naive Bayes is a network whose arcs go from the class to every other variable")  # fmt: skip
     classes = encode_target(list(root.levels), len(root.levels)).classes
     order = [root.levels.index(label) for label in classes.tolist()]
     parts = (_categorical([n for n in others if not isinstance(n, GaussianNode)], order), _gaussian([n for n in others if isinstance(n, GaussianNode)], root.table, order))  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.plan import resolve_family
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.core.threads import thread_count
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Column, Schema

@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.plan import Plan
-from merula.core.arrays import Array
-from merula.core.errors import InputError, Option
+from merula.core import Array, InputError, Note, Option
 from merula.core.logspace import log_sum_exp, most_probable, zero_evidence_notes
-from merula.core.notes import Note
 from merula.data.encode import Encoded, UnseenLevelWarning, level_positions
 from merula.data.schema import Label, Schema
 from merula.distributions import DISTRIBUTIONS, Distribution
@@ -151,7 +149,9 @@ class FittedModel:
 
     def __post_init__(self) -> None:
         if self.weights_vary and not any(one.fallback for one in self.components):
-            raise ValueError("components have conditions, but none is the fallback for rows that meet none of them")
+            raise InputError.at(
+                "components", "have conditions, but none is the fallback for rows that meet none of them"
+            )
 
     @classmethod
     def plain_sum(
@@ -297,7 +297,7 @@ class FittedModel:
         """The columns of `n` rows drawn from the model, and the indices of their classes; parents are drawn first."""
         if self.is_conditional or self.weights_vary:
             why = "its weights depend on the row" if self.weights_vary else CONDITIONAL
-            raise ValueError(f"this model cannot be sampled: {why}")
+            raise InputError(f"this model cannot be sampled: {why}")
         if len(self.components) == 1:
             return _draw(self.components[0], n, rng)
         shares = np.exp([one.log_weight for one in self.components])
@@ -352,7 +352,9 @@ class FittedModel:
         used += [(one.condition.column,) for one in components if one.condition]
         fitting = all(one.fits(classes) for one in (*parts, *components)) and all(map(known.issuperset, used))
         if not fitting or not components or np.shape(state["log_prior"]) != (classes,):
-            raise ValueError(f"{path} does not describe a model: its parts do not fit together; save the model again")
+            raise InputError.at(
+                f"{path}", "does not describe a model: its parts do not fit together", remedy="save the model again"
+            )
         return cls(plan, state["classes"], state["log_prior"], components, _collected(state["collected"], plan))
 
 
@@ -373,7 +375,7 @@ def parents_first(parts: Iterable[Distribution]) -> list[Distribution]:
         ready = [part for part in waiting if known.issuperset(part.parents)]
         waiting = [part for part in waiting if not known.issuperset(part.parents)]
         if not ready:
-            raise ValueError(f"{waiting[0].columns} depends on {waiting[0].parents}, which nothing gives before it")
+            raise InputError(f"{waiting[0].columns} depends on {waiting[0].parents}, which nothing gives before it")
         ordered += ready
         known |= {name for part in ready for name in part.columns}
     return ordered

@@ -8,6 +8,7 @@ from typing import Any
 
 from merula.classify.fitted import FittedModel
 from merula.classify.plan import packed, unpacked
+from merula.core import InputError
 from merula.core.archive import NotAnArchiveError, read_state
 from merula.distributions import FAMILIES
 
@@ -55,8 +56,8 @@ def model_of(state: dict[str, Any], path: Any, families: Iterable[Any] = ()) -> 
     try:
         return _model(state, path, families)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise ValueError(
-            f"{path} does not describe a model this merula can read ({error!r}); save the model again"
+        raise InputError.at(
+            f"{path}", f"does not describe a model this merula can read ({error!r})", remedy="save the model again"
         ) from error
 
 
@@ -66,8 +67,11 @@ def _model(state: dict[str, Any], path: Any, families: Iterable[Any]) -> Any:
     known = FAMILIES | {family.name: family for family in families}
     kind = getattr(classifiers, str(state["model"]), None)
     if not (isinstance(kind, type) and hasattr(kind, "predict_proba")):
-        raise ValueError(
-            f"{path} holds a {state['model']!r}, which this merula does not know; update merula to open it"
+        raise InputError.at(
+            f"{path}",
+            f"holds a {state['model']!r}, which this merula does not know",
+            got=state["model"],
+            remedy="update merula to open it",
         )
     model = kind(**{name: unpacked(value, known, path) for name, value in state["params"].items()})
     return model._hold(FittedModel.from_state(state, known, path))

@@ -10,7 +10,7 @@ import numpy as np
 from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import FittedModel
 from merula.classify.plan import stated_plan
-from merula.core.checks import check_probabilities, one_of
+from merula.core import InputError, check_probabilities, one_of
 from merula.core.logspace import safe_log
 from merula.data.encode import encode_target
 from merula.distributions import (
@@ -122,7 +122,7 @@ class NaiveBayesClassifier(BayesianClassifier):
         labels = classes.tolist()
         prior = check_probabilities([class_prior[label] for label in labels], "class_prior")
         if not tables:
-            raise ValueError("tables is empty; state P(level given class) for at least one column")
+            raise InputError.at("tables", "is empty", remedy="state P(level given class) for at least one column")
         level_sets, logs = {}, []
         for name, stated in tables.items():
             table = stated.to_dict("index") if hasattr(stated, "to_dict") else stated
@@ -197,10 +197,12 @@ def _stated_table(
     """The levels of a stated column, in the order they are first named, and P(level given class), classes × levels."""
     for label in classes:
         if label not in table:
-            raise ValueError(f"tables[{name!r}] has no row for class {label!r}")
+            raise InputError.at(f"tables[{name!r}]", f"has no row for class {label!r}")
     for label in table:
         if label not in classes:
-            raise ValueError(f"tables[{name!r}] has a row for {label!r}, which class_prior does not name: {classes}")
+            raise InputError.at(
+                f"tables[{name!r}]", f"has a row for {label!r}, which class_prior does not name: {classes}"
+            )
     levels = tuple(dict.fromkeys(level for label in classes for level in table[label]))
     rows = [
         check_probabilities([table[label].get(level, 0.0) for level in levels], f"tables[{name!r}][{label!r}]")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.checks import one_of
+from merula.core import InputError, Option, one_of
 from merula.data.schema import KINDS, Column, Schema
 from merula.distributions import FAMILIES
 from merula.distributions.priors import MEstimate
@@ -48,7 +48,7 @@ class Plan:
         indices = {block.key: index for index, block in enumerate(other.blocks)}
         for block in self.blocks:
             if block.key not in indices:
-                raise ValueError(
+                raise InputError(
                     f"models cannot be merged: only one of them models {sorted(block.columns)} together, as {block.family!r}"
                 )
         return [(indices[block.key], block.columns) for block in self.blocks]
@@ -94,8 +94,10 @@ def unpacked(value: Any, families: Mapping[str, Any], path: Any) -> Any:
     if "mapping" in value:
         return {key: unpacked(item, families, path) for key, item in value["mapping"].items()}
     if value["family"] not in families:
-        raise ValueError(
-            f"{path} uses the distribution {value['family']!r}, which is not merula's own; pass its family: load(path, families=[…])"
+        raise InputError.at(
+            f"{path}",
+            f"uses the distribution {value['family']!r}, which is not merula's own",
+            remedy="pass its family: load(path, families=[…])",
         )
     return families[value["family"]](**{name: unpacked(item, families, path) for name, item in value["params"].items()})
 
@@ -110,8 +112,8 @@ def choose_blocks(schema: Schema, distributions: Any, defaults: Mapping[str, Any
     """The schema as the families read it, and the blocks: columns with equal families stand in one."""
     chosen = distributions or {}
     if not isinstance(chosen, Mapping):
-        raise ValueError(
-            f"distributions is {distributions!r}, expected 'auto' or {{column or kind: distribution}}, such as {{'numeric': 'gaussian'}}"
+        raise InputError.of(
+            "distributions", distributions, "'auto' or {column or kind: distribution}, such as {'numeric': 'gaussian'}"
         )
     for key in chosen:
         one_of(key, (*schema.names, *KINDS[:-1]), "a key of distributions=")
@@ -125,7 +127,7 @@ def choose_blocks(schema: Schema, distributions: Any, defaults: Mapping[str, Any
         columns.append(family.encodes(column))
         grouped.setdefault(family_key(family), (family, []))[1].append(column.name)
     if not grouped:
-        raise ValueError("no column is left to learn from: kinds= ignores them all")
+        raise InputError(("no column is left to learn from: ", Option("kinds"), " ignores them all"))
     return Schema(tuple(columns)), tuple(Block(family, tuple(names)) for family, names in grouped.values())
 
 
@@ -160,7 +162,8 @@ def resolve_family(option: Any) -> Any:
     if isinstance(option, str):
         return FAMILIES[one_of(option, FAMILIES, "a value of distributions=")]()
     if isinstance(option, type) or not all(hasattr(option, part) for part in ("wanted", "build", "get_params")):
-        raise ValueError(
-            f"a value of distributions= is {option!r}, expected a word ({', '.join(FAMILIES)}) or a family object such as Gaussian()"
+        raise InputError(
+            ("a value of ", Option("distributions"), f" is {option!r}"),
+            expected=f"a word ({', '.join(FAMILIES)}) or a family object such as Gaussian()",
         )
     return option

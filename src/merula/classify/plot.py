@@ -9,6 +9,7 @@ import numpy as np
 
 from merula.classify.conditionals import Conditional, class_labels, conditional
 from merula.classify.single_row import duration_unit
+from merula.core import InputError
 from merula.data.schema import Column, Label
 from merula.data.table import plain_label
 from merula.show.colors import COLORS, color_at
@@ -54,7 +55,7 @@ def _chosen(model: BayesianClassifier, classes: Sequence[Any] | None) -> tuple[d
     else:
         wanted = [plain_label(label) for label in classes]
         if not wanted or any(label not in labels for label in wanted):
-            raise ValueError(f"classes is {list(classes)!r}, expected one or more of the model's: {labels}")
+            raise InputError(f"classes is {list(classes)!r}", expected=f"one or more of the model's: {labels}")
     among = labels if len(labels) <= len(COLORS) else wanted  # a class keeps its colour, if there are enough
     colors = {label: color_at(among.index(label)) for label in wanted}
     return colors, len(labels) - len(wanted) if classes is None else 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from merula.core.checks import one_of
+from merula.core import InputError, one_of
 from merula.data.encode import Encoded, encode_cells, encode_rows
 from merula.data.schema import Column, Label
 from merula.data.table import as_times, plain_label
@@ -45,7 +45,7 @@ def encode_row(model: BayesianClassifier, row: Any) -> Encoded:
         return encode_cells(model.schema_, {name: [value] for name, value in cells.items()}, 1)
     rows = encode_rows(row, model.schema_, model.fitted_.plan.named, type(model).__name__)
     if len(rows) != 1:
-        raise ValueError(f"got a table of {len(rows)} rows, expected one row")
+        raise InputError(f"got a table of {len(rows)} rows", expected="one row")
     return rows
 
 
@@ -66,10 +66,12 @@ def _from_series(row: Any, names: tuple[str, ...]) -> Any:
 def _from_sequence(row: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """The cells of a sequence of values, or of an array with one row."""
     if isinstance(row, str | bytes) or not hasattr(row, "__len__"):
-        raise ValueError(f"the row is {row!r}, expected {{column: value}} or one value for each column: {list(names)}")
+        raise InputError(
+            f"the row is {row!r}", expected=f"{{column: value}} or one value for each column: {list(names)}"
+        )
     values = list(row[0]) if len(row) == 1 and isinstance(row[0], list | tuple | np.ndarray) else list(row)
     if len(values) != len(names):
-        raise ValueError(f"the row has {len(values)} values, expected one for each column: {list(names)}")
+        raise InputError(f"the row has {len(values)} values", expected=f"one for each column: {list(names)}")
     return dict(zip(names, values, strict=True))
 
 

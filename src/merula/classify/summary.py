@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from merula.classify.conditionals import Conditional, class_labels, conditional, family_names, parts_of
 from merula.classify.single_row import duration_unit
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.data.schema import Column, Label
 from merula.data.table import as_times
 from merula.distributions import CountDistribution, GaussianDistribution, MultivariateGaussianDistribution
@@ -124,7 +124,7 @@ def _spreads(model: BayesianClassifier, column: Column) -> tuple[str, list[Items
     """Mean ± standard deviation of normal columns and of counts; else the median, and from 16% to 84% of the mass."""
     part, *others = parts_of(model, column)
     if others:
-        raise ValueError(f"column {column.name!r} is known to several components")
+        raise InputError.at(f"column {column.name!r}", "is known to several components")
     if isinstance(part, CountDistribution):
         return "moments", _plus_minus(*part.mean_and_deviation(column.name))
     reach = part.quantiles(column.name, ONE_SIGMA, len(model.classes_))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from merula.cli import options as ask
-from merula.cli.console import Voice
+from merula.cli.console import Console
 
 
 def predict(
@@ -41,10 +41,10 @@ def predict(
     """
     from merula.cli.jobs.answering import predict_file
 
-    voice = Voice(quiet, as_json)
-    rows = predict_file(model, table, output, voice, costs, append, missing, encoding)
+    console = Console(quiet, as_json)
+    rows = predict_file(model, table, output, console, costs, append, missing, encoding)
     if output != "-":
-        voice.result(f"{rows:,} rows: {output}", {"rows": rows, "output": output})
+        console.result(f"{rows:,} rows: {output}", {"rows": rows, "output": output})
 
 
 def explain(
@@ -72,9 +72,9 @@ def explain(
     """
     from merula.cli.jobs.answering import explain_row
 
-    voice = Voice(quiet, as_json)
-    found = explain_row(model, table, row, voice, label, missing, encoding)
-    voice.result(str(found), {"row": row, **found.to_dict()} if as_json else {})
+    console = Console(quiet, as_json)
+    found = explain_row(model, table, row, console, label, missing, encoding)
+    console.result(str(found), {"row": row, **found.to_dict()} if as_json else {})
 
 
 def info(
@@ -95,4 +95,4 @@ def info(
     from merula.cli.jobs.models import open_model
 
     found = describe(open_model(model))
-    Voice(quiet, as_json).result(rendering.described(found), found)
+    Console(quiet, as_json).result(rendering.described(found), found)

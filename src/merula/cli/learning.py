@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from merula.cli import options as ask
-from merula.cli.console import Voice
+from merula.cli.console import Console
+from merula.core import InputError
 
 MODEL_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the model is written.")]
 MODELS = Annotated[
@@ -51,12 +52,12 @@ def fit(
     from merula.cli.jobs.learning import fit_file
     from merula.cli.jobs.task import Asked
 
-    voice = Voice(quiet, as_json)
+    console = Console(quiet, as_json)
     asked = Asked(table, target, kinds, ignore, weight, None, missing, encoding)
-    saved, task = fit_file(asked, model.value, output, voice, costs, like)
+    saved, task = fit_file(asked, model.value, output, console, costs, like)
     chosen = None if model is ask.ModelName.auto else model.value
     again = [] if table == "-" or like else asked.typed("evaluate", model=chosen, costs=costs)
-    voice.result(*rendering.fitted(saved, task, again))
+    console.result(*rendering.fitted(saved, task, again))
 
 
 def evaluate(
@@ -86,10 +87,10 @@ def evaluate(
     from merula.cli.jobs.evaluating import evaluate_file
     from merula.cli.jobs.task import Asked
 
-    voice = Voice(quiet, as_json)
+    console = Console(quiet, as_json)
     asked = Asked(table, target, kinds, ignore, weight, groups, missing, encoding)
-    found, _ = evaluate_file(asked, [model.value for model in models], voice, cv, repeats, costs)
-    voice.result(str(found), found.to_dict())
+    found, _ = evaluate_file(asked, [model.value for model in models], console, cv, repeats, costs)
+    console.result(str(found), found.to_dict())
 
 
 def report(
@@ -119,10 +120,10 @@ def report(
     from merula.cli.jobs.evaluating import report_file
     from merula.cli.jobs.task import Asked
 
-    voice = Voice(quiet, as_json)
+    console = Console(quiet, as_json)
     asked = Asked(table, target, kinds, ignore, weight, groups, missing, encoding)
-    report_file(asked, model.value, output, voice, cv, repeats, costs)
-    voice.result(f"report: {output}", {"report": output})
+    report_file(asked, model.value, output, console, cv, repeats, costs)
+    console.result(f"report: {output}", {"report": output})
 
 
 def merge(
@@ -149,9 +150,9 @@ def merge(
     from merula.cli.jobs.learning import merge_files
 
     if len(models) < 2:
-        raise ValueError("one model is already merged; name two or more")
+        raise InputError("one model is already merged", remedy="name two or more")
     found = describe(merge_files(models, output))
-    Voice(quiet, as_json).result(rendering.described(found), found)
+    Console(quiet, as_json).result(rendering.described(found), found)
 
 
 def demo(
@@ -182,9 +183,9 @@ def demo(
     """
     from merula.cli.jobs.demonstration import demonstrate
 
-    voice, parts = Voice(quiet, as_json), []
-    for part in demonstrate(table, target, folder, voice):
+    console, parts = Console(quiet, as_json), []
+    for part in demonstrate(table, target, folder, console):
         parts.append(part.strip())
         if not as_json:
             typer.echo(part)
-    voice.result("", {"parts": parts, "folder": folder})
+    console.result("", {"parts": parts, "folder": folder})

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from merula.cli import options as ask
-from merula.cli.console import Voice
+from merula.cli.console import Console
 
 app = typer.Typer(name="network", rich_markup_mode=None)
 
@@ -54,7 +54,7 @@ def show(
     from merula.cli.jobs.networks import outline, outline_text
 
     found = outline(network, encoding)
-    Voice(quiet, as_json).result(outline_text(found), found)
+    Console(quiet, as_json).result(outline_text(found), found)
 
 
 @app.command()
@@ -94,7 +94,7 @@ def query(
     from merula.cli.jobs.networks import ask_network
 
     text, found = ask_network(network, variables or [], given, do, encoding)
-    Voice(quiet, as_json).result(text, found)
+    Console(quiet, as_json).result(text, found)
 
 
 @app.command()
@@ -142,7 +142,7 @@ def learn(
     """
     from merula.cli.jobs.networks import learn_file, outline, outline_text
 
-    voice = Voice(quiet, as_json)
+    console = Console(quiet, as_json)
     chosen = {
         "method": method.value,
         "score": score,
@@ -150,9 +150,9 @@ def learn(
         "target": target,
         "max_parents": max_parents,
     }
-    learn_file(table, output, voice, chosen, kinds, ignore, missing, encoding)
+    learn_file(table, output, console, chosen, kinds, ignore, missing, encoding)
     found = outline(output)
-    voice.result(outline_text(found), found)
+    console.result(outline_text(found), found)
 
 
 @app.command()
@@ -176,4 +176,4 @@ def convert(
     from merula.cli.jobs.networks import convert_file
 
     count = convert_file(network, output, encoding)
-    Voice(quiet, as_json).result(f"{count} variables: {output}", {"variables": count, "output": output})
+    Console(quiet, as_json).result(f"{count} variables: {output}", {"variables": count, "output": output})

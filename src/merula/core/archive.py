@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core.atomic_file import whole_file
+from merula.core.errors import InputError
 
 FORMAT = "merula model"
 VERSION = 1
@@ -58,7 +59,7 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             if ENTRY not in archive.namelist():
-                raise ValueError(f"{path} is not a merula model: it is an archive of something else")
+                raise InputError.at(f"{path}", "is not a merula model: it is an archive of something else")
             head = json.loads(archive.read(ENTRY))
             _check_head(path, head)
             members = [
@@ -73,23 +74,29 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
         ) from None
     body = json.dumps(head["state"], ensure_ascii=False, sort_keys=True).encode()
     if _seal(head["version"], body, members) != head.get("seal"):
-        raise ValueError(
-            f"{path} was changed after it was saved: its contents do not match its seal; save the model again"
+        raise InputError.at(
+            f"{path}",
+            "was changed after it was saved: its contents do not match its seal",
+            remedy="save the model again",
         )
     try:
         arrays = [np.lib.format.read_array(io.BytesIO(data), allow_pickle=False) for _, data in members]
         state: dict[str, Any] = _from_plain(head["state"], arrays)
     except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
-        raise ValueError(f"{path} holds no data that merula can read ({error}); save the model again") from None
+        raise InputError.at(
+            f"{path}", f"holds no data that merula can read ({error})", remedy="save the model again"
+        ) from None
     return state
 
 
 def _check_head(path: Any, head: Any) -> None:
     if not isinstance(head, dict) or head.get("format") != FORMAT or "state" not in head:
-        raise ValueError(f"{path} is not a merula model: its {ENTRY} describes something else")
+        raise InputError.at(f"{path}", f"is not a merula model: its {ENTRY} describes something else")
     if not isinstance(head.get("version"), int) or head["version"] > VERSION:
-        raise ValueError(
-            f"{path} has format version {head.get('version')}, this merula reads up to {VERSION}; update merula to open it"
+        raise InputError.at(
+            f"{path}",
+            f"has format version {head.get('version')}, this merula reads up to {VERSION}",
+            remedy="update merula to open it",
         )
 
 
@@ -104,7 +111,9 @@ def _to_plain(value: Any, arrays: dict[int, tuple[int, NDArray[Any]]]) -> Any:
         value = value.item()
     if isinstance(value, dict):
         if any(isinstance(key, tuple) for key in value):
-            raise ValueError(f"a model file holds plain data only; the key {next(iter(value))!r} cannot be saved")
+            raise InputError(
+                "a model file holds plain data only", remedy=f"the key {next(iter(value))!r} cannot be saved"
+            )
         if not all(isinstance(key, str) for key in value):
             return {"pairs": [[_to_plain(key, arrays), _to_plain(item, arrays)] for key, item in value.items()]}
         return {"dict": {key: _to_plain(item, arrays) for key, item in value.items()}}
@@ -112,7 +121,7 @@ def _to_plain(value: Any, arrays: dict[int, tuple[int, NDArray[Any]]]) -> Any:
         return [_to_plain(item, arrays) for item in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise ValueError(f"a model file holds plain data only; {type(value).__name__} {value!r} cannot be saved")
+    raise InputError("a model file holds plain data only", remedy=f"{type(value).__name__} {value!r} cannot be saved")
 
 
 def _from_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from merula.core.errors import InputError
+
 BLOCK = 65_536  # rows whose statistics are added as one, whatever the number of threads
 
 
@@ -29,7 +31,7 @@ def thread_count(n_jobs: int | None) -> int:
     from joblib.parallel import get_active_backend
 
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0):
-        raise ValueError(f"n_jobs is {n_jobs!r}, expected None, a number of threads from 1, or −1 for all cores")
+        raise InputError.of("n_jobs", n_jobs, "None, a number of threads from 1, or −1 for all cores")
     if (get_active_backend()[0].nesting_level or 0) > 0:
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 
 Cuts = tuple[float, ...]
 FEWEST_DIGITS, MOST_DIGITS = 6, 17  # 17 tell any two float64 numbers apart
@@ -21,11 +21,14 @@ def occurring(values: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
     """The values that have some weight, and the weight of each class at each: what a column's table is read as."""
     met, table = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     if table.ndim != 2 or met.ndim != 1 or table.shape[1] != len(met):
-        raise ValueError(
-            f"weights has shape {table.shape}, expected (classes, {met.size}): the weight of each class at each value"
+        raise InputError.at(
+            "weights",
+            f"has shape {table.shape}",
+            got=table.shape,
+            expected=f"(classes, {met.size}): the weight of each class at each value",
         )
     if (met[1:] <= met[:-1]).any() or not np.isfinite(met).all():
-        raise ValueError("values must be finite and ascend, each standing once; give those of ValueCounts")
+        raise InputError("values must be finite and ascend, each standing once", remedy="give those of ValueCounts")
     kept = table.any(axis=0)
     return (met, table) if kept.all() else (met[kept], table[:, kept])
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from merula.core import InputError, Option
 from merula.core.plain_fields import PlainFields
 
 Label = Any
@@ -31,8 +32,11 @@ def resolve_levels(name: str, met: Iterable[Label], declared: tuple[Label, ...] 
     known = set(declared)
     for label in met:
         if label not in known:
-            raise ValueError(
-                f"column {name!r} holds {label!r}, which its levels {list(declared)} do not name; add it to its levels or correct the data"
+            raise InputError.at(
+                f"column {name!r}",
+                f"holds {label!r}, which its levels {list(declared)} do not name",
+                got=label,
+                remedy="add it to its levels or correct the data",
             )
     return declared
 
@@ -61,13 +65,12 @@ class Column(PlainFields):
         for what in ("name", "kind", "cuts", "unit", "declared"):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
-                raise ValueError(
-                    f"column {self.name!r} cannot be merged: its {what} is {mine!r} in one model and {theirs!r} in the other"
+                raise InputError.at(
+                    f"column {self.name!r}",
+                    f"cannot be merged: its {what} is {mine!r} in one model and {theirs!r} in the other",
                 )
         if self.declared and self.levels != other.levels:
-            raise ValueError(
-                f"column {self.name!r} cannot be merged: levels= declares {self.levels} in one model and {other.levels} in the other"
-            )
+            raise InputError.at(f"column {self.name!r}", ("cannot be merged: ", Option('levels'), f" declares {self.levels} in one model and {other.levels} in the other"))  # fmt: skip
         if self.declared or self.levels is None or other.levels is None:
             return self if self.levels is not None else replace(self, levels=other.levels)
         return replace(self, levels=sort_labels(set(self.levels) | set(other.levels)))
@@ -116,7 +119,7 @@ class Schema:
         """Columns matched by name, levels united; an error where the two cannot be one."""
         if set(self.names) != set(other.names):
             different = sorted(set(self.names) ^ set(other.names))
-            raise ValueError(f"cannot be merged: only one of the two models has column {different[0]!r}")
+            raise InputError(f"cannot be merged: only one of the two models has column {different[0]!r}")
         return Schema(tuple(column + other[column.name] for column in self.columns))
 
     def state(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError, Option
 from merula.core.compiled import kernel
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -72,9 +72,19 @@ class KernelSums:
     def build(cls, points: Array, weights: Array | None, bandwidth: float, kernel: str = "gaussian") -> Self:
         """The sums over these points, in any order and repeated or not; a weight of 2 is the point twice."""
         if kernel not in KERNELS:
-            raise ValueError(f"kernel={kernel!r} is not known; choose one of {', '.join(map(repr, KERNELS))}")
+            raise InputError(
+                (Option("kernel", kernel), " is not known"),
+                where="kernel",
+                got=kernel,
+                remedy=f"choose one of {', '.join(map(repr, KERNELS))}",
+            )
         if not 0 < bandwidth < np.inf:
-            raise ValueError(f"bandwidth={bandwidth!r} is not a positive number; a constant column has no density")
+            raise InputError(
+                (Option("bandwidth", bandwidth), " is not a positive number"),
+                where="bandwidth",
+                got=bandwidth,
+                remedy="a constant column has no density",
+            )
         return cls(*distinct(points, weights), float(bandwidth), kernel)
 
     def log_density(self, queries: Array) -> Array:
@@ -117,7 +127,7 @@ def distinct(points: Array, weights: Array | None) -> tuple[Array, Array]:
         order = order[weights[order] != 0]
         points, weights = points[order], weights[order]
     if not len(points) or not np.isfinite(points[[0, -1]]).all() or not 0 < weights.min() <= weights.max() < np.inf:
-        raise ValueError("a density needs finite points and finite weights, none of them negative, some positive")
+        raise InputError("a density needs finite points and finite weights, none of them negative, some positive")
     first = np.flatnonzero(np.append(True, points[1:] != points[:-1]))
     if len(first) == len(points):
         return points, weights

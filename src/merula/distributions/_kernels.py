@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.core.compiled import kernel, prefetch
 from merula.distributions._vectors import PANEL, add_rows, squared_norms
 

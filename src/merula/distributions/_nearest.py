@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.core.compiled import kernel
 
 Rough = NDArray[np.float32]

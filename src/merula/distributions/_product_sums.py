@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.core.compiled import kernel
 from merula.distributions._kernel_sums import ordered
 

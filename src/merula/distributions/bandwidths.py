@@ -13,7 +13,7 @@ import numpy as np
 from scipy.fft import dct
 from scipy.optimize import brentq, minimize_scalar
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.distributions._kernel_sums import NEGLIGIBLE, KernelSums, distinct, excess, ordered
 
 GRID = 1_024  # points on which the improved Sheather–Jones rule bins the sample

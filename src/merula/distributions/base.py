@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError, Option
 from merula.core.plain_fields import PlainFields
 from merula.core.threads import BLOCK
 from merula.data.encode import Encoded
@@ -109,7 +109,7 @@ class Distribution(PlainFields):
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """One value of each column for each row, given the rows' classes."""
-        raise ValueError(f"{type(self).__name__} cannot be sampled: it does not define sample")
+        raise InputError.at(f"{type(self).__name__}", "cannot be sampled: it does not define sample")
 
     def sample_given(
         self, classes: NDArray[np.int64], parents: Mapping[str, NDArray[Any]], rng: np.random.Generator
@@ -269,7 +269,7 @@ class BaseFamily(Family):
     >>> Exponential().encodes(mr.Column("colour", "categorical"))
     Traceback (most recent call last):
         ...
-    ValueError: column 'colour' is categorical, but the exponential distribution is for numeric or datetime columns; change kinds= or distributions=
+    merula.InputError: column 'colour' is categorical, but the exponential distribution is for numeric or datetime columns; change kinds= or distributions=
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("numeric", "datetime")
@@ -277,8 +277,11 @@ class BaseFamily(Family):
 
     def encodes(self, column: Column) -> Column:
         if column.kind not in self.kinds:
-            raise ValueError(
-                f"column {column.name!r} is {column.kind}, but the {self.name} distribution is for {' or '.join(self.kinds)} columns; change kinds= or distributions="
+            raise InputError.at(
+                f"column {column.name!r}",
+                f"is {column.kind}, but the {self.name} distribution is for {' or '.join(self.kinds)} columns",
+                got=column.kind,
+                remedy=("change ", Option("kinds"), " or ", Option("distributions")),
             )
         return column
 

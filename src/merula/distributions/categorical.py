@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.core.logspace import safe_log
 from merula.data.encode import Encoded
 from merula.data.schema import Column, Label
@@ -155,7 +155,10 @@ class Bernoulli(Categorical):
         # the column with its two levels declared
         super().encodes(column)
         if column.levels is not None and len(column.levels) != 2:
-            raise ValueError(
-                f"column {column.name!r} has levels {list(column.levels)}; the bernoulli distribution needs exactly two"
+            raise InputError.at(
+                f"column {column.name!r}",
+                f"has levels {list(column.levels)}",
+                got=list(column.levels),
+                remedy="the bernoulli distribution needs exactly two",
             )
         return replace(column, kind="categorical", levels=column.levels or (0, 1), declared=True)

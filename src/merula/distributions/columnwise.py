@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.data.encode import Encoded
 from merula.distributions.base import BaseFamily, IndependentColumns, Setting, all_shaped, missing_terms
 from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
@@ -51,8 +51,10 @@ class ColumnwiseDistribution(IndependentColumns):
     def check_column(self, j: int, x: Array) -> None:
         """A ValueError naming column j if it holds a value that cannot be."""
         if np.isinf(x).any():
-            raise ValueError(
-                f"column {self.columns[j]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
+            raise InputError.at(
+                f"column {self.columns[j]!r}",
+                "contains infinity",
+                remedy="replace it by a number, or by NaN if it is unknown",
             )
 
     def near(self, j: int, x: Array) -> Array:
@@ -149,7 +151,10 @@ def even_smoothing(own: Any, setting: Setting, columns: Sequence[str]) -> Smooth
         shared = setting.smoothing
         return MEstimate(shared.m) if isinstance(shared, MEstimate) else shared
     if isinstance(own, MEstimate) and own.p is not None:
-        raise ValueError(
-            f"smoothing is {own!r} for {', '.join(map(repr, columns))}: numbers have no levels for p; give MEstimate(m)"
+        raise InputError.at(
+            "smoothing",
+            f"is {own!r} for {', '.join(map(repr, columns))}: numbers have no levels for p",
+            got=own,
+            remedy="give MEstimate(m)",
         )
     return checked_smoothing(own, columns)

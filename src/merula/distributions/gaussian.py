@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, one_of
 from merula.data.encode import Encoded
 from merula.distributions._kernels import add_gaussians
 from merula.distributions.base import BaseFamily, Distribution, IndependentColumns, Setting, all_shaped, missing_terms
@@ -64,8 +63,10 @@ class GaussianDistribution(IndependentColumns):
         scale, constant, present, lowest, highest = self._constants
         infinite = add_gaussians(x, self.mean, scale, constant, present, self.log_missing, lowest, highest, out)
         if infinite >= 0:
-            raise ValueError(
-                f"column {self.columns[infinite]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
+            raise InputError.at(
+                f"column {self.columns[infinite]!r}",
+                "contains infinity",
+                remedy="replace it by a number, or by NaN if it is unknown",
             )
 
     @property

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, Option, one_of
 from merula.core.logspace import safe_log
 from merula.data.intervals import Cuts
 from merula.data.schema import Column
@@ -283,7 +282,12 @@ class Histogram(ValueFamily):
     def check(self) -> None:
         one_of(self.method, ("width", "quantile"), "method")
         if self.bins == "mdl" and self.method != "width":
-            raise ValueError(f"bins='mdl' finds its own cuts; leave out method={self.method!r}, or say how many bins")
+            raise InputError(
+                (Option("bins", "mdl"), " finds its own cuts"),
+                where="bins",
+                got="mdl",
+                remedy=("leave out ", Option("method", self.method), ", or say how many bins"),
+            )
         if isinstance(self.bins, str):
             one_of(self.bins, ("auto", "mdl"), "bins")
         else:
@@ -354,7 +358,16 @@ class Discretized(ValueFamily):
         if self.cuts is not None:
             checked_cuts(self.cuts)
             if (self.method, self.bins) != ("mdl", None):
-                raise ValueError(f"cuts are stated, {self.cuts!r}: leave out method= and bins=, which find cuts")
+                raise InputError.at(
+                    "cuts",
+                    (
+                        f"are stated, {self.cuts!r}: leave out ",
+                        Option("method"),
+                        " and ",
+                        Option("bins"),
+                        ", which find cuts",
+                    ),
+                )
 
     def encodes(self, column: Column) -> Column:
         # stated cuts are part of what the column is
@@ -393,5 +406,5 @@ def checked_cuts(cuts: Any) -> Cuts:
         or not np.isfinite(indices).all()
         or (np.diff(indices) <= 0).any()
     ):
-        raise ValueError(f"cuts is {cuts!r}, expected numbers that ascend, such as (18, 65)")
+        raise InputError.of("cuts", cuts, "numbers that ascend, such as (18, 65)")
     return tuple(indices.astype(np.float64).tolist())

@@ -32,9 +32,8 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.exceptions import ConvergenceWarning
 
-from merula.core.arrays import Array, as_float
+from merula.core import Array, as_float, warn_user
 from merula.core.logspace import safe_log
-from merula.core.notes import warn_user
 from merula.stats.distinct_rows import MISSING, distinct_rows, sum_rows
 
 WIDEST_REACH = 1_000_000  # cells listed for the sake of incomplete rows, at most

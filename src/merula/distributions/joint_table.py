@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.core.logspace import safe_log
 from merula.data.encode import Encoded
 from merula.data.schema import Label
@@ -210,5 +210,5 @@ def _log_pseudo_count(smoothing: Smoothing, size: int) -> float:
     if not isinstance(smoothing, MEstimate):
         return float(safe_log(smoothing))
     if smoothing.p is not None:
-        raise ValueError("a joint table takes MEstimate(m) without p: its prior belief is the same in every cell")
+        raise InputError("a joint table takes MEstimate(m) without p: its prior belief is the same in every cell")
     return float(safe_log(smoothing.m)) - log(size)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, one_of
 from merula.distributions._kernel_sums import KERNELS, KernelSums
 from merula.distributions.bandwidths import BANDWIDTHS
 from merula.distributions.base import Distribution, Setting, all_paired, all_shaped
@@ -125,8 +124,8 @@ class Kernel(ValueFamily):
         if isinstance(self.bandwidth, str):
             one_of(self.bandwidth, BANDWIDTHS, "bandwidth")
         elif not is_positive(self.bandwidth):
-            raise ValueError(
-                f"bandwidth is {self.bandwidth!r}, expected a number above 0 or one of {', '.join(map(repr, BANDWIDTHS))}"
+            raise InputError.of(
+                "bandwidth", self.bandwidth, f"a number above 0 or one of {', '.join(map(repr, BANDWIDTHS))}"
             )
 
     def build(self, statistic: ValueCounts, setting: Setting) -> KernelDistribution:

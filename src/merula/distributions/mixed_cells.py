@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.data.encode import Encoded
 from merula.data.schema import Label
 from merula.distributions.base import Distribution, all_shaped
@@ -46,9 +46,7 @@ def read_cells(
     if numbers:
         cells[:, numbers] = rows.values([columns[j] for j in numbers])
         for j in np.flatnonzero(np.isinf(cells[:, numbers]).any(axis=0)).tolist():
-            raise ValueError(
-                f"column {columns[numbers[j]]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
-            )
+            raise InputError.at(f"column {columns[numbers[j]]!r}", "contains infinity", remedy="replace it by a number, or by NaN if it is unknown")  # fmt: skip
     if words:
         levels = rows.remember(("levels of", tuple(columns)), lambda: tuple(level_sets[j] or () for j in words))
         indices = level_cells(rows, tuple(columns[j] for j in words), levels)

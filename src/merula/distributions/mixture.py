@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.core.compiled import kernel
 from merula.core.logspace import log_sum_exp, safe_log
 from merula.distributions.base import Distribution, Setting, all_shaped
@@ -392,9 +392,9 @@ class GaussianMixture(ValueFamily):
 
     def check(self) -> None:
         if self.components != "bic" and not _is_number_of_components(self.components):
-            raise ValueError(f"components is {self.components!r}, expected 'bic' or a whole number from 1")
+            raise InputError.of("components", self.components, "'bic' or a whole number from 1")
         if not _is_number_of_components(self.max_components):
-            raise ValueError(f"max_components is {self.max_components!r}, expected a whole number from 1")
+            raise InputError.of("max_components", self.max_components, "a whole number from 1")
 
     def build(self, statistic: ValueCounts, setting: Setting) -> MixtureDistribution:
         self.check()

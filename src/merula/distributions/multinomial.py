@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, one_of
 from merula.core.logspace import safe_log
 from merula.data.encode import Encoded, Tokens
 from merula.data.encode.tokens import NO_COUNT
@@ -73,15 +72,16 @@ class TokenDistribution(IndependentColumns):
                 out,
             )
             if not fine:
-                raise ValueError(NO_COUNT)
+                raise InputError(NO_COUNT)
 
     def _known(self, tokens: Tokens, j: int) -> NDArray[np.int64]:
         """Where each word of these rows stands in the vocabulary, −1 if nowhere; empty if they stand as they are."""
         known = self.vocabularies[j]
         if isinstance(tokens.labels, range):
             if len(tokens.labels) != len(known):
-                raise ValueError(
-                    f"X has {len(tokens.labels)} features, but this model is expecting {len(known)} features as input"
+                raise InputError.at(
+                    "X",
+                    f"has {len(tokens.labels)} features, but this model is expecting {len(known)} features as input",
                 )
             return np.zeros(0, dtype=np.int64)
         where = self._indices[j]
@@ -161,7 +161,7 @@ def _pseudo_count(smoothing: Smoothing, words: int) -> float:
     if not isinstance(smoothing, MEstimate):
         return float(smoothing)
     if smoothing.p is not None:
-        raise ValueError("text takes MEstimate(m) without p: its prior belief is the same for every word")
+        raise InputError.at("text", "takes MEstimate(m) without p: its prior belief is the same for every word")
     return float(smoothing.m) / words
 
 
@@ -178,8 +178,8 @@ def _complement(counts: Array, pseudo: float) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         share = others / others.sum(axis=1, keepdims=True)
     if not (share > 0).all():
-        raise ValueError(
-            "a word occurs in one class only, which the complement variant cannot weigh; use smoothing > 0"
+        raise InputError(
+            "a word occurs in one class only, which the complement variant cannot weigh", remedy="use smoothing > 0"
         )
     return -np.log(share)
 
@@ -190,7 +190,8 @@ def _bernoulli(counts: Array, texts: Array, pseudo: float) -> tuple[Array, Array
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(total > 0, (counts + pseudo) / total, counts.sum(axis=0) / texts.sum())
     if ((share <= 0) | (share >= 1)).any():
-        raise ValueError(
-            "a word occurs in all or none of a class's texts, which the Bernoulli variant cannot weigh; use smoothing > 0"
+        raise InputError(
+            "a word occurs in all or none of a class's texts, which the Bernoulli variant cannot weigh",
+            remedy="use smoothing > 0",
         )
     return np.log(share) - np.log1p(-share), np.log1p(-share).sum(axis=1)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, Option, one_of
 from merula.data.encode import Encoded
 from merula.data.schema import Label
 from merula.distributions._kernels import add_normals, complete
@@ -88,8 +87,9 @@ class MultivariateGaussianDistribution(AddedDistribution):
             return
         infinite = np.isinf(x[rest]).any(axis=0)
         if infinite.any():
-            raise ValueError(
-                f"column {self.columns[int(infinite.argmax())]!r} contains infinity; replace it by a number, or by NaN if it is unknown"
+            raise InputError(
+                f"column {self.columns[int(infinite.argmax())]!r} contains infinity",
+                remedy="replace it by a number, or by NaN if it is unknown",
             )
         out[rest] += self._with_care(x[rest])
 
@@ -195,9 +195,7 @@ class MultivariateGaussian(BaseFamily):
         if isinstance(self.shrinkage, str):
             one_of(self.shrinkage, ("auto",), "shrinkage")
         elif not isinstance(self.shrinkage, int | float | np.number) or not 0 <= self.shrinkage <= 1:
-            raise ValueError(
-                f"shrinkage is {self.shrinkage!r}, expected 'auto' or a number from 0 (none) to 1 (no correlation)"
-            )
+            raise InputError.of("shrinkage", self.shrinkage, "'auto' or a number from 0 (none) to 1 (no correlation)")
 
     def build(self, statistic: Any, setting: Setting) -> Distribution:
         self.check()
@@ -293,7 +291,8 @@ def _refuse_singular(
         weight = np.abs(np.linalg.eigh(correlation(covariance))[1][:, 0])
         bound = [names[index] for index in np.argsort(-weight)[:5] if weight[index] > 0.1 * weight.max()]
     columns = ", ".join(map(repr, bound))
-    raise ValueError(
-        f"{whose} has a singular covariance in column(s) {columns}: too few rows, or columns that determine each other; "
-        f"set shrinkage='auto' (or a number above 0), or leave a column out"
+    raise InputError.at(
+        whose,
+        f"has a singular covariance in column(s) {columns}: too few rows, or columns that determine each other",
+        remedy=("set ", Option("shrinkage", "auto"), " (or a number above 0), or leave a column out"),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.core.threads import for_each_block
 from merula.distributions.base import Setting
 from merula.distributions.neighbor_table import AT_ONCE, NeighborTable

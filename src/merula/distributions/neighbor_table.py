@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.distributions._nearest import PANEL, ROUNDING, Asked, Kept, Store, search, share_out
 
 AT_ONCE = 256  # queries that a panel of rows is read for once

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, Option, one_of
 from merula.core.logspace import safe_log
 from merula.data.encode import Encoded
 from merula.data.schema import Column
@@ -107,8 +106,9 @@ class NeighborDistribution(KeptRowsDistribution):
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """A ValueError: neighbours tell classes apart, they do not make rows."""
-        raise ValueError(
-            "rows cannot be sampled from their neighbours: shares among kept rows tell classes apart but are no distribution of rows; sample from NaiveBayesClassifier or BayesClassifier"
+        raise InputError(
+            "rows cannot be sampled from their neighbours: shares among kept rows tell classes apart but are no distribution of rows",
+            remedy="sample from NaiveBayesClassifier or BayesClassifier",
         )
 
 
@@ -147,29 +147,34 @@ class NearestNeighbors(BaseFamily):
         one_of(self.scale, SCALES, "scale")
         whole = isinstance(self.neighbors, int | np.integer) and not isinstance(self.neighbors, bool)
         if self.neighbors != "auto" and not (whole and self.neighbors >= 1):
-            raise ValueError(f"neighbors is {self.neighbors!r}, expected 'auto' or a whole number from 1")
+            raise InputError.of("neighbors", self.neighbors, "'auto' or a whole number from 1")
 
     def _refuse(self, setting: Setting) -> None:
         """A ValueError where the classifier asks for what distances over shared columns cannot give."""
         if setting.missing == "level":
-            raise ValueError(
-                "missing='level' makes a gap a level, but neighbours are measured over the columns that both rows know; use missing='marginalise'"
-            )
+            raise InputError((Option('missing', 'level'), " makes a gap a level, but neighbours are measured over the columns that both rows know"), where='missing', got='level', remedy=("use ", Option('missing', 'marginalise')))  # fmt: skip
         words = [column.name for column in setting.columns if column.kind == "categorical"]
         if setting.unseen == "smooth" and words:
-            raise ValueError(
-                f"unseen='smooth' smooths the probability of a new level of column {words[0]!r}, but distances have none; use unseen='missing' or 'error'"
+            raise InputError(
+                (
+                    Option("unseen", "smooth"),
+                    f" smooths the probability of a new level of column {words[0]!r}, but distances have none",
+                ),
+                where="unseen",
+                got="smooth",
+                remedy=("use ", Option("unseen", ("missing", "error"))),
             )
 
     def encodes(self, column: Column) -> Column:
         if column.kind not in self.kinds:
-            raise ValueError(
-                f"column {column.name!r} is {column.kind}, and neighbours are told by numbers, times and words alone; say kinds={{{column.name!r}: 'categorical'}} or 'ignore'"
+            raise InputError.at(
+                f"column {column.name!r}",
+                f"is {column.kind}, and neighbours are told by numbers, times and words alone",
+                got=column.kind,
+                remedy=("say ", Option("kinds", ("categorical", "ignore"), column=column.name)),
             )
         if column.kind == "categorical" and self.scale == "none":
-            raise ValueError(
-                f"column {column.name!r} is categorical, but scale='none' measures numbers as they are; use scale='range', or kinds={{{column.name!r}: 'ignore'}}"
-            )
+            raise InputError.at(f"column {column.name!r}", ("is categorical, but ", Option('scale', 'none'), " measures numbers as they are"), remedy=("use ", Option('scale', 'range'), ", or ", Option('kinds', 'ignore', column=column.name)))  # fmt: skip
         return column
 
     def build(self, statistic: Rows, setting: Setting) -> NeighborDistribution:

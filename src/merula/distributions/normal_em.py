@@ -34,8 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from merula.core.arrays import Array
-from merula.core.notes import warn_user
+from merula.core import Array, warn_user
 from merula.distributions._kernels import complete
 from merula.stats import Moments, PatternMoments
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import betainc, digamma, gammaincc, gammaln
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.core.logspace import safe_log
 from merula.distributions.base import Distribution, Setting, all_shaped
 from merula.distributions.columnwise import (
@@ -78,8 +78,10 @@ class CountDistribution(ColumnwiseDistribution):
         # the counts up to where no class has more than 1e-12 of its mass left
         last = int(self.quantiles(column, np.array([1 - 1e-12]), classes).max())
         if last > MOST_ATOMS:
-            raise ValueError(
-                f"column {column!r} has counts up to {last:,}: too many to ask about one by one; rescale it"
+            raise InputError.at(
+                f"column {column!r}",
+                f"has counts up to {last:,}: too many to ask about one by one",
+                remedy="rescale it",
             )
         return np.arange(last + 1.0)
 
@@ -121,8 +123,12 @@ def refuse_fractions(x: Array, column: str) -> None:
     """A ValueError naming the column and the first value that is not a whole number from 0."""
     wrong = (x < 0) | (x != np.floor(x))
     if wrong.any():
-        raise ValueError(
-            f"column {column!r} holds {x[wrong][0]:.17g}, expected whole numbers from 0; correct it, or give the column another distribution"
+        raise InputError.at(
+            f"column {column!r}",
+            f"holds {x[wrong][0]:.17g}",
+            got=x[wrong][0],
+            expected="whole numbers from 0",
+            remedy="correct it, or give the column another distribution",
         )
 
 
@@ -267,7 +273,7 @@ class CountFamily(ValueFamily):
 
     def check(self) -> None:
         if not isinstance(self.zero_inflated, bool | np.bool_):
-            raise ValueError(f"zero_inflated is {self.zero_inflated!r}, expected True or False")
+            raise InputError.of("zero_inflated", self.zero_inflated, "True or False")
 
     def build(self, statistic: ValueCounts, setting: Setting) -> CountDistribution:
         self.check()
@@ -294,8 +300,11 @@ def _with_imaginary_rows(counts: Array, rows: float) -> Array:
 
 def _refuse_huge(values: Array, column: str) -> None:
     if len(values) and values[-1] > LARGEST:
-        raise ValueError(
-            f"column {column!r} holds {values[-1]:.6g}, too large for a count (neighbouring whole numbers are the same float from 2⁵³ on); give it another distribution"
+        raise InputError.at(
+            f"column {column!r}",
+            f"holds {values[-1]:.6g}, too large for a count (neighbouring whole numbers are the same float from 2⁵³ on)",
+            got=values[-1],
+            remedy="give it another distribution",
         )
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
-from merula.core.checks import check_probabilities, one_of
+from merula.core import Array, InputError, check_probabilities, one_of
 from merula.data.schema import Label
 
 
@@ -39,7 +38,7 @@ class MEstimate:
 
     def __post_init__(self) -> None:
         if not isinstance(self.m, int | float | np.number) or not np.isfinite(self.m) or self.m < 0:
-            raise ValueError(f"MEstimate's m is {self.m!r}, expected a number of imaginary rows from 0")
+            raise InputError.of("MEstimate's m", self.m, "a number of imaginary rows from 0")
 
 
 Smoothing = float | MEstimate
@@ -55,9 +54,7 @@ def checked_smoothing(smoothing: Any, columns: Sequence[str]) -> Smoothing:
     is_number = isinstance(smoothing, int | float | np.number) and not isinstance(smoothing, bool)
     if is_number and np.isfinite(smoothing) and smoothing >= 0:
         return float(smoothing)
-    raise ValueError(
-        f"smoothing is {smoothing!r}, expected a pseudo-count from 0 (1 is Laplace, 0 is none) or MEstimate(m, p)"
-    )
+    raise InputError.of("smoothing", smoothing, "a pseudo-count from 0 (1 is Laplace, 0 is none) or MEstimate(m, p)")
 
 
 def _by_column(smoothing: MEstimate, columns: Sequence[str]) -> MEstimate:
@@ -89,9 +86,10 @@ def _belief(p: Any, column: str, levels: Sequence[Label], classes: Sequence[Labe
         if p is None:
             return np.array(1 / len(levels))
     if isinstance(p, Mapping) and not set(p) & (set(levels) | set(classes)):
-        raise ValueError(
-            f"MEstimate's p names {next(iter(p), None)!r}, which is no column, no class and no level of column {column!r} "
-            f"(levels: {list(levels)}); give it as {{column: {{level: p}}}}"
+        raise InputError.at(
+            "MEstimate's p",
+            f"names {next(iter(p), None)!r}, which is no column, no class and no level of column {column!r} (levels: {list(levels)})",
+            remedy="give it as {column: {level: p}}",
         )
     if isinstance(p, Mapping) and p and all(isinstance(row, Mapping) for row in p.values()):
         return np.array([_row(_of_class(p, label, column), column, levels) for label in classes])
@@ -99,23 +97,27 @@ def _belief(p: Any, column: str, levels: Sequence[Label], classes: Sequence[Labe
         return np.array(_row(p, column, levels))
     array = np.asarray(p, dtype=np.float64)
     if array.shape not in ((), (len(levels),), (len(classes), len(levels))):
-        raise ValueError(
-            f"MEstimate's p has shape {array.shape} for column {column!r}, expected one number, {len(levels)} levels, or {len(classes)} classes × {len(levels)} levels"
+        raise InputError.at(
+            "MEstimate's p",
+            f"has shape {array.shape} for column {column!r}",
+            got=array.shape,
+            expected=f"one number, {len(levels)} levels, or {len(classes)} classes × {len(levels)} levels",
         )
     return array
 
 
 def _of_class(p: Mapping[Any, Any], label: Label, column: str) -> Mapping[Any, Any]:
     if label not in p:
-        raise ValueError(f"MEstimate's p gives column {column!r} no probabilities for class {label!r}")
+        raise InputError.at("MEstimate's p", f"gives column {column!r} no probabilities for class {label!r}")
     return p[label]
 
 
 def _row(p: Mapping[Any, Any], column: str, levels: Sequence[Label]) -> list[float]:
     stray = set(p) - set(levels)
     if stray:
-        raise ValueError(
-            f"MEstimate's p names {next(iter(stray))!r}, which is not a level of column {column!r} (levels: {list(levels)})"
+        raise InputError.at(
+            "MEstimate's p",
+            f"names {next(iter(stray))!r}, which is not a level of column {column!r} (levels: {list(levels)})",
         )
     return [float(p.get(level, 0.0)) for level in levels]
 
@@ -146,10 +148,12 @@ def class_probabilities(option: Any, classes: NDArray[Any], weight: Array) -> Ar
         return _given_prior(option, classes)
     if not isinstance(option, str) and isinstance(option, Sequence | np.ndarray):
         if np.ndim(option) != 1:
-            raise ValueError(f"class_prior has shape {np.shape(option)}, expected one number for each class")
+            raise InputError.at("class_prior", f"has shape {np.shape(option)}", expected="one number for each class")
         if len(option) != len(classes):
-            raise ValueError(
-                f"class_prior has {len(option)} values, expected one for each of the {len(classes)} classes {classes.tolist()}"
+            raise InputError.at(
+                "class_prior",
+                f"has {len(option)} values",
+                expected=f"one for each of the {len(classes)} classes {classes.tolist()}",
             )
         return _given_prior(dict(zip(classes.tolist(), option, strict=True)), classes)
     word = one_of(option, ("empirical", "laplace", "uniform"), "class_prior")
@@ -163,8 +167,12 @@ def _given_prior(option: Mapping[Any, Any], classes: NDArray[Any]) -> Array:
     labels = classes.tolist()
     for label in labels:
         if label not in option:
-            raise ValueError(f"class_prior gives no probability for class {label!r}; it must name each of {labels}")
+            raise InputError.at(
+                "class_prior", f"gives no probability for class {label!r}", remedy=f"it must name each of {labels}"
+            )
     stray = [label for label in option if label not in labels and option[label]]
     if stray:
-        raise ValueError(f"class_prior names class {stray[0]!r}, which the data do not hold (classes: {labels})")
+        raise InputError.at(
+            "class_prior", f"names class {stray[0]!r}, which the data do not hold (classes: {labels})", got=stray[0]
+        )
     return check_probabilities([option[label] for label in labels], "class_prior")

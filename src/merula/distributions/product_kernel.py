@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, Option, one_of
 from merula.core.logspace import safe_log
 from merula.data.encode import Encoded
 from merula.distributions._product_sums import log_sums
@@ -166,22 +165,33 @@ class ProductKernel(BaseFamily):
 
     def check(self) -> None:
         if isinstance(self.bandwidth, str) and self.bandwidth in ("isj", "cv"):
-            raise ValueError(
-                f"bandwidth is {self.bandwidth!r}, a rule for one column by itself; for columns together there are 'silverman', 'scott' or a number (one by one: NaiveBayesClassifier(distributions={{'numeric': Kernel(bandwidth={self.bandwidth!r})}}))"
+            raise InputError.at(
+                "bandwidth",
+                f"is {self.bandwidth!r}, a rule for one column by itself",
+                got=self.bandwidth,
+                remedy=f"for columns together there are 'silverman', 'scott' or a number (one by one: NaiveBayesClassifier(distributions={{'numeric': Kernel(bandwidth={self.bandwidth!r})}}))",
             )
         if isinstance(self.bandwidth, str):
             one_of(self.bandwidth, RULES, "bandwidth")
         elif not is_positive(self.bandwidth):
-            raise ValueError(f"bandwidth is {self.bandwidth!r}, expected 'silverman', 'scott' or a number above 0")
+            raise InputError.of("bandwidth", self.bandwidth, "'silverman', 'scott' or a number above 0")
 
     def build(self, statistic: Rows, setting: Setting) -> ProductKernelDistribution:
         self.check()
         if setting.missing == "level":
-            raise ValueError(
-                "missing='level' makes a gap a level, but kernels compare the cells that both rows hold; use missing='marginalise'"
+            raise InputError(
+                (Option("missing", "level"), " makes a gap a level, but kernels compare the cells that both rows hold"),
+                where="missing",
+                got="level",
+                remedy=("use ", Option("missing", "marginalise")),
             )
         if setting.unseen == "smooth":
-            raise ValueError("unseen='smooth' has no meaning for kept rows; use unseen='missing' or 'error'")
+            raise InputError(
+                (Option("unseen", "smooth"), " has no meaning for kept rows"),
+                where="unseen",
+                got="smooth",
+                remedy=("use ", Option("unseen", ("missing", "error"))),
+            )
         smoothing = (
             setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)
         )

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.core.logspace import safe_log
 from merula.data.encode import Encoded
 from merula.data.schema import Column
@@ -99,8 +99,9 @@ class ZeroInflatedDistribution(ColumnwiseDistribution):
 
         name = type(self.base).__name__
         if DISTRIBUTIONS.get(name) is not type(self.base):
-            raise ValueError(
-                f"a zero-inflated column whose other values follow your own {name} cannot be saved; use one of merula's families as its base"
+            raise InputError(
+                f"a zero-inflated column whose other values follow your own {name} cannot be saved",
+                remedy="use one of merula's families as its base",
             )
         return super().state() | {"base": {"name": name, "state": self.base.state()}}
 
@@ -145,15 +146,21 @@ class ZeroInflated(ValueFamily):
 
     def check(self) -> None:
         if isinstance(self.base, type) or not all(hasattr(self.base, part) for part in ("wanted", "build", "name")):
-            raise ValueError(f"base is {self.base!r}, expected a family object such as Gaussian()")
+            raise InputError.of("base", self.base, "a family object such as Gaussian()")
         if self.base.distribution in (CountDistribution, ZeroInflatedDistribution):
-            raise ValueError(
-                f"base is {self.base!r}, which has a mass at 0 of its own; for counts use Poisson(zero_inflated=True) or NegativeBinomial(zero_inflated=True)"
+            raise InputError.at(
+                "base",
+                f"is {self.base!r}, which has a mass at 0 of its own",
+                got=self.base,
+                remedy="for counts use Poisson(zero_inflated=True) or NegativeBinomial(zero_inflated=True)",
             )
         statistic = self.base.wanted(()).statistic
         if statistic not in (Moments, ValueCounts):
-            raise ValueError(
-                f"base is {self.base!r}, which is built from {statistic.__name__}; a base is built from Moments or ValueCounts of single columns"
+            raise InputError.at(
+                "base",
+                f"is {self.base!r}, which is built from {statistic.__name__}",
+                got=self.base,
+                remedy="a base is built from Moments or ValueCounts of single columns",
             )
 
     def encodes(self, column: Column) -> Column:

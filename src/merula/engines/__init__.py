@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from merula.core.notes import Note
+from merula.core import Note
 from merula.data.schema import Schema
 from merula.engines import memory
 from merula.engines.base import Engine, Source

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from merula.core.notes import Note
+from merula.core import Note
 from merula.data.schema import Schema
 from merula.stats import Collected, Wanted
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.notes import Note
+from merula.core import Note
 from merula.core.threads import BLOCK, for_each_block, thread_count
 from merula.data.encode import Encoded, Target, encode_rows, encode_target, infer_schema
 from merula.data.schema import Schema

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
-from merula.core.notes import warn_user
+from merula.core import warn_user
 
 PREFERRED = ("Noto Sans CJK", "Source Han Sans", "PingFang", "Hiragino", "Microsoft YaHei", "SimHei", "WenQuanYi", "Noto Sans", "Arial Unicode")  # fmt: skip
 

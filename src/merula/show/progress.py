@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
+from merula.core import InputError
+
 
 @contextmanager
 def progress_bar(total: int | None, progress: bool | None) -> Iterator[Callable[[str], None]]:
@@ -25,7 +27,7 @@ def progress_bar(total: int | None, progress: bool | None) -> Iterator[Callable[
 
 def _wanted(progress: bool | None) -> bool:
     if progress not in (None, True, False):
-        raise ValueError(f"progress is {progress!r}, expected True, False, or None for 'if a terminal is watching'")
+        raise InputError.of("progress", progress, "True, False, or None for 'if a terminal is watching'")
     installed = find_spec("rich") is not None
     if progress and not installed:
         raise ImportError("progress=True needs the package rich, which is not installed: pip install 'merula[cli]'")

@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.core.plain_fields import PlainFields
 from merula.data.encode import Encoded, Target
 

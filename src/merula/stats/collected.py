@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core import InputError, Option
 from merula.stats.base import Statistic
 from merula.stats.counts import ClassCounts
 
@@ -24,8 +25,8 @@ class Collected:
     def __add__(self, other: Collected) -> Collected:
         mine, theirs = self.classes, other.classes
         if _sort_of_label(mine) != _sort_of_label(theirs):
-            raise ValueError(
-                f"classes {mine.tolist()[:3]} and {theirs.tolist()[:3]} are of different types and cannot be merged"
+            raise InputError.at(
+                f"classes {mine.tolist()[:3]} and {theirs.tolist()[:3]}", "are of different types and cannot be merged"
             )
         if len(mine) == len(theirs) and (mine == theirs).all():
             return Collected(
@@ -41,7 +42,11 @@ class Collected:
         named = set(classes.tolist())
         stray = [label for label in self.classes.tolist() if label not in named]
         if stray:
-            raise ValueError(f"y holds class {stray[0]!r}, which classes= does not name: {classes.tolist()}")
+            raise InputError.at(
+                "y",
+                (f"holds class {stray[0]!r}, which ", Option("classes"), f" does not name: {classes.tolist()}"),
+                got=stray[0],
+            )
         return self.with_classes(classes)
 
     def with_classes(self, classes: NDArray[Any]) -> Collected:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.core.compiled import kernel
 from merula.core.plain_fields import PlainFields
 from merula.data.encode import WIDEST_RANGE, Encoded, Target
@@ -151,7 +151,7 @@ class TokenCounts(OfColumns):
             found = np.zeros((len(self.present), len(tokens.labels)))
             amounts = tokens.starts, tokens.codes, tokens.counts
             if not count_tokens(*amounts, target.codes, target.weights, self.binary, found):
-                raise ValueError(NO_COUNT)
+                raise InputError(NO_COUNT)
             lost = np.where(tokens.absent, 1.0 if target.weights is None else target.weights, 0.0)
             absent = np.bincount(target.codes, weights=lost, minlength=len(found))
             present[:, j] = class_weights(target.codes, target.weights, len(found)) - absent
@@ -202,7 +202,9 @@ class ValueCounts(OfColumns):
 def _refuse_infinity(values: Array, name: str) -> None:
     """An error naming the column if its distinct values, in order, begin or end at infinity."""
     if len(values) and (values[0] == -np.inf or values[-1] == np.inf):
-        raise ValueError(f"column {name!r} contains infinity; replace it by a number, or by NaN if it is unknown")
+        raise InputError.at(
+            f"column {name!r}", "contains infinity", remedy="replace it by a number, or by NaN if it is unknown"
+        )
 
 
 @kernel

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.core.compiled import kernel
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Label, resolve_levels

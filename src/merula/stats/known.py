@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.data.schema import Label
 from merula.stats.counts import LevelCounts, TokenCounts, ValueCounts
 from merula.stats.distinct_rows import JointCounts

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.core.plain_fields import PlainFields
 from merula.data.encode import Encoded, Target
 from merula.stats._kernels import class_sums, class_weights, first_values, present_class_sums
@@ -142,9 +142,13 @@ def refuse_overflow(x: NDArray[Any], fine: Any, columns: Sequence[str]) -> None:
     column = int(np.flatnonzero(~fine)[0])
     name, values = columns[column], x[:, column]
     if np.isinf(values).any():
-        raise ValueError(f"column {name!r} contains infinity; replace it by a number, or by NaN if it is unknown")
-    raise ValueError(
-        f"column {name!r} holds values as large as {np.nanmax(np.abs(values)):.3g}, whose squares overflow; rescale it"
+        raise InputError.at(
+            f"column {name!r}", "contains infinity", remedy="replace it by a number, or by NaN if it is unknown"
+        )
+    raise InputError.at(
+        f"column {name!r}",
+        f"holds values as large as {np.nanmax(np.abs(values)):.3g}, whose squares overflow",
+        remedy="rescale it",
     )
 
 
@@ -153,8 +157,10 @@ def refuse_closeness(variance: Array, columns: Sequence[str]) -> None:
     tiny = (variance > 0) & (variance < SMALLEST_VARIANCE)
     if tiny.any():
         name = columns[int(np.flatnonzero(tiny)[0])]
-        raise ValueError(
-            f"column {name!r} holds values so close together that the squares of their distances underflow; rescale it"
+        raise InputError.at(
+            f"column {name!r}",
+            "holds values so close together that the squares of their distances underflow",
+            remedy="rescale it",
         )
 
 
@@ -162,8 +168,10 @@ def refuse_distant(fine: Any, columns: Sequence[str]) -> None:
     """An error naming the first column whose values lie so far apart that the squares of their distances overflow."""
     if not fine.all():
         name = columns[int(np.flatnonzero(~fine)[0])]
-        raise ValueError(
-            f"column {name!r} holds values so far apart that the squares of their distances overflow; rescale it"
+        raise InputError.at(
+            f"column {name!r}",
+            "holds values so far apart that the squares of their distances overflow",
+            remedy="rescale it",
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.core.compiled import kernel
 from merula.core.plain_fields import PlainFields
 from merula.core.threads import for_each_block

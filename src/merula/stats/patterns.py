@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.data.encode import Encoded, Target
 from merula.stats._kernels import incomplete_rows
 from merula.stats.base import with_weight

@@ -32,7 +32,7 @@ def melons():
         (lambda: Joint([1, 2], CELL), "a variable is called 1 .int.; name every variable by a word"),
         (lambda: Joint(NAMES, {("klein",): 1.0}), "'klein',. does not name one level for each of"),
         (lambda: Joint(NAMES, {"klein": 1.0}), "'klein' does not name one level for each of"),
-        (lambda: Joint(CELL), "without names; expected JointDistribution.names"),
+        (lambda: Joint(CELL), "without names, expected JointDistribution.names"),
         (lambda: Joint(NAMES, [[0.5, 0.5]]), "an array says nothing about its levels; name them"),
         (lambda: Joint(LEVELS, [0.5, 0.5]), r"shape \(2,\), expected \(2, 2\)"),
         (lambda: Joint(LEVELS, [[0.5, 0.5], [0.1]]), "not a number"),

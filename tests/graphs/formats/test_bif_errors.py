@@ -38,7 +38,7 @@ BROKEN = {
         ROWS[:20],
         "line 14: expected 'network', 'variable' or 'probability' and an opening brace, got 'probability'",
     ),
-    "cut after a block": ("", "variable 'lung' has no probabilities; expected a table for every variable"),
+    "cut after a block": ("", "variable 'lung' has no probabilities, expected a table for every variable"),
     "semicolon missing": (
         ROWS.replace("0.1, 0.9;", "0.1, 0.9"),
         r"line 15: a row of 'lung' names 4 states .*: is a ';' missing\?",
@@ -49,7 +49,7 @@ BROKEN = {
     ),
     "too few states": (
         ROWS.replace("(yes, adult)", "(yes)"),
-        r"line 16: a row of 'lung' names 1 states \(yes\); expected one for each",
+        r"line 16: a row of 'lung' names 1 states \(yes\), expected one for each",
     ),
     "parent unknown": (
         ROWS.replace("smoke, age", "smok, age"),
@@ -61,7 +61,7 @@ BROKEN = {
     ),
     "row missing": (
         ROWS.replace("  (no, adult) 0.02, 0.98;\n", ""),
-        r"line 14: P\(lung given smoke = no, age = adult\) is missing; expected a row for every combination",
+        r"line 14: P\(lung given smoke = no, age = adult\) is missing, expected a row for every combination",
     ),
     "row twice": (
         ROWS.replace("(yes, adult)", "(yes, young)"),
@@ -69,7 +69,7 @@ BROKEN = {
     ),
     "too many numbers": (
         ROWS.replace("0.2, 0.8", "0.2, 0.5, 0.3"),
-        r"line 16: the row \(yes, adult\) of 'lung' has 3 probabilities; expected 2",
+        r"line 16: the row \(yes, adult\) of 'lung' has 3 probabilities, expected 2",
     ),
     "no number": (ROWS.replace("0.2, 0.8", "0.2, O.8"), "line 15: in the rows of 'lung': expected numbers, got 'O.8'"),
     "number with underscore": (ROWS.replace("0.2, 0.8", "0.2, 0_8"), "expected numbers, got '0_8'"),
@@ -85,11 +85,11 @@ BROKEN = {
     "infinite": (ROWS.replace("0.2, 0.8", "0.2, 1e999"), r"P\(lung = no given smoke = yes, age = adult\) holds inf"),
     "table too short": (
         "probability ( lung | smoke, age ) { table 0.1, 0.9; }",
-        "line 14: in the table of 'lung': variable 'lung' has 2 probabilities; expected 2 × 3 × 2 = 12",
+        "line 14: in the table of 'lung': variable 'lung' has 2 probabilities, expected 2 × 3 × 2 = 12",
     ),
     "default too long": (
         "probability ( lung | smoke, age ) { default 0.1, 0.8, 0.1; }",
-        "in the default of 'lung': variable 'lung' has 3 probabilities; expected 2 = 2",
+        "in the default of 'lung': variable 'lung' has 3 probabilities, expected 2 = 2",
     ),
     "nothing inside": (
         "probability ( lung | smoke, age ) { }",
@@ -102,7 +102,7 @@ BROKEN = {
     "twice": (ROWS + ROWS, "variable 'lung' is given probabilities twice"),
     "its own parent": (
         ROWS.replace("smoke, age", "lung, age"),
-        r"line 14: variable 'lung' has the parents \['lung', 'age'\]; expected each once, and not itself",
+        r"line 14: variable 'lung' has the parents \['lung', 'age'\], expected each once, and not itself",
     ),
     "a parent twice": (
         ROWS.replace("smoke, age", "smoke, smoke"),
@@ -122,7 +122,7 @@ BROKEN = {
         "variable sex { type continuous; }" + ROWS,
         "line 14: variable 'sex' is not declared as 'type discrete",
     ),
-    "no type": ("variable sex { }" + ROWS, "line 14: variable 'sex' has 0 'type' statements; expected one"),
+    "no type": ("variable sex { }" + ROWS, "line 14: variable 'sex' has 0 'type' statements, expected one"),
     "open quote": (
         ROWS.replace("(yes, adult)", '("yes, adult)'),
         "the file is cut short, or a ';', '}' or '\"' is missing",

@@ -77,7 +77,7 @@ class TestPaths:
     def test_unknown_suffix(self, tmp_path):
         with pytest.raises(
             ValueError,
-            match=r"lawn\.biff: no network format has the suffix '\.biff'; expected \.bif, .*each also with \.gz; did you mean '\.bif'\?",
+            match=r"lawn\.biff: no network format has the suffix '\.biff', expected \.bif, .*each also with \.gz; did you mean '\.bif'\?",
         ):
             read_nodes(tmp_path / "lawn.biff")
         with pytest.raises(
@@ -87,7 +87,7 @@ class TestPaths:
 
     def test_no_suffix(self, tmp_path):
         for name in ("lawn", "lawn.gz"):
-            with pytest.raises(ValueError, match="the name has no suffix to tell the format; expected .bif"):
+            with pytest.raises(ValueError, match="the name has no suffix to tell the format, expected .bif"):
                 read_nodes(tmp_path / name)
 
     def test_suffix_in_capitals(self, sprinkler, tmp_path, assert_same):

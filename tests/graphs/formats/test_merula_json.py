@@ -75,29 +75,29 @@ BROKEN = {
     "no number": (content() | {"version": True}, "the file has format version True"),
     "no nodes": (content() | {"nodes": 5}, 'expected a list under "nodes"'),
     "empty": (content() | {"nodes": []}, "no variable was found"),
-    "no name": (content(name=3), 'node 1 has no "name"; expected a word'),
+    "no name": (content(name=3), 'node 1 has no "name", expected a word'),
     "kind": (content(kind="crystal-ball"), "variable 'big' is of the kind 'crystal-ball', this merula reads"),
-    "levels": (content(levels="yes"), "variable 'big' has \"levels\": 'yes'; expected a list of labels"),
+    "levels": (content(levels="yes"), "variable 'big' has \"levels\": 'yes', expected a list of labels"),
     "nested levels": (content(levels=[[1], [2]]), "variable 'big' has \"levels\""),
-    "parents": (content(parents="rooms"), "variable 'big' has \"parents\": 'rooms'; expected a list of names"),
+    "parents": (content(parents="rooms"), "variable 'big' has \"parents\": 'rooms', expected a list of names"),
     "unknown parent": (
         content(parents=["room"]),
         "variable 'big' has the unknown parent 'room'; did you mean 'rooms'?",
     ),
     "ragged": (
         content(probabilities=[[0, 1], [1]]),
-        r"variable 'big': probabilities that are not numbers in lists of equal length; expected the shape \(3, 2\)",
+        r"variable 'big': probabilities that are not numbers in lists of equal length, expected the shape \(3, 2\)",
     ),
     "words": (content(probabilities=[["0", "1"]] * 3), "variable 'big': probabilities that are not numbers"),
     "null": (content(probabilities=[[0, None]] * 3), "variable 'big': probabilities that are not numbers"),
     "absent": (content(probabilities="absent"), "variable 'big': probabilities that are not numbers"),
     "count": (
         content(probabilities=[[0, 1]] * 2),
-        r"variable 'big': probabilities of the shape \(2, 2\); expected \(3, 2\)",
+        r"variable 'big': probabilities of the shape \(2, 2\), expected \(3, 2\)",
     ),
     "flat": (
         content(probabilities=[0, 1] * 3),
-        r"variable 'big': probabilities of the shape \(6,\); expected \(3, 2\)",
+        r"variable 'big': probabilities of the shape \(6,\), expected \(3, 2\)",
     ),
     "row off": (content(probabilities=[[0.5, 0.4]] * 3), r"P\(big given rooms = 1\) sums to 0.9"),
     "level twice": (content(levels=[1, True]), "variable 'big' has the level 1 twice"),
@@ -153,13 +153,13 @@ def test_every_kind_of_node_survives():
 
 
 BROKEN_KINDS = {
-    "no effects": (2, {"effects": 5}, "variable 'cough' has \"effects\": 5; expected one list of rows for each of"),
+    "no effects": (2, {"effects": 5}, "variable 'cough' has \"effects\": 5, expected one list of rows for each of"),
     "effects": (
         2,
         {"effects": [[[1, 0, 0]], [[1, 0, 0]] * 2]},
-        r"variable 'cough': effects of 'smoker' of the shape \(1, 3\); expected \(2, 3\)",
+        r"variable 'cough': effects of 'smoker' of the shape \(1, 3\), expected \(2, 3\)",
     ),
-    "leak": (2, {"leak": [1, 0]}, r"variable 'cough': leak of the shape \(2,\); expected \(3,\)"),
+    "leak": (2, {"leak": [1, 0]}, r"variable 'cough': leak of the shape \(2,\), expected \(3,\)"),
     "sum": (
         2,
         {"leak": [0.5, 0.4, 0.0]},
@@ -175,16 +175,16 @@ BROKEN_KINDS = {
         {"parents": ["height", "sex"]},
         "variable 'cough' has the numeric parent 'height'; a discrete variable has discrete parents alone",
     ),
-    "intercept": (3, {"intercept": [1.0]}, r"variable 'height': intercept of the shape \(1,\); expected \(2,\)"),
+    "intercept": (3, {"intercept": [1.0]}, r"variable 'height': intercept of the shape \(1,\), expected \(2,\)"),
     "variance": (
         3,
         {"variance": [1.0, -1.0]},
-        "a variance of 'height' is -1; expected finite numbers, variances not below 0",
+        "a variance of 'height' is -1, expected finite numbers, variances not below 0",
     ),
     "numeric parents": (
         4,
         {"numeric_parents": []},
-        r"variable 'weight' has \"numeric_parents\": \[\]; expected \['height'\]",
+        r"variable 'weight' has \"numeric_parents\": \[\], expected \['height'\]",
     ),
     "unknown parent": (
         3,

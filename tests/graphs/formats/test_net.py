@@ -120,7 +120,7 @@ BROKEN = {
     ),
     "two children": (
         DATA.replace("lung |", "lung smoke |"),
-        "line 22: a potential is about lung and smoke; expected one variable",
+        "line 22: a potential is about lung and smoke, expected one variable",
     ),
     "unknown parent": (
         DATA.replace("smoke age )", "smoke aged )"),
@@ -132,16 +132,16 @@ BROKEN = {
     ),
     "too few": (
         DATA.replace("( 0.1 0.9 )", ""),
-        "line 22: variable 'lung' has 10 probabilities; expected 2 × 3 × 2 = 12",
+        "line 22: variable 'lung' has 10 probabilities, expected 2 × 3 × 2 = 12",
     ),
     "no number": (DATA.replace("0.1 0.9", "0.1 x"), "line 22: expected numbers, got 'x'"),
     "row off": (
         DATA.replace("0.1 0.9", "0.1 0.8"),
-        r"line 22: P\(lung given smoke = yes, age = young\) sums to 0.9; expected 1",
+        r"line 22: P\(lung given smoke = yes, age = young\) sums to 0.9, expected 1",
     ),
     "NaN": (DATA.replace("0.1 0.9", "0.1 nan"), r"P\(lung = no given smoke = yes, age = young\) holds nan"),
     "no attribute": ("node x { states; }", "line 22: expected 'attribute = value;', got 'states'"),
-    "no states": ('node x { label = "x"; }', "line 22: node 'x' has no 'states'; expected a list of labels"),
+    "no states": ('node x { label = "x"; }', "line 22: node 'x' has no 'states', expected a list of labels"),
     "empty states": ("node x { states = (); }", "variable 'x' has no level"),
     "twice": ('node age { states = ("a"); }', "variable 'age' is declared twice"),
 }

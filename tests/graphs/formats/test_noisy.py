@@ -79,15 +79,15 @@ BROKEN = {
     "nothing": (lambda: noisy_max([]), "a noisy-MAX needs at least one parent or a leak; got neither"),
     "one axis": (
         lambda: noisy_max([[0.5, 0.5]]),
-        "parent 0 has an array of 1 axes; expected one row per level of the parent",
+        "parent 0 has an array of 1 axes, expected one row per level of the parent",
     ),
     "widths": (
         lambda: noisy_max([[[1, 0], [0, 1]], [[1, 0, 0]]]),
-        r"parent 1 has an array of shape \(1, 3\); expected one row per level of the parent and 2 columns",
+        r"parent 1 has an array of shape \(1, 3\), expected one row per level of the parent and 2 columns",
     ),
     "leak": (
         lambda: noisy_max([[[1, 0], [0, 1]]], [0.5, 0.3, 0.2]),
-        r"parent 0 has an array of shape \(2, 2\); expected one row per level of the parent and 3 columns",
+        r"parent 0 has an array of shape \(2, 2\), expected one row per level of the parent and 3 columns",
     ),
     "sum": (lambda: noisy_max([[[1, 0], [0.5, 0.4]]]), "row 1 of parent 0 sums to 0.9, expected 1"),
     "leak's sum": (lambda: noisy_max([[[1, 0], [0, 1]]], [0.5, 0.4]), "row 0 of the leak sums to 0.9"),

@@ -121,7 +121,7 @@ class TestWritingWhatIsNoNetwork:
             module.dump([Node("grass", ("wet", "dry"), ("rain",), table(2, 2))])
 
     def test_wrong_shape(self, module, table):
-        with pytest.raises(ValueError, match=r"'grass'.* the shape \(3,\); expected \(2,\)"):
+        with pytest.raises(ValueError, match=r"'grass'.* the shape \(3,\), expected \(2,\)"):
             module.dump([Node("grass", ("wet", "dry"), (), table(3))])
 
     def test_one_name_twice(self, module, table):
@@ -129,7 +129,7 @@ class TestWritingWhatIsNoNetwork:
             module.dump([Node("grass", ("wet", "dry"), (), table(2))] * 2)
 
     def test_rows_that_do_not_sum_to_one(self, module):
-        with pytest.raises(ValueError, match=r"P\(grass\) sums to 0.9; expected 1"):
+        with pytest.raises(ValueError, match=r"P\(grass\) sums to 0.9, expected 1"):
             module.dump([Node("grass", ("wet", "dry"), (), np.array([0.5, 0.4]))])
 
     def test_nothing(self, module):

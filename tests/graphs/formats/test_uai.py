@@ -57,7 +57,7 @@ class TestOrders:
         assert node.table.tolist() == LAST
 
     def test_neither_order_sums_to_one(self):
-        with pytest.raises(ValueError, match=r"P\(x2 given x0 = 0, x1 = 0\) sums to 0.8; expected 1"):
+        with pytest.raises(ValueError, match=r"P\(x2 given x0 = 0, x1 = 0\) sums to 0.8, expected 1"):
             parse(TEXT.replace("0.1 0.9", "0.1 0.7"))
 
 
@@ -91,11 +91,11 @@ BROKEN = {
     ),
     "variable": (
         ("3 0 1 2", "3 0 7 2"),
-        r"function 2 has the scope \[0, 7, 2\]; expected numbers of variables, 0 to 2",
+        r"function 2 has the scope \[0, 7, 2\], expected numbers of variables, 0 to 2",
     ),
-    "no child": (("3 0 1 2", "3 2 0 1"), "variable 2 is the last of no scope; expected one function for each variable"),
-    "twice": (("3 0 1 2", "3 0 0 2"), "the table of variable 2 has 12 probabilities; expected 2 × 2 × 2 = 8"),
-    "table": (("12\n", "11\n"), "the table of variable 2 has 11 probabilities; expected 2 × 3 × 2 = 12"),
+    "no child": (("3 0 1 2", "3 2 0 1"), "variable 2 is the last of no scope, expected one function for each variable"),
+    "twice": (("3 0 1 2", "3 0 0 2"), "the table of variable 2 has 12 probabilities, expected 2 × 2 × 2 = 8"),
+    "table": (("12\n", "11\n"), "the table of variable 2 has 11 probabilities, expected 2 × 3 × 2 = 12"),
     "too much": (("0.97\n", "0.97 0.5\n"), "expected the end of the file after the last table, got '0.5'"),
     "number": (("0.97\n", "O.97\n"), "in the table of variable 2: expected numbers, got 'O.97'"),
     "negative": (("0.01 0.99", "-0.01 1.01"), r"P\(x2 = 0 given x0 = 1, x1 = 0\) is -0.01"),
@@ -115,7 +115,7 @@ def test_what_is_said_about_broken_files(change, message):
 def test_a_file_that_is_cut_short():
     with pytest.raises(
         ValueError,
-        match="line 16: the file ends within the table of variable 2; expected 12 numbers there, got 6: it is cut short",
+        match="line 16: the file ends within the table of variable 2, expected 12 numbers there, got 6: it is cut short",
     ):
         parse(TEXT[: TEXT.index(" 0.01")])
     with pytest.raises(ValueError, match="line 3: the file ends within the number of functions"):

@@ -102,19 +102,19 @@ class TestNoisyMax:
     def test_strengths_that_are_no_permutation(self, strengths):
         with pytest.raises(
             ValueError,
-            match=f"in node 'lung': the strengths are {strengths}; expected for each parent its states' numbers, each once",
+            match=f"in node 'lung': the strengths are {strengths}, expected for each parent its states' numbers, each once",
         ):
             self.table(self.text(f"<strengths>{strengths}</strengths>"))
 
     def test_too_few_parameters(self):
         with pytest.raises(
             ValueError,
-            match=r"in node 'lung': 15 noisy-MAX parameters; expected 3 states × \(2 \+ 3 parents' states \+ 1 leak\) = 18",
+            match=r"in node 'lung': 15 noisy-MAX parameters, expected 3 states × \(2 \+ 3 parents' states \+ 1 leak\) = 18",
         ):
             self.table(self.text("", AGE[:2]))
 
     def test_a_row_that_does_not_sum_to_one(self):
-        with pytest.raises(ValueError, match=r"in node 'lung': P\(child given column = 2\) sums to 0.9; expected 1"):
+        with pytest.raises(ValueError, match=r"in node 'lung': P\(child given column = 2\) sums to 0.9, expected 1"):
             self.table(self.text("", [[0.6, 0.2, 0.1], *AGE[1:]]))
 
 
@@ -180,7 +180,7 @@ BROKEN = {
         CPT.replace("smoke age", "smoke aged"),
         "variable 'lung' has the unknown parent 'aged'; did you mean 'age'?",
     ),
-    "too few": (CPT.replace("0.1 0.9 ", ""), "variable 'lung' has 10 probabilities; expected 2 × 3 × 2 = 12"),
+    "too few": (CPT.replace("0.1 0.9 ", ""), "variable 'lung' has 10 probabilities, expected 2 × 3 × 2 = 12"),
     "no number": (CPT.replace("0.1 0.9 ", "0.1 x "), "in node 'lung': expected numbers, got 'x'"),
     "row off": (CPT.replace("0.1 0.9 ", "0.1 0.8 "), r"P\(lung given smoke = yes, age = young\) sums to 0.9"),
     "twice": (CPT + CPT, "variable 'lung' is declared twice"),

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from merula.answers.decision.costs import checked_reject_cost, read_costs
 from merula.answers.decision.risk import action_labels, actual_costs, least_risk
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.data.encode import encode_target
 from merula.data.table import label_indices
 
@@ -69,9 +69,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """The estimator fitted, and the costs read for its classes; weights and `fit_params` go to the estimator's `fit`."""
         if not hasattr(self.estimator, "predict_proba"):
-            raise ValueError(
-                f"estimator is {self.estimator!r}, which has no predict_proba; decisions need probabilities"
-            )
+            raise InputError.at("estimator", f"is {self.estimator!r}, which has no predict_proba", got=self.estimator, remedy="decisions need probabilities")  # fmt: skip
         self._reject = checked_reject_cost(self.reject_cost)
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight

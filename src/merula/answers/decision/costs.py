@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
-from merula.core.checks import nearest
+from merula.core import Array, InputError, Option, nearest
 from merula.data.schema import Label
 from merula.data.table import plain_label
 
@@ -47,28 +46,33 @@ def read_costs(costs: Any, classes: Sequence[Any] | NDArray[Any] | None = None) 
     known = None if classes is None else tuple(plain_label(label) for label in np.asarray(classes).tolist())
     if costs is None:
         if known is None:
-            raise ValueError("the 0/1 loss needs to know the classes: give classes=, or costs")
+            raise InputError(("the 0/1 loss needs to know the classes: give ", Option("classes"), ", or costs"))
         return Costs(1.0 - np.eye(len(known)), known, known)
     if isinstance(costs, Costs):
         costs = _nested(costs.table, costs.actions, costs.classes)
     elif hasattr(costs, "columns") and hasattr(costs, "index") and hasattr(costs, "to_numpy"):
         costs = _nested(costs.to_numpy(), costs.index.tolist(), costs.columns.tolist())
     elif hasattr(costs, "columns"):
-        raise ValueError(
-            "costs is a table without an index to name the actions; give {action: {class: cost}} or an array"
+        raise InputError.at(
+            "costs",
+            "is a table without an index to name the actions",
+            remedy="give {action: {class: cost}} or an array",
         )
     read = _from_mapping(costs, known) if isinstance(costs, Mapping) else _from_array(costs, known)
     if not np.isfinite(read.table).all():
         action, label = np.argwhere(~np.isfinite(read.table))[0]
-        raise ValueError(
-            f"the cost of action {read.actions[action]!r} when {read.classes[label]!r} is true is {read.table[action, label]}; every cost must be a number"
+        raise InputError(
+            f"the cost of action {read.actions[action]!r} when {read.classes[label]!r} is true is {read.table[action, label]}",
+            remedy="every cost must be a number",
         )
     return read
 
 
 def _nested(table: Any, actions: Sequence[Any], classes: Sequence[Any]) -> dict[Any, dict[Any, Any]]:
     if len(set(actions)) < len(actions) or len(set(classes)) < len(classes):
-        raise ValueError(f"costs names an action or a class twice (actions {list(actions)}, classes {list(classes)})")
+        raise InputError.at(
+            "costs", f"names an action or a class twice (actions {list(actions)}, classes {list(classes)})"
+        )
     return {
         plain_label(action): {plain_label(label): value for label, value in zip(classes, row, strict=True)}
         for action, row in zip(actions, np.asarray(table).tolist(), strict=True)
@@ -79,12 +83,12 @@ def _from_array(costs: Any, classes: tuple[Label, ...] | None) -> Costs:
     try:
         table = np.array(costs, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"costs is {costs!r}, expected numbers with a row for each action and a column for each class"
-        ) from None
+        raise InputError.of("costs", costs, "numbers with a row for each action and a column for each class") from None
     wanted = "any number of actions × classes" if classes is None else f"any number of actions × {len(classes)} classes"
     if table.ndim != 2 or table.size == 0 or (classes is not None and table.shape[1] != len(classes)):
-        raise ValueError(f"costs has shape {table.shape}, expected {wanted} (row = action, column = truth)")
+        raise InputError.at(
+            "costs", f"has shape {table.shape}", got=table.shape, expected=f"{wanted} (row = action, column = truth)"
+        )
     labels = tuple(range(table.shape[1])) if classes is None else classes
     return Costs(table, labels if table.shape[0] == len(labels) else tuple(range(table.shape[0])), labels)
 
@@ -92,15 +96,17 @@ def _from_array(costs: Any, classes: tuple[Label, ...] | None) -> Costs:
 def _from_mapping(costs: Mapping[Any, Any], classes: tuple[Label, ...] | None) -> Costs:
     for action, row in costs.items():
         if not isinstance(row, Mapping):
-            raise ValueError(f"costs[{action!r}] is {row!r}, expected {{class: cost}}")
+            raise InputError.of(f"costs[{action!r}]", row, "{class: cost}")
     if not costs:
-        raise ValueError("costs is empty, expected {action: {class: cost}}")
+        raise InputError.at("costs", "is empty", expected="{action: {class: cost}}")
     named = tuple(dict.fromkeys(label for row in costs.values() for label in row))
     labels = named if classes is None else classes
     stray = [label for label in named if label not in labels]
     if stray:
-        raise ValueError(
-            f"costs names class {stray[0]!r}, which is none of the classes {list(labels)}{nearest(stray[0], map(str, labels))}"
+        raise InputError.at(
+            "costs",
+            f"names class {stray[0]!r}, which is none of the classes {list(labels)}{nearest(stray[0], map(str, labels))}",
+            got=stray[0],
         )
     table = [[_cost(action, row, label) for label in labels] for action, row in costs.items()]
     return Costs(np.array(table, dtype=np.float64), tuple(costs), labels)
@@ -108,12 +114,12 @@ def _from_mapping(costs: Mapping[Any, Any], classes: tuple[Label, ...] | None) -
 
 def _cost(action: Any, row: Mapping[Any, Any], label: Any) -> float:
     if label not in row and action != label:
-        raise ValueError(f"costs[{action!r}] says nothing of class {label!r}; give its cost")
+        raise InputError.at(f"costs[{action!r}]", f"says nothing of class {label!r}", remedy="give its cost")
     value = row.get(label, 0.0)
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"costs[{action!r}][{label!r}] is {value!r}, expected a number") from None
+        raise InputError.of(f"costs[{action!r}][{label!r}]", value, "a number") from None
 
 
 def checked_reject_cost(reject_cost: Any) -> float | None:
@@ -123,9 +129,9 @@ def checked_reject_cost(reject_cost: Any) -> float | None:
     try:
         cost = float(reject_cost)
     except (TypeError, ValueError):
-        raise ValueError(f"reject_cost is {reject_cost!r}, expected a number from 0, or None for never") from None
+        raise InputError.of("reject_cost", reject_cost, "a number from 0, or None for never") from None
     if not 0 <= cost < inf:
-        raise ValueError(f"reject_cost is {reject_cost!r}, expected a number from 0, or None for never")
+        raise InputError.of("reject_cost", reject_cost, "a number from 0, or None for never")
     return cost
 
 
@@ -135,8 +141,11 @@ def checked_reject_label(reject_label: Any, actions: tuple[Label, ...]) -> Label
         numbers = all(isinstance(action, int | float) and not isinstance(action, bool) for action in actions)
         reject_label = -1 if numbers else "reject"
     if reject_label in actions:
-        raise ValueError(
-            f"reject_label is {reject_label!r}, which is also an action; choose another word for 'no decision'"
+        raise InputError.at(
+            "reject_label",
+            f"is {reject_label!r}, which is also an action",
+            got=reject_label,
+            remedy="choose another word for 'no decision'",
         )
     return reject_label
 
@@ -154,14 +163,15 @@ def binary_threshold(costs: Any, classes: Sequence[Any] | NDArray[Any] | None = 
     """
     read = read_costs(costs, classes)
     if read.table.shape != (2, 2):
-        raise ValueError(f"costs has shape {read.table.shape}; a threshold needs two actions and two classes")
+        raise InputError.at("costs", f"has shape {read.table.shape}", got=read.table.shape, remedy="a threshold needs two actions and two classes")  # fmt: skip
     loss, gain = (float(value) for value in (read.table[1] - read.table[0]) * [1, -1])
     if loss <= 0 <= gain:
         return 0.0
     if gain <= 0 <= loss:
         return inf
     if loss < 0:
-        raise ValueError(
-            f"under these costs the second action ({read.actions[1]!r}) pays when {read.classes[1]!r} is *im*probable; swap the rows of costs"
+        raise InputError(
+            f"under these costs the second action ({read.actions[1]!r}) pays when {read.classes[1]!r} is *im*probable",
+            remedy="swap the rows of costs",
         )
     return loss / (loss + gain)

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.answers.decision.costs import Costs, checked_reject_cost, checked_reject_label, read_costs
-from merula.core.arrays import Array
-from merula.core.checks import check_probabilities
+from merula.core import Array, InputError, check_probabilities
 from merula.core.compiled import kernel
 from merula.core.threads import for_each_block
 from merula.data.schema import Label
@@ -117,12 +116,15 @@ def adjust_prior(proba: Any, old_prior: Any, new_prior: Any) -> Array:
     posterior = checked_posterior(proba)
     old, new = check_probabilities(old_prior, "old_prior"), check_probabilities(new_prior, "new_prior")
     if not old.shape == new.shape == posterior.shape[1:]:
-        raise ValueError(
-            f"proba has {posterior.shape[1]} classes, old_prior {old.size}, new_prior {new.size}; give a list with one probability for each class"
+        raise InputError.at(
+            "proba",
+            f"has {posterior.shape[1]} classes, old_prior {old.size}, new_prior {new.size}",
+            remedy="give a list with one probability for each class",
         )
     if ((old == 0) & (new > 0)).any():
-        raise ValueError(
-            f"old_prior gives class number {int(((old == 0) & (new > 0)).argmax())} probability 0: its posteriors say nothing to correct"
+        raise InputError.at(
+            "old_prior",
+            f"gives class number {int(((old == 0) & (new > 0)).argmax())} probability 0: its posteriors say nothing to correct",
         )
     weighted = posterior * np.divide(new, old, out=np.zeros_like(new), where=old > 0)
     total = weighted.sum(axis=1, keepdims=True)
@@ -165,7 +167,9 @@ def _least_risk(
 def action_labels(actions: tuple[Label, ...], reject_label: Any, with_reject: bool) -> NDArray[Any]:
     """What each action is called, and last of all rejecting; numbers as numbers, words of one kind as words."""
     if reject_label is not None and not with_reject:
-        raise ValueError("reject_label is given without reject_cost, so no row is ever rejected; give both or neither")
+        raise InputError.at(
+            "reject_label", "is given without reject_cost, so no row is ever rejected", remedy="give both or neither"
+        )
     labels = (*actions, checked_reject_label(reject_label, actions)) if with_reject else actions
     numbers = all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels)
     words = all(isinstance(label, str) for label in labels)
@@ -185,15 +189,14 @@ def _posterior_and_costs(proba: Any, costs: Any, classes: Any) -> tuple[Array, C
     if classes is None and isinstance(costs, Costs):
         classes = costs.classes
     if classes is None and (hasattr(costs, "keys") or hasattr(costs, "columns")):
-        raise ValueError(
-            "costs names classes, but the columns of proba have no names; say which they are: classes=model.classes_"
-        )
+        raise InputError.at("costs", "names classes, but the columns of proba have no names", remedy="say which they are: classes=model.classes_")  # fmt: skip
     if classes is None:
         classes = range(posterior.shape[1])
     read = read_costs(costs, list(classes))
     if posterior.shape[1] != len(read.classes):
-        raise ValueError(
-            f"proba has {posterior.shape[1]} columns, but there are {len(read.classes)} classes ({list(read.classes)})"
+        raise InputError.at(
+            "proba",
+            f"has {posterior.shape[1]} columns, but there are {len(read.classes)} classes ({list(read.classes)})",
         )
     return posterior, read
 
@@ -204,13 +207,16 @@ def checked_posterior(proba: Any, what: str = "proba", classes: int | None = Non
     try:
         posterior = np.ascontiguousarray(proba, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{what} is {proba!r}, expected an array of probabilities, {wanted}") from None
+        raise InputError.of(what, proba, f"an array of probabilities, {wanted}") from None
     if posterior.ndim != 2 or posterior.shape[1] != (classes or posterior.shape[1] or 1):
-        raise ValueError(f"{what} has shape {posterior.shape}, expected {wanted}")
+        raise InputError.at(what, f"has shape {posterior.shape}", got=posterior.shape, expected=f"{wanted}")
     row = _first_bad_row(posterior, SUM_TOLERANCE)
     if row >= 0:
-        raise ValueError(
-            f"row {row} of {what} is {posterior[row].tolist()}; probabilities are numbers from 0 to 1 that sum to 1"
+        raise InputError.at(
+            f"row {row} of {what}",
+            f"is {posterior[row].tolist()}",
+            got=posterior[row].tolist(),
+            remedy="probabilities are numbers from 0 to 1 that sum to 1",
         )
     return posterior
 

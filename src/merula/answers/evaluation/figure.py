@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from merula.answers.evaluation.metrics import Answers, RowValues, figures_of, pooled, row_values
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.data.table.frame import Rows
 from merula.show.numbers import fixed
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold
 from sklearn.utils import check_random_state
 
-from merula.core.notes import warn_user
+from merula.core import InputError, InPython, Option, warn_user
 from merula.data.table import codes_of_labels, plain_label
 from merula.data.table.frame import Rows
 
@@ -59,7 +59,7 @@ def make_splits(
     kept = np.ones(len(labels), dtype=bool) if weights is None else weights > 0
     splits = tuple(_checked_split(pair, number, kept) for number, pair in enumerate(pairs, 1))
     if not splits:
-        raise ValueError(f"cv holds no folds; expected {EXPECTED}")
+        raise InputError.at("cv", "holds no folds", expected=EXPECTED)
     if marks is not None:
         for number, split in enumerate(splits, 1):
             _refuse_leak(split, marks, number)
@@ -74,9 +74,14 @@ def _stratified(
 ) -> list[Any]:
     """Folds that hold the classes in like shares, groups kept whole, shuffled anew for each repeat."""
     if folds < 2:
-        raise ValueError(f"cv is {folds}, expected {EXPECTED}")
+        raise InputError.at("cv", f"is {folds}", got=folds, expected=EXPECTED)
     if groups is not None and (count := len(np.unique(groups))) < folds:
-        raise ValueError(f"groups holds {count} groups, fewer than cv={folds} folds; use a smaller cv")
+        raise InputError.at(
+            "groups",
+            (f"holds {count} groups, fewer than ", Option("cv", folds), " folds"),
+            got=count,
+            remedy="use a smaller cv",
+        )
     _check_class_sizes(folds, labels, groups)
     rng, nothing = check_random_state(random_state), np.zeros(len(labels))
     with warnings.catch_warnings():
@@ -93,12 +98,24 @@ def _check_class_sizes(folds: int, labels: NDArray[Any], groups: NDArray[Any] | 
     classes, codes = np.unique(labels, return_inverse=True)
     rows = np.bincount(codes)
     if rows.max() < 2:
-        raise ValueError(
-            "every class has one row alone, so none is both learned and tested; evaluating needs more rows of a class"
+        raise InputError(
+            "every class has one row alone, so none is both learned and tested",
+            remedy="evaluating needs more rows of a class",
         )
     if rows.max() < folds:
-        raise ValueError(
-            f"cv={folds} folds, but the largest class ({plain_label(classes[rows.argmax()])!r}) has {rows.max()} rows; use cv={max(2, rows.max())} or fewer, or sklearn.model_selection.LeaveOneOut()"
+        raise InputError(
+            (
+                Option("cv", folds),
+                f" folds, but the largest class ({plain_label(classes[rows.argmax()])!r}) has {rows.max()} rows",
+            ),
+            where="cv",
+            got=folds,
+            remedy=(
+                "use ",
+                Option("cv", int(max(2, rows.max()))),
+                " or fewer",
+                InPython(", or sklearn.model_selection.LeaveOneOut()"),
+            ),
         )
     units = rows if groups is None else _groups_per_class(codes, groups)
     if units.min() < folds:
@@ -115,10 +132,16 @@ def _warn_rare(folds: int, classes: NDArray[Any], units: NDArray[np.int64], unit
     rarest, count = plain_label(classes[units.argmin()]), int(units.min())
     others = int((units < folds).sum()) - 1
     more = f" (and {others} more {'class' if others == 1 else 'classes'} likewise)" if others else ""
-    advice = f"use cv={count} or fewer" if count > 1 else "merge it with another class"
+    advice = ("use ", Option("cv", count), " or fewer") if count > 1 else ("merge it with another class",)
     untaught = "" if count > 1 else ", and the model tested on it has never seen it"
     warn_user(
-        f"class {rarest!r} has {count} {unit}{'s' * (count > 1)}, fewer than cv={folds} folds{more}: some folds are tested without it, where AUC is undefined{untaught}; {advice}, or gather more rows",
+        (
+            f"class {rarest!r} has {count} {unit}{'s' * (count > 1)}, fewer than ",
+            Option("cv", folds),
+            f" folds{more}: some folds are tested without it, where AUC is undefined{untaught}; ",
+            *advice,
+            ", or gather more rows",
+        ),
         RareClassWarning,
     )
 
@@ -127,19 +150,25 @@ def _checked_repeats(repeats: int | None) -> int:
     if repeats is None:
         return REPEATS
     if not isinstance(repeats, Integral) or isinstance(repeats, bool) or repeats < 1:
-        raise ValueError(f"repeats is {repeats!r}, expected a whole number from 1")
+        raise InputError.of("repeats", repeats, "a whole number from 1")
     return int(repeats)
 
 
 def _refuse_unused(repeats: int | None, random_state: Any) -> None:
     """An error for options that only a number of folds makes use of."""
     if repeats is not None:
-        raise ValueError(
-            f"repeats is {repeats!r}, but cv gives the folds itself; leave repeats out, or give cv as a number of folds"
+        raise InputError.at(
+            "repeats",
+            f"is {repeats!r}, but cv gives the folds itself",
+            got=repeats,
+            remedy="leave repeats out, or give cv as a number of folds",
         )
     if random_state is not None and not (isinstance(random_state, Integral) and random_state == 0):
-        raise ValueError(
-            f"random_state is {random_state!r}, but cv gives the folds itself; set it on the splitter, or give cv as a number of folds"
+        raise InputError.at(
+            "random_state",
+            f"is {random_state!r}, but cv gives the folds itself",
+            got=random_state,
+            remedy="set it on the splitter, or give cv as a number of folds",
         )
 
 
@@ -149,7 +178,7 @@ def _refuse_unused(repeats: int | None, random_state: Any) -> None:
 def _given(cv: Any, X: Any, labels: NDArray[Any], groups: NDArray[Any] | None) -> list[Any]:
     """The pairs of row numbers that a splitter makes, or that the user gives."""
     if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
-        raise ValueError(f"cv is {cv!r}, expected {EXPECTED}")
+        raise InputError.of("cv", cv, EXPECTED)
     if hasattr(cv, "split"):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The groups parameter is ignored")  # `make_splits` looks for itself
@@ -167,12 +196,14 @@ def _is_one_row_list(part: Any) -> bool:
 def _checked_split(pair: Any, number: int, kept: NDArray[np.bool_]) -> Split:
     """One fold without rows of weight 0; a ValueError unless both sides hold rows, and none the other's."""
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise ValueError(f"fold {number} of cv is {pair!r}, expected a pair (train, test) of row numbers")
+        raise InputError.of(f"fold {number} of cv", pair, "a pair (train, test) of row numbers")
     train, test = (_row_numbers(part, side, number, kept) for part, side in zip(pair, ("train", "test"), strict=True))
     shared = np.intersect1d(train, test)
     if len(shared):
-        raise ValueError(
-            f"fold {number} of cv has row {shared[0]} both in train and in test ({len(shared)} such rows); a model must be tested on rows it has not seen"
+        raise InputError.at(
+            f"fold {number} of cv",
+            f"has row {shared[0]} both in train and in test ({len(shared)} such rows)",
+            remedy="a model must be tested on rows it has not seen",
         )
     return Split(train, test)
 
@@ -183,14 +214,16 @@ def _row_numbers(part: Any, side: str, number: int, kept: NDArray[np.bool_]) -> 
     if rows.dtype == bool and rows.shape == (count,):
         rows = np.flatnonzero(rows)
     if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
-        raise ValueError(
-            f"{what} are an array of {rows.dtype} of shape {rows.shape}, expected row numbers, or a mask of {count}"
-        )
+        raise InputError.at(what, f"are an array of {rows.dtype} of shape {rows.shape}", expected=f"row numbers, or a mask of {count}")  # fmt: skip
     if rows.size and not 0 <= rows.min() <= rows.max() < count:
-        raise ValueError(f"{what} go from {rows.min()} to {rows.max()}, expected row numbers from 0 to {count - 1}")
+        raise InputError.at(
+            what, f"go from {rows.min()} to {rows.max()}", expected=f"row numbers from 0 to {count - 1}"
+        )
     numbers: Rows = rows[kept[rows.astype(np.int64)]].astype(np.int64)
     if not numbers.size:
-        raise ValueError(f"{what} are none (or all of weight 0); every fold must learn from rows and be tested on rows")
+        raise InputError.at(
+            what, "are none (or all of weight 0)", remedy="every fold must learn from rows and be tested on rows"
+        )
     return numbers
 
 
@@ -201,14 +234,18 @@ def _checked_groups(groups: Any, rows: int) -> NDArray[Any]:
     """The group of each row as an array; a ValueError if any is missing."""
     values = np.asarray(groups)
     if values.shape != (rows,):
-        raise ValueError(f"groups has shape {values.shape}, expected ({rows},): one group per row of X")
+        raise InputError.at(
+            "groups", f"has shape {values.shape}", got=values.shape, expected=f"({rows},): one group per row of X"
+        )
     # NumPy makes the word "nan" of a missing value among words
     codes, names = codes_of_labels(np.array(groups, dtype=object) if values.dtype.kind in "US" else values)
     missing = int((codes < 0).sum())
     if missing:
-        raise ValueError(f"groups is missing for {missing} of {rows} rows; name the group of every row")
+        raise InputError.at("groups", f"is missing for {missing} of {rows} rows", remedy="name the group of every row")
     if len({isinstance(name, str) for name in names}) > 1:
-        raise ValueError(f"groups mixes words and numbers ({list(names)[:3]} …); make them all words or all numbers")
+        raise InputError.at(
+            "groups", f"mixes words and numbers ({list(names)[:3]} …)", remedy="make them all words or all numbers"
+        )
     return np.array(names)[codes]
 
 
@@ -216,6 +253,11 @@ def _refuse_leak(split: Split, groups: NDArray[Any], number: int) -> None:
     """An error if rows of one group are on both sides of a fold."""
     shared = np.intersect1d(groups[split.train], groups[split.test])
     if len(shared):
-        raise ValueError(
-            f"fold {number} of cv has group {plain_label(shared[0])!r} both in train and in test; give cv as a number of folds, or a splitter that keeps groups together such as sklearn.model_selection.GroupKFold"
+        raise InputError.at(
+            f"fold {number} of cv",
+            f"has group {plain_label(shared[0])!r} both in train and in test",
+            remedy=(
+                "give cv as a number of folds",
+                InPython(", or a splitter that keeps groups together such as sklearn.model_selection.GroupKFold"),
+            ),
         )

@@ -11,7 +11,7 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score, zero_one_
 
 from merula.answers.decision import REJECT, Costs, actual_costs, least_risk
 from merula.answers.evaluation.reliability import error_of
-from merula.core.arrays import Array
+from merula.core import Array
 
 Codes = NDArray[np.int64]
 SMALLEST = float(np.finfo(np.float64).eps)  # where scikit-learn's log loss stops

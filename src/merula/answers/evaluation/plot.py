@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from merula.core import InputError
 from merula.data.table import plain_label
 from merula.show.colors import color_at
 from merula.show.plots import draw_on, legend_beside, literal
@@ -27,7 +28,7 @@ def calibration_plot(evaluation: Evaluation, ax: Any = None, label: Any = None) 
         curves = [(model.name, model.confidence, None) for model in evaluation.models]
         return draw_curves(curves, ax, "the most probable class")
     if plain_label(label) not in evaluation.classes:
-        raise ValueError(f"label is {label!r}, expected one of the classes {list(evaluation.classes)}")
+        raise InputError.of("label", label, f"one of the classes {list(evaluation.classes)}")
     curves = [(model.name, model.reliability[plain_label(label)], None) for model in evaluation.models]
     return draw_curves(curves, ax, shortened(str(label), LONGEST))
 

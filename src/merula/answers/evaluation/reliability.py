@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.answers.decision.risk import checked_posterior
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, one_of
 from merula.data.encode import encode_target
 from merula.data.table import label_indices, plain_label
 
@@ -96,7 +95,7 @@ def reliability_curve(
     truth, posterior, weights = read_answers(y, proba, classes, sample_weight)
     known = [plain_label(label) for label in classes]
     if plain_label(positive) not in known:
-        raise ValueError(f"positive is {positive!r}, expected one of the classes {known}")
+        raise InputError.of("positive", positive, f"one of the classes {known}")
     position = known.index(plain_label(positive))
     return curve_of(truth == position, posterior[:, position], weights, bins, strategy)
 
@@ -141,7 +140,7 @@ def curve_of(
 ) -> ReliabilityCurve:
     """How often `hit` is true beside its probability, in bins that are closed on the right."""
     if isinstance(bins, bool) or int(bins) != bins or bins < 1:
-        raise ValueError(f"bins is {bins!r}, expected a whole number from 1")
+        raise InputError.of("bins", bins, "a whole number from 1")
     weights = np.ones(len(hit)) if weights is None else weights
     edges = np.linspace(0, 1, int(bins) + 1)
     if one_of(strategy, ("uniform", "quantile"), "strategy") == "quantile":

@@ -16,8 +16,7 @@ from merula.answers.decision import Costs
 from merula.answers.evaluation.figure import Comparison, Figure, Fold, fold_difference, row_difference, summarise
 from merula.answers.evaluation.metrics import FIGURES, Answers, pooled, row_values
 from merula.answers.evaluation.reliability import ReliabilityCurve, confidence_curve, curve_of
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, one_of
 from merula.core.plain import to_plain
 from merula.data.schema import Label
 from merula.show.numbers import fixed
@@ -145,8 +144,8 @@ class Evaluation:
         """
         one_of(figure, self.models[0].figures, "figure")
         if len(self.models) < 2:
-            raise ValueError(
-                "one model has nothing to be compared with; evaluate({name: model, …}, X, y) takes several"
+            raise InputError(
+                "one model has nothing to be compared with", remedy="evaluate({name: model, …}, X, y) takes several"
             )
         return [self._compare(figure, *pair) for pair in combinations(self.models, 2)]
 

@@ -16,7 +16,7 @@ from merula.answers.evaluation.figure import Fold
 from merula.answers.evaluation.folds import Split, make_splits
 from merula.answers.evaluation.reliability import checked_probabilities
 from merula.answers.evaluation.result import Evaluation, add_model
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.data.encode import encode_target
 from merula.data.schema import Label, sort_labels
 from merula.data.table import RowSource, label_indices, open_rows, plain_label
@@ -129,7 +129,7 @@ def named_models(model: Any) -> dict[str, Any]:
     else:
         named = {type(model).__name__: model}
     if not named:
-        raise ValueError("no model is given; expected a classifier, {name: classifier} or a list of classifiers")
+        raise InputError("no model is given", expected="a classifier, {name: classifier} or a list of classifiers")
     for name, one in named.items():
         _check_model(name, one)
     return named
@@ -194,7 +194,9 @@ def _weight_argument(model: Any, name: str, weights: Array | None) -> dict[str, 
         step, taker = model.steps[-1]
         argument = f"{step}__sample_weight"
     if not has_fit_parameter(taker, "sample_weight"):
-        raise ValueError(f"sample_weight is given, but {type(taker).__name__} (model {name!r}) takes no weights in fit")
+        raise InputError.at(
+            "sample_weight", f"is given, but {type(taker).__name__} (model {name!r}) takes no weights in fit"
+        )
     return {argument: weights}
 
 
@@ -212,10 +214,12 @@ def _in_place(proba: Array, known: NDArray[Any], classes: tuple[Label, ...], nam
 def _read_data(rows: RowSource, y: Any, sample_weight: Any, models: Mapping[str, Any]) -> Data:
     """The checked target and weights; the classes are those of y and of models that stay fitted when cloned."""
     if rows.count == 0:
-        raise ValueError("X has no rows; there is nothing to evaluate")
+        raise InputError.at("X", "has no rows", remedy="there is nothing to evaluate")
     target = encode_target(y, rows.count, sample_weight)
     if len(target.classes) < 2:
-        raise ValueError(f"y holds one class only ({plain_label(target.classes[0])!r}); there is nothing to tell apart")
+        raise InputError.at(
+            "y", f"holds one class only ({plain_label(target.classes[0])!r})", remedy="there is nothing to tell apart"
+        )
     own = [plain_label(label) for label in target.classes.tolist()]
     fitted = [getattr(clone(model), "classes_", ()) for model in models.values()]
     classes = sort_labels({*own, *(plain_label(label) for known in fitted for label in np.asarray(known).tolist())})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.show.numbers import NOTHING, from_log, short, signed
 from merula.show.text import shortened, text_table
 

@@ -13,7 +13,7 @@ import numpy as np
 from merula.answers.explanation.reasons import class_index, explain, log_odds, own_classifier
 from merula.classify.base import BayesianClassifier
 from merula.classify.single_row import shown
-from merula.core.arrays import Array
+from merula.core import Array, InputError, Option
 from merula.data.encode import Encoded, encode_cells
 from merula.data.schema import Column, Label
 from merula.data.table import plain_label
@@ -71,7 +71,7 @@ class Nomogram:
     def probability(self, total_points: Any) -> Any:
         """P(label given label or against) for a total of points."""
         if np.isnan(total_points).any():
-            raise ValueError("the total of points is NaN: the row is impossible under both classes")
+            raise InputError("the total of points is NaN: the row is impossible under both classes")
         log_odds = np.minimum(700.0, np.maximum(-700.0, self.base + self.unit * np.asarray(total_points, dtype=float)))
         return (1 / (1 + np.exp(-log_odds)))[()]
 
@@ -151,12 +151,20 @@ def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
     model = own_classifier(model)
     classes = tuple(plain_label(name) for name in model.classes_.tolist())
     if len(classes) > 2 and (label is None or against is None):
-        raise ValueError(f"a nomogram compares two classes: give label= and against= (classes: {list(classes)})")
+        raise InputError(
+            (
+                "a nomogram compares two classes: give ",
+                Option("label"),
+                " and ",
+                Option("against"),
+                f" (classes: {list(classes)})",
+            )
+        )
     second = None if against is None else class_index(against, classes, "against")
     first = (1 if second is None else 1 - second) if label is None else class_index(label, classes, "label")
     second = 1 - first if second is None else second
     if first == second:
-        raise ValueError(f"label and against are both {classes[first]!r}; compare two different classes")
+        raise InputError(f"label and against are both {classes[first]!r}", remedy="compare two different classes")
     _refuse_no_scales(model)
     parts = _weights(model, first, second)
     finite = {name: weights[np.isfinite(weights)] for name, (*_, weights) in parts.items()}
@@ -174,14 +182,19 @@ def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
 def _refuse_no_scales(model: BayesianClassifier) -> None:
     """An error where columns have no points of their own."""
     if model.missing == "level":
-        raise ValueError("a nomogram needs a model that averages missing cells out (missing='marginalise')")
+        raise InputError(
+            ("a nomogram needs a model that averages missing cells out (", Option("missing", "marginalise"), ")")
+        )
     first, *others = model.fitted_.components
     if others:
-        raise ValueError(f"this model is a mixture of {1 + len(others)}; a nomogram needs a single sum of terms")
+        raise InputError(
+            f"this model is a mixture of {1 + len(others)}", remedy="a nomogram needs a single sum of terms"
+        )
     for names in ((*one.columns, *one.parents) for part in first.parts for one in part.factors()):
         if len(names) > 1:
-            raise ValueError(
-                f"columns {', '.join(map(repr, names))} are modelled together, so that they have no points of their own; a nomogram needs a naive model"
+            raise InputError(
+                f"columns {', '.join(map(repr, names))} are modelled together, so that they have no points of their own",
+                remedy="a nomogram needs a naive model",
             )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from merula.answers.explanation.layout import Part, lay_out
+from merula.core import InputError
 from merula.show.colors import TOTAL, sided
 from merula.show.numbers import NOTHING, signed
 from merula.show.plots import draw_on, literal
@@ -21,9 +22,9 @@ Step = tuple[str, float]  # a label and its weight of evidence
 def waterfall(explanation: Explanation, ax: Any = None, top: int = 20) -> Any:
     """The axes with one bar for each step, strongest first; columns beyond the `top` strongest are drawn as one."""
     if len(explanation.derivations) > 1:
-        raise ValueError(f"this model is a mixture of {len(explanation.derivations)}; a waterfall shows a single sum")
+        raise InputError(f"this model is a mixture of {len(explanation.derivations)}", remedy="a waterfall shows a single sum")  # fmt: skip
     if not isinstance(top, int) or top < 1:
-        raise ValueError(f"top is {top!r}, expected a number of columns from 1")
+        raise InputError.of("top", top, "a number of columns from 1")
     layout, (part,) = lay_out(explanation), explanation.derivations
     steps = _steps(layout.parts[0], top)
     labels = ["prior", *(name for name, _ in steps), "posterior"]

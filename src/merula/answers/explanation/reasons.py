@@ -16,9 +16,8 @@ from merula.answers.decision import underlying
 from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import ComponentTerms, Term, combined
 from merula.classify.single_row import cells_of, encode_row, interval_of, shown
-from merula.core.arrays import Array
+from merula.core import Array, InputError, warn_of
 from merula.core.logspace import log_sum_exp, to_posterior
-from merula.core.notes import warn_of
 from merula.data.schema import Column, Label
 from merula.data.table import plain_label
 
@@ -124,7 +123,7 @@ class Explanation:
     def reasons(self) -> tuple[Reason, ...]:
         """The reasons of a sum; a mixture has its own for each of its `derivations`."""
         if len(self.derivations) > 1:
-            raise ValueError(f"this model is a mixture of {len(self.derivations)}; see derivations[i].reasons")
+            raise InputError(f"this model is a mixture of {len(self.derivations)}", remedy="see derivations[i].reasons")
         return self.derivations[0].reasons
 
     def __str__(self) -> str:
@@ -205,7 +204,7 @@ def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Exp
     index = int(posterior[0].argmax()) if label is None else class_index(label, classes, "label")
     rival = None if against is None else class_index(against, classes, "against")
     if rival == index:
-        raise ValueError(f"label and against are both {classes[index]!r}; compare two different classes")
+        raise InputError(f"label and against are both {classes[index]!r}", remedy="compare two different classes")
     rivals = [k for k in range(len(classes)) if k != index] if rival is None else [rival]
     cells = cells_of(model, encoded)
     derivations = tuple(
@@ -231,7 +230,7 @@ def own_classifier(
     """The merula classifier itself, or the one a DecisionClassifier wraps; else a ValueError that says `why` it is needed."""
     inner = underlying(model)
     if not isinstance(inner, BayesianClassifier):
-        raise ValueError(f"{type(model).__name__} is no merula classifier: {why}")
+        raise InputError.at(f"{type(model).__name__}", f"is no merula classifier: {why}")
     check_is_fitted(inner, "classes_")
     return inner
 
@@ -240,7 +239,7 @@ def class_index(label: Any, classes: tuple[Label, ...], what: str) -> int:
     """Where a class stands among the model's; a ValueError if it is none of them."""
     if plain_label(label) in classes:
         return classes.index(plain_label(label))
-    raise ValueError(f"{what} is {label!r}, which the model does not know (classes: {list(classes)})")
+    raise InputError.at(what, f"is {label!r}, which the model does not know (classes: {list(classes)})", got=label)
 
 
 def normalised(log_weights: Array) -> Array:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from merula.answers.decision import conditional_risk, decide
-from merula.cli.console import Voice
+from merula.cli.console import Console
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, open_model
 from merula.cli.jobs.task import named_table
+from merula.core import InputError
 from merula.data.table.read import STANDARD
 from merula.data.table.write import write_table, writer_of
 from merula.show.progress import progress_bar
@@ -20,18 +21,18 @@ def predict_file(
     path: str,
     table: str,
     output: str,
-    voice: Voice,
+    console: Console,
     costs: str | None = None,
     append: bool = False,
     missing: Sequence[str] = (),
     encoding: str | None = None,
 ) -> int:
     """The number of rows answered; the answers are written as a table."""
-    suffix = ".jsonl" if voice.as_json and output == STANDARD else None
+    suffix = ".jsonl" if console.as_json and output == STANDARD else None
     writer_of(output, suffix)
     if output != STANDARD:
         check_writable(output, "the answers", table)
-    with progress_bar(4, voice.shows_progress) as step, voice.heeding_warnings():
+    with progress_bar(4, console.shows_progress) as step, console.warnings_as_notes():
         step("loading")
         saved = open_model(path)
         step("reading")
@@ -72,7 +73,7 @@ def explain_row(
     path: str,
     table: str,
     row: int,
-    voice: Voice,
+    console: Console,
     label: str | None = None,
     missing: Sequence[str] = (),
     encoding: str | None = None,
@@ -80,14 +81,14 @@ def explain_row(
     """The reasons for one row's posterior; rows are counted from 1."""
     from merula.answers.explanation import explain  # loaded where reasons are asked for: a prediction needs none
 
-    with voice.heeding_warnings():
+    with console.warnings_as_notes():
         saved = open_model(path)
         rows = named_table(table, saved.words, missing, encoding)
         if not 1 <= row <= rows.num_rows:
-            raise ValueError(f"--row is {row}, but the table has rows 1 to {rows.num_rows:,}")
+            raise InputError.at("--row", f"is {row}, but the table has rows 1 to {rows.num_rows:,}", got=row)
         named = {str(name): name for name in saved.classes}
         if label is not None and label not in named:
-            raise ValueError(f"--label is {label!r}, expected one of {', '.join(named)}")
+            raise InputError.of("--label", label, f"one of {', '.join(named)}")
         return explain(saved.model, rows.slice(row - 1, 1), None if label is None else named[label])
 
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from merula.answers.decision import Costs, bayes_risk, decide
 from merula.answers.explanation import explain
-from merula.cli.console import Voice, command_name
+from merula.cli.console import Console, command_name
 from merula.cli.jobs.evaluating import evaluate_file, report_file
 from merula.cli.jobs.learning import fit_file
 from merula.cli.jobs.models import SavedModel, open_model
 from merula.cli.jobs.task import Asked, Task
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 
 FOLDS = 5
 PENGUINS = "penguins"
@@ -27,10 +27,10 @@ PENGUIN_COSTS = {
 MISSED = 5.0  # what taking the rarest class for another costs, where any other mistake costs 1
 
 
-def demonstrate(table: str, target: str | None, folder: str, voice: Voice) -> Iterator[str]:
+def demonstrate(table: str, target: str | None, folder: str, console: Console) -> Iterator[str]:
     """Each part of the job as text, as soon as it is done; the model and the report are written into the folder."""
     if target is None and table != PENGUINS:
-        raise ValueError(f"--target is needed: which column of {table} holds the class?")
+        raise InputError.at("--target", f"is needed: which column of {table} holds the class?")
     asked = Asked(table, target or "species")
     if Path(folder).exists() and not Path(folder).is_dir():
         raise NotADirectoryError(f"--folder is {folder}, which is a file; name a folder")
@@ -38,15 +38,15 @@ def demonstrate(table: str, target: str | None, folder: str, voice: Voice) -> It
     stem = "table" if table == "-" else Path(table).name.partition(".")[0].strip("*?[]") or "table"
     model, page = str(Path(folder) / f"{stem}.merula"), str(Path(folder) / f"{stem}.html")
 
-    found, task = evaluate_file(asked, ["auto", "bayes"], voice, cv=FOLDS)
+    found, task = evaluate_file(asked, ["auto", "bayes"], console, cv=FOLDS)
     yield f"{_title('How good it is, on rows it has not seen')}\n{_table(task)}\n{found}"
-    saved, _ = fit_file(asked, "auto", model, Voice(quiet=True), task=task)
+    saved, _ = fit_file(asked, "auto", model, Console(quiet=True), task=task)
     proba = saved.model.predict_proba(task.table)
     index = int(proba.max(axis=1).argmin())
     row = task.features.slice(index, 1)
     yield f"{_title(f'Why: row {index + 1}, one of the least certain')}\n{explain(saved.model, row)}"
     yield f"{_title('What to do')}\n{_decision(saved, proba[index : index + 1], table)}"
-    report_file(asked, "auto", page, Voice(quiet=True), cv=FOLDS, task=task)
+    report_file(asked, "auto", page, Console(quiet=True), cv=FOLDS, task=task)
     yield f"{_title('Saved')}\n{_saved(saved, task, proba)}\nreport: {page}"
     yield f"{_title('On your own file')}\n{_commands(table, asked.target, model)}"
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from merula.answers.evaluation import Evaluation, evaluate
 from merula.answers.evaluation.run import PRIOR_ALONE, beside_prior
-from merula.cli.console import Voice
+from merula.cli.console import Console
 from merula.cli.jobs.models import check_writable, costs_file, new_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task, stated_kinds
 from merula.data.encode import UnseenLevelWarning
@@ -19,47 +19,47 @@ from merula.data.encode import UnseenLevelWarning
 def evaluate_file(
     asked: Asked,
     models: Sequence[str],
-    voice: Voice,
+    console: Console,
     cv: int | None = None,
     repeats: int = 1,
     costs: str | None = None,
 ) -> tuple[Evaluation, Task]:
     """Figures of models on rows they were not fitted on, beside guessing by the classes' frequencies alone."""
-    with voice.heeding_warnings(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
-        task = read_task(asked, voice)
+    with console.warnings_as_notes(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
+        task = read_task(asked, console)
         found = evaluate(
             beside_prior({name: new_model(name, task.kinds) for name in models}),
             task.table,
             task.labels,
-            cv=cv or usable_folds(task, voice),
+            cv=cv or usable_folds(task, console),
             repeats=repeats,
             groups=task.groups,
             costs=costs_file(costs, task.classes),
             sample_weight=task.weights,
-            progress=voice.shows_progress,
+            progress=console.shows_progress,
         )
-    _warn_if_useless(found, voice)
+    _warn_if_useless(found, console)
     return found, task
 
 
-def usable_folds(task: Task, voice: Voice) -> int:
+def usable_folds(task: Task, console: Console) -> int:
     """Ten folds, or as many as the rows or groups of a small table allow."""
     rows = np.bincount(task.target.codes)
     most = 10 if rows.max() >= 10 else max(2, int(rows.min()))
     if task.groups is not None:
         most = min(most, len(np.unique(task.groups)))
     if most < 10:
-        voice.note(f"the table is too small for ten folds; {most} are used")
+        console.note(f"the table is too small for ten folds; {most} are used")
     return most
 
 
-def _warn_if_useless(found: Evaluation, voice: Voice) -> None:
+def _warn_if_useless(found: Evaluation, console: Console) -> None:
     """A note where a model's probabilities are worse than the classes' frequencies."""
     guess = found.figures[PRIOR_ALONE]["log_loss"].value
     for name, figures in found.figures.items():
         own = figures["log_loss"].value
         if name != PRIOR_ALONE and own is not None and guess is not None and own > guess:
-            voice.note(
+            console.note(
                 f"the probabilities of {name} are worse than the classes' frequencies alone: it is too sure of itself, often because several columns say the same; try another --model, or leave columns out with --ignore"
             )
 
@@ -68,7 +68,7 @@ def report_file(
     asked: Asked,
     model: str,
     output: str,
-    voice: Voice,
+    console: Console,
     cv: int | None = None,
     repeats: int = 1,
     costs: str | None = None,
@@ -78,14 +78,14 @@ def report_file(
     from merula.report import write_report  # loaded where a report is asked for: it draws
 
     check_writable(output, "a report", asked.table)
-    with voice.heeding_warnings(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
-        task = task or read_task(asked, voice)
+    with console.warnings_as_notes(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
+        task = task or read_task(asked, console)
         write_report(
             {model: new_model(model, task.kinds)},
             task.table,
             task.labels,
             output,
-            cv=cv or usable_folds(task, voice),
+            cv=cv or usable_folds(task, console),
             repeats=repeats,
             groups=task.groups,
             costs=costs_file(costs, task.classes),
@@ -96,7 +96,7 @@ def report_file(
                 ["merula", *asked.typed("report", model=model, cv=cv, repeats=repeats, costs=costs, output=output)]
             ),
             remarks=_remarks(task, asked),
-            progress=voice.shows_progress,
+            progress=console.shows_progress,
         )
 
 

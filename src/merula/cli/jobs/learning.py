@@ -9,9 +9,10 @@ from typing import Any
 
 from sklearn.base import clone
 
-from merula.cli.console import Voice
+from merula.cli.console import Console
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, new_model, open_model, write_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task
+from merula.core import InputError, located
 from merula.show.progress import progress_bar
 
 
@@ -19,7 +20,7 @@ def fit_file(
     asked: Asked,
     model: str,
     output: str,
-    voice: Voice,
+    console: Console,
     costs: str | None = None,
     like: str | None = None,
     task: Task | None = None,
@@ -27,18 +28,20 @@ def fit_file(
     """The model fitted on a table, read here unless it was before, and written to a file."""
     check_writable(output, "a model", asked.table)
     if like is not None and (model != "auto" or asked.kinds or asked.ignore):
-        raise ValueError(
-            f"--like takes the model and the kinds of columns from {like}; leave out --model, --kinds and --ignore"
+        raise InputError.at(
+            "--like",
+            f"takes the model and the kinds of columns from {like}",
+            remedy="leave out --model, --kinds and --ignore",
         )
-    with progress_bar(3, voice.shows_progress) as step, voice.heeding_warnings(but=SAID):
+    with progress_bar(3, console.shows_progress) as step, console.warnings_as_notes(but=SAID):
         step("reading")
         if like is not None:
             example = open_model(like)
             untrained = clone(example.model.with_choices_fixed())
-            task = read_task(asked, voice, untrained.kinds, example.words)
+            task = read_task(asked, console, untrained.kinds, example.words)
             table = _columns_of(untrained.kinds, like, task.features)
         else:
-            task = task or read_task(asked, voice)
+            task = task or read_task(asked, console)
             untrained, table = new_model(model, task.kinds), task.table
         read = costs_file(costs, task.classes)
         step("fitting")
@@ -55,7 +58,7 @@ def _columns_of(kinds: Mapping[str, str], path: str, features: Any) -> Any:
 
     for name, kind in kinds.items():
         if name not in features.column_names and kind != "ignore":
-            raise ValueError(f"the model in {path} has the column {name!r}, which the table does not have")
+            raise InputError.at(f"the model in {path}", f"has the column {name!r}, which the table does not have")
         if name not in features.column_names:
             features = features.append_column(name, pa.nulls(features.num_rows))
     return features.select(list(kinds))
@@ -69,17 +72,18 @@ def merge_files(paths: Sequence[str], output: str) -> SavedModel:
     for other in saved[1:]:
         if type(other.model) is not type(merged):
             kinds = f"{type(merged).__name__} and {type(other.model).__name__}"
-            raise ValueError(
-                f"{saved[0].path} and {other.path} hold models of different kinds ({kinds}), which do not merge"
+            raise InputError.at(
+                f"{saved[0].path} and {other.path}", f"hold models of different kinds ({kinds}), which do not merge"
             )
         if other.target != saved[0].target:
-            raise ValueError(
+            raise InputError(
                 f"{saved[0].path} tells {saved[0].target!r}, {other.path} tells {other.target!r}: they do not merge"
             )
         try:
             merged = merged + other.model.with_choices_fixed()
         except ValueError as error:
-            raise ValueError(f"{other.path}: {error} (fit it with --like {os.fspath(saved[0].path)})") from None
+            error.add_note(f"(fit it with --like {os.fspath(saved[0].path)})")
+            raise located(error, other.path) from None
     result = replace(saved[0], model=merged, path=output)
     write_model(result)
     return result

@@ -15,6 +15,7 @@ from merula.answers.decision import Costs, read_costs
 from merula.classify import BayesClassifier, KernelBayesClassifier, NaiveBayesClassifier, NearestNeighborsClassifier
 from merula.classify.model_files import model_of, model_state
 from merula.cli.jobs.task import named_table
+from merula.core import InputError, located
 from merula.core.archive import NotAnArchiveError, read_state, write_state
 from merula.core.atomic_file import check_folder, nearest_file
 from merula.data.schema import Label
@@ -79,7 +80,7 @@ def open_model(path: str) -> SavedModel:
     try:
         state = read_state(path)
     except NotAnArchiveError:
-        raise ValueError(f"{path} {_other_content(path)}") from None
+        raise InputError(f"{path} {_other_content(path)}") from None
     about = state.get("command") or {}
     costs = about.get("costs")
     return SavedModel(
@@ -107,7 +108,9 @@ def check_writable(path: str, what: str, table: str | None = None) -> None:
     """An error before any work is done, if a file cannot be written, or is the table that is to be read."""
     index = Path(path)
     if table is not None and index.exists() and Path(table).exists() and index.samefile(table):
-        raise ValueError(f"{path} is the table itself, which would be lost; name another file for {what}")
+        raise InputError.at(
+            f"{path}", "is the table itself, which would be lost", remedy=f"name another file for {what}"
+        )
     if path == "-":
         raise IsADirectoryError(f"{what} cannot be written to {path}; name a file")
     check_folder(index)
@@ -129,12 +132,13 @@ def costs_file(path: str | None, classes: list[Label]) -> Costs | None:
     absent = [label for label in labels if label not in named]
     if stray or absent:
         wrong = f"names {stray[0]!r}, which is no class" if stray else f"has no column for class {absent[0]!r}"
-        raise ValueError(
-            f"{path} {wrong}; its header must be a word for the actions, then the classes: action,{','.join(labels)}"
+        raise InputError(
+            f"{path} {wrong}",
+            remedy=f"its header must be a word for the actions, then the classes: action,{','.join(labels)}",
         )
     if len(set(actions)) < len(actions) or None in actions:
-        raise ValueError(f"{path} must name each action once, in its first column {first!r}")
+        raise InputError.at(f"{path}", f"must name each action once, in its first column {first!r}")
     try:
         return read_costs({a: {c: columns[c][row] for c in columns} for row, a in enumerate(actions)}, classes)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise located(error, path) from None

@@ -10,10 +10,10 @@ from zipfile import is_zipfile
 
 import merula as mr
 from merula.classify.advice import advised_kinds, review
-from merula.cli.console import Voice
+from merula.cli.console import Console
 from merula.cli.jobs.models import check_writable
 from merula.cli.jobs.task import named_table, note_remarks, stated_kinds
-from merula.core.checks import one_of
+from merula.core import InputError, one_of
 from merula.data.encode import infer_schema
 from merula.data.schema import Label
 from merula.data.table import open_table
@@ -30,7 +30,7 @@ MOST_LEVELS, LONGEST = 6, 40
 def learn_file(
     table: str,
     output: str,
-    voice: Voice,
+    console: Console,
     options: Mapping[str, Any],
     kinds: Sequence[str] = (),
     ignore: Sequence[str] = (),
@@ -40,41 +40,41 @@ def learn_file(
     """A network over a table's columns, learned and written to a file; what tells rows apart and nothing else is left out."""
     check_network_file(output, table)
     if options.get("numeric") == "gaussian" and not output.lower().removesuffix(".gz").endswith(".json"):
-        raise ValueError(
-            f"--numeric gaussian keeps numbers, which only .json holds; write to another file than {output}"
+        raise InputError(
+            "--numeric gaussian keeps numbers, which only .json holds", remedy=f"write to another file than {output}"
         )
-    with voice.heeding_warnings():
+    with console.warnings_as_notes():
         data = named_table(table, (), missing, encoding)
     for name in ignore:
         one_of(name, data.column_names, "--ignore")
-    used = _used_columns(data, stated_kinds(kinds, data.column_names) | dict.fromkeys(ignore, "ignore"), voice)
+    used = _used_columns(data, stated_kinds(kinds, data.column_names) | dict.fromkeys(ignore, "ignore"), console)
     if not used:
-        raise ValueError(f"every column of {table} is left out; there is nothing to learn from")
+        raise InputError(f"every column of {table} is left out", remedy="there is nothing to learn from")
     categories = {name: kind for name, kind in used.items() if kind == "categorical"}  # numbers may yet be cut
     asked = {key: value for key, value in options.items() if value is not None}
     if asked.get("target") is not None:
         one_of(asked["target"], list(used), "--target")
-    with voice.heeding_warnings():
+    with console.warnings_as_notes():
         network = mr.learn_structure(
-            data.select(list(used)), kinds=categories or None, progress=voice.shows_progress, **asked
+            data.select(list(used)), kinds=categories or None, progress=console.shows_progress, **asked
         )
         network.write(output)
 
 
-def _used_columns(data: Any, stated: Mapping[str, str], voice: Voice) -> dict[str, str]:
+def _used_columns(data: Any, stated: Mapping[str, str], console: Console) -> dict[str, str]:
     """The kind of every column that a network can hold; a note for each of the others."""
     opened = open_table(data)
     schema, _ = infer_schema(opened, stated)
     remarks = review(opened, schema, None, stated)
-    note_remarks([remark for remark in remarks if remark.what not in NOTHING_TOLD], voice)
+    note_remarks([remark for remark in remarks if remark.what not in NOTHING_TOLD], console)
     kinds = advised_kinds(schema, remarks)
     for remark in remarks:
         if remark.what in NOTHING_TOLD:
-            voice.note(f"column {remark.column!r} {remark.text} and is left out")
+            console.note(f"column {remark.column!r} {remark.text} and is left out")
             kinds[remark.column] = "ignore"
     for name, kind in kinds.items():
         if kind in NOT_HELD:
-            voice.note(f"column {name!r} is {kind}, which a network does not hold, and is left out")
+            console.note(f"column {name!r} is {kind}, which a network does not hold, and is left out")
     return {name: kind for name, kind in kinds.items() if kind not in ("ignore", *NOT_HELD)}
 
 
@@ -82,7 +82,7 @@ def check_network_file(path: str, table: str | None = None) -> None:
     """An error before any work is done, if a network cannot be written there."""
     check_writable(path, "a network", table)
     if not names_network(path):
-        raise ValueError(f"{path}: networks are written as {', '.join(FORMATS)}, each also with .gz")
+        raise InputError(f"{path}: networks are written as {', '.join(FORMATS)}, each also with .gz", where=f"{path}")
 
 
 def open_network(path: str, encoding: str | None = None) -> Any:
@@ -91,8 +91,8 @@ def open_network(path: str, encoding: str | None = None) -> Any:
         return mr.read_network(path, encoding=encoding)
     except (ValueError, OSError):
         if Path(path).is_file() and is_zipfile(path):
-            raise ValueError(
-                f"{path} holds a model or another archive, not a network; merula predict asks a model"
+            raise InputError.at(
+                f"{path}", "holds a model or another archive, not a network", remedy="merula predict asks a model"
             ) from None
         raise
 
@@ -157,7 +157,7 @@ def _read_levels(network: Any, stated: Sequence[str], option: str) -> dict[str, 
         names = [name for name in network.variables if item.startswith(f"{name}=")]
         if not names:
             one_of(item.partition("=")[0], network.variables, f"the variable in {option}")
-            raise ValueError(f"{option} is {item!r}, expected VARIABLE=LEVEL")
+            raise InputError.of(option, item, "VARIABLE=LEVEL")
         name = max(names, key=len)
         text = item[len(name) + 1 :]
         levels = {str(level): level for level in network.levels[name]}
@@ -174,7 +174,9 @@ def _number(text: str, name: str) -> float:
     except ValueError:
         number = float("nan")
     if not isfinite(number):
-        raise ValueError(f"{name!r} holds numbers, but is said to be {text!r}; give a number")
+        raise InputError(
+            f"{name!r} holds numbers, but is said to be {text!r}", where=f"variable {name!r}", remedy="give a number"
+        )
     return number
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from merula.classify.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
-from merula.cli.console import Voice
-from merula.core.checks import one_of
+from merula.cli.console import Console
+from merula.core import InputError, one_of
 from merula.data.encode import Target, encode_target, infer_schema
 from merula.data.encode.kinds import meant_missing
 from merula.data.schema import KINDS, Label
@@ -83,42 +83,49 @@ def named_table(
         from merula.graphs.formats import names_network  # loaded where a name leaves it open: tables need none of it
 
         if names_network(name):
-            raise ValueError(f"{name} is a network, expected a table")
+            raise InputError.at(name, "is a network", expected="a table")
     return read_table(name, words=words, missing=missing, encoding=encoding)
 
 
-def read_task(asked: Asked, voice: Voice, like: Mapping[str, str] | None = None, words: Collection[str] = ()) -> Task:
+def read_task(
+    asked: Asked, console: Console, like: Mapping[str, str] | None = None, words: Collection[str] = ()
+) -> Task:
     """The table that was asked for, with a note for everything that the user should know of it.
 
     Where kinds of columns are those of another model, `like` it, columns that it does not have are left out; `words` names
     columns that hold words whatever they look like.
     """
-    with voice.heeding_warnings():
+    with console.warnings_as_notes():
         table = named_table(asked.table, words, asked.missing, asked.encoding)
     for name, option in _asked_columns(asked):
         one_of(name, table.column_names, option)
         if option in ("--weight", "--groups") and name == asked.target:
-            raise ValueError(f"{option} is {name!r}, which is the target itself; name another column")
-    table = _with_classes(table, asked.target, voice)
+            raise InputError.at(
+                option, f"is {name!r}, which is the target itself", got=name, remedy="name another column"
+            )
+    table = _with_classes(table, asked.target, console)
     aside = [name for name in (asked.target, asked.weight, asked.groups) if name is not None]
     features = table.drop_columns(list(dict.fromkeys(aside)))
     if not features.num_columns:
-        raise ValueError(
-            f"{asked.table} has no column besides {', '.join(map(repr, aside))}; there is nothing to learn from"
+        raise InputError.at(
+            f"{asked.table}",
+            f"has no column besides {', '.join(map(repr, aside))}",
+            remedy="there is nothing to learn from",
         )
     kinds = {
         **stated_kinds(asked.kinds, features.column_names),
         **dict.fromkeys(set(asked.ignore) - set(aside), "ignore"),
         **({} if like is None else {name: like.get(name, "ignore") for name in features.column_names}),
     }
-    target, opened = _classes(table, asked.target, voice), open_table(features)
+    target, opened = _classes(table, asked.target, console), open_table(features)
     schema, _ = infer_schema(opened, kinds)
     remarks = review(opened, schema, target, kinds)
-    note_remarks(remarks, voice)
+    note_remarks(remarks, console)
     kinds = advised_kinds(schema, remarks)
     if set(kinds.values()) == {"ignore"}:
-        raise ValueError(
-            f"every column of {asked.table} besides {asked.target!r} is left out; there is nothing to learn from"
+        raise InputError(
+            f"every column of {asked.table} besides {asked.target!r} is left out",
+            remedy="there is nothing to learn from",
         )
     weights = None if asked.weight is None else _numbers(table, asked.weight)
     groups = None if asked.groups is None else _groups(table, asked.groups)
@@ -132,26 +139,28 @@ def _asked_columns(asked: Asked) -> list[tuple[str, str]]:
     ]
 
 
-def _with_classes(table: Any, target: str, voice: Voice) -> Any:
+def _with_classes(table: Any, target: str, console: Console) -> Any:
     """The rows whose class is known."""
     missing = table[target].null_count
     if missing == table.num_rows:
-        raise ValueError(f"the target {target!r} is empty in every row")
+        raise InputError.at(f"the target {target!r}", "is empty in every row")
     if missing:
-        voice.note(f"{missing:,} of {table.num_rows:,} rows have no {target!r} and are left out")
+        console.note(f"{missing:,} of {table.num_rows:,} rows have no {target!r} and are left out")
         table = table.filter(table[target].is_valid())
     return table
 
 
-def _classes(table: Any, target: str, voice: Voice) -> Target:
+def _classes(table: Any, target: str, console: Console) -> Target:
     """The class of each row; a ValueError where the column is no target."""
     try:
         classes = encode_target(table[target], table.num_rows)
     except ValueError as error:
-        raise ValueError(f"the target {target!r} names no classes: {error}; cut it into a few first") from None
+        raise InputError.at(
+            f"the target {target!r}", f"names no classes: {error}", remedy="cut it into a few first"
+        ) from None
     check_target(classes, target)
     for label in meant_missing(classes.classes.tolist()):
-        voice.note(
+        console.note(
             f"the target {target!r} has the class {label!r}; if that means that it is empty, say --missing '{label}'"
         )
     return classes
@@ -163,33 +172,38 @@ def stated_kinds(stated: Sequence[str], columns: Sequence[str]) -> dict[str, str
     for item in stated:
         name, equals, kind = item.rpartition("=")
         if not equals:
-            raise ValueError(f"--kinds is {item!r}, expected COLUMN=KIND, such as {columns[0]}=categorical")
+            raise InputError.of("--kinds", item, f"COLUMN=KIND, such as {columns[0]}=categorical")
         one_of(name, columns, "the column in --kinds")
         kinds[name] = one_of(kind, KINDS, f"the kind of {name!r} in --kinds")
     return kinds
 
 
-def note_remarks(remarks: Sequence[Remark], voice: Voice) -> None:
+def note_remarks(remarks: Sequence[Remark], console: Console) -> None:
     """Each remark as a note with what to do about it; columns of codes are named together."""
     for remark in remarks:
         if remark.what != "codes":
             hint = HINTS.get(remark.what, "").format(column=remark.column, kind=remark.kind)
             hint = hint.replace("WORD", repr(remark.words[0]) if remark.words else "WORD")
-            voice.note(f"column {remark.column!r} {remark.text}{hint}")
+            console.note(f"column {remark.column!r} {remark.text}{hint}")
     codes = [remark.column for remark in remarks if remark.what == "codes"]
     if codes:
         named = ", ".join(map(repr, codes[:MOST_NAMED])) + (
             f" and {len(codes) - MOST_NAMED} more" if len(codes) > MOST_NAMED else ""
         )
         which = f"column {named} holds" if len(codes) == 1 else f"columns {named} hold"
-        voice.note(f"{which} few whole numbers, read as categories; --kinds '{codes[0]}=numeric' reads them as amounts")
+        console.note(
+            f"{which} few whole numbers, read as categories; --kinds '{codes[0]}=numeric' reads them as amounts"
+        )
 
 
 def _groups(table: Any, name: str) -> Any:
     missing = table[name].null_count
     if missing:
-        raise ValueError(
-            f"--groups is {name!r}, which is missing in {missing:,} of {table.num_rows:,} rows; say the group of every row"
+        raise InputError.at(
+            "--groups",
+            f"is {name!r}, which is missing in {missing:,} of {table.num_rows:,} rows",
+            got=name,
+            remedy="say the group of every row",
         )
     return table[name].to_numpy(zero_copy_only=False)
 
@@ -197,7 +211,10 @@ def _groups(table: Any, name: str) -> Any:
 def _numbers(table: Any, name: str) -> Any:
     column = open_table(table.select([name]))
     if column.kind(0)[0] != "numeric":
-        raise ValueError(
-            f"--weight is {name!r}, which holds no numbers; name a column that says how often each row counts"
+        raise InputError.at(
+            "--weight",
+            f"is {name!r}, which holds no numbers",
+            got=name,
+            remedy="name a column that says how often each row counts",
         )
     return column.numbers(0)

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
-from merula.core.checks import nearest, one_of
-from merula.core.notes import Note
+from merula.core import Array, InputError, Note, Option, nearest, one_of
 from merula.core.threads import thread_count
 from merula.data.encode.encoded import Coded, encode
 from merula.data.encode.kinds import infer_schema
@@ -177,14 +175,16 @@ def _find(table: Table, wanted: Sequence[str], absent: str) -> list[int]:
     """Where the wanted columns stand in the table, −1 for those it lacks; by position in an array without names."""
     for name in wanted:
         if list(wanted).count(name) > 1:
-            raise ValueError(f"names asks for column {name!r} more than once; name each column once")
+            raise InputError.at("names", f"asks for column {name!r} more than once", remedy="name each column once")
     if not table.named and len(table.names) == len(wanted):
         return list(range(len(wanted)))
     known = {name: position for position, name in enumerate(table.names)}
     lacking = [name for name in wanted if name not in known]
     if lacking and absent == "error":
-        raise ValueError(
-            f"column {lacking[0]!r} is missing from the table, which has {', '.join(map(repr, table.names[:8]))}{', …' if len(table.names) > 8 else ''}; add it, or leave it out{nearest(lacking[0], table.names)}"
+        raise InputError.at(
+            f"column {lacking[0]!r}",
+            f"is missing from the table, which has {', '.join(map(repr, table.names[:8]))}{', …' if len(table.names) > 8 else ''}",
+            remedy=f"add it, or leave it out{nearest(lacking[0], table.names)}",
         )
     return [known.get(name, -1) for name in wanted]
 
@@ -218,8 +218,16 @@ def _schema(
 
 def _checked_column(column: Column) -> Column:
     if column.kind in ("text", "ignore"):
-        raise ValueError(
-            f"column {column.name!r} is {'to be ignored' if column.kind == 'ignore' else 'text'}, which a network cannot hold; leave it out of names=, or say kinds={{{column.name!r}: 'categorical'}}"
+        raise InputError.at(
+            f"column {column.name!r}",
+            f"is {'to be ignored' if column.kind == 'ignore' else 'text'}, which a network cannot hold",
+            got="to be ignored" if column.kind == "ignore" else "text",
+            remedy=(
+                "leave it out of ",
+                Option("names"),
+                ", or say ",
+                Option("kinds", "categorical", column=column.name),
+            ),
         )
     # times are seconds: the same number whatever unit a table counts them in
     return column if column.unit is None else replace(column, unit=f"{column.unit.partition('[')[0]}[s]")
@@ -238,8 +246,11 @@ def _checked_numbers(name: str, found: NDArray[Any] | None, rows: int) -> Array:
     numbers = np.ascontiguousarray(found, dtype=np.float64)
     largest = np.nanmax(np.abs(numbers)) if not np.isnan(numbers).all() else 0.0
     if largest > LARGEST:
-        raise ValueError(
-            f"column {name!r} holds {largest:g}, whose square is no number; rescale the column or drop the row"
+        raise InputError.at(
+            f"column {name!r}",
+            f"holds {largest:g}, whose square is no number",
+            got=largest,
+            remedy="rescale the column or drop the row",
         )
     return numbers
 

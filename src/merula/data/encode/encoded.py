@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.checks import nearest
-from merula.core.notes import warn_user
+from merula.core import InputError, fields_of, located, nearest, warn_user
 from merula.core.threads import BLOCK
 from merula.data.encode.kinds import SPARSE
 from merula.data.encode.levels import level_positions
@@ -242,8 +241,7 @@ def _numbers(table: Table, column: Column, position: int) -> NDArray[Any]:
     try:
         return table.numbers(position, column.unit)
     except ValueError as error:
-        message = str(error)
-        raise ValueError(message if message.startswith("column") else f"column {column.name!r} {message}") from None
+        raise (error if fields_of(error).get("where") else located(error, f"column {column.name!r}", " ")) from None
 
 
 def _coded(table: Table, column: Column, position: int) -> Coded:
@@ -282,13 +280,15 @@ def find_columns(table: Table, schema: Schema, named: bool | None, model: str) -
         for column in schema.columns:
             if column.name not in where and column.kind != "ignore":
                 stray = [name for name in table.names if name not in schema.names]
-                raise ValueError(
-                    f"column {column.name!r} is missing from the table; {model} was fitted with it (give it empty if it is unknown){nearest(column.name, stray)}"
+                raise InputError.at(
+                    f"column {column.name!r}",
+                    "is missing from the table",
+                    remedy=f"{model} was fitted with it (give it empty if it is unknown){nearest(column.name, stray)}",
                 )
         return [where.get(name, -1) for name in schema.names]
     if len(table.names) != len(schema.names):
-        raise ValueError(
-            f"X has {len(table.names)} features, but {model} is expecting {len(schema.names)} features as input"
+        raise InputError.at(
+            "X", f"has {len(table.names)} features, but {model} is expecting {len(schema.names)} features as input"
         )
     if named is not None and named != table.named:
         message = (

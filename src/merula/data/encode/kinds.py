@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.checks import one_of
-from merula.core.errors import Option
-from merula.core.notes import Note
+from merula.core import InputError, Note, Option, one_of
 from merula.data.schema import KINDS, Column, Label, Schema
 from merula.data.table import FOR_MISSING, SparseTable, Table
 
@@ -68,14 +66,14 @@ def infer_schema(
 
 def _declared(name: str, values: Any) -> tuple[Label, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ValueError(f"levels[{name!r}] is {values!r}, expected a list of levels")
+        raise InputError.of(f"levels[{name!r}]", values, "a list of levels")
     return tuple(values)
 
 
 def _by_column(table: Table, option: Any, what: str) -> dict[str, Any]:
     """An option keyed by column, with positions turned into names; unknown columns are an error."""
     if not isinstance(option, Mapping):
-        raise ValueError(f"{what} is {option!r}, expected a mapping from columns, such as {{{table.names[0]!r}: …}}")
+        raise InputError.of(what, option, f"a mapping from columns, such as {{{table.names[0]!r}: …}}")
     named = {
         table.names[key] if isinstance(key, int) and key < len(table.names) else key: value
         for key, value in option.items()
@@ -91,11 +89,20 @@ def _column(
     """One column, and a note where its kind was guessed."""
     if levels is not None:
         if kind not in (None, "categorical"):
-            raise ValueError(
-                f"levels= declares levels for column {name!r}, which kinds= calls {kind!r}; only a categorical column has levels"
+            raise InputError(
+                (
+                    Option("levels"),
+                    f" declares levels for column {name!r}, which ",
+                    Option("kinds"),
+                    f" calls {kind!r}",
+                ),
+                where="levels",
+                remedy="only a categorical column has levels",
             )
         if len(set(levels)) < len(levels) or not levels:
-            raise ValueError(f"levels[{name!r}] is {list(levels)}: it must name each level once")
+            raise InputError.at(
+                f"levels[{name!r}]", f"is {list(levels)}: it must name each level once", got=list(levels)
+            )
         return Column(name, "categorical", levels, declared=True), None
     if kind in ("categorical", "ignore", "text"):
         return Column(name, kind), None
@@ -104,12 +111,18 @@ def _column(
         return _guessed(table, position, name)
     if found == "empty":
         if kind is None and more_to_come:
-            raise ValueError(
-                f"column {name!r} is empty in the first batch, so its kind is unknown; say kinds={{{name!r}: 'numeric'}} or 'categorical'"
+            raise InputError.at(
+                f"column {name!r}",
+                "is empty in the first batch, so its kind is unknown",
+                remedy=("say ", Option("kinds", ("numeric", "categorical"), column=name)),
             )
         found = "categorical"
     if kind == "datetime" and unit is None:
-        raise ValueError(f"kinds= calls column {name!r} a datetime, but its values are not; convert the column first")
+        raise InputError(
+            (Option("kinds"), f" calls column {name!r} a datetime, but its values are not"),
+            where="kinds",
+            remedy="convert the column first",
+        )
     return Column(name, kind or found, unit=unit), None
 
 

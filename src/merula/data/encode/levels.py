@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.notes import Note
+from merula.core import Note
 from merula.data.encode.kinds import shown
 from merula.data.schema import Label
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core import InputError, warn_user
 from merula.core.compiled import kernel
-from merula.core.notes import warn_user
 from merula.data.encode.encoded import WIDEST_RANGE
 from merula.data.table import codes_of_words, is_missing
 
@@ -54,7 +54,7 @@ def encode_target(y: Any, rows: int, sample_weight: Any = None) -> Target:
     words = codes_of_words(y)
     values = words[0] if words else _target_values(y)
     if len(values) != rows:
-        raise ValueError(
+        raise InputError(
             f"Found input variables with inconsistent numbers of samples: X has {rows} rows, y has {len(values)}"
         )
     weights = checked_weights(sample_weight, rows)
@@ -79,9 +79,9 @@ def _with_weight(
 def _target_values(y: Any) -> NDArray[Any]:
     """The target as one array without missing values."""
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
+        raise InputError("requires y to be passed, but the target y is None")
     if isinstance(y, str):
-        raise ValueError(f"y is {y!r}, expected the class of each row: an array, or the column itself, X[{y!r}]")
+        raise InputError.of("y", y, f"the class of each row: an array, or the column itself, X[{y!r}]")
     if hasattr(y, "nnz"):
         raise TypeError("y is sparse; a target is one dense value per row")
     if np.ma.is_masked(y):
@@ -97,9 +97,9 @@ def _target_values(y: Any) -> NDArray[Any]:
         warn_user("A column-vector y was passed when a 1d array was expected; it is read as y.ravel()", DataConversionWarning)  # fmt: skip
         values = values.ravel()
     if values.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {values.shape} instead")
+        raise InputError(f"y should be a 1d array, got an array of shape {values.shape} instead")
     if values.dtype.kind == "c":
-        raise ValueError("Complex data not supported: a target is a label, a word or a whole number")
+        raise InputError("Complex data not supported: a target is a label, a word or a whole number")
     if values.dtype.kind in "fOMm":
         _check_labels(values)
     return values
@@ -110,17 +110,21 @@ def _check_labels(values: NDArray[Any]) -> None:
     if values.dtype.kind == "f":
         missing = int(np.isnan(values).sum())
         if not missing and np.isinf(values).any():
-            raise ValueError("Input y contains infinity; a target is a label, a word or a whole number")
+            raise InputError("Input y contains infinity", remedy="a target is a label, a word or a whole number")
     else:
         missing = sum(map(is_missing, values.tolist())) if values.dtype.kind == "O" else int(np.isnat(values).sum())
     if missing:
         _refuse_missing(missing, len(values))
     if values.dtype.kind == "f" and (values != np.floor(values)).any():
-        raise ValueError("Unknown label type: continuous. The target holds fractions; a classifier needs classes")
+        raise InputError(
+            "Unknown label type: continuous. The target holds fractions", remedy="a classifier needs classes"
+        )
 
 
 def _refuse_missing(missing: int, rows: int) -> None:
-    raise ValueError(f"Input y contains NaN: {missing} of {rows} targets are missing; drop those rows before fit")
+    raise InputError(
+        f"Input y contains NaN: {missing} of {rows} targets are missing", remedy="drop those rows before fit"
+    )
 
 
 def _word_classes(codes: NDArray[Any], labels: list[str]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -160,14 +164,19 @@ def _sorted_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     try:
         codes = np.array([met.setdefault(label, len(met)) for label in values.tolist()], dtype=np.int64)
     except TypeError:
-        raise ValueError(f"y holds {values[0]!r}; a target is a label, a word or a whole number in every row") from None
+        raise InputError.at(
+            "y",
+            f"holds {values[0]!r}",
+            got=values[0],
+            remedy="a target is a label, a word or a whole number in every row",
+        ) from None
     try:
         if bool in (types := set(map(type, met))) and len(types) > 1:
             raise TypeError("True is not 1")
         ordered = sorted(met)
     except TypeError:
-        raise ValueError(
-            f"y mixes labels of different types ({list(met)[:3]} …); make them all words or all numbers"
+        raise InputError.at(
+            "y", f"mixes labels of different types ({list(met)[:3]} …)", remedy="make them all words or all numbers"
         ) from None
     rank = np.empty(len(met), dtype=_unsigned(len(met)))
     rank[[met[label] for label in ordered]] = np.arange(len(met))
@@ -189,23 +198,29 @@ def checked_weights(sample_weight: Any, rows: int, what: str = "sample_weight") 
     try:
         weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{what} holds something that is not a number ({error}); give every row a number from 0"
+        raise InputError.at(
+            what, f"holds something that is not a number ({error})", remedy="give every row a number from 0"
         ) from None
     if weights.ndim != 1:
-        raise ValueError(f"Sample weights must be 1D array or scalar, got an array of shape {weights.shape}")
+        raise InputError(f"Sample weights must be 1D array or scalar, got an array of shape {weights.shape}")
     if len(weights) != rows:
-        raise ValueError(f"{what}.shape == {weights.shape}, expected ({rows},): one weight per row")
+        raise InputError(f"{what}.shape == {weights.shape}", expected=f"({rows},): one weight per row")
     if not np.isfinite(weights).all():
-        raise ValueError(f"{what} holds NaN or infinite values; give every row a finite weight, 0 to leave it out")
+        raise InputError.at(
+            what, "holds NaN or infinite values", remedy="give every row a finite weight, 0 to leave it out"
+        )
     if (weights < 0).any():
-        raise ValueError(
-            f"{what} holds a negative value ({weights.min():g}, row {int(weights.argmin())}); weights count rows and start at 0"
+        raise InputError.at(
+            what,
+            f"holds a negative value ({weights.min():g}, row {int(weights.argmin())})",
+            remedy="weights count rows and start at 0",
         )
     with np.errstate(over="ignore"):
         total = weights.sum()
     if not np.isfinite(total):
-        raise ValueError(f"{what} sums to more than a number can hold (largest {weights.max():g}); rescale the weights")
+        raise InputError.at(
+            what, f"sums to more than a number can hold (largest {weights.max():g})", remedy="rescale the weights"
+        )
     if not weights.any():
-        raise ValueError(f"every number in {what} is zero: no rows are left to learn from")
+        raise InputError(f"every number in {what} is zero: no rows are left to learn from")
     return weights

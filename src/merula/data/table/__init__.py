@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from merula.core import InputError
 from merula.data.table.cell_values import (
     FEW,
     as_times,
@@ -88,15 +89,17 @@ def open_table(source: Any) -> Table:
 def _refuse_no_table(source: Any) -> None:
     """An error that says what to do with what is often given for a table, but is none."""
     if isinstance(source, str | PathLike):
-        raise ValueError(f"X is {source!r}, expected a table; read the file first: merula.read_table({str(source)!r})")
+        raise InputError.of("X", source, "a table", f"read the file first: merula.read_table({str(source)!r})")
     if source is None:
-        raise ValueError("X is None, expected a table")
+        raise InputError.at("X", "is None", expected="a table")
     rows = source if isinstance(source, list | tuple) else [source]
     if any(isinstance(row, Mapping) for row in rows[:1]):
-        raise ValueError("X is a dict or a list of them, expected a table; make it one: pandas.DataFrame(rows)")
+        raise InputError.at(
+            "X", "is a dict or a list of them", expected="a table", remedy="make it one: pandas.DataFrame(rows)"
+        )
     widths = [len(row) for row in rows if isinstance(row, list | tuple)]
     row = next((number for number, width in enumerate(widths) if width != widths[0]), None)
     if row is not None:
-        raise ValueError(
-            f"X is ragged: row {row} has {widths[row]} cells, row 0 has {widths[0]}; give every row as many"
+        raise InputError.at(
+            "X", f"is ragged: row {row} has {widths[row]} cells, row 0 has {widths[0]}", remedy="give every row as many"
         )

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core import InputError, Option
+
 Codes = tuple[NDArray[Any], Sequence[Any]]
 FEW = 256  # categories that are always cheap to look up
 INSTANTS = (date, datetime, np.datetime64)
@@ -47,7 +49,7 @@ def label_indices(labels: Iterable[Any], known: Iterable[Any], holds: str, lacks
     found = [plain_label(label) for label in labels]
     stray = [label for label in found if label not in where]
     if stray:
-        raise ValueError(f"{holds} class {stray[0]!r}, which {lacks}")
+        raise InputError(f"{holds} class {stray[0]!r}, which {lacks}")
     return np.array([where[label] for label in found], dtype=np.int64)
 
 
@@ -106,7 +108,9 @@ def codes_of_numbers(values: NDArray[Any]) -> Codes:
 def time_numbers(values: NDArray[Any], unit: str | None) -> NDArray[np.float64]:
     """datetime64 or timedelta64 as a count of `unit`, NaN for NaT."""
     if unit is None or not unit.startswith(values.dtype.name.partition("[")[0]):
-        raise ValueError(f"holds {values.dtype} where the model was fitted on {unit or 'plain numbers'}")
+        raise InputError(
+            f"holds {values.dtype} where the model was fitted on {unit or 'plain numbers'}", got=values.dtype
+        )
     if np.datetime_data(values.dtype)[0] in ("Y", "M"):
         values = values.astype(unit)
     # counted as floats: an instant beyond the range of `unit` is far away, not wrapped around
@@ -152,16 +156,21 @@ def object_numbers(values: Iterable[Any], name: str, unit: str | None) -> NDArra
             if unit
             else (
                 "numeric",
-                f"make it a number or leave the cell empty, or at fit say kinds={{{name!r}: 'categorical'}}",
+                (
+                    "make it a number or leave the cell empty, or at fit say ",
+                    Option("kinds", "categorical", column=name),
+                ),
             )
         )
-        raise ValueError(f"column {name!r} is {expected} but holds something else ({error}); {advice}") from None
+        raise InputError.at(
+            f"column {name!r}", f"is {expected} but holds something else ({error})", remedy=advice
+        ) from None
 
 
 def _without_zone(value: Any, unit: str) -> Any:
     """A time as NumPy takes it: instants in UTC without saying so."""
     if not isinstance(value, INSTANTS if unit.startswith("datetime") else DURATIONS):
-        raise ValueError(f"{value!r} is no {unit.partition('[')[0]}")
+        raise InputError(f"{value!r} is no {unit.partition('[')[0]}")
     return value.astimezone(UTC).replace(tzinfo=None) if isinstance(value, datetime) and value.tzinfo else value
 
 
@@ -169,11 +178,11 @@ def checked_shape(table: Any) -> Any:
     """The table, unless it is empty."""
     rows, columns = table.shape
     if columns == 0:
-        raise ValueError(
+        raise InputError(
             f"Found array with 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required: the table has no columns"
         )
     if rows == 0:
-        raise ValueError(
+        raise InputError(
             f"Found array with 0 sample(s) (shape=(0, {columns})) while a minimum of 1 is required: the table has no rows"
         )
     return table

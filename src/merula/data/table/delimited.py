@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from merula.core import InputError, Option, warn_user
 from merula.core.encodings import marked_encoding
-from merula.core.notes import warn_user
 from merula.show.numbers import several
 
 SEPARATORS = ",;\t|"
@@ -53,8 +53,8 @@ def read_delimited(
         table = pyarrow.csv.read_csv(pa.BufferReader(data), reading, parsing, converting)
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):  # one line, without an end
-            raise ValueError(NO_ROWS) from None
-        raise ValueError(_ragged(data, separator, len(header)) or f"cannot be read as CSV: {error}") from None
+            raise InputError(NO_ROWS) from None
+        raise InputError(_ragged(data, separator, len(header)) or f"cannot be read as CSV: {error}") from None
     _refuse_open_quote(table, data)
     _refuse_stray_quotes(table, data, separator)
     return _numbers_with_gaps(table, words, decimal)
@@ -109,26 +109,35 @@ def in_utf8(data: bytes, encoding: str | None) -> bytes:
     """The same text in UTF-8 without a mark; a ValueError that says where it is not in the encoding, or no text at all."""
     chosen = encoding or marked_encoding(data) or "utf-8"
     if chosen not in ("utf-16", "utf-32") and not encoding and BINARY.search(data[:SAMPLE]):
-        raise ValueError(_no_text(data[:SAMPLE]))
+        raise _no_text(data[:SAMPLE])
     try:
         text = data.decode(chosen)
     except LookupError:
-        raise ValueError(f"cannot be read: the encoding {chosen!r} is not known; try latin-1 or utf-8") from None
+        raise InputError(
+            f"cannot be read: the encoding {chosen!r} is not known",
+            where="encoding",
+            got=chosen,
+            remedy="try latin-1 or utf-8",
+        ) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"is not in {chosen.upper()}: line {line} holds the byte 0x{data[error.start]:02x}; say its encoding, often encoding='latin-1'"
+        raise InputError(
+            f"is not in {chosen.upper()}: line {line} holds the byte 0x{data[error.start]:02x}",
+            where=f"line {line}",
+            got=data[error.start],
+            remedy=("say its encoding, often ", Option("encoding", "latin-1")),
         ) from None
     return data if chosen == "utf-8" else text.encode()
 
 
-def _no_text(sample: bytes) -> str:
-    """What to say of bytes that no text in UTF-8 holds: text in UTF-16 without a mark has a zero byte in every letter."""
+def _no_text(sample: bytes) -> InputError:
+    """The error of bytes that no text in UTF-8 holds: text in UTF-16 without a mark has a zero byte in every letter."""
     for name, zero in WIDE:
         zeros, others = sample[zero::2], sample[1 - zero :: 2]
         if zeros.count(0) > 0.8 * len(zeros) and not others.count(0):
-            return f"is not in UTF-8 but looks like UTF-16 without a mark; say encoding='{name}'"
-    return "is no table: it holds binary data, neither CSV, JSON lines, Parquet nor Arrow"
+            problem = "is not in UTF-8 but looks like UTF-16 without a mark"
+            return InputError(problem, where="encoding", got="utf-8", remedy=("say ", Option("encoding", name)))
+    return InputError("is no table: it holds binary data, neither CSV, JSON lines, Parquet nor Arrow")
 
 
 def dialect(sample: str, whole: bool) -> tuple[str, str]:
@@ -169,8 +178,8 @@ def _checked_header(data: bytes, separator: str) -> list[str]:
     first = data.lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r").decode()
     names = next(iter(_cells([first], separator)), [first])
     if len(names) > 1 and all(map(NUMBER.fullmatch, names)):
-        raise ValueError(
-            f"begins with a line of numbers ({_short(first)}); the first line must name the columns: add one"
+        raise InputError(
+            f"begins with a line of numbers ({_short(first)})", remedy="the first line must name the columns: add one"
         )
     return names
 
@@ -213,7 +222,7 @@ def _refuse_open_quote(table: Any, data: bytes) -> None:
     for name in table.column_names:
         last = table.column(name)[-1].as_py()
         if isinstance(last, str) and "\n" in last:
-            raise ValueError(
+            raise InputError(
                 f"has a quotation mark that is never closed, in column {name!r} of row {table.num_rows + 1} ({_short(last)})"
             )
 
@@ -228,8 +237,9 @@ def _refuse_stray_quotes(table: Any, data: bytes, separator: str) -> None:
         list(rows)
     except csv.Error as error:
         if "expected after" in str(error):
-            raise ValueError(
-                f"has a quotation mark inside a cell, at line {rows.line_num} ({_short(lines[rows.line_num - 1])}), so that rows run together; double it or take it out"
+            raise InputError(
+                f"has a quotation mark inside a cell, at line {rows.line_num} ({_short(lines[rows.line_num - 1])}), so that rows run together",
+                remedy="double it or take it out",
             ) from None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core import InputError, Option
 from merula.data.table.cell_values import (
     Codes,
     checked_shape,
@@ -103,9 +104,7 @@ class FrameTable:
             return "categorical", None
         if dtype == nw.Unknown and series.null_count() == len(series):
             return "empty", None
-        raise ValueError(
-            f"column {self.names[position]!r} holds {dtype}, which merula cannot read; convert it or say kinds={{{self.names[position]!r}: 'ignore'}}"
-        )
+        raise InputError.at(f"column {self.names[position]!r}", f"holds {dtype}, which merula cannot read", got=dtype, remedy=("convert it or say ", Option('kinds', 'ignore', column=self.names[position])))  # fmt: skip
 
     def _object_kind(self, position: int) -> tuple[str, str | None]:
         """The kind of a column of Python objects, from all of them (a guess from the first would depend on row order)."""
@@ -138,7 +137,7 @@ class FrameTable:
         if unit is not None:
             if dtype.is_float() and np.isnan(series.to_numpy()).all():
                 return np.full(len(series), np.nan)
-            raise ValueError(f"column {self.names[position]!r} holds {dtype} where the model was fitted on {unit}")
+            raise InputError.at(f"column {self.names[position]!r}", f"holds {dtype} where the model was fitted on {unit}", got=dtype)  # fmt: skip
         self.kind(position)  # an error if it is nothing that merula reads
         if dtype.is_decimal() or dtype in (nw.Boolean, nw.Unknown, nw.Int128, nw.UInt128):
             series = series.cast(nw.Float64())
@@ -223,9 +222,7 @@ def open_frame(source: Any) -> FrameTable:
     raw_names = list(source.column_names if hasattr(source, "column_names") else source.columns)
     if len(set(raw_names)) < len(raw_names):
         duplicates = {str(name) for name in raw_names if raw_names.count(name) > 1}
-        raise ValueError(
-            f"column name {min(duplicates)!r} stands more than once; rename so that every column has its own name"
-        )
+        raise InputError(f"column name {min(duplicates)!r} stands more than once", remedy="rename so that every column has its own name")  # fmt: skip
     words = [isinstance(name, str) for name in raw_names]
     if any(words) and not all(words):
         raise TypeError(
@@ -275,7 +272,7 @@ def open_rows(X: Any) -> RowSource:
     try:
         frame = X.frame if isinstance(X, FrameTable) else nw.from_native(X, allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
-        raise ValueError(f"a column name stands more than once ({' '.join(str(error).split())}); give every column its own") from None  # fmt: skip
+        raise InputError(f"a column name stands more than once ({' '.join(str(error).split())})", remedy="give every column its own") from None  # fmt: skip
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(f"X is a {type(X).__name__}, whose rows are not in memory; collect it first")
     if isinstance(frame, nw.DataFrame | nw.Series):

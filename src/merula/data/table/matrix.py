@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core import InputError
 from merula.data.table.cell_values import (
     Codes,
     checked_shape,
@@ -110,11 +111,11 @@ def open_matrix(array: NDArray[Any]) -> MatrixTable:
     if isinstance(array, np.ma.MaskedArray):
         array = _unmasked(array)
     if array.ndim != 2:
-        raise ValueError(
+        raise InputError(
             f"Expected 2D array, got {array.ndim}D array instead of rows and columns. Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
         )
     if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported: merula reads real numbers, words and times")
+        raise InputError("Complex data not supported: merula reads real numbers, words and times")
     if array.dtype.kind not in "fiubOUSMm" or isinstance(array, np.matrix):
         raise TypeError(
             f"an array of {array.dtype} ({type(array).__name__}) cannot be read; pass a plain 2D array or a data frame"

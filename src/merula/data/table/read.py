@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from merula.core import InputError, located
 from merula.core.atomic_file import nearest_file
 from merula.data.table.delimited import NO_ROWS, in_utf8, is_marked, read_delimited
 
@@ -95,15 +96,17 @@ def _read_one(path: str, reading: Reading) -> Any:
         return _checked(_reader(data)(data, reading))
     except (pa.ArrowException, OSError) as error:  # some are ValueErrors too, but without the file's name
         what = _one_line(error).removeprefix("Could not open Parquet input source '<Buffer>': ").rstrip(".")
-        raise ValueError(f"{name} cannot be read: it is cut short or damaged ({what}); fetch it again") from None
+        raise InputError.at(
+            name, f"cannot be read: it is cut short or damaged ({what})", remedy="fetch it again"
+        ) from None
     except ValueError as error:
-        raise ValueError(f"{name} {_one_line(error)}") from None
+        raise located(error, name, " ") from None
 
 
 def _content(path: str) -> bytes:
     if path == STANDARD:
         if sys.stdin is None:
-            raise ValueError("standard input is closed; name a file, or send the table through a pipe")
+            raise InputError("standard input is closed", remedy="name a file, or send the table through a pipe")
         return sys.stdin.buffer.read()
     index = Path(path)
     if index.is_dir():
@@ -122,13 +125,13 @@ def _unpacked(data: bytes) -> bytes:
     try:
         return gzip.decompress(data)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"is packed by gzip, but cut short or damaged ({error}); fetch it again") from None
+        raise InputError(f"is packed by gzip, but cut short or damaged ({error})", remedy="fetch it again") from None
 
 
 def _reader(data: bytes) -> Callable[[bytes, Reading], Any]:
     """The reader for what these bytes are, by the signature each format begins with."""
     if not data.strip():
-        raise ValueError("is empty")
+        raise InputError("is empty")
     first = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     plain = {b"{": _read_json_lines, b"[": _read_bracket}.get(first, _read_csv)
     return next((reader for signature, reader in SIGNATURES.items() if data.startswith(signature)), plain)
@@ -157,7 +160,7 @@ def _read_json_lines(data: bytes, _reading: Reading) -> Any:
     import pyarrow.json
 
     if NETWORK in data[:200]:
-        raise ValueError("is a network, expected a table")
+        raise InputError("is a network", expected="a table")
     try:  # in one block, so that types are those of all rows
         table = pyarrow.json.read_json(pa.BufferReader(data), pyarrow.json.ReadOptions(block_size=len(data) + 1))
     except pa.ArrowInvalid as error:
@@ -172,7 +175,7 @@ def _table_of_columns(columns: dict[str, Any]) -> Any:
 
     cells = {name: list(held.values()) if isinstance(held, dict) else held for name, held in columns.items()}
     if len({len(held) for held in cells.values()}) > 1:
-        raise ValueError("is JSON, but not a row in braces on each line, nor lists of equal length for the columns")
+        raise InputError("is JSON, but not a row in braces on each line, nor lists of equal length for the columns")
     return pa.table({name: _cells(held) for name, held in cells.items()})
 
 
@@ -185,7 +188,7 @@ def _json_rows(data: bytes, error: Exception) -> list[Any]:
             rows.append(json.loads(line))
         except json.JSONDecodeError:
             what = _one_line(error) if len(lines) == 1 else f"line {number} is no row in braces"
-            raise ValueError(f"cannot be read as JSON lines: {what}") from None
+            raise InputError(f"cannot be read as JSON lines: {what}") from None
     return rows
 
 
@@ -195,7 +198,7 @@ def _read_bracket(data: bytes, reading: Reading) -> Any:
         rows = json.loads(data)
     except ValueError as error:
         if data.lstrip(b"\xef\xbb\xbf \t\r\n[")[:1] == b"{":
-            raise ValueError(f"cannot be read as JSON: {error}") from None
+            raise InputError(f"cannot be read as JSON: {error}") from None
         return _read_csv(data, reading)
     return _table_of_rows(rows)
 
@@ -205,7 +208,7 @@ def _table_of_rows(rows: list[Any]) -> Any:
     import pyarrow as pa
 
     if not rows or not all(isinstance(row, dict) for row in rows):
-        raise ValueError("is JSON, but not a row in braces on each line, nor a list of such rows")
+        raise InputError("is JSON, but not a row in braces on each line, nor a list of such rows")
     names = dict.fromkeys(name for row in rows for name in row)
     return pa.table({name: _cells([row.get(name) for row in rows]) for name in names})
 
@@ -221,10 +224,10 @@ def _cells(values: list[Any]) -> Any:
 
 def _refuse_archive(data: bytes, _reading: Reading) -> Any:
     if b"merula.json" in data[:100]:
-        raise ValueError("is a model, expected a table")
+        raise InputError("is a model", expected="a table")
     if b"xl/" in data:
-        raise ValueError("is an Excel workbook; save the sheet as CSV and read that")
-    raise ValueError("is a zip archive; unpack it and name the table in it")
+        raise InputError("is an Excel workbook", remedy="save the sheet as CSV and read that")
+    raise InputError("is a zip archive", remedy="unpack it and name the table in it")
 
 
 SIGNATURES: dict[bytes, Callable[[bytes, Reading], Any]] = {
@@ -242,11 +245,13 @@ def _checked(table: Any) -> Any:
     names = table.column_names
     twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
     if twice and not twice[0]:
-        raise ValueError(f"has {len(twice)} columns without a name; give every column its own, in the first line")
+        raise InputError.at(
+            f"has {len(twice)} columns without a", "name", remedy="give every column its own, in the first line"
+        )
     if twice:
-        raise ValueError(f"names the column {twice[0]!r} twice; give every column its own name")
+        raise InputError(f"names the column {twice[0]!r} twice", remedy="give every column its own name")
     if not names or not table.num_rows:
-        raise ValueError(NO_ROWS if names else "has no columns")
+        raise InputError(NO_ROWS if names else "has no columns")
     for index, kind in enumerate(table.schema.types):
         if pa.types.is_time(kind):
             seconds = table.column(index).cast(pa.time32("s"), safe=False).cast(pa.int32())
@@ -262,7 +267,7 @@ def _one_below_the_other(tables: list[Any], paths: list[str]) -> Any:
     for path, table in zip(paths[1:], tables[1:], strict=True):
         for different in set(names) ^ set(table.column_names):
             lacking = path if different in names else paths[0]
-            raise ValueError(f"{lacking} has no column {different!r}, but other files of the pattern have it")
+            raise InputError.at(f"{lacking}", f"has no column {different!r}, but other files of the pattern have it")
     ordered = [table.select(names) for table in tables]
     try:
         return pa.concat_tables(ordered, promote_options="permissive")

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from merula.core import InputError, nearest
 from merula.core.atomic_file import whole_file
-from merula.core.checks import nearest
 from merula.data.table.read import STANDARD, PathLike
 
 ROWS_AT_ONCE = 8_192
@@ -42,7 +42,7 @@ def write_table(table: Any, path: PathLike, suffix: str | None = None) -> None:
     write = writer_of(path, suffix)
     if os.fspath(path) == STANDARD:
         if sys.stdout is None:
-            raise ValueError("standard output is closed; name a file to write to")
+            raise InputError("standard output is closed", remedy="name a file to write to")
         write(table, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return
@@ -54,8 +54,9 @@ def writer_of(path: PathLike, suffix: str | None = None) -> Callable[[Any, IO[by
     """What writes the format that a path's suffix names; a ValueError if none does."""
     chosen = suffix or (".csv" if os.fspath(path) == STANDARD else Path(path).suffix.lower())
     if chosen not in WRITERS:
-        raise ValueError(
-            f"{os.fspath(path)}: tables are written as {', '.join(WRITERS)}, not as {repr(chosen) if chosen else 'a file without a suffix'}{nearest(chosen, WRITERS)}"
+        raise InputError(
+            f"{os.fspath(path)}: tables are written as {', '.join(WRITERS)}, not as {repr(chosen) if chosen else 'a file without a suffix'}{nearest(chosen, WRITERS)}",
+            where=f"{os.fspath(path)}",
         )
     return WRITERS[chosen]
 

@@ -11,7 +11,7 @@ from math import log1p, log2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.core.compiled import kernel
 from merula.data.intervals import Cuts, between, occurring
 

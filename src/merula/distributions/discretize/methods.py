@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from merula.core.checks import one_of
+from merula.core import InputError, Option, one_of
 from merula.data.intervals import Cuts
 from merula.distributions.discretize.mdl import mdl_cuts
 from merula.distributions.discretize.unsupervised import checked_bins, equal_width_cuts, quantile_cuts
@@ -21,7 +21,7 @@ def settled_bins(method: Any, bins: Any) -> int:
     if bins is None:
         return BINS
     if chosen == "mdl":
-        raise ValueError(f"bins={bins!r} does nothing with method='mdl', which finds the number of intervals itself; leave it out, or use 'quantile' or 'width'")  # fmt: skip
+        raise InputError((Option('bins', bins), " does nothing with ", Option('method', 'mdl'), ", which finds the number of intervals itself"), where='bins', got=bins, remedy="leave it out, or use 'quantile' or 'width'")  # fmt: skip
     return checked_bins(bins)
 
 

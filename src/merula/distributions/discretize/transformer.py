@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from merula.core.checks import one_of
-from merula.core.notes import warn_of
+from merula.core import InputError, Option, one_of, warn_of
 from merula.data.encode import encode, find_columns
 from merula.data.intervals import Cuts, assign, interval_labels
 from merula.data.schema import Schema
@@ -99,8 +98,13 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
     def _source(self, table: Table, y: Any, sample_weight: Any) -> Source:
         """The rows with their classes, or where the method does not look at them, without."""
         if self.method == "mdl" and y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None: method='mdl' cuts where classes differ; 'quantile' and 'width' need no y"
+            raise InputError(
+                (
+                    f"This {type(self).__name__} estimator requires y to be passed, but the target y is None: ",
+                    Option("method", "mdl"),
+                    " cuts where classes differ",
+                ),
+                remedy="'quantile' and 'width' need no y",
             )
         return Source(table, y if self.method == "mdl" else None, sample_weight, table.named, type(self).__name__)
 

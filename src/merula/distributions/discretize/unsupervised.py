@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from merula.core import InputError
 from merula.data.intervals import Cuts, between, occurring
 
 TIE = 1e-12  # shares of the weight that differ by no more are equal
@@ -15,7 +16,7 @@ TIE = 1e-12  # shares of the weight that differ by no more are equal
 def checked_bins(bins: Any) -> int:
     """The number of intervals itself, if it is one."""
     if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 2:
-        raise ValueError(f"bins is {bins!r}, expected a whole number of intervals from 2")
+        raise InputError.of("bins", bins, "a whole number of intervals from 2")
     return int(bins)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.data.schema import Label
 from merula.graphs.factors.errors import ImpossibleEvidenceError
 from merula.graphs.factors.events import joined, spread
@@ -75,7 +75,7 @@ class ConditionalDistribution:
     def __init__(self, variables: Any, given: Any, probabilities: Any) -> None:
         (targets, stated), (parents, known) = read_variables(variables), read_variables(given)
         if not targets or not parents or set(targets) & set(parents):
-            raise ValueError(f"{title(targets or (), parents or ())} needs variables and, apart from these, what they are given; state a JointDistribution where nothing is given")  # fmt: skip
+            raise InputError.at(f"{title(targets or (), parents or ())}", "needs variables and, apart from these, what they are given", remedy="state a JointDistribution where nothing is given")  # fmt: skip
         levels, values = _read(targets, parents, {**(known or {}), **(stated or {})}, probabilities)
         self._become(targets, parents, levels, checked_rows(levels, len(parents), values, or_zero=True))
 
@@ -104,10 +104,10 @@ class ConditionalDistribution:
 
         wanted = joined(parents, levels)
         if not isinstance(wanted, Mapping) or set(chosen(wanted, self.parents, "a parent")) != set(self.parents):
-            raise ValueError(f"got {wanted!r}, expected one level for each of {list(self.parents)}")
+            raise InputError(f"got {wanted!r}", expected=f"one level for each of {list(self.parents)}")
         index = tuple(rank_of(wanted[name], name, self.levels[name]) for name in self.parents)
         if not self.defined[index]:
-            raise ImpossibleEvidenceError(f"{self.title} is undefined where {cell_text(self._parent_levels(), index)}: that has probability 0 or was not stated")  # fmt: skip
+            raise ImpossibleEvidenceError(f"{self.title} is undefined where {cell_text(self._parent_levels(), index)}: that has probability 0 or was not stated", where=self.title)  # fmt: skip
         return JointDistribution._of(self.variables, [self.levels[name] for name in self.variables], self.values[index])
 
     def times(self, prior: JointDistribution) -> JointDistribution:
@@ -129,7 +129,7 @@ class ConditionalDistribution:
         missing = next((name for name in self.parents if name not in prior.levels), None)
         shared = next((name for name in self.variables if name in prior.levels), None)
         if missing is not None or shared is not None:
-            raise ValueError(f"{self.title} cannot be multiplied by {title(prior.variables)}: expected {list(self.parents)} in it and {list(self.variables)} not")  # fmt: skip
+            raise InputError.at(self.title, f"cannot be multiplied by {title(prior.variables)}: expected {list(self.parents)} in it and {list(self.variables)} not")  # fmt: skip
         levels = {**prior.levels, **{name: self.levels[name] for name in self.variables}}
         checked_size(levels)
         rows = spread(self._rows_for(prior), self.parents + self.variables, tuple(levels))
@@ -145,7 +145,7 @@ class ConditionalDistribution:
         lacking = (weight.values > 0) & ~defined
         if lacking.any():
             index = tuple(int(axis[0]) for axis in np.nonzero(lacking))
-            raise ValueError(f"{self.title} is undefined where {cell_text(weight.levels, index)}, which has probability {weight.values[index]:g}; state that row")  # fmt: skip
+            raise InputError.at(self.title, f"is undefined where {cell_text(weight.levels, index)}, which has probability {weight.values[index]:g}", remedy="state that row")  # fmt: skip
         return values
 
     @property
@@ -215,9 +215,7 @@ def _read(
     numbers: list[Any] = []
     for index, (key, row) in enumerate(zip(probabilities, rows, strict=True)):
         if not isinstance(row, Mapping):
-            raise ValueError(
-                f"the row of {title(targets, parents)} at {key!r} is {row!r}, expected {{levels: probability}}"
-            )
+            raise InputError.of(f"the row of {title(targets, parents)} at {key!r}", row, "{levels: probability}")
         inner, found = read_cells(targets, row)
         for name in parents:
             columns[name] += [outer[name][index]] * len(found)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from merula.core.arrays import as_float
-from merula.core.errors import InputError, InPython
+from merula.core import InputError, InPython, as_float
 
 
 class ImpossibleEvidenceError(InputError):

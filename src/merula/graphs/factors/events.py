@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, one_of
 from merula.graphs.factors.names import Levels, chosen, levels_of, rank_of
 
 Truths = NDArray[np.bool_]
@@ -27,10 +26,10 @@ def joined(event: Any, keywords: Mapping[str, Any]) -> Any:
     if event is None:
         return keywords
     if not isinstance(event, Mapping):
-        raise ValueError(f"got {event!r} and {dict(keywords)!r}; state one event, as a mapping or as a predicate")
+        raise InputError(f"got {event!r} and {dict(keywords)!r}", remedy="state one event, as a mapping or as a predicate")  # fmt: skip
     twice = next((name for name in keywords if name in event), None)
     if twice is not None:
-        raise ValueError(f"{twice!r} is stated twice: {event[twice]!r} and {keywords[twice]!r}")
+        raise InputError(f"{twice!r} is stated twice: {event[twice]!r} and {keywords[twice]!r}", where=f"variable {twice!r}")  # fmt: skip
     return {**event, **keywords}
 
 
@@ -41,7 +40,7 @@ def constraints(event: Any, levels: Levels) -> list[Truths]:
         names, values = evaluated(event, levels)
         return [spread(as_truths(values, "the event's predicate"), names, variables)]
     if not isinstance(event, Mapping):
-        raise ValueError(f"the event is {event!r}, expected {{variable: level or set of levels}} or a predicate")
+        raise InputError(f"the event is {event!r}", expected="{variable: level or set of levels} or a predicate")
     for name in event:
         one_of(name, variables, "a variable of the event")
     return [spread(allowed(demand, name, levels[name]), (name,), variables) for name, demand in event.items()]
@@ -54,7 +53,7 @@ def allowed(demand: Any, name: str, levels: tuple[Any, ...]) -> Truths:
         values[:] = [demand(level) for level in levels]
         return as_truths(values, f"the predicate of {name!r}")
     if isinstance(demand, Mapping):
-        raise ValueError(f"{name!r} is stated as {dict(demand)!r}, expected a level or a set of levels; a likelihood for each level is evidence for a BayesianNetwork")  # fmt: skip
+        raise InputError(f"{name!r} is stated as {dict(demand)!r}", where=f"variable {name!r}", expected="a level or a set of levels", remedy="a likelihood for each level is evidence for a BayesianNetwork")  # fmt: skip
     truths = np.zeros(len(levels), dtype=bool)
     truths[[rank_of(level, name, levels) for level in (demand if is_set(demand) else [demand])]] = True
     return truths
@@ -110,7 +109,7 @@ def evaluated(function: Any, levels: Levels, of: Any = None) -> tuple[tuple[str,
     elif callable(function):
         names, call = _by_position(function, chosen(of, levels, "of")) if of is not None else _by_name(function, levels)
     else:
-        raise ValueError(f"got {function!r}, expected a function of the variables {list(levels)} or a mapping of their levels")  # fmt: skip
+        raise InputError(f"got {function!r}", expected=f"a function of the variables {list(levels)} or a mapping of their levels")  # fmt: skip
     sets = [levels[name] for name in names]
     values = np.empty(tuple(len(labels) for labels in sets), dtype=object)
     for index, cell in zip(np.ndindex(values.shape), product(*sets), strict=True):
@@ -129,7 +128,7 @@ def _by_name(function: Callable[..., Any], levels: Levels) -> tuple[tuple[str, .
     if arguments is None or (len(levels) == 1 and _takes_one(arguments)):
         if len(levels) == 1:
             return _by_position(function, everything)
-        raise ValueError(f"{function!r} does not say the names of its arguments; name the variables to pass with of=[…]")  # fmt: skip
+        raise InputError(f"{function!r} does not say the names of its arguments", remedy="name the variables to pass with of=[…]")  # fmt: skip
     if any(argument.kind is Parameter.VAR_KEYWORD for argument in arguments):
         return everything, lambda cell: function(**dict(zip(everything, cell, strict=True)))
     asked = tuple(argument.name for argument in arguments if argument.name in levels)
@@ -137,9 +136,7 @@ def _by_name(function: Callable[..., Any], levels: Levels) -> tuple[tuple[str, .
     if needed == ["outcome"] and not asked:
         return everything, lambda cell: function(dict(zip(everything, cell, strict=True)))
     if needed or not asked:
-        raise ValueError(
-            f"the function's arguments are {[argument.name for argument in arguments]}, expected names of variables: {list(levels)}; or one argument called 'outcome' for the dict of all, or of=[…] to pass by position"
-        )
+        raise InputError(f"the function's arguments are {[argument.name for argument in arguments]}", expected=f"names of variables: {list(levels)}", remedy="or one argument called 'outcome' for the dict of all, or of=[…] to pass by position")  # fmt: skip
     return asked, lambda cell: function(**dict(zip(asked, cell, strict=True)))
 
 
@@ -170,7 +167,7 @@ def _looked_up(mapping: Mapping[Any, Any], levels: Levels) -> Caller:
     for key, value in mapping.items():
         cell = levels_of(key)
         if len(cell) != len(levels):
-            raise ValueError(f"the mapping's key {key!r} does not name one level for each of {list(levels)}")
+            raise InputError.at(f"the mapping's key {key!r}", f"does not name one level for each of {list(levels)}")
         indices = tuple(
             rank_of(level, name, labels) for level, (name, labels) in zip(cell, levels.items(), strict=True)
         )
@@ -179,7 +176,7 @@ def _looked_up(mapping: Mapping[Any, Any], levels: Levels) -> Caller:
     def look_up(cell: tuple[Any, ...]) -> Any:
         if cell not in entries:
             named = ", ".join(f"{name} = {level!r}" for name, level in zip(levels, cell, strict=True))
-            raise ValueError(f"the mapping says nothing for {named}; give it a value for every combination of levels")
+            raise InputError(f"the mapping says nothing for {named}", remedy="give it a value for every combination of levels")  # fmt: skip
         return entries[cell]
 
     return look_up
@@ -196,7 +193,7 @@ def as_truths(values: Objects, what: str) -> NDArray[np.bool_]:
     """The values of a predicate, every one True or False."""
     for value in values.flat:
         if not isinstance(value, bool | np.bool_ | int | np.integer) or value not in (0, 1):
-            raise ValueError(f"{what} answered {value!r}, expected True or False; compare, as in face % 2 == 1")
+            raise InputError.at(what, f"answered {value!r}", expected="True or False", remedy="compare, as in face % 2 == 1")  # fmt: skip
     return values.astype(bool)
 
 
@@ -204,5 +201,5 @@ def as_numbers(values: Objects, what: str) -> NDArray[np.float64]:
     """The values of a function, every one a number."""
     for value in values.flat:
         if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
-            raise ValueError(f"{what} has the value {value!r}, expected a number")
+            raise InputError.at(what, f"has the value {value!r}", got=value, expected="a number")
     return values.astype(np.float64)

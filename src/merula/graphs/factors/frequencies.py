@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, Option, one_of
 from merula.data.encode import CodedColumns, checked_weights, code_columns
 from merula.data.schema import Label
 from merula.data.table import Table, open_table
@@ -48,11 +47,11 @@ def _open(data: Any, names: Sequence[str] | None) -> tuple[Sequence[str], Table]
         table = open_table(data)
         called = table.names if table.named or names is None else names
         if len(called) != len(table.names):
-            raise ValueError(f"the table has {len(table.names)} columns, expected one for each of {list(called)}")
+            raise InputError(f"the table has {len(table.names)} columns", expected=f"one for each of {list(called)}")
         return called, table
     lengths = {name: len(values) for name, values in data.items()}
     if len(set(lengths.values())) != 1 or 0 in lengths.values():
-        raise ValueError(f"the columns have {lengths} values, expected rows: the same number, at least 1, in each")
+        raise InputError(f"the columns have {lengths} values", expected="rows: the same number, at least 1, in each")
     cells = [np.fromiter(values, dtype=object, count=lengths[name]) for name, values in data.items()]
     return tuple(data), open_table(np.column_stack(cells))
 
@@ -65,12 +64,10 @@ def _used(rows: CodedColumns, missing: str) -> NDArray[np.bool_]:
         return counts
     if missing == "error":
         position = int(lacking.any(axis=1).argmax())
-        raise ValueError(
-            f"column {rows.names[position]!r} has {int(lacking[position].sum())} missing cells; say missing='drop' to count complete rows, or missing='level' to make it a level of its own"
-        )
+        raise InputError.at(f"column {rows.names[position]!r}", f"has {int(lacking[position].sum())} missing cells", remedy=("say ", Option('missing', 'drop'), " to count complete rows, or ", Option('missing', 'level'), " to make it a level of its own"))  # fmt: skip
     used: NDArray[np.bool_] = counts & ~lacking.any(axis=0)
     if not used.any():
-        raise ValueError(f"no rows are left to count of {rows.count}: every one has weight 0 or a missing cell")
+        raise InputError(f"no rows are left to count of {rows.count}: every one has weight 0 or a missing cell")
     return used
 
 

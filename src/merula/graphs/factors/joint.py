@@ -8,8 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, one_of
 from merula.data.schema import Label, sort_labels
 from merula.data.table import plain_label
 from merula.graphs.factors.conditional import ConditionalDistribution
@@ -152,7 +151,7 @@ class JointDistribution(NamedTable):
         """The probability of the evidence, which must not be 0."""
         total = float(known.sum())
         if not total:
-            raise ImpossibleEvidenceError(f"{described(evidence)} has probability 0; condition on something that can happen")  # fmt: skip
+            raise ImpossibleEvidenceError(f"{described(evidence)} has probability 0", remedy="condition on something that can happen")  # fmt: skip
         return total
 
     def given(self, evidence: Any = None, /, **levels: Any) -> JointDistribution:
@@ -242,7 +241,7 @@ class JointDistribution(NamedTable):
             raise TypeError(f"got {other!r}, expected a JointDistribution or a ConditionalDistribution")
         shared = [name for name in self.variables if name in other.variables]
         if shared:
-            raise ValueError(f"both distributions have {shared[0]!r}; multiply by a conditional that is given {shared[0]!r}")  # fmt: skip
+            raise InputError(f"both distributions have {shared[0]!r}", remedy=f"multiply by a conditional that is given {shared[0]!r}")  # fmt: skip
         levels = {**self.levels, **other.levels}
         checked_size(levels)
         return JointDistribution._of(tuple(levels), levels, np.multiply.outer(self.values, other.values))
@@ -278,7 +277,7 @@ class JointDistribution(NamedTable):
         1               0.5
         """
         if not isinstance(name, str) or name in self.levels:
-            raise ValueError(f"the new variable is called {name!r}, expected a word that is not among {list(self.variables)}")  # fmt: skip
+            raise InputError(f"the new variable is called {name!r}", expected=f"a word that is not among {list(self.variables)}")  # fmt: skip
         names, found = evaluated(function, self.levels, of)
         labels = [plain_label(value) for value in found.flat]
         met = tuple(dict.fromkeys(labels))
@@ -379,11 +378,9 @@ class JointDistribution(NamedTable):
         together = [name for group in found for name in group]
         twice = next((name for name in together if together.count(name) > 1), None)
         if twice is not None:
-            raise ValueError(
-                f"variable {twice!r} stands in two of the groups {[list(group) for group in found]}; name it once"
-            )
+            raise InputError(f"variable {twice!r} stands in two of the groups {[list(group) for group in found]}", remedy="name it once")  # fmt: skip
         if not found[0] or not found[1]:
-            raise ValueError("a group of variables is empty; name at least one variable on either side")
+            raise InputError("a group of variables is empty", remedy="name at least one variable on either side")
         return found
 
     # ---------------------------------------------------------------------------------------------------------- decisions

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.data.schema import Label
 from merula.graphs.factors.names import title
 from merula.show.colors import FOR
@@ -82,10 +82,10 @@ def _numbers(values: Array) -> list[str]:
 def bars(joint: NamedTable, ax: Any = None) -> Any:
     """The axes with a bar for each level, from top to bottom, and a line for the standard error of an estimate."""
     if len(joint.variables) != 1:
-        raise ValueError(f"{title(joint.variables)} has {len(joint.variables)} variables, bars show one; take marginal() or given() first")  # fmt: skip
+        raise InputError.at(f"{title(joint.variables)}", f"has {len(joint.variables)} variables, bars show one", remedy="take marginal() or given() first")  # fmt: skip
     (name,) = joint.variables
     if len(joint.values) > MOST_BARS:
-        raise ValueError(f"{name!r} has {len(joint.values)} levels, bars show at most {MOST_BARS}; derive() a coarser variable, or use to_frame()")  # fmt: skip
+        raise InputError(f"{name!r} has {len(joint.values)} levels, bars show at most {MOST_BARS}", where=f"variable {name!r}", remedy="derive() a coarser variable, or use to_frame()")  # fmt: skip
     labels = [literal(shown(level)) for level in joint.levels[name]]
     return draw_on(ax, (5, 0.9 + 0.32 * len(labels)), [*labels, name], lambda ax: _draw(ax, joint, labels))
 

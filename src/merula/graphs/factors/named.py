@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.data.schema import Label
 from merula.graphs.factors.frames import build_table, cell_columns
 from merula.graphs.factors.joint_text import bars, joint_html, joint_parts
@@ -44,7 +44,7 @@ class NamedTable:
     def __getitem__(self, key: Any) -> float:
         cell = levels_of(key)
         if len(cell) != len(self.variables):
-            raise ValueError(f"the cell {key!r} does not name one level for each of {list(self.variables)}; use marginal() first, or probability()")  # fmt: skip
+            raise InputError.at(f"the cell {key!r}", f"does not name one level for each of {list(self.variables)}", remedy="use marginal() first, or probability()")  # fmt: skip
         index = (rank_of(level, name, self.levels[name]) for name, level in zip(self.variables, cell, strict=True))
         return float(self.values[tuple(index)])
 
@@ -79,7 +79,7 @@ class NamedTable:
         1  heads
         """
         if not isinstance(n, int | np.integer) or n < 0:
-            raise ValueError(f"n is {n!r}, expected a number of rows from 0")
+            raise InputError.of("n", n, "a number of rows from 0")
         flat = self.values.reshape(-1)
         cells = np.random.default_rng(random_state).choice(flat.size, size=n, p=flat / flat.sum())
         return build_table(cell_columns(self.levels, cells))
@@ -123,7 +123,7 @@ class NamedTable:
     def _columns(self) -> dict[str, NDArray[Any]]:
         """The columns of `to_frame`."""
         if "probability" in self.levels:
-            raise ValueError("a variable is called 'probability', as is the column of the probabilities; use to_dict()")
+            raise InputError("a variable is called 'probability', as is the column of the probabilities", remedy="use to_dict()")  # fmt: skip
         return {**cell_columns(self.levels, np.arange(self.values.size)), "probability": self.values.reshape(-1)}
 
     def allclose(self, other: NamedTable, tolerance: float = 1e-9) -> bool:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.arrays import Array
-from merula.core.checks import check_probabilities, nearest, one_of
+from merula.core import Array, InputError, check_probabilities, nearest, one_of
 from merula.data.schema import Label
 from merula.data.table import plain_label
 
@@ -39,11 +38,11 @@ def checked_rows(levels: Levels, given: int, values: Array, **options: Any) -> A
 def chosen(names: Any, variables: Iterable[str], what: str = "a variable") -> tuple[str, ...]:
     """One name or several, every one among the variables and none twice."""
     if not isinstance(names, Iterable):
-        raise ValueError(f"{what} is {names!r}, expected a name or several")
+        raise InputError.of(what, names, "a name or several")
     found = tuple(one_of(name, variables, what) for name in ([names] if isinstance(names, str) else names))
     twice = next((name for name in found if found.count(name) > 1), None)
     if twice is not None:
-        raise ValueError(f"{what} is named more than once: {twice!r} in {list(found)}")
+        raise InputError.at(what, f"is named more than once: {twice!r} in {list(found)}")
     return found
 
 
@@ -55,7 +54,9 @@ def rank_of(level: Any, name: str, levels: Sequence[Label]) -> int:
         words = {str(label): repr(label) for label in levels}
         hint = nearest(str(level), words, show=words.__getitem__)
         listed = ", ".join(map(repr, levels[:MOST_NAMED])) + (", …" if len(levels) > MOST_NAMED else "")
-        raise ValueError(f"{name!r} has no level {level!r}, expected one of {listed}{hint}") from None
+        raise InputError(
+            f"{name!r} has no level {level!r}", where=f"variable {name!r}", expected=f"one of {listed}{hint}"
+        ) from None
 
 
 def set_frozen(instance: Any, **fields: Any) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, one_of
 from merula.data.schema import Label
 from merula.data.table import open_table, plain_label
 from merula.graphs.factors.named import NamedTable
@@ -26,7 +25,7 @@ def read_joint(variables: Any, probabilities: Any) -> tuple[Levels, Array]:
     names, levels = read_variables(variables)
     if isinstance(probabilities, Mapping):
         if names is None:
-            raise ValueError(f"got {{levels: probability}} without names; expected JointDistribution(names, {{…}}): {_few(probabilities)}")  # fmt: skip
+            raise InputError("got {levels: probability} without names", expected=f"JointDistribution(names, {{…}}): {_few(probabilities)}")  # fmt: skip
         columns, numbers = cell_columns(names, probabilities)
     elif is_table(probabilities):
         columns = read_columns(probabilities)
@@ -46,10 +45,10 @@ def read_variables(variables: Any) -> tuple[tuple[str, ...] | None, Levels | Non
     names = (variables,) if isinstance(variables, str) else tuple(variables)
     for name in names:
         if not isinstance(name, str):
-            raise ValueError(f"a variable is called {name!r} ({type(name).__name__}); name every variable by a word")
+            raise InputError(f"a variable is called {name!r} ({type(name).__name__})", remedy="name every variable by a word")  # fmt: skip
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ValueError(f"variable {twice!r} is named more than once; give every variable its own name")
+        raise InputError.at(f"variable {twice!r}", "is named more than once", remedy="give every variable its own name")
     if not isinstance(variables, Mapping):
         return names, None
     return names, {name: distinct_levels(name, levels) for name, levels in variables.items()}
@@ -58,13 +57,13 @@ def read_variables(variables: Any) -> tuple[tuple[str, ...] | None, Levels | Non
 def distinct_levels(name: str, levels: Iterable[Label]) -> tuple[Label, ...]:
     """A variable's levels as plain data, in order; an error if there is none or one stands twice."""
     if isinstance(levels, str | Mapping) or not isinstance(levels, Iterable):
-        raise ValueError(f"the levels of {name!r} are {levels!r}, expected a list such as ['low', 'high']")
+        raise InputError.at(f"the levels of {name!r}", f"are {levels!r}", got=levels, expected="a list such as ['low', 'high']")  # fmt: skip
     labels = tuple(plain_label(level) for level in levels)
     if not labels:
-        raise ValueError(f"variable {name!r} has no levels; a random variable takes at least one value")
+        raise InputError.at(f"variable {name!r}", "has no levels", remedy="a random variable takes at least one value")
     twice = next((label for label in labels if labels.count(label) > 1), None) if len(set(labels)) < len(labels) else ()
     if twice != ():
-        raise ValueError(f"level {twice!r} of {name!r} stands more than once (True equals 1); list every level once")
+        raise InputError(f"level {twice!r} of {name!r} stands more than once (True equals 1)", remedy="list every level once")  # fmt: skip
     return labels
 
 
@@ -72,9 +71,7 @@ def checked_size(levels: Levels) -> tuple[int, ...]:
     """The shape of the table over these levels, if it can be held."""
     shape = tuple(len(labels) for labels in levels.values())
     if prod(shape) > MOST_CELLS or len(shape) > MOST_AXES:
-        raise ValueError(
-            f"{title(levels)} has {prod(shape):,} cells over {len(shape)} variables, expected at most {MOST_CELLS:,} cells over {MOST_AXES}; take fewer variables or levels, or state a BayesianNetwork"
-        )
+        raise InputError.at(f"{title(levels)}", f"has {prod(shape):,} cells over {len(shape)} variables", expected=f"at most {MOST_CELLS:,} cells over {MOST_AXES}", remedy="take fewer variables or levels, or state a BayesianNetwork")  # fmt: skip
     return shape
 
 
@@ -89,16 +86,12 @@ def checked_values(levels: Levels, array: Array) -> Array:
 def read_array(names: Sequence[str] | None, levels: Levels | None, values: Any) -> tuple[Levels, Array]:
     """An array over stated levels, one axis for each variable."""
     if names is None or not isinstance(values, np.ndarray | list | tuple):
-        raise ValueError(f"the probabilities are {values!r}, expected {FORMS}")
+        raise InputError(f"the probabilities are {values!r}", expected=FORMS)
     if levels is None:
-        raise ValueError(
-            f"an array says nothing about its levels; name them, as in {{{names[0] if names else 'size'!r}: ['low', 'high'], …}} instead of {list(names)}"
-        )
+        raise InputError("an array says nothing about its levels", remedy=f"name them, as in {{{names[0] if names else 'size'!r}: ['low', 'high'], …}} instead of {list(names)}")  # fmt: skip
     array = numbers_of(values)
     if array.shape != checked_size(levels):
-        raise ValueError(
-            f"the array has shape {array.shape}, expected {checked_size(levels)}: one axis for each of {list(names)}, one place for each level"
-        )
+        raise InputError(f"the array has shape {array.shape}", expected=f"{checked_size(levels)}: one axis for each of {list(names)}, one place for each level")  # fmt: skip
     return levels, array
 
 
@@ -107,7 +100,7 @@ def numbers_of(values: Any) -> Array:
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"the probabilities hold something that is not a number ({error})") from None
+        raise InputError(f"the probabilities hold something that is not a number ({error})") from None
 
 
 # ---------------------------------------------------------------------------------------------------------------- cells
@@ -116,11 +109,11 @@ def numbers_of(values: Any) -> Array:
 def cell_columns(names: Sequence[str], cells: Mapping[Any, Any]) -> tuple[dict[str, list[Label]], list[Any]]:
     """The columns of ``{levels: probability}``; a single variable's levels may stand bare."""
     if not cells:
-        raise ValueError(f"no cells were given for {title(names)}; expected {{levels: probability}}")
+        raise InputError(f"no cells were given for {title(names)}", expected="{levels: probability}")
     keys = [key if isinstance(key, tuple) or len(names) != 1 else (key,) for key in cells]
     strange = next((key for key in keys if not isinstance(key, tuple) or len(key) != len(names)), None)
     if strange is not None:
-        raise ValueError(f"the cell {strange!r} does not name one level for each of {list(names)}; write it as a tuple")
+        raise InputError.at(f"the cell {strange!r}", f"does not name one level for each of {list(names)}", remedy="write it as a tuple")  # fmt: skip
     labels = distinct_cells({name: [plain_label(key[axis]) for key in keys] for axis, name in enumerate(names)})
     return labels, list(cells.values())
 
@@ -131,7 +124,7 @@ def distinct_cells(columns: dict[str, list[Label]]) -> dict[str, list[Label]]:
     for cell in zip(*columns.values(), strict=True):
         if cell in met:
             named = ", ".join(f"{name} = {label!r}" for name, label in zip(columns, cell, strict=True))
-            raise ValueError(f"the cell {named} stands more than once; list every combination once")
+            raise InputError(f"the cell {named} stands more than once", remedy="list every combination once")
         met.add(cell)
     return columns
 
@@ -182,10 +175,10 @@ def read_columns(joint: Any) -> dict[str, list[Any]]:
     if hasattr(joint, "reset_index") and not hasattr(joint, "columns"):
         joint = _series_table(joint)
     if not is_table(joint):
-        raise ValueError(f"the joint distribution is {joint!r}, expected {FORMS}")
+        raise InputError(f"the joint distribution is {joint!r}", expected=FORMS)
     columns = plain_columns(joint)
     if "probability" not in columns:
-        raise ValueError(f"the joint has columns {list(columns)}; one of them must be 'probability'")
+        raise InputError(f"the joint has columns {list(columns)}", remedy="one of them must be 'probability'")
     numbers = columns.pop("probability")
     labels = distinct_cells({name: [plain_label(value) for value in values] for name, values in columns.items()})
     return {**labels, "probability": numbers}
@@ -194,9 +187,7 @@ def read_columns(joint: Any) -> dict[str, list[Any]]:
 def _series_table(series: Any) -> Any:
     """A pandas Series of probabilities as a data frame; its index must be named."""
     if None in series.index.names:
-        raise ValueError(
-            f"the index of the Series is named {list(series.index.names)}; name every level, as in series.rename_axis(['color', 'shape'])"
-        )
+        raise InputError(f"the index of the Series is named {list(series.index.names)}", remedy="name every level, as in series.rename_axis(['color', 'shape'])")  # fmt: skip
     return series.rename("probability").reset_index()
 
 
@@ -209,7 +200,7 @@ def plain_columns(table: Any) -> dict[str, list[Any]]:
     names = list(table[0]) if table else []
     strange = next((row for row in table if not isinstance(row, Mapping) or set(row) != set(names)), None)
     if strange is not None:
-        raise ValueError(f"the joint's rows must all name the same variables; {strange} does not name {names}")
+        raise InputError("the joint's rows must all name the same variables", remedy=f"{strange} does not name {names}")
     return {name: [row[name] for row in table] for name in names}
 
 
@@ -221,5 +212,5 @@ def _chosen(columns: dict[str, list[Any]], names: Sequence[str] | None) -> dict[
         one_of(name, columns, "a variable")
     left = [name for name in columns if name not in names]
     if left:
-        raise ValueError(f"the table has a column {left[0]!r} that {list(names)} do not name; drop it, or name it and sum it out with marginal()")  # fmt: skip
+        raise InputError(f"the table has a column {left[0]!r} that {list(names)} do not name", remedy="drop it, or name it and sum it out with marginal()")  # fmt: skip
     return {name: columns[name] for name in names}

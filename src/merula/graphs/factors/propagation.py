@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.core.logspace import safe_log
 from merula.core.threads import for_each_block
 from merula.graphs.factors import _kernels as kernels, _log_kernels as log_kernels, _row_kernels as row_kernels

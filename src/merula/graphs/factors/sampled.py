@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.data.schema import Label
 from merula.graphs.factors.joint import JointDistribution
 from merula.graphs.factors.names import set_frozen

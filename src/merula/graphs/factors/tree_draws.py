@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.core.compiled import kernel
 from merula.graphs.factors.propagation import NOTHING, Filled, Integers, Likelihoods, Propagation
 

@@ -16,8 +16,7 @@ from itertools import product
 
 import numpy as np
 
-from merula.core.arrays import Array
-from merula.core.checks import nearest
+from merula.core import Array, InputError, fields_of, located, nearest
 from merula.graphs.formats.checks import (
     Levels,
     declared,
@@ -130,19 +129,18 @@ def _states(block: Block) -> list[str]:
     """The states that a variable block declares."""
     types = [(index, TYPE.fullmatch(text)) for index, text in block.statements if text.startswith("type")]
     if len(types) != 1:
-        raise Misread(f"variable {block.about!r} has {len(types)} 'type' statements; expected one", block.offset)
+        raise Misread(f"variable {block.about!r} has {len(types)} 'type' statements", block.offset, where=f"variable {block.about!r}", expected="one")  # fmt: skip
     index, found = types[0]
     if found is None or found["kind"] != "discrete" or found["labels"] is None:
-        raise Misread(
-            f"variable {block.about!r} is not declared as 'type discrete [ n ] {{ … }}'; only discrete variables are read",
-            index,
-        )
+        raise Misread(f"variable {block.about!r} is not declared as 'type discrete [ n ] {{ … }}'", index, where=f"variable {block.about!r}", remedy="only discrete variables are read")  # fmt: skip
     count = None if found["count"] is None else int(found["count"])
     labels = label_list(found["labels"], count)
     if count is not None and len(labels) != count:
         raise Misread(
-            f"variable {block.about!r} declares {count} levels and lists {len(labels)}: {', '.join(labels)}; correct the count, or put labels with commas or spaces in quotes",
+            f"variable {block.about!r} declares {count} levels and lists {len(labels)}: {', '.join(labels)}",
             index,
+            where=f"variable {block.about!r}",
+            remedy="correct the count, or put labels with commas or spaces in quotes",
         )
     return labels
 
@@ -155,7 +153,7 @@ def _node(block: Block, levels: Levels) -> Node:
     except Misread:  # of a statement, whose place is known better
         raise
     except ValueError as error:
-        raise Misread(str(error), block.offset) from None
+        raise Misread(**fields_of(error), offset=block.offset) from None
 
 
 def _header(header: str, levels: Levels) -> list[str]:
@@ -183,7 +181,7 @@ def _header(header: str, levels: Levels) -> list[str]:
                     return [name, *parents]
     unknown = next(word for word in words if word not in levels)
     role = "gives probabilities for" if unknown == words[0] else f"gives {words[0]!r} the parent"
-    raise ValueError(
+    raise InputError(
         f"a probability block {role} {unknown!r}, which no variable block declares{nearest(unknown, levels)}"
     )
 
@@ -201,7 +199,11 @@ def _table(block: Block, name: str, parents: Sequence[str], levels: Levels) -> A
         elif not statement.startswith("property"):
             raise Misread(f"expected a row, 'table', 'default' or 'property', got {statement[:40]!r}", index)
     if whole is None and not rows:
-        raise Misread(f"the probability block of {name!r} holds no probabilities", block.offset)
+        raise Misread(
+            f"the probability block of {name!r} holds no probabilities",
+            block.offset,
+            where=f"the probability block of {name!r}",
+        )
     table = np.full((int(np.prod(shape[:-1])), size), np.nan) if whole is None else whole.reshape(-1, size)
     indices, values = _rows(rows, name, parents, levels)
     table[indices] = values
@@ -210,8 +212,9 @@ def _table(block: Block, name: str, parents: Sequence[str], levels: Levels) -> A
         met[indices] = True
         missing = np.unravel_index(int(np.argmin(met)), shape[:-1])
         raise Misread(
-            f"{row_name(name, parents, levels, [int(code) for code in missing])} is missing; expected a row for every combination of parents' states, or a 'default'",
+            f"{row_name(name, parents, levels, [int(code) for code in missing])} is missing",
             block.offset,
+            expected="a row for every combination of parents' states, or a 'default'",
         )
     return table.reshape(shape)
 
@@ -225,7 +228,7 @@ def _whole(found: re.Match[str], index: int, name: str, parents: Sequence[str], 
             return np.broadcast_to(filled(name, (), levels, values), shape).copy()
         filled(name, parents, levels, values)
     except ValueError as error:
-        raise Misread(f"in the {found['what']} of {name!r}: {error}", index) from None
+        raise Misread(**fields_of(located(error, f"in the {found['what']} of {name!r}")), offset=index) from None
     return np.ascontiguousarray(np.moveaxis(values.reshape(shape[-1:] + shape[:-1]), 0, -1))
 
 
@@ -243,17 +246,22 @@ def _rows(
     for offset, row in rows:
         labels, _, tail = row.rpartition(")")
         if indices.setdefault(_index(labels[1:], steps, offset, name, parents), offset) != offset:
-            raise Misread(f"the row {labels}) of {name!r} is given twice", offset)
+            raise Misread(
+                f"the row {labels}) of {name!r} is given twice", offset, where=f"the row {labels}) of {name!r}"
+            )
         new = tail.replace(",", " ").split()
         if len(new) != size:
             raise Misread(
-                f"the row {labels}) of {name!r} has {len(new)} probabilities; expected {size}, then ';'", offset
+                f"the row {labels}) of {name!r} has {len(new)} probabilities",
+                offset,
+                where=f"the row {labels}) of {name!r}",
+                expected=f"{size}, then ';'",
             )
         words += new
     try:
         return list(indices), numbers(words).reshape(-1, size)
     except ValueError as error:
-        raise Misread(f"in the rows of {name!r}: {error}; is a ';' missing?", rows[0][0]) from None
+        raise Misread(f"in the rows of {name!r}: {error}", rows[0][0], remedy="is a ';' missing?") from None
 
 
 def _index(text: str, steps: Sequence[dict[str, int]], offset: int, name: str, parents: Sequence[str]) -> int:
@@ -271,13 +279,16 @@ def _index(text: str, steps: Sequence[dict[str, int]], offset: int, name: str, p
     if len(labels) != len(steps):
         met = " ".join(text.split())
         raise Misread(
-            f"a row of {name!r} names {len(labels)} states ({met:.60}); expected one for each of its parents {list(parents)}: is a ';' missing?",
+            f"a row of {name!r} names {len(labels)} states ({met:.60})",
             offset,
+            where=f"a row of {name!r}",
+            expected=f"one for each of its parents {list(parents)}: is a ';' missing?",
         )
     label, parent, step = next(met for met in zip(labels, parents, steps, strict=True) if met[0] not in met[2])
     raise Misread(
         f"a row of {name!r} names the level {label!r} of {parent!r}, whose levels are {', '.join(step)}{nearest(label, step)}",
         offset,
+        where=f"a row of {name!r}",
     )
 
 

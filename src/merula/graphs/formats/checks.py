@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import prod
 from typing import TypeVar
 
-from merula.core.arrays import Array
-from merula.core.checks import check_probabilities, nearest
+from merula.core import Array, InputError, check_probabilities, nearest
 from merula.data.schema import Label
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.graphs.structure.graph import find_cycle
@@ -28,36 +27,38 @@ def declared(variables: Iterable[tuple[str, Sequence[Label]]]) -> dict[str, tupl
     levels: dict[str, tuple[Label, ...]] = {}
     for name, labels in variables:
         if name in levels:
-            raise ValueError(f"variable {name!r} is declared twice; give every variable a name of its own")
+            raise InputError.at(
+                f"variable {name!r}", "is declared twice", remedy="give every variable a name of its own"
+            )
         if not labels:
-            raise ValueError(f"variable {name!r} has no level; expected at least one")
+            raise InputError.at(f"variable {name!r}", "has no level", expected="at least one")
         twice = [label for label, count in Counter(labels).items() if count > 1]
         if twice:
-            raise ValueError(f"variable {name!r} has the level {twice[0]!r} twice; levels must differ")
+            raise InputError.at(f"variable {name!r}", f"has the level {twice[0]!r} twice", remedy="levels must differ")
         levels[name] = tuple(labels)
     if not levels:
-        raise ValueError("no variable was found; expected at least one")
+        raise InputError("no variable was found", expected="at least one")
     return levels
 
 
 def table_shape(name: str, parents: Sequence[str], levels: Levels) -> tuple[int, ...]:
     """The shape of P(name given parents): one axis per parent, the variable's own levels last."""
     if name not in levels:
-        raise ValueError(
+        raise InputError(
             f"probabilities are given for {name!r}, which is not a declared variable{nearest(name, levels)}"
         )
     for parent in parents:
         if parent not in levels:
-            raise ValueError(f"variable {name!r} has the unknown parent {parent!r}{nearest(parent, levels)}")
+            raise InputError.at(f"variable {name!r}", f"has the unknown parent {parent!r}{nearest(parent, levels)}")
     if len({name, *parents}) <= len(parents):
-        raise ValueError(f"variable {name!r} has the parents {list(parents)}; expected each once, and not itself")
+        raise InputError.at(f"variable {name!r}", f"has the parents {list(parents)}", got=list(parents), expected="each once, and not itself")  # fmt: skip
     if len(parents) > MOST_PARENTS:
-        raise ValueError(f"variable {name!r} has {len(parents)} parents; at most {MOST_PARENTS} are possible")
+        raise InputError.at(
+            f"variable {name!r}", f"has {len(parents)} parents", remedy=f"at most {MOST_PARENTS} are possible"
+        )
     shape = tuple(len(levels[variable]) for variable in (*parents, name))
     if prod(shape) > LARGEST_TABLE:
-        raise ValueError(
-            f"the table of {name!r} given {len(parents)} parents would have {prod(shape):,} cells, at most {LARGEST_TABLE:,} fit into a file; give it fewer parents (.json and .xdsl hold a NoisyOr or NoisyMax by its few numbers)"
-        )
+        raise InputError.at(f"the table of {name!r} given {len(parents)} parents", f"would have {prod(shape):,} cells, at most {LARGEST_TABLE:,} fit into a file", remedy="give it fewer parents (.json and .xdsl hold a NoisyOr or NoisyMax by its few numbers)")  # fmt: skip
     return shape
 
 
@@ -65,8 +66,10 @@ def filled(name: str, parents: Sequence[str], levels: Levels, numbers: Array) ->
     """The numbers as P(name given parents), first parent slowest, the variable's own levels fastest."""
     shape = table_shape(name, parents, levels)
     if numbers.size != prod(shape):
-        raise ValueError(
-            f"variable {name!r} has {numbers.size} probabilities; expected {' × '.join(map(str, shape))} = {prod(shape)}"
+        raise InputError.at(
+            f"variable {name!r}",
+            f"has {numbers.size} probabilities",
+            expected=f"{' × '.join(map(str, shape))} = {prod(shape)}",
         )
     return numbers.reshape(shape)
 
@@ -107,10 +110,10 @@ def finished(names: Iterable[str], nodes: Sequence[Kind]) -> list[Kind]:
     of = {node.name: node for node in nodes}
     if len(of) < len(nodes):
         name = next(name for name, count in Counter(node.name for node in nodes).items() if count > 1)
-        raise ValueError(f"variable {name!r} is given probabilities twice; expected them once")
+        raise InputError.at(f"variable {name!r}", "is given probabilities twice", expected="them once")
     for name in names:
         if name not in of:
-            raise ValueError(f"variable {name!r} has no probabilities; expected a table for every variable")
+            raise InputError.at(f"variable {name!r}", "has no probabilities", expected="a table for every variable")
     refuse_cycle({node.name: node.parents for node in nodes})
     return [of[name] for name in names]
 
@@ -119,7 +122,7 @@ def refuse_cycle(parents: Mapping[str, Collection[str]]) -> None:
     """Raise, with the cycle, where following parents leads back to the start."""
     cycle = find_cycle(parents)
     if cycle:
-        raise ValueError(f"the arcs form a cycle: {' → '.join(cycle)}; take one of them out")
+        raise InputError(f"the arcs form a cycle: {' → '.join(cycle)}", remedy="take one of them out")
 
 
 def writable(nodes: Sequence[AnyNode]) -> list[Node]:
@@ -132,8 +135,10 @@ def discrete_levels(nodes: Sequence[AnyNode]) -> dict[str, tuple[Label, ...]]:
     """The levels of each variable of a network that must be discrete, with known parents and without a cycle."""
     for node in nodes:
         if isinstance(node, GaussianNode):
-            raise ValueError(
-                f"variable {node.name!r} is a number, and this format holds discrete variables alone; write merula's own .json, or discretise it"
+            raise InputError.at(
+                f"variable {node.name!r}",
+                "is a number, and this format holds discrete variables alone",
+                remedy="write merula's own .json, or discretise it",
             )
     levels = declared((node.name, node.levels) for node in nodes)
     for node in nodes:
@@ -148,5 +153,10 @@ def full_table(node: AnyNode, levels: Levels) -> Node:
     assert not isinstance(node, GaussianNode)
     shape = table_shape(node.name, node.parents, levels)
     if node.table.shape != shape:
-        raise ValueError(f"the table of {node.name!r} has the shape {node.table.shape}; expected {shape}")
+        raise InputError.at(
+            f"the table of {node.name!r}",
+            f"has the shape {node.table.shape}",
+            got=node.table.shape,
+            expected=f"{shape}",
+        )
     return probability_node(node.name, node.parents, levels, node.table)

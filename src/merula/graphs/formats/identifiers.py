@@ -9,6 +9,7 @@ from typing import TypeVar
 from unicodedata import normalize
 from urllib.parse import quote, unquote
 
+from merula.core import InputError
 from merula.graphs.network.node import AnyNode, Node, NoisyNode
 
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -112,8 +113,10 @@ def level_texts(node: Node | NoisyNode) -> list[str]:
     """The levels as words, which is all that other programs' formats hold."""
     texts = [str(level) for level in node.levels]
     if len(set(texts)) < len(texts):
-        raise ValueError(
-            f"variable {node.name!r} has levels of different kinds that read the same ({', '.join(map(repr, node.levels))}); write merula's own .json, which keeps kinds"
+        raise InputError.at(
+            f"variable {node.name!r}",
+            f"has levels of different kinds that read the same ({', '.join(map(repr, node.levels))})",
+            remedy="write merula's own .json, which keeps kinds",
         )
     return texts
 
@@ -142,12 +145,14 @@ def with_originals(nodes: Sequence[Discrete], kept: Iterable[tuple[str, str | No
         return list(nodes)
     for node in nodes:
         if len(levels.get(node.name, node.levels)) != len(node.levels):
-            raise ValueError(
-                f"variable {node.name!r} has {len(node.levels)} levels, its property merula_levels names {len(levels[node.name])}; correct or delete the property"
+            raise InputError.at(
+                f"variable {node.name!r}",
+                f"has {len(node.levels)} levels, its property merula_levels names {len(levels[node.name])}",
+                remedy="correct or delete the property",
             )
     originals = [names.get(node.name, node.name) for node in nodes]
     if len(set(originals)) < len(originals):
-        raise ValueError("the properties merula_name give one name to two variables; correct or delete them")
+        raise InputError("the properties merula_name give one name to two variables", remedy="correct or delete them")
     return [
         replace(
             node,

@@ -21,8 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.arrays import Array
-from merula.core.checks import check_probabilities
+from merula.core import Array, InputError, check_probabilities
 from merula.data.schema import Label
 from merula.graphs.formats.checks import declared, finished, probability_node, table_shape
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
@@ -64,7 +63,9 @@ def parse_all(text: str) -> tuple[list[AnyNode], Any]:
     try:
         return nodes, _unpacked(content.get("kept"))
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
-        raise ValueError(f'what "kept" holds cannot be read ({error!r:.120}); save the network again') from None
+        raise InputError(
+            f'what "kept" holds cannot be read ({error!r:.120})', remedy="save the network again"
+        ) from None
 
 
 def _nodes(entries: Sequence[Mapping[str, Any]]) -> list[AnyNode]:
@@ -83,25 +84,28 @@ def _loaded(text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(
-            f"line {error.lineno}: the JSON is cut short or malformed ({error.msg}); save the file again"
+        raise InputError(
+            f"line {error.lineno}: the JSON is cut short or malformed ({error.msg})",
+            where=f"line {error.lineno}",
+            remedy="save the file again",
         ) from None
     except RecursionError:
-        raise ValueError("the JSON nests too deeply; no network does") from None
+        raise InputError("the JSON nests too deeply", remedy="no network does") from None
 
 
 def _entries(content: Any) -> list[dict[str, Any]]:
     """The nodes as plain data, each with a name, a known kind, levels and parents."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f'expected JSON with "format": "{FORMAT}"; this file holds something else')
+        raise InputError(f'expected JSON with "format": "{FORMAT}"', remedy="this file holds something else")
     version = content.get("version")
     if type(version) is not int or not 1 <= version <= VERSION:
-        raise ValueError(
-            f"the file has format version {version!r}, this merula reads up to {VERSION}; update merula to open it"
+        raise InputError(
+            f"the file has format version {version!r}, this merula reads up to {VERSION}",
+            remedy="update merula to open it",
         )
     entries = content.get("nodes")
     if not isinstance(entries, list):
-        raise ValueError('expected a list under "nodes"; the file is not whole: save it again')
+        raise InputError('expected a list under "nodes"', remedy="the file is not whole: save it again")
     for index, entry in enumerate(entries):
         _check_entry(index, entry)
     return entries
@@ -109,19 +113,21 @@ def _entries(content: Any) -> list[dict[str, Any]]:
 
 def _check_entry(index: int, entry: Any) -> None:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        raise ValueError(f'node {index} has no "name"; expected a word')
+        raise InputError.at(f"node {index}", 'has no "name"', expected="a word")
     name, kind = entry["name"], entry.get("kind")
     if not isinstance(kind, str) or kind not in READERS:
-        raise ValueError(
-            f"variable {name!r} is of the kind {kind!r}, this merula reads {', '.join(READERS)}; update merula to open it"
+        raise InputError.at(
+            f"variable {name!r}",
+            f"is of the kind {kind!r}, this merula reads {', '.join(READERS)}",
+            remedy="update merula to open it",
         )
     levels, parents = entry.get("levels"), entry.get("parents")
     if kind != "linear-gaussian" and (
         not isinstance(levels, list) or any(isinstance(level, list | dict) for level in levels)
     ):
-        raise ValueError(f'variable {name!r} has "levels": {levels!r:.60}; expected a list of labels')
+        raise InputError.at(f"variable {name!r}", f'has "levels": {levels!r:.60}', expected="a list of labels")
     if not isinstance(parents, list) or not all(isinstance(parent, str) for parent in parents):
-        raise ValueError(f'variable {name!r} has "parents": {parents!r:.60}; expected a list of names')
+        raise InputError.at(f"variable {name!r}", f'has "parents": {parents!r:.60}', expected="a list of names")
 
 
 def _check_parents(entry: Mapping[str, Any], numeric: Mapping[str, Any]) -> None:
@@ -130,12 +136,17 @@ def _check_parents(entry: Mapping[str, Any], numeric: Mapping[str, Any]) -> None
     numbers = [parent for parent in parents if parent in numeric]
     if entry["kind"] == "linear-gaussian":
         if entry.get("numeric_parents") != numbers:
-            raise ValueError(
-                f'variable {name!r} has "numeric_parents": {entry.get("numeric_parents")!r:.60}; expected {numbers}'
+            raise InputError.at(
+                f"variable {name!r}",
+                f'has "numeric_parents": {entry.get("numeric_parents")!r:.60}',
+                expected=f"{numbers}",
             )
     elif numbers:
-        raise ValueError(
-            f"variable {name!r} has the numeric parent {numbers[0]!r}; a discrete variable has discrete parents alone"
+        raise InputError.at(
+            f"variable {name!r}",
+            f"has the numeric parent {numbers[0]!r}",
+            got=numbers[0],
+            remedy="a discrete variable has discrete parents alone",
         )
 
 
@@ -146,11 +157,12 @@ def _array(entry: Mapping[str, Any], value: Any, what: str, shape: tuple[int, ..
     except ValueError:
         array = np.asarray(None)
     if array.size and array.dtype.kind not in "iuf":
-        raise ValueError(
-            f"variable {entry['name']!r}: {what} that are not numbers in lists of equal length; expected the shape {shape}"
+        raise InputError(
+            f"variable {entry['name']!r}: {what} that are not numbers in lists of equal length",
+            expected=f"the shape {shape}",
         )
     if array.shape != shape:
-        raise ValueError(f"variable {entry['name']!r}: {what} of the shape {array.shape}; expected {shape}")
+        raise InputError(f"variable {entry['name']!r}: {what} of the shape {array.shape}", expected=f"{shape}")
     return array.astype(np.float64)
 
 
@@ -163,8 +175,8 @@ def _table(entry: Mapping[str, Any], levels: Levels) -> Node:
 def _noisy(entry: Mapping[str, Any], levels: Levels) -> NoisyNode:
     name, parents, effects = entry["name"], entry["parents"], entry.get("effects")
     if not isinstance(effects, list) or len(effects) != len(parents):
-        raise ValueError(
-            f'variable {name!r} has "effects": {effects!r:.60}; expected one list of rows for each of {parents}'
+        raise InputError.at(
+            f"variable {name!r}", f'has "effects": {effects!r:.60}', expected=f"one list of rows for each of {parents}"
         )
     own = len(levels[name])
     table_shape(name, parents[:0], levels)
@@ -188,13 +200,18 @@ def _gaussian(entry: Mapping[str, Any], levels: Levels) -> GaussianNode:
     discrete = [parent for parent in entry["parents"] if parent not in numeric]
     shape = table_shape(name, discrete, {**levels, name: (None,)})[:-1]
     if name in numeric or len(set(numeric)) < len(numeric):
-        raise ValueError(f"variable {name!r} has the parents {entry['parents']}; expected each once, and not itself")
+        raise InputError.at(f"variable {name!r}", f"has the parents {entry['parents']}", got=entry['parents'], expected="each once, and not itself")  # fmt: skip
     intercept = _array(entry, entry.get("intercept"), "intercept", shape)
     slopes = _array(entry, entry.get("slopes"), "slopes", (*shape, len(numeric)))
     variance = _array(entry, entry.get("variance"), "variance", shape)
     for what, array in [("intercept", intercept), ("slope", slopes), ("variance", variance)]:
         if not np.isfinite(array).all() or (what == "variance" and (array < 0).any()):
-            raise ValueError(f"a {what} of {name!r} is {array.min():g}; expected finite numbers, variances not below 0")
+            raise InputError.at(
+                f"a {what} of {name!r}",
+                f"is {array.min():g}",
+                got=array.min(),
+                expected="finite numbers, variances not below 0",
+            )
     return GaussianNode(name, tuple(discrete), tuple(numeric), intercept, slopes, variance)
 
 
@@ -286,9 +303,17 @@ def _entry(node: AnyNode) -> dict[str, Any]:
 def _plain(level: Label, name: str) -> Any:
     plain = level.item() if isinstance(level, np.generic) else level
     if isinstance(plain, float) and not isfinite(plain):
-        raise ValueError(f"variable {name!r} has the level {plain}, which JSON cannot hold; use a word for it")
+        raise InputError.at(
+            f"variable {name!r}",
+            f"has the level {plain}, which JSON cannot hold",
+            got=plain,
+            remedy="use a word for it",
+        )
     if plain is None or isinstance(plain, bool | int | float | str):
         return plain
-    raise ValueError(
-        f"variable {name!r} has the level {plain!r} ({type(plain).__name__}); a file holds words, numbers and booleans: turn it into one of them"
+    raise InputError.at(
+        f"variable {name!r}",
+        f"has the level {plain!r} ({type(plain).__name__})",
+        got=plain,
+        remedy="a file holds words, numbers and booleans: turn it into one of them",
     )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from merula.core.arrays import Array
+from merula.core import Array, fields_of
 from merula.graphs.formats.checks import Levels, declared, filled, finished, probability_node, writable
 from merula.graphs.formats.identifiers import (
     identifiers_of,
@@ -116,8 +116,11 @@ def _refuse(kind: str, about: str, offset: int) -> None:
     for word in kind.split():
         if word in REFUSED:
             raise Misread(
-                f"{about or 'the network'} is {REFUSED[word]}; merula reads networks of discrete variables alone: take it out of the file",
+                f"{about or 'the network'} is {REFUSED[word]}",
                 offset,
+                where=f"{about or 'the network'}",
+                got=REFUSED[word],
+                remedy="merula reads networks of discrete variables alone: take it out of the file",
             )
     if kind.split()[-1:] not in (["node"], ["potential"], ["net"]):
         raise Misread(f"expected 'net', 'node' or 'potential', got {kind or about!r}", offset)
@@ -130,7 +133,12 @@ def _states(block: Block) -> list[str]:
     if listed is None and subtype == "boolean":
         return ["false", "true"]
     if listed is None:
-        raise Misread(f"node {block.about!r} has no 'states'; expected a list of labels", block.offset)
+        raise Misread(
+            f"node {block.about!r} has no 'states'",
+            block.offset,
+            where=f"node {block.about!r}",
+            expected="a list of labels",
+        )
     inside = listed.strip().removeprefix("(").removesuffix(")")
     return [unquoted(word) for word in QUOTED_OR_BARE.findall(inside)]
 
@@ -141,19 +149,17 @@ def _node(block: Block, levels: Levels) -> Node:
     names, parents = ([unquoted(word) for word in QUOTED_OR_BARE.findall(part)] for part in (child, given))
     if len(names) != 1:
         raise Misread(
-            f"a potential is about {' and '.join(names) or 'nothing'}; expected one variable before the bar",
+            f"a potential is about {' and '.join(names) or 'nothing'}",
             block.offset,
+            expected="one variable before the bar",
         )
     if "data" not in block.attributes:
-        raise Misread(
-            f"the potential of {names[0]!r} has no 'data'; tables given by expressions are not read: let Hugin save the table",
-            block.offset,
-        )
+        raise Misread(f"the potential of {names[0]!r} has no 'data'", block.offset, where=f"the potential of {names[0]!r}", remedy="tables given by expressions are not read: let Hugin save the table")  # fmt: skip
     try:
         values = numbers(re.sub(r"[(),]", " ", block.attributes["data"]).split())
         return probability_node(names[0], parents, levels, filled(names[0], parents, levels, values))
     except ValueError as error:
-        raise Misread(str(error), block.offset) from None
+        raise Misread(**fields_of(error), offset=block.offset) from None
 
 
 def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:

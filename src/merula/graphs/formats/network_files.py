@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from merula.core import InputError, Option, located, nearest
 from merula.core.atomic_file import check_folder, nearest_file, whole_file
-from merula.core.checks import nearest
 from merula.core.encodings import marked_encoding
 from merula.graphs.formats import bif, merula_json, net, uai, xdsl, xmlbif
 from merula.graphs.network.node import AnyNode
@@ -86,7 +86,7 @@ def read_all(path: PathLike, encoding: str | None = None) -> tuple[list[AnyNode]
         nodes, kept = known.parse_all(text) if known.parse_all else (known.parse(text), None)
         return list(nodes), kept
     except ValueError as error:
-        raise ValueError(f"{os.fspath(path)}: {_one_line(str(error))}") from None
+        raise located(error, os.fspath(path)) from None
 
 
 def write_nodes(nodes: Sequence[AnyNode], path: PathLike, kept: Any = None) -> None:
@@ -117,18 +117,14 @@ def write_nodes(nodes: Sequence[AnyNode], path: PathLike, kept: Any = None) -> N
     try:
         data = known.dump(nodes, name=target.name.partition(".")[0] or "unknown", **more).encode()
     except UnicodeEncodeError as error:
-        raise ValueError(
-            f"{target}: the sign {error.object[error.start]!r} cannot be written; rename what holds it"
+        raise InputError(
+            f"{target}: the sign {error.object[error.start]!r} cannot be written",
+            where=f"{target}",
+            remedy="rename what holds it",
         ) from None
     packed = gzip.compress(data, mtime=0) if target.suffix.lower() == ".gz" else data
     with whole_file(target) as file:
         file.write(packed)
-
-
-def _one_line(message: str, longest: int = 500) -> str:
-    """The message without line breaks, and without the middle of what a damaged file made endless."""
-    short = message if len(message) <= longest else f"{message[: longest // 2]} … {message[-longest // 2 :]}"
-    return " ".join(short.split())
 
 
 def names_network(path: PathLike) -> bool:
@@ -145,8 +141,10 @@ def _format(path: PathLike) -> Format:
     suffix = _suffix(path)
     if suffix not in FORMATS:
         hint = nearest(suffix, FORMATS) if suffix else ""
-        raise ValueError(
-            f"{os.fspath(path)}: {f'no network format has the suffix {suffix!r}' if suffix else 'the name has no suffix to tell the format'}; expected {', '.join(FORMATS)}, each also with .gz{hint}"
+        raise InputError(
+            f"{os.fspath(path)}: {f'no network format has the suffix {suffix!r}' if suffix else 'the name has no suffix to tell the format'}",
+            where=f"{os.fspath(path)}",
+            expected=f"{', '.join(FORMATS)}, each also with .gz{hint}",
         )
     return FORMATS[suffix]
 
@@ -164,11 +162,9 @@ def _content(path: Path) -> bytes:
         with gzip.open(path) as file:
             data = file.read(LARGEST_FILE + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"the compressed file is cut short or damaged ({error}); fetch it again") from None
+        raise InputError(f"the compressed file is cut short or damaged ({error})", remedy="fetch it again") from None
     if len(data) > LARGEST_FILE:
-        raise ValueError(
-            f"the file unpacks to more than {LARGEST_FILE:,} bytes; unpack it and read it without .gz if you trust it"
-        )
+        raise InputError(f"the file unpacks to more than {LARGEST_FILE:,} bytes", remedy="unpack it and read it without .gz if you trust it")  # fmt: skip
     return data
 
 
@@ -181,10 +177,18 @@ def _decoded(data: bytes, encoding: str | None) -> str:
     try:
         text = data.decode(chosen)
     except LookupError:
-        raise ValueError(f"the encoding {chosen!r} is not known; try encoding='utf-8' or encoding='latin-1'") from None
+        raise InputError(
+            f"the encoding {chosen!r} is not known",
+            where="encoding",
+            got=chosen,
+            remedy=("try ", Option("encoding", "utf-8"), " or ", Option("encoding", "latin-1")),
+        ) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"line {line} holds the byte 0x{data[error.start]:02x}, which is not {chosen.upper()}; say encoding='latin-1', or whatever the file is in"
+        raise InputError.at(
+            f"line {line}",
+            f"holds the byte 0x{data[error.start]:02x}, which is not {chosen.upper()}",
+            got=data[error.start],
+            remedy=("say ", Option("encoding", "latin-1"), ", or whatever the file is in"),
         ) from None
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

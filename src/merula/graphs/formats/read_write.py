@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from merula.core import InputError, Option
 from merula.data.schema import Column, Schema
 from merula.distributions.discretize import Discretizer
 from merula.graphs.formats.network_files import PathLike, read_all, write_nodes
@@ -45,16 +46,14 @@ def read_network(path: PathLike, *, encoding: str | None = None, limit: float | 
         if kept and kept["discretizer"]:
             network.discretizer_ = _discretizer(**kept["discretizer"])
     except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-        raise ValueError(
-            f"{os.fspath(path)}: what the file keeps of the rows that were learned from does not fit its network ({error!r:.120}); save the network again"
-        ) from None
+        raise InputError(f"{os.fspath(path)}: what the file keeps of the rows that were learned from does not fit its network ({error!r:.120})", where=f"{os.fspath(path)}", remedy="save the network again") from None  # fmt: skip
     return network
 
 
 def write_network(network: BayesianNetwork, path: PathLike, keep_counts: bool | None = None) -> None:
     """Write a network into a file; see `BayesianNetwork.write`."""
     if keep_counts and not os.fspath(path).lower().removesuffix(".gz").endswith(".json"):
-        raise ValueError(f"{os.fspath(path)}: only .json keeps the counts a network learned from; write to such a file, or leave keep_counts= out")  # fmt: skip
+        raise InputError(f"{os.fspath(path)}: only .json keeps the counts a network learned from", where=f"{os.fspath(path)}", remedy=("write to such a file, or leave ", Option('keep_counts'), " out"))  # fmt: skip
     cutter, learned = network.discretizer_, network._learned
     cuts = cutter and {**cutter.get_params(), "cuts": {name: list(cuts) for name, cuts in cutter.cuts_.items()}}
     state = learned.state() if learned and keep_counts is not False else None

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.arrays import Array
-from merula.core.errors import InputError, Message, located
+from merula.core import Array, InputError, Message, located
 
 QUOTED = r'"(?:[^"\\]|\\.)*+"'
 STATEMENT = re.compile(rf'\s*+(?:(?P<end>\}})|(?P<statement>(?:[^;"]++|{QUOTED})*+);)')
@@ -47,8 +46,9 @@ def statements(text: str, offset: int, where: str) -> Iterator[tuple[int, str]]:
         found = STATEMENT.match(text, offset)
         if found is None:
             raise Misread(
-                f"the text ends inside {where}, which begins on line {text.count(chr(10), 0, start) + 1}; the file is cut short, or a ';', '}}' or '\"' is missing",
+                f"the text ends inside {where}, which begins on line {text.count(chr(10), 0, start) + 1}",
                 len(text.rstrip()),
+                remedy="the file is cut short, or a ';', '}' or '\"' is missing",
             )
         offset = found.end()
         if found["end"]:
@@ -146,7 +146,8 @@ def numbers(words: Sequence[str]) -> Array:
             raise ValueError
         return np.array(list(map(float, words)), dtype=np.float64)
     except ValueError:
-        raise ValueError(f"expected numbers, got {next(word for word in words if not _is_number(word))!r}") from None
+        wrong = next(word for word in words if not _is_number(word))
+        raise InputError(f"expected numbers, got {wrong!r}", got=wrong) from None
 
 
 def _is_number(word: str) -> bool:

@@ -6,6 +6,8 @@ from typing import NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
+from merula.core import InputError
+
 DEEPEST = 100
 
 
@@ -28,7 +30,11 @@ def tree(text: str) -> Element:
         nonlocal depth
         depth += 1
         if depth > DEEPEST:
-            raise ValueError(f"line {parser.CurrentLineNumber}: XML nested more than {DEEPEST} deep; no network is")
+            raise InputError(
+                f"line {parser.CurrentLineNumber}: XML nested more than {DEEPEST} deep",
+                where=f"line {parser.CurrentLineNumber}",
+                remedy="no network is",
+            )
         builder.start(tag, attributes)
 
     def end(tag: str) -> None:
@@ -37,8 +43,10 @@ def tree(text: str) -> Element:
         builder.end(tag)
 
     def refuse(*_: object) -> NoReturn:
-        raise ValueError(
-            f"line {parser.CurrentLineNumber}: the XML declares an entity, which merula refuses; take it out"
+        raise InputError(
+            f"line {parser.CurrentLineNumber}: the XML declares an entity, which merula refuses",
+            where=f"line {parser.CurrentLineNumber}",
+            remedy="take it out",
         )
 
     parser.buffer_text = True
@@ -48,8 +56,10 @@ def tree(text: str) -> Element:
     try:
         parser.Parse(text, True)
     except expat.ExpatError as error:
-        raise ValueError(
-            f"line {error.lineno}: the XML is cut short or malformed ({expat.ErrorString(error.code)}); save the file again"
+        raise InputError(
+            f"line {error.lineno}: the XML is cut short or malformed ({expat.ErrorString(error.code)})",
+            where=f"line {error.lineno}",
+            remedy="save the file again",
         ) from None
     return builder.close()
 

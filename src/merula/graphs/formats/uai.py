@@ -17,7 +17,7 @@ from math import prod
 
 import numpy as np
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError, located
 from merula.data.schema import Label
 from merula.graphs.formats.checks import (
     TOLERANCE,
@@ -50,9 +50,7 @@ class Words:
         taken = self.words[self.index : self.index + count]
         if len(taken) < count:
             line = self.text.rstrip().count("\n") + 1
-            raise ValueError(
-                f"line {line}: the file ends within {what}; expected {count} numbers there, got {len(taken)}: it is cut short"
-            )
+            raise InputError(f"line {line}: the file ends within {what}", where=f"line {line}", expected=f"{count} numbers there, got {len(taken)}: it is cut short")  # fmt: skip
         self.index += count
         return taken
 
@@ -61,7 +59,7 @@ class Words:
         words = self.take(count, what)
         wrong = [word for word in words if not word.isdecimal()]
         if wrong:
-            raise ValueError(f"expected whole numbers for {what}, got {wrong[0]!r}")
+            raise InputError(f"expected whole numbers for {what}, got {wrong[0]!r}")
         return [int(word) for word in words]
 
 
@@ -80,15 +78,13 @@ def parse(text: str) -> list[Node]:
     words = Words(COMMENT.sub(" ", text).split(), text)
     if not words.words or words.take(1, "the preamble")[0].upper() != "BAYES":
         met = words.words[0][:40] if words.words else "nothing"
-        raise ValueError(
-            f"expected a UAI file that begins with BAYES, got {met!r}; a Markov network has no conditional tables"
-        )
+        raise InputError(f"expected a UAI file that begins with BAYES, got {met!r}", remedy="a Markov network has no conditional tables")  # fmt: skip
     count = words.whole(1, "the number of variables")[0]
     sizes = words.whole(count, "the numbers of levels")
     scopes = _scopes(words, count)
     tables = [_values(words, scope, sizes) for scope in scopes]
     if words.index < len(words.words):
-        raise ValueError(f"expected the end of the file after the last table, got {words.words[words.index][:40]!r}")
+        raise InputError(f"expected the end of the file after the last table, got {words.words[words.index][:40]!r}")
     names, levels = _names(text, scopes, sizes)
     known = declared(zip(names, levels, strict=True))
     families = [(names[scope[-1]], [names[index] for index in scope[:-1]]) for scope in scopes]
@@ -104,19 +100,17 @@ def _scopes(words: Words, count: int) -> list[list[int]]:
     """The scope of each function, the child last."""
     functions = words.whole(1, "the number of functions")[0]
     if functions != count:
-        raise ValueError(
-            f"the file has {functions} functions for {count} variables; a Bayesian network has one for each"
-        )
+        raise InputError(f"the file has {functions} functions for {count} variables", remedy="a Bayesian network has one for each")  # fmt: skip
     scopes = []
     for index in range(functions):
         size = words.whole(1, f"the scope of function {index}")[0]
         scope = words.whole(size, f"the scope of function {index}")
         if not scope or max(scope) >= count:
-            raise ValueError(f"function {index} has the scope {scope}; expected numbers of variables, 0 to {count - 1}")
+            raise InputError.at(f"function {index}", f"has the scope {scope}", got=scope, expected=f"numbers of variables, 0 to {count - 1}")  # fmt: skip
         scopes.append(scope)
     lacking = set(range(count)) - {scope[-1] for scope in scopes}
     if lacking:
-        raise ValueError(f"variable {min(lacking)} is the last of no scope; expected one function for each variable")
+        raise InputError(f"variable {min(lacking)} is the last of no scope", expected="one function for each variable")
     return scopes
 
 
@@ -125,13 +119,11 @@ def _values(words: Words, scope: Sequence[int], sizes: Sequence[int]) -> Array:
     size = words.whole(1, what)[0]
     expected = prod(sizes[index] for index in scope)
     if size != expected:
-        raise ValueError(
-            f"{what} has {size} probabilities; expected {' × '.join(str(sizes[index]) for index in scope)} = {expected}"
-        )
+        raise InputError.at(what, f"has {size} probabilities", expected=f"{' × '.join(str(sizes[index]) for index in scope)} = {expected}")  # fmt: skip
     try:
         return numbers(words.take(size, what))
     except ValueError as error:
-        raise ValueError(f"in {what}: {error}") from None
+        raise located(error, f"in {what}") from None
 
 
 def _names(text: str, scopes: Sequence[Sequence[int]], sizes: Sequence[int]) -> tuple[list[str], list[Sequence[Label]]]:
@@ -149,7 +141,7 @@ def _names(text: str, scopes: Sequence[Sequence[int]], sizes: Sequence[int]) -> 
             names[index], levels[index] = decode_words(found["name"])[0], labels
             named.add(index)
     if OURS.search(text) and (len(named) < len(sizes) or not text.endswith("\n")):
-        raise ValueError(f"the file ends within the names after its tables; {len(named)} of {len(sizes)} variables have theirs: it is cut short")  # fmt: skip
+        raise InputError("the file ends within the names after its tables", remedy=f"{len(named)} of {len(sizes)} variables have theirs: it is cut short")  # fmt: skip
     return names, levels
 
 

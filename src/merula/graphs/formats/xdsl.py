@@ -17,8 +17,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from merula.core.arrays import Array
-from merula.core.checks import nearest
+from merula.core import Array, InputError, located, nearest
 from merula.data.schema import Label
 from merula.graphs.formats.checks import (
     Levels,
@@ -63,13 +62,14 @@ def parse(text: str) -> list[Node | NoisyNode]:
     root = tree(text)
     parts = root.find("nodes")
     if root.tag != "smile" or parts is None:
-        raise ValueError(f"expected XDSL with <smile> and <nodes>, got XML that begins with <{root.tag}>")
+        raise InputError(f"expected XDSL with <smile> and <nodes>, got XML that begins with <{root.tag}>")
     if root.find("dynamic") is not None:
-        raise ValueError("the network is dynamic (unrolled over time), which merula does not read")
+        raise InputError("the network is dynamic (unrolled over time), which merula does not read")
     for element in parts:
         if element.tag not in READ:
-            raise ValueError(
-                f"node {element.get('id')!r} is <{element.tag}>; merula reads networks of discrete chance nodes ({', '.join(READ)}) alone: take it out of the file"
+            raise InputError(
+                f"node {element.get('id')!r} is <{element.tag}>",
+                remedy=f"merula reads networks of discrete chance nodes ({', '.join(READ)}) alone: take it out of the file",
             )
     levels = declared((element.get("id", ""), _states(element)) for element in parts)
     by_agrum = any("agrum" in genie.get("app", "").casefold() for genie in root.iter("genie"))
@@ -97,7 +97,7 @@ def _node(element: Element, levels: Levels, by_agrum: bool) -> Node | NoisyNode:
         else:
             values = _numbers(element, "probabilities")
     except ValueError as error:
-        raise ValueError(f"in node {name!r}: {error}") from None
+        raise located(error, f"in node {name!r}") from None
     table = (_first_parent_fastest if by_agrum else filled)(name, parents, levels, values)
     return probability_node(name, parents, levels, table)
 
@@ -114,7 +114,7 @@ def _certain(words: Sequence[str], states: Sequence[Label]) -> Array:
     """The table of a deterministic node: one state for each combination of the parents' states."""
     for word in words:
         if word not in states:
-            raise ValueError(f"the state {word!r} is not one of {', '.join(states)}{nearest(word, states)}")
+            raise InputError.at(f"the state {word!r}", f"is not one of {', '.join(states)}{nearest(word, states)}")
     return np.eye(len(states))[[states.index(word) for word in words]].ravel()
 
 
@@ -125,8 +125,9 @@ def _noisy(element: Element, name: str, parents: Sequence[str], levels: Levels) 
     own, sizes = len(levels[name]), [len(levels[parent]) for parent in parents]
     values = _numbers(element, "parameters")
     if values.size != own * (sum(sizes) + 1):
-        raise ValueError(
-            f"{values.size} noisy-MAX parameters; expected {own} states × ({' + '.join(map(str, sizes)) or 0} parents' states + 1 leak) = {own * (sum(sizes) + 1)}"
+        raise InputError(
+            f"{values.size} noisy-MAX parameters",
+            expected=f"{own} states × ({' + '.join(map(str, sizes)) or 0} parents' states + 1 leak) = {own * (sum(sizes) + 1)}",
         )
     rows = _distributions(values.reshape(-1, own)[:, ::-1])
     effects, start = [], 0
@@ -155,8 +156,8 @@ def _strengths(element: Element, sizes: Sequence[int]) -> list[list[int]]:
         taken, flat = flat[:size], flat[size:]
         order.append(taken)
     if flat or any(sorted(taken) != list(range(size)) for taken, size in zip(order, sizes, strict=True)):
-        raise ValueError(
-            f"the strengths are {' '.join(words)}; expected for each parent its states' numbers, each once"
+        raise InputError(
+            f"the strengths are {' '.join(words)}", expected="for each parent its states' numbers, each once"
         )
     return order
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element
 
+from merula.core import InputError, located
 from merula.graphs.formats.checks import Levels, declared, filled, finished, probability_node, writable
 from merula.graphs.formats.identifiers import (
     identifiers_of,
@@ -45,7 +46,7 @@ def parse(text: str) -> list[Node]:
     root = tree(text)
     network = root if _is(root, "NETWORK") else next(_children(root, "NETWORK"), None)
     if network is None:
-        raise ValueError(f"expected XMLBIF with a <NETWORK>, got XML that begins with <{root.tag}>")
+        raise InputError(f"expected XMLBIF with a <NETWORK>, got XML that begins with <{root.tag}>")
     variables = list(_children(network, "VARIABLE"))
     levels = declared((_name(variable), _outcomes(variable)) for variable in variables)
     definitions = _children(network, "DEFINITION", "PROBABILITY")
@@ -73,8 +74,9 @@ def _name(variable: Element) -> str:
 def _outcomes(variable: Element) -> list[str]:
     kind = variable.get("TYPE", "nature")
     if kind != "nature":
-        raise ValueError(
-            f"variable {_name(variable)!r} has the type {kind!r}; merula reads networks of chance variables (nature) alone: take it out of the file"
+        raise InputError(
+            f"variable {_name(variable)!r} has the type {kind!r}",
+            remedy="merula reads networks of chance variables (nature) alone: take it out of the file",
         )
     return [text_of(outcome) for outcome in _children(variable, "OUTCOME", "VALUE")]
 
@@ -86,7 +88,7 @@ def _node(definition: Element, levels: Levels) -> Node:
     try:
         values = numbers(text_of(next(_children(definition, "TABLE"), None)).replace(",", " ").split())
     except ValueError as error:
-        raise ValueError(f"in the table of {name!r}: {error}") from None
+        raise located(error, f"in the table of {name!r}") from None
     return probability_node(name, parents, levels, filled(name, parents, levels, values))
 
 

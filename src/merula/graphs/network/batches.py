@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
-from merula.core.checks import nearest
+from merula.core import Array, InputError, nearest, warn_of, warn_user
 from merula.core.logspace import ZeroEvidenceWarning, safe_log
-from merula.core.notes import warn_of, warn_user
 from merula.core.threads import for_each_block
 from merula.data.encode.columns import CodedColumns, code_columns
 from merula.data.table import open_table
@@ -139,7 +137,7 @@ def read_known(
     table = open_table(source)
     names = [name for name in table.names if name in nodes]
     if not names:
-        raise ValueError(f"no column of the rows is a variable of the network, which has {', '.join(map(repr, list(nodes)[:8]))}{' …' if len(nodes) > 8 else ''}; the rows have {', '.join(map(repr, table.names[:8]))}")  # fmt: skip
+        raise InputError(f"no column of the rows is a variable of the network, which has {', '.join(map(repr, list(nodes)[:8]))}{' …' if len(nodes) > 8 else ''}", remedy=f"the rows have {', '.join(map(repr, table.names[:8]))}")  # fmt: skip
     _warn_of_typing(table.names, [name for name in nodes if name != target])
     names = [name for name in names if name != target]
     levels = {name: None if isinstance(nodes[name], GaussianNode) else nodes[name].levels for name in names}
@@ -168,7 +166,7 @@ def posteriors(
 ) -> Array:
     """P(target given what a row knows), for every row."""
     if isinstance(nodes[target], GaussianNode):
-        raise ValueError(f"the target {target!r} is numeric, rows are answered with probabilities of levels; ask query({target!r}, given=row) for each row")  # fmt: skip
+        raise InputError.at(f"the target {target!r}", "is numeric, rows are answered with probabilities of levels", remedy=f"ask query({target!r}, given=row) for each row")  # fmt: skip
 
     def ask(rows: CodedColumns) -> tuple[Array, ...]:
         numbers = numeric_rows(nodes, rows, limit, target)

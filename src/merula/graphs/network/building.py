@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.arrays import Array, as_float
+from merula.core import Array, InputError, Option, as_float
 from merula.core.checks import checked_number, one_of
 from merula.data.schema import Label
 from merula.data.table import plain_label
@@ -34,14 +34,14 @@ def new_node(
     """The variable that `BayesianNetwork.add` was asked for, its parents among those that are there."""
     stated = levels if isinstance(levels, LinearGaussian) else probabilities
     if isinstance(stated, LinearGaussian) and levels is not None and probabilities is not None:
-        raise ValueError(f"{name!r} has a LinearGaussian, so it is a number, and levels or probabilities besides; give one of the two")  # fmt: skip
+        raise InputError(f"{name!r} has a LinearGaussian, so it is a number, and levels or probabilities besides", where=f"variable {name!r}", remedy="give one of the two")  # fmt: skip
     for parent in (parents,) if isinstance(parents, str) else parents:
         if parent in graph and parent not in nodes:
-            raise ValueError(f"a parent of {name!r}, {parent!r}, has no probabilities yet; state it first")
+            raise InputError(f"a parent of {name!r}, {parent!r}, has no probabilities yet", remedy="state it first")
     named = chosen(parents, nodes, f"a parent of {name!r}")
     if isinstance(stated, NoisyOr | NoisyMax):
         if named and set(named) != set(stated.parents):
-            raise ValueError(f"{name!r} has parents={list(named)}, but its {type(stated).__name__} names {list(stated.parents)}; leave parents= out")  # fmt: skip
+            raise InputError.at(f"variable {name!r}", ("has ", Option("parents", list(named)), f", but its {type(stated).__name__} names {list(stated.parents)}"), got=list(named), remedy=("leave ", Option("parents"), " out"))  # fmt: skip
         named = stated.parents
     for parent in named:
         one_of(parent, nodes, f"a parent of {name!r}")
@@ -50,12 +50,12 @@ def new_node(
     if isinstance(stated, LinearGaussian):
         return stated.node(name, known, numeric)
     if numeric:
-        raise ValueError(f"{name!r} has levels, so its parents must too; {numeric[0]!r} is numeric: turn the arc round, or discretise {numeric[0]!r}")  # fmt: skip
+        raise InputError(f"{name!r} has levels, so its parents must too", where=f"variable {name!r}", remedy=f"{numeric[0]!r} is numeric: turn the arc round, or discretise {numeric[0]!r}")  # fmt: skip
     found = checked_levels(name, levels)
     if isinstance(stated, NoisyOr | NoisyMax):
         return stated.node(name, found, known)
     if stated is None:
-        raise ValueError(f"{name!r} has no probabilities; state them, or give a structure to BayesianNetwork(arcs) and let fit learn them")  # fmt: skip
+        raise InputError(f"{name!r} has no probabilities", where=f"variable {name!r}", remedy="state them, or give a structure to BayesianNetwork(arcs) and let fit learn them")  # fmt: skip
     return Node(name, found, tuple(known), read_table(name, found, known, stated))
 
 
@@ -63,12 +63,12 @@ def check_new(nodes: Mapping[str, AnyNode], graph: AnyGraph, node: AnyNode) -> N
     """A variable stated anew must not close a cycle, nor change the levels its children were stated for."""
     if node.name in node.parents or node.name in ancestors(graph, node.parents):
         cycle = find_cycle({**graph, node.name: node.parents}) or ()
-        raise ValueError(f"{node.name!r} would close the cycle {' → '.join(cycle)}; a network has none")
+        raise InputError(f"{node.name!r} would close the cycle {' → '.join(cycle)}", where=f"variable {node.name!r}", remedy="a network has none")  # fmt: skip
     old = nodes.get(node.name)
     if old is not None and old.levels != node.levels:
         children = children_of(graph)[node.name]
         if children:
-            raise ValueError(f"{node.name!r} has the child {children[0]!r}, stated for its levels {list(old.levels)}; state it with the same levels")  # fmt: skip
+            raise InputError(f"{node.name!r} has the child {children[0]!r}, stated for its levels {list(old.levels)}", where=f"variable {node.name!r}", remedy="state it with the same levels")  # fmt: skip
 
 
 def read_structure(arcs: Any) -> dict[str, tuple[str, ...]]:
@@ -81,7 +81,7 @@ def read_structure(arcs: Any) -> dict[str, tuple[str, ...]]:
         graph = {}
         for arc in _several(arcs):
             if isinstance(arc, str) or len(_several(arc)) != 2:
-                raise ValueError(f"an arc is {arc!r}, expected (parent, child)")
+                raise InputError.of("an arc", arc, "(parent, child)")
             parent, child = arc
             graph.setdefault(parent, ())
             graph[child] = (*graph.get(child, ()), parent)
@@ -90,29 +90,29 @@ def read_structure(arcs: Any) -> dict[str, tuple[str, ...]]:
             graph.setdefault(parent, ())
     odd = [name for name in graph if not isinstance(name, str) or not name]
     if odd:
-        raise ValueError(f"a variable is called {odd[0]!r}, expected a name of at least one letter")
+        raise InputError(f"a variable is called {odd[0]!r}", expected="a name of at least one letter")
     cycle = find_cycle(graph)
     if cycle:
-        raise ValueError(f"the arcs close the cycle {' → '.join(cycle)}; a network has none")
+        raise InputError(f"the arcs close the cycle {' → '.join(cycle)}", remedy="a network has none")
     twice = next((name for name, parents in graph.items() if len(set(parents)) < len(parents)), None)
     if twice is not None:
-        raise ValueError(f"an arc to {twice!r} is given twice; give each arc once")
+        raise InputError.at(f"an arc to {twice!r}", "is given twice", remedy="give each arc once")
     return graph
 
 
 def _several(arcs: Any) -> list[Any]:
     if isinstance(arcs, str) or not isinstance(arcs, Iterable):
-        raise ValueError(f"arcs are {arcs!r}, expected a list of (parent, child), or {{variable: its parents}}")
+        raise InputError.at("arcs", f"are {arcs!r}", got=arcs, expected="a list of (parent, child), or {variable: its parents}")  # fmt: skip
     return list(arcs)
 
 
 def checked_levels(name: str, levels: Any) -> tuple[Label, ...]:
     """The levels as plain labels: at least one, each once."""
     if isinstance(levels, str | Mapping | AbstractSet) or not isinstance(levels, Iterable):
-        raise ValueError(f"the levels of {name!r} are {levels!r}, expected a list of at least one level, in order")
+        raise InputError.at(f"the levels of {name!r}", f"are {levels!r}", got=levels, expected="a list of at least one level, in order")  # fmt: skip
     found = tuple(plain_label(level) for level in levels)
     if not found or len(set(found)) < len(found):
-        raise ValueError(f"the levels of {name!r} are {list(found)}: name at least one, and each once")
+        raise InputError.at(f"the levels of {name!r}", f"are {list(found)}: name at least one, and each once", got=list(found))  # fmt: skip
     return found
 
 
@@ -135,16 +135,14 @@ def refuse_numeric(nodes: Mapping[str, AnyNode], what: str, names: Iterable[str]
     """An error naming the first of these variables that is a number."""
     numeric = [name for name in names if isinstance(nodes[name], GaussianNode)]
     if numeric:
-        raise ValueError(f"{what} needs levels; {numeric[0]!r} is numeric: ask for discrete variables with targets=")
+        raise InputError.at(what, "needs levels", remedy=(f"{numeric[0]!r} is numeric: ask for discrete variables with ", Option('targets')))  # fmt: skip
 
 
 def read_table(name: str, levels: Sequence[Label], parents: Levels, probabilities: Any) -> Array:
     """P(name given parents) with an axis for each parent, the levels last; every row checked and brought to sum 1."""
     shape = (*(len(known) for known in parents.values()), len(levels))
     if prod(shape) > LARGEST:
-        raise ValueError(
-            f"the table of {name!r} given {len(parents)} parents has {as_float(prod(shape)):.3g} entries, at most {LARGEST:.3g} are kept; give {name!r} fewer parents or levels, or state it by a NoisyOr or NoisyMax"
-        )
+        raise InputError.at(f"the table of {name!r} given {len(parents)} parents", f"has {as_float(prod(shape)):.3g} entries, at most {LARGEST:.3g} are kept", remedy=f"give {name!r} fewer parents or levels, or state it by a NoisyOr or NoisyMax")  # fmt: skip
     table = _read(name, tuple(levels), parents, probabilities, shape)
     table = checked_rows({**parents, name: tuple(levels)}, len(parents), table, remedy="correct that row")
     table.flags.writeable = False
@@ -161,13 +159,9 @@ def _read(name: str, levels: tuple[Label, ...], parents: Levels, stated: Any, sh
     try:
         array = np.asarray(stated, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"{title([name], parents)} is {stated!r}, expected {{levels of the parents: {{level: probability}}}}, an array of shape {shape}, or a data frame"
-        ) from None
+        raise InputError.of(f"{title([name], parents)}", stated, f"{{levels of the parents: {{level: probability}}}}, an array of shape {shape}, or a data frame") from None  # fmt: skip
     if array.shape not in (shape, (prod(shape[:-1]), shape[-1])) and not (len(shape) == 1 and array.size == shape[0]):
-        raise ValueError(
-            f"{title([name], parents)} has the shape {array.shape}, expected {shape}: an axis for each parent in the order {list(parents)}, then the {shape[-1]} levels of {name!r}"
-        )
+        raise InputError.at(f"{title([name], parents)}", f"has the shape {array.shape}", got=array.shape, expected=f"{shape}: an axis for each parent in the order {list(parents)}, then the {shape[-1]} levels of {name!r}")  # fmt: skip
     return array.reshape(shape)
 
 
@@ -176,9 +170,7 @@ def _from_distribution(name: str, levels: tuple[Label, ...], parents: Levels, st
         stated = stated.conditional(name, given=tuple(parents)) if parents else stated.marginal(name)
     axes, known = (*parents, name), {**parents, name: levels}
     if set(stated.levels) != set(axes) or any(set(stated.levels[one]) != set(known[one]) for one in axes):
-        raise ValueError(
-            f"{title([name], parents)} was given a distribution over {dict(stated.levels)}, expected {dict(known)}"
-        )
+        raise InputError.at(f"{title([name], parents)}", f"was given a distribution over {dict(stated.levels)}", expected=f"{dict(known)}")  # fmt: skip
     order = list(stated.levels)
     values = np.asarray(stated.values).transpose([order.index(one) for one in axes])
     return values[np.ix_(*([stated.levels[one].index(level) for level in known[one]] for one in axes))]
@@ -197,7 +189,7 @@ def _complete(name: str, parents: Levels, table: Array, rows: Container[tuple[in
     """The table itself, if every combination of the parents has a row."""
     for index in np.ndindex(table.shape[:-1]):
         if index not in rows:
-            raise ValueError(f"{title([name], parents)} has no row where {cell_text(parents, index)}; state it")
+            raise InputError.at(f"{title([name], parents)}", f"has no row where {cell_text(parents, index)}", remedy="state it")  # fmt: skip
     return table
 
 
@@ -207,13 +199,11 @@ def _gather(
     """Collect what is stated below one combination of the first parents: {level of the next: …}, or {all levels left: row}."""
     if not left:
         if index in rows:
-            raise ValueError(f"a row of P({name}) is stated twice: {rows[index]!r} and {stated!r}; state each row once")
+            raise InputError.at(f"a row of P({name})", f"is stated twice: {rows[index]!r} and {stated!r}", remedy="state each row once")  # fmt: skip
         rows[index] = stated
         return
     if not isinstance(stated, Mapping):
-        raise ValueError(
-            f"P({name}) is {stated!r} where it should say {{level of {left[0][0]!r}: …}}; nest one mapping per parent, or key it by tuples of levels"
-        )
+        raise InputError.at(f"P({name})", f"is {stated!r} where it should say {{level of {left[0][0]!r}: …}}", got=stated, remedy="nest one mapping per parent, or key it by tuples of levels")  # fmt: skip
     for key, below in stated.items():
         several = isinstance(key, tuple) and len(key) == len(left) and len(left) > 1
         taken = left if several else left[:1]
@@ -232,9 +222,9 @@ def _row(name: str, levels: tuple[Label, ...], stated: Any) -> Array:
     try:
         numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"a row of P({name}) is {stated!r}, expected numbers") from None
+        raise InputError.of(f"a row of P({name})", stated, "numbers") from None
     if numbers.shape != (len(indices),):
-        raise ValueError(f"a row of P({name}) is {stated!r}, expected the probabilities of {list(levels)}")
+        raise InputError.of(f"a row of P({name})", stated, f"the probabilities of {list(levels)}")
     row = np.zeros(len(levels))
     row[indices] = numbers
     return row
@@ -259,7 +249,7 @@ def _from_frame(name: str, levels: tuple[Label, ...], parents: Levels, stated: A
             found = {by_text[c]: columns[c][row] for c in columns if c in by_text and c not in parents}
         cell = (*position, rank_of(columns[name][row], name, levels)) if tidy else position
         if cell in met:
-            raise ValueError(f"row {row} of the table of P({name}) states again what an earlier row states: {cell_text({**parents, name: levels} if tidy else parents, cell) or found}; state it once")  # fmt: skip
+            raise InputError.at(f"row {row} of the table of P({name})", f"states again what an earlier row states: {cell_text({**parents, name: levels} if tidy else parents, cell) or found}", remedy="state it once")  # fmt: skip
         met.add(cell)
         table[position] += _row(name, levels, found)
     return _complete(name, parents, table, {cell[: len(parents)] for cell in met})

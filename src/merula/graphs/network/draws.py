@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.core.logspace import safe_log
 from merula.graphs.factors.tree_draws import draw_cells, row_numbers
 from merula.graphs.network.evidence import NOTHING_KNOWN, Evidence

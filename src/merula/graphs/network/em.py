@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.exceptions import ConvergenceWarning
 
-from merula.core.arrays import Array
-from merula.core.notes import warn_user
+from merula.core import Array, warn_user
 from merula.graphs.factors.propagation import Propagation
 from merula.graphs.network.statistic import FamilyStatistic
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, one_of
 from merula.data.encode.columns import LARGEST
 from merula.data.intervals import ANY, Cuts, assign, cuts_said, interval_labels
 from merula.data.table import is_missing
@@ -48,7 +47,7 @@ def read_evidence(nodes: Mapping[str, AnyNode], given: Any) -> Evidence:
     if given is None:
         given = {}
     if not isinstance(given, Mapping):
-        raise ValueError(f"given is {given!r}, expected {{variable: level, set of levels, or {{level: likelihood}}}}")
+        raise InputError.of("given", given, "{variable: level, set of levels, or {level: likelihood}}")
     hard: dict[str, int] = {}
     soft: dict[str, Array] = {}
     numbers: dict[str, float] = {}
@@ -116,14 +115,14 @@ def relevant(graph: AnyGraph, targets: Collection[str], evidence: Evidence) -> E
 def check_possible(log: float, evidence: Evidence) -> None:
     """An error if the log probability of the evidence says that it cannot happen."""
     if not log > -np.inf:
-        raise ImpossibleEvidenceError(f"the evidence {evidence} has probability 0 in this network; nothing can be said given what cannot happen")  # fmt: skip
+        raise ImpossibleEvidenceError(f"the evidence {evidence} has probability 0 in this network", where=f"the evidence {evidence}", remedy="nothing can be said given what cannot happen")  # fmt: skip
 
 
 def _number(name: str, known: Any) -> float:
     if isinstance(known, bool) or not isinstance(known, int | float | np.number) or not np.isfinite(known):
-        raise ValueError(f"{name!r} is known as {known!r}, expected a finite number: it is a numeric variable")
+        raise InputError(f"{name!r} is known as {known!r}", where=f"variable {name!r}", expected="a finite number: it is a numeric variable")  # fmt: skip
     if abs(float(known)) > LARGEST:
-        raise ValueError(f"{name!r} is known as {known!r}, whose square is no number; rescale the variable")
+        raise InputError(f"{name!r} is known as {known!r}, whose square is no number", where=f"variable {name!r}", remedy="rescale the variable")  # fmt: skip
     return float(known)
 
 
@@ -132,22 +131,18 @@ def _likelihood(name: str, node: AnyNode, known: Mapping[Any, Any]) -> Array:
     for level, value in known.items():
         index = rank_of(level, name, node.levels)
         if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-            raise ValueError(f"the likelihood of {name!r} is {value!r} at {level!r}, expected a number from 0")
+            raise InputError.at(f"the likelihood of {name!r}", f"is {value!r} at {level!r}", got=value, expected="a number from 0")  # fmt: skip
         likelihood[index] = value
     lacking = [level for level, value in zip(node.levels, likelihood, strict=True) if np.isnan(value)]
     if lacking:
-        raise ValueError(
-            f"the likelihood of {name!r} says nothing of {lacking[0]!r}; state a number for each of {list(node.levels)}"
-        )
+        raise InputError.at(f"the likelihood of {name!r}", f"says nothing of {lacking[0]!r}", remedy=f"state a number for each of {list(node.levels)}")  # fmt: skip
     if not ((likelihood >= 0) & (likelihood < np.inf)).all() or not likelihood.any():
-        raise ValueError(
-            f"the likelihood of {name!r} is {dict(known)!r}, expected finite numbers from 0, not all of them 0"
-        )
+        raise InputError.of(f"the likelihood of {name!r}", dict(known), "finite numbers from 0, not all of them 0")
     return likelihood
 
 
 def _set(name: str, node: AnyNode, known: Any) -> Array:
     truths = allowed(known, name, node.levels).astype(np.float64)
     if not truths.any():
-        raise ValueError(f"{name!r} is known to be in an empty set; name at least one of {list(node.levels)}")
+        raise InputError(f"{name!r} is known to be in an empty set", where=f"variable {name!r}", remedy=f"name at least one of {list(node.levels)}")  # fmt: skip
     return truths

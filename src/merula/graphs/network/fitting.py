@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from merula.core.arrays import Array, as_float
+from merula.core import Array, InputError, Option, as_float, warn_user
 from merula.core.checks import checked_number, one_of
-from merula.core.notes import warn_user
 from merula.data.encode import checked_weights
 from merula.graphs.factors.names import title
 from merula.graphs.network.em import Climb, Steps, maximise, normalised
@@ -103,7 +102,7 @@ class Learned:
         graph = {name: node.parents for name, node in nodes.items()}
         levels = {name: node.levels or None for name, node in nodes.items()}
         if statistic.graph != graph or statistic.levels != levels or statistic.counts.keys() != state["counts"].keys():
-            raise ValueError("its counts are those of another network")
+            raise InputError("its counts are those of another network")
         return cls(statistic, Options.from_state(state["options"]), stated, nodes, state["counts"], state["log"])
 
 
@@ -124,7 +123,7 @@ def fitted(
 ) -> Learned:
     """What a network learns from a table; with the `pairs` of its complete rows, its arcs too."""
     if not network.variables:
-        raise ValueError("the network has no variables, so there is nothing to learn; give it arcs, BayesianNetwork([(parent, child), …]), or let mr.learn_structure(data) find them")  # fmt: skip
+        raise InputError("the network has no variables, so there is nothing to learn", remedy="give it arcs, BayesianNetwork([(parent, child), …]), or let mr.learn_structure(data) find them")  # fmt: skip
     _refuse_noisy(network)
     before = network._learned
     stated = before.stated if before else {name: node.levels or None for name, node in network._nodes.items()}
@@ -145,7 +144,7 @@ def merged(network: BayesianNetwork, other: BayesianNetwork) -> Learned:
     mine, theirs = _learned(network, "+"), _learned(other, "+")
     _check_same_structure(mine, theirs)
     if mine.options.missing != theirs.options.missing:
-        raise ValueError(f"the networks cannot be added: one was fitted with missing={mine.options.missing!r}, the other with missing={theirs.options.missing!r}")  # fmt: skip
+        raise InputError(("the networks cannot be added: one was fitted with ", Option('missing', mine.options.missing), ", the other with ", Option('missing', theirs.options.missing)))  # fmt: skip
     found = _learn(mine.statistic + theirs.statistic, mine.options, mine.stated, network.limit, None)
     for name in found.statistic.discrete:
         first, second = (_believed(found.statistic, each.options.prior, name) for each in (mine, theirs))
@@ -167,7 +166,7 @@ def counts(network: BayesianNetwork, name: str) -> Array:
     """
     found = _learned(network, "counts").counts
     if one_of(name, network.graph, "a variable") not in found:
-        raise ValueError(f"{name!r} is numeric and has no counts; see distribution({name!r})")
+        raise InputError(f"{name!r} is numeric and has no counts", where=f"variable {name!r}", remedy=f"see distribution({name!r})")  # fmt: skip
     return found[name].copy()
 
 
@@ -259,18 +258,14 @@ def _believed(statistic: FamilyStatistic, prior: Prior, name: str) -> Array:
 
 def _learned(network: BayesianNetwork, what: str) -> Learned:
     if network._learned is None:
-        raise ValueError(
-            f"{what} needs a network that was fitted, for it works on counts of rows; call fit(data) first (expert=, with equivalent_sample_size=, makes stated probabilities a prior)"
-        )
+        raise InputError.at(what, "needs a network that was fitted, for it works on counts of rows", remedy=("call fit(data) first (", Option('expert'), ", with ", Option('equivalent_sample_size'), ", makes stated probabilities a prior)"))  # fmt: skip
     return network._learned
 
 
 def _refuse_noisy(network: BayesianNetwork) -> None:
     for name, node in network._nodes.items():
         if isinstance(node, NoisyNode):
-            raise ValueError(
-                f"{name!r} is a noisy-OR or noisy-MAX, whose few numbers fit does not learn; to learn a full table instead, state one first: network.add({name!r}, {list(node.levels)}, network.distribution({name!r}), parents={list(node.parents)})"
-            )
+            raise InputError(f"{name!r} is a noisy-OR or noisy-MAX, whose few numbers fit does not learn", where=f"variable {name!r}", remedy=f"to learn a full table instead, state one first: network.add({name!r}, {list(node.levels)}, network.distribution({name!r}), parents={list(node.parents)})")  # fmt: skip
 
 
 def _checked_steps(steps: Steps) -> Steps:
@@ -294,13 +289,11 @@ def _check_learnable(statistic: FamilyStatistic, missing: str) -> None:
     for name in statistic.columns.columns:
         lost = [parent for parent in statistic.discrete_parents(name) if parent in hidden]
         if lost:
-            raise ValueError(f"no row knows {lost[0]!r}, on which the numeric {name!r} depends: what is never observed is learned from discrete columns alone; discretise {name!r}, or remove the arc")  # fmt: skip
+            raise InputError(f"no row knows {lost[0]!r}, on which the numeric {name!r} depends: what is never observed is learned from discrete columns alone", remedy=f"discretise {name!r}, or remove the arc")  # fmt: skip
     if hidden and len(hidden) == len(statistic.discrete):
-        raise ValueError(f"no row holds a value of {', '.join(map(repr, hidden[:MOST_NAMED]))}; there is nothing to learn from")  # fmt: skip
+        raise InputError(f"no row holds a value of {', '.join(map(repr, hidden[:MOST_NAMED]))}", remedy="there is nothing to learn from")  # fmt: skip
     if hidden and missing == "available":
-        raise ValueError(
-            f"no row knows {hidden[0]!r}, so that missing='available' learns nothing of it; use missing='em'"
-        )
+        raise InputError((f"no row knows {hidden[0]!r}, so that ", Option('missing', 'available'), " learns nothing of it"), remedy=("use ", Option('missing', 'em')))  # fmt: skip
 
 
 def _check_same_structure(mine: Learned, theirs: Learned) -> None:
@@ -308,16 +301,14 @@ def _check_same_structure(mine: Learned, theirs: Learned) -> None:
     first, second = mine.statistic, theirs.statistic
     for name in (*first.graph, *second.graph):
         if name not in first.graph or name not in second.graph:
-            raise ValueError(f"the networks cannot be added: only one of them has the variable {name!r}")
+            raise InputError(f"the networks cannot be added: only one of them has the variable {name!r}")
     if (first.pairs is None) != (second.pairs is None):
-        raise ValueError(
-            "the networks cannot be added: one is a Chow–Liu tree, which is made anew from the pairs of all rows, and the other keeps no counts of pairs; learn both with method='chow-liu', or fit both with the same arcs"
-        )
+        raise InputError("the networks cannot be added: one is a Chow–Liu tree, which is made anew from the pairs of all rows, and the other keeps no counts of pairs", remedy=("learn both with ", Option('method', 'chow-liu'), ", or fit both with the same arcs"))  # fmt: skip
     if mine.options.root != theirs.options.root:
-        raise ValueError(f"the networks cannot be added: their trees have different roots, {mine.options.root!r} and {theirs.options.root!r}; learn both with the same root=")  # fmt: skip
+        raise InputError(f"the networks cannot be added: their trees have different roots, {mine.options.root!r} and {theirs.options.root!r}", remedy=("learn both with the same ", Option('root')))  # fmt: skip
     for name in first.graph if first.pairs is None else ():
         if set(first.graph[name]) != set(second.graph[name]):
-            raise ValueError(f"the networks cannot be added: {title([name], first.graph[name])} in one is {title([name], second.graph[name])} in the other; their arcs must be the same")  # fmt: skip
+            raise InputError(f"the networks cannot be added: {title([name], first.graph[name])} in one is {title([name], second.graph[name])} in the other", remedy="their arcs must be the same")  # fmt: skip
 
 
 def _warn_unobserved(statistic: FamilyStatistic, found: Mapping[str, Array]) -> None:
@@ -357,9 +348,7 @@ def fit_gaussian(statistic: FamilyStatistic, name: str) -> GaussianNode:
     part: FullMoments = statistic.moments.part(name)
     numeric, mass = part.columns[:-1], part.weight
     if not mass.sum() > 0:
-        raise ValueError(
-            f"no row knows {name!r} and all of its parents {list(statistic.graph[name])} together; its distribution cannot be learned: complete some rows, or remove an arc"
-        )
+        raise InputError(f"no row knows {name!r} and all of its parents {list(statistic.graph[name])} together", remedy="its distribution cannot be learned: complete some rows, or remove an arc")  # fmt: skip
     found = part.with_columns([*sorted(numeric), name])
     alone = statistic.columns.with_columns(found.columns)
     spreads = [

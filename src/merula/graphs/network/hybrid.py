@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.graphs.factors.errors import TooWideError
 from merula.graphs.network.evidence import Evidence, check_possible
 from merula.graphs.network.inference import Inference, Piece

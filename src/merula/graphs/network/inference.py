@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.core.logspace import safe_log
 from merula.graphs.factors.errors import TooWideError
 from merula.graphs.factors.propagation import Filled, Integers, Propagation
@@ -137,7 +137,7 @@ class Inference:
         if entries > limit:
             raise TooWideError(entries, limit)
         if len(asked) > MOST_AXES:
-            raise ValueError(f"{len(asked)} variables are asked for together, a table has at most {MOST_AXES}; ask for fewer at once")  # fmt: skip
+            raise InputError.at(f"{len(asked)} variables", f"are asked for together, a table has at most {MOST_AXES}", remedy="ask for fewer at once")  # fmt: skip
         open_ones = tuple(v for v in asked if v not in hard)
         needed = self._needed({*targets, *evidence.names}, extra)
         try:

@@ -15,7 +15,7 @@ from math import ceil, sqrt
 import numpy as np
 from scipy.sparse import csr_array
 
-from merula.core.arrays import Array
+from merula.core import Array
 
 Point = tuple[float, float]
 Path = tuple[tuple[str, tuple[Point, ...]], ...]

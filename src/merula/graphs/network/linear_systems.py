@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.graphs.factors.errors import TooWideError
 from merula.graphs.network import _elimination as kernels
 from merula.graphs.network.node import AnyNode, GaussianNode

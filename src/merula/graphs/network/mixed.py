@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from merula.core import InputError
 from merula.data.schema import Label
 from merula.graphs.factors import ImpossibleEvidenceError, JointDistribution
 from merula.graphs.factors.events import joined, settled
@@ -56,10 +57,10 @@ class MixedDistribution:
         stated = joined(levels, by_name)
         indices = settled(stated, self.levels.levels)
         if not indices.keys() >= {*self.levels.variables} or len(indices) < len(stated):
-            raise ValueError(f"got {dict(stated)!r}, expected one level of each of {list(self.levels.variables)}")
+            raise InputError(f"got {dict(stated)!r}", expected=f"one level of each of {list(self.levels.variables)}")
         cell = tuple(self.levels.levels[name][indices[name]] for name in self.levels.variables)
         if cell not in self.parts:
-            raise ImpossibleEvidenceError(f"{dict(stated)!r} has probability 0; nothing can be said given what cannot happen")  # fmt: skip
+            raise ImpossibleEvidenceError(f"{dict(stated)!r} has probability 0", remedy="nothing can be said given what cannot happen")  # fmt: skip
         return self.parts[cell]
 
     def density(self, levels: Mapping[str, Any], numbers: Any) -> Any:

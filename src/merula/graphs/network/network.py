@@ -8,8 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, one_of
 from merula.data.schema import Label
 from merula.graphs.factors import ConditionalDistribution, JointDistribution, TooWideError
 from merula.graphs.factors.names import chosen
@@ -104,7 +103,7 @@ class BayesianNetwork:
         BayesianNetwork(3 variables, 2 arcs, 6 parameters)
         """
         if not isinstance(name, str) or not name:
-            raise ValueError(f"a variable is called {name!r}, expected a name of at least one letter")
+            raise InputError(f"a variable is called {name!r}", expected="a name of at least one letter")
         node = new_node(self._nodes, self._graph, name, levels, probabilities, parents)
         check_new(self._nodes, self._graph, node)
         self._nodes[name] = node
@@ -247,7 +246,7 @@ class BayesianNetwork:
         """
         asked = chosen(targets, self._stated(), "a variable asked for")
         if not asked:
-            raise ValueError("targets names no variable; ask for at least one")
+            raise InputError.at("targets", "names no variable", remedy="ask for at least one")
         evidence = self._read(given)
         if method != "exact":
             return sampling.estimated(self._nodes, asked, evidence, method, samples, random_state)
@@ -346,7 +345,7 @@ class BayesianNetwork:
         evidence = self._read(actions)
         actions = {} if actions is None else actions
         if evidence.soft or len(evidence.names) < len(actions):
-            raise ValueError(f"do({dict(actions)!r}): an action sets each variable to one level; sets, likelihoods and None are evidence, not actions")  # fmt: skip
+            raise InputError(f"do({dict(actions)!r}): an action sets each variable to one level", remedy="sets, likelihoods and None are evidence, not actions")  # fmt: skip
         after = BayesianNetwork._of(hybrid.intervened(self._nodes, evidence).values(), self.limit)
         after.discretizer_ = self.discretizer_
         return after
@@ -571,9 +570,7 @@ class BayesianNetwork:
 
     def _stated(self) -> dict[str, AnyNode]:
         if len(self._nodes) < len(self._graph):
-            raise ValueError(
-                "the network has a structure but no probabilities yet; call fit(data), or state them with add"
-            )
+            raise InputError("the network has a structure but no probabilities yet", remedy="call fit(data), or state them with add")  # fmt: skip
         return self._nodes
 
     def _read(self, given: Any) -> Evidence:

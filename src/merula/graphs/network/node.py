@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.data.schema import Label
 from merula.graphs.network.noisy import noisy_max
 

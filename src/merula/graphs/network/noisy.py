@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from merula.core.arrays import Array
-from merula.core.checks import check_probabilities
+from merula.core import Array, InputError, check_probabilities
 from merula.core.logspace import safe_log
 
 LARGEST_TABLE = 10**8  # cells; 800 MB
@@ -51,7 +50,7 @@ def noisy_max(effects: Sequence[ArrayLike], leak: ArrayLike | None = None) -> Ar
     [[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [0.2, 0.44, 0.36]]
     """
     if not effects and leak is None:
-        raise ValueError("a noisy-MAX needs at least one parent or a leak; got neither")
+        raise InputError("a noisy-MAX needs at least one parent or a leak", remedy="got neither")
     width = np.size(leak) if leak is not None else _width(effects[0])
     rows = [_distributions(f"parent {index}", effect, width) for index, effect in enumerate(effects)]
     base = _distributions("the leak", [np.eye(width)[0] if leak is None else leak], width)[0]
@@ -81,7 +80,7 @@ def noisy_rows(effects: Sequence[Array], leak: Array, levels: Sequence[NDArray[A
 def _width(effect: ArrayLike) -> int:
     table: Array = np.asarray(effect, dtype=np.float64)
     if table.ndim != 2:
-        raise ValueError(f"parent 0 has an array of {table.ndim} axes; expected one row per level of the parent")
+        raise InputError(f"parent 0 has an array of {table.ndim} axes", expected="one row per level of the parent")
     return int(table.shape[1])
 
 
@@ -89,8 +88,10 @@ def _distributions(what: str, rows: Any, width: int) -> Array:
     """Rows that are distributions over the levels of the effect."""
     table: Array = np.asarray(rows, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] != width or not table.size:
-        raise ValueError(
-            f"{what} has an array of shape {table.shape}; expected one row per level of the parent and {width} columns, one per level of the effect"
+        raise InputError.at(
+            what,
+            f"has an array of shape {table.shape}",
+            expected=f"one row per level of the parent and {width} columns, one per level of the effect",
         )
     return check_probabilities(table, lambda index: f"row {index[0]} of {what}")
 
@@ -98,8 +99,10 @@ def _distributions(what: str, rows: Any, width: int) -> Array:
 def _refuse_size(sizes: Sequence[int], width: int) -> None:
     cells = prod(sizes) * width
     if len(sizes) > MOST_PARENTS or cells > LARGEST_TABLE:
-        raise ValueError(
-            f"the full table of {len(sizes)} parents would have {cells:,} cells, at most {LARGEST_TABLE:,} are made; use fewer parents, or join some of them in a node between"
+        raise InputError.at(
+            f"the full table of {len(sizes)} parents",
+            f"would have {cells:,} cells, at most {LARGEST_TABLE:,} are made",
+            remedy="use fewer parents, or join some of them in a node between",
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.core.checks import checked_number
 from merula.core.logspace import log_sum_exp
 from merula.graphs.factors.frames import build_table
@@ -132,7 +132,7 @@ class NormalMixture:
         """
         exact = [name for name, rows in zip(self.variables, self.roots.swapaxes(0, 1), strict=True) if not rows.any()]
         if exact:
-            raise ValueError(f"{exact[0]!r} is known exactly, so it has no density; ask marginal() for the other variables, or cdf()")  # fmt: skip
+            raise InputError(f"{exact[0]!r} is known exactly, so it has no density", where=f"variable {exact[0]!r}", remedy="ask marginal() for the other variables, or cdf()")  # fmt: skip
         rows = self._rows(x)
         apart = rows[..., None, :] - self.means
         scales = np.sqrt((self.roots**2).sum(axis=2))
@@ -165,7 +165,7 @@ class NormalMixture:
         self._only("quantile")
         asked = self._numbers(p, "quantile")
         if not ((asked >= 0) & (asked <= 1)).all():
-            raise ValueError(f"quantile got p = {p!r}, expected probabilities from 0 to 1")
+            raise InputError.at("quantile", f"got p = {p!r}", expected="probabilities from 0 to 1")
         return _plain(np.vectorize(self._quantile, otypes=[np.float64])(asked)) if asked.size else asked
 
     def _quantile(self, p: float) -> float:
@@ -201,7 +201,7 @@ class NormalMixture:
         (150.4, 189.6)
         """
         if not 0 <= probability <= 1:
-            raise ValueError(f"interval got {probability!r}, expected a probability from 0 to 1")
+            raise InputError.at("interval", f"got {probability!r}", got=probability, expected="a probability from 0 to 1")  # fmt: skip
         outside = (1 - probability) / 2
         return self.quantile(outside), self.quantile(1 - outside)
 
@@ -231,12 +231,12 @@ class NormalMixture:
 
     def _only(self, what: str) -> None:
         if len(self.variables) > 1:
-            raise ValueError(f"{what} is for one variable, this is the distribution of {', '.join(self.variables)}; ask marginal({self.variables[0]!r}) first")  # fmt: skip
+            raise InputError.at(what, f"is for one variable, this is the distribution of {', '.join(self.variables)}", remedy=f"ask marginal({self.variables[0]!r}) first")  # fmt: skip
 
     def _numbers(self, x: Any, what: str) -> Array:
         found = np.asarray(x, dtype=np.float64)
         if np.isnan(found).any():
-            raise ValueError(f"{what} got a number that is missing (NaN); leave it out")
+            raise InputError.at(what, "got a number that is missing (NaN)", remedy="leave it out")
         return found
 
     def _rows(self, x: Any) -> Array:
@@ -244,7 +244,7 @@ class NormalMixture:
         if len(self.variables) == 1:
             return found[..., None]
         if not found.ndim or found.shape[-1] != len(self.variables):
-            raise ValueError(f"log_pdf got an array of shape {found.shape}, expected a number for each of {list(self.variables)} on its last axis")  # fmt: skip
+            raise InputError.at("log_pdf", f"got an array of shape {found.shape}", expected=f"a number for each of {list(self.variables)} on its last axis")  # fmt: skip
         return found
 
     def _below(self, x: Array, upper: bool = False) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError
 from merula.core.checks import check_probabilities, checked_number, one_of
 from merula.data.schema import Label
 from merula.graphs.factors.names import Levels, rank_of
@@ -55,7 +55,7 @@ class NoisyOr:
     def node(self, name: str, levels: Sequence[Label], parents: Levels) -> NoisyNode:
         """The variable with these numbers; it must have two levels, the effect last."""
         if len(levels) != 2:
-            raise ValueError(f"a NoisyOr has two levels, {name!r} has {list(levels)}; use NoisyMax for more")
+            raise InputError(f"a NoisyOr has two levels, {name!r} has {list(levels)}", remedy="use NoisyMax for more")
         _absent_first(name, levels)
         effects = {}
         for (parent, stated), known in zip(self.causes.items(), parents.values(), strict=True):
@@ -104,7 +104,7 @@ class NoisyMax:
         strengths = []
         for (parent, stated), known in zip(self.effects.items(), parents.values(), strict=True):
             if not isinstance(stated, Mapping):
-                raise ValueError(f"the effect of {parent!r} on {name!r} is {stated!r}, expected {{level of {parent!r}: {{level of {name!r}: probability}}}}")  # fmt: skip
+                raise InputError.of(f"the effect of {parent!r} on {name!r}", stated, f"{{level of {parent!r}: {{level of {name!r}: probability}}}}")  # fmt: skip
             rows = np.tile(nothing, (len(known), 1))
             for level, row in stated.items():
                 rows[rank_of(level, parent, known)] = _distribution(name, levels, row, f"{parent} = {level!r}")
@@ -148,11 +148,11 @@ class LinearGaussian:
         intercept = _per_row(name, "intercept", self.intercept, discrete, shape)
         variance = _per_row(name, "variance", self.variance, discrete, shape)
         if not (variance > 0).all():
-            raise ValueError(f"the variance of {name!r} is {float(variance.min()):g}, expected numbers above 0")
+            raise InputError.at(f"the variance of {name!r}", f"is {float(variance.min()):g}", got=float(variance.min()), expected="numbers above 0")  # fmt: skip
         slopes = np.zeros((*shape, len(numeric)))
         stated = self.slopes or {}
         if not isinstance(stated, Mapping):
-            raise ValueError(f"the slopes of {name!r} are {stated!r}, expected {{numeric parent: slope}}")
+            raise InputError.at(f"the slopes of {name!r}", f"are {stated!r}", got=stated, expected="{numeric parent: slope}")  # fmt: skip
         one_for_all = not any(isinstance(value, Mapping) for value in stated.values())
         if not one_for_all:
             _check_keys(name, "slopes", stated, discrete)
@@ -162,10 +162,10 @@ class LinearGaussian:
                 one_of(parent, numeric, f"a numeric parent in the slopes of {name!r}")
             for j, parent in enumerate(numeric):
                 if parent not in row:
-                    raise ValueError(f"{name!r} has the numeric parent {parent!r} but no slope for it; state slopes={{{parent!r}: …}}")  # fmt: skip
+                    raise InputError(f"{name!r} has the numeric parent {parent!r} but no slope for it", where=f"variable {name!r}", remedy=f"state slopes={{{parent!r}: …}}")  # fmt: skip
                 slopes[(*index, j)] = _number(row[parent], f"the slope of {name!r} for {parent!r}")
         if not np.isfinite(slopes).all():
-            raise ValueError(f"a slope of {name!r} is not a finite number")
+            raise InputError.at(f"a slope of {name!r}", "is not a finite number")
         return GaussianNode(name, tuple(discrete), tuple(numeric), intercept, slopes, variance)
 
 
@@ -180,12 +180,12 @@ def _per_row(name: str, what: str, stated: Any, discrete: Levels, shape: tuple[i
         try:
             array = np.asarray(stated, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f"the {what} of {name!r} is {stated!r}, expected one number, or one for each combination of the discrete parents") from None  # fmt: skip
+            raise InputError.of(f"the {what} of {name!r}", stated, "one number, or one for each combination of the discrete parents") from None  # fmt: skip
         if array.shape not in ((), shape):
-            raise ValueError(f"the {what} of {name!r} has the shape {array.shape}, expected one number or {shape}")
+            raise InputError.at(f"the {what} of {name!r}", f"has the shape {array.shape}", got=array.shape, expected=f"one number or {shape}")  # fmt: skip
         found = np.broadcast_to(array, shape).copy()
     if not np.isfinite(found).all():
-        raise ValueError(f"the {what} of {name!r} is not a finite number")
+        raise InputError.at(f"the {what} of {name!r}", "is not a finite number")
     return found
 
 
@@ -194,7 +194,7 @@ def _check_keys(name: str, what: str, stated: Mapping[Any, Any], discrete: Level
     for key in stated if discrete else ():
         levels = key if isinstance(key, tuple) and len(key) == len(discrete) else (key,)
         if len(levels) != len(discrete):
-            raise ValueError(f"the {what} of {name!r} names {key!r}, expected a level of each of {list(discrete)}")
+            raise InputError.at(f"the {what} of {name!r}", f"names {key!r}", got=key, expected=f"a level of each of {list(discrete)}")  # fmt: skip
         for level, (parent, known) in zip(levels, discrete.items(), strict=True):
             rank_of(level, parent, known)
 
@@ -207,7 +207,7 @@ def _row_of(name: str, what: str, stated: Mapping[Any, Any], discrete: Levels, i
             return stated[form]
     if not key:
         return stated
-    raise ValueError(f"the {what} of {name!r} says nothing of {dict(zip(discrete, key, strict=True))}; state it")
+    raise InputError.at(f"the {what} of {name!r}", f"says nothing of {dict(zip(discrete, key, strict=True))}", remedy="state it")  # fmt: skip
 
 
 def _by_level(parent: str, known: Sequence[Label], stated: Any) -> dict[Label, float]:
@@ -215,14 +215,14 @@ def _by_level(parent: str, known: Sequence[Label], stated: Any) -> dict[Label, f
     if isinstance(stated, Mapping):
         return dict(stated)
     if len(known) != 2:
-        raise ValueError(f"{parent!r} has the levels {list(known)}; say which of them cause: {{{parent!r}: {{level: probability}}}}")  # fmt: skip
+        raise InputError(f"{parent!r} has the levels {list(known)}", where=f"variable {parent!r}", got=list(known), remedy=f"say which of them cause: {{{parent!r}: {{level: probability}}}}")  # fmt: skip
     _absent_first(parent, known)
     return {known[-1]: stated}
 
 
 def _absent_first(name: str, levels: Sequence[Label]) -> None:
     if len(levels) > 1 and str(levels[0]).lower() in POSITIVE:
-        raise ValueError(f"{name!r} has the levels {list(levels)}; a noisy gate takes the first one for 'absent' and the last for 'present': write {list(levels[::-1])}, or name the level that causes")  # fmt: skip
+        raise InputError(f"{name!r} has the levels {list(levels)}", where=f"variable {name!r}", got=list(levels), remedy=f"a noisy gate takes the first one for 'absent' and the last for 'present': write {list(levels[::-1])}, or name the level that causes")  # fmt: skip
 
 
 def _number(value: Any, what: str) -> float:
@@ -235,9 +235,7 @@ def _probability(value: Any, what: str) -> float:
 
 def _distribution(name: str, levels: Sequence[Label], row: Mapping[Any, Any], where: str) -> Array:
     if not isinstance(row, Mapping):
-        raise ValueError(
-            f"the distribution of {name!r} by {where} is {row!r}, expected {{level of {name!r}: probability}}"
-        )
+        raise InputError.of(f"the distribution of {name!r} by {where}", row, f"{{level of {name!r}: probability}}")
     found = np.zeros(len(levels))
     for level, probability in row.items():
         found[rank_of(level, name, tuple(levels))] = _probability(probability, f"P({name} = {level!r}) by {where}")

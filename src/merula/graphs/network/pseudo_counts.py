@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError, Option
 from merula.core.checks import checked_number, one_of
 from merula.data.schema import Label
 from merula.graphs.factors.names import Levels, title
@@ -59,9 +59,7 @@ class PerVariable:
         try:
             return np.broadcast_to(stated, shape).copy()
         except ValueError:
-            raise ValueError(
-                f"pseudo_counts of {name!r} has the shape {stated.shape}, expected {shape}: an axis for each parent in the order {list(parents)}, then the levels {list(levels)}; or one number, or one for each level"
-            ) from None
+            raise InputError.at(f"pseudo_counts of {name!r}", f"has the shape {stated.shape}", got=stated.shape, expected=f"{shape}: an axis for each parent in the order {list(parents)}, then the levels {list(levels)}", remedy="or one number, or one for each level") from None  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,16 +94,12 @@ def read_prior(pseudo_counts: Any, equivalent_sample_size: Any, expert: Any) -> 
         one_of(pseudo_counts, ("bdeu",), "pseudo_counts")
         return BDeu(DEFAULT_SAMPLE_SIZE if equivalent_sample_size is None else _size(equivalent_sample_size))
     if equivalent_sample_size is not None:
-        raise ValueError(
-            f"equivalent_sample_size= does nothing with pseudo_counts={pseudo_counts!r}; it belongs to pseudo_counts='bdeu' and to expert="
-        )
+        raise InputError((Option('equivalent_sample_size'), " does nothing with ", Option('pseudo_counts', pseudo_counts)), where='equivalent_sample_size', remedy=("it belongs to ", Option('pseudo_counts', 'bdeu'), " and to ", Option('expert')))  # fmt: skip
     if isinstance(pseudo_counts, Mapping):
         return PerVariable({name: _checked(f"pseudo_counts of {name!r}", stated) for name, stated in pseudo_counts.items()})  # fmt: skip
     stated = _checked("pseudo_counts", LAPLACE if pseudo_counts is None else pseudo_counts)
     if stated.ndim:
-        raise ValueError(
-            f"pseudo_counts has the shape {stated.shape}, expected one number, 'bdeu', or {{variable: number or array}}"
-        )
+        raise InputError.at("pseudo_counts", f"has the shape {stated.shape}", got=stated.shape, expected="one number, 'bdeu', or {variable: number or array}")  # fmt: skip
     return SamePseudoCount(float(stated))
 
 
@@ -130,11 +124,11 @@ PRIORS: dict[str, Any] = {"count": SamePseudoCount, "size": BDeu, "stated": PerV
 
 def _read_expert(pseudo_counts: Any, size: Any, expert: Any) -> Expert:
     if pseudo_counts is not None:
-        raise ValueError(f"expert= and pseudo_counts={pseudo_counts!r} are two priors; give one of them")
+        raise InputError((Option('expert'), " and ", Option('pseudo_counts', pseudo_counts), " are two priors"), where='expert', remedy="give one of them")  # fmt: skip
     if not (hasattr(expert, "query") and hasattr(expert, "graph")):
-        raise ValueError(f"expert is {expert!r}, expected a BayesianNetwork over the same variables")
+        raise InputError.of("expert", expert, "a BayesianNetwork over the same variables")
     if size is None:
-        raise ValueError("expert= needs equivalent_sample_size=: how many rows the expert's word is worth")
+        raise InputError((Option('expert'), " needs ", Option('equivalent_sample_size'), ": how many rows the expert's word is worth"), where='expert')  # fmt: skip
     return Expert(expert._of(expert._stated().values(), expert.limit), _size(size))
 
 
@@ -149,9 +143,7 @@ def _checked(what: str, stated: Any) -> Array:
     except (TypeError, ValueError):
         found = np.array(np.nan)
     if isinstance(stated, bool) or not ((found >= 0) & (found < np.inf)).all():
-        raise ValueError(
-            f"{what} is {stated!r}, expected numbers from 0 (0 for maximum likelihood, 1 for Laplace's rule), 'bdeu', or {{variable: number or array}}"
-        )
+        raise InputError.of(what, stated, "numbers from 0 (0 for maximum likelihood, 1 for Laplace's rule), 'bdeu', or {variable: number or array}")  # fmt: skip
     return found
 
 
@@ -164,14 +156,14 @@ def check_known(prior: Prior, discrete: tuple[str, ...]) -> None:
         for name in discrete:
             one_of(name, prior.network.variables, f"expert= has to know every discrete variable; {name!r}")
             if not prior.network.levels[name]:
-                raise ValueError(f"{name!r} has levels, but is numeric in expert=; state it there by levels")
+                raise InputError((f"{name!r} has levels, but is numeric in ", Option('expert')), where=f"variable {name!r}", remedy="state it there by levels")  # fmt: skip
     if isinstance(prior, Expert | BDeu) and not discrete:
-        raise ValueError("every variable is numeric: pseudo_counts and expert= have nothing to smooth; leave them out")
+        raise InputError(("every variable is numeric: pseudo_counts and ", Option('expert'), " have nothing to smooth"), remedy="leave them out")  # fmt: skip
 
 
 def _check_levels(name: str, own: tuple[Label, ...], believed: tuple[Label, ...]) -> None:
     if set(own) != set(believed):
-        raise ValueError(f"the levels of {name!r} are {list(believed)} in expert=, but {list(own)} here: they must be the same, in any order")  # fmt: skip
+        raise InputError.at(f"the levels of {name!r}", (f"are {list(believed)} in ", Option('expert'), f", but {list(own)} here: they must be the same, in any order"))  # fmt: skip
 
 
 def _shape(levels: tuple[Label, ...], parents: Levels) -> tuple[int, ...]:
@@ -181,6 +173,4 @@ def _shape(levels: tuple[Label, ...], parents: Levels) -> tuple[int, ...]:
 def same_prior(first: Array, second: Array, name: str, parents: tuple[str, ...]) -> None:
     """An error when two networks hold different beliefs of a family."""
     if not np.array_equal(first, second):
-        raise ValueError(
-            f"the networks cannot be added: their pseudo-counts of {title([name], parents)} differ; fit both with the same prior"
-        )
+        raise InputError(f"the networks cannot be added: their pseudo-counts of {title([name], parents)} differ", remedy="fit both with the same prior")  # fmt: skip

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError, Option
 from merula.core.checks import checked_number, one_of
 from merula.data.table import label_array
 from merula.graphs.factors.errors import NoSampleError
@@ -48,7 +48,7 @@ def estimated(
     estimate = ESTIMATES[one_of(method, METHODS, "method")]
     numeric = next((name for name in asked if isinstance(nodes[name], GaussianNode)), None)
     if numeric is not None:
-        raise ValueError(f"{numeric!r} is numeric; method={method!r} estimates probabilities of levels: ask with method='exact', or draw numbers with sample()")  # fmt: skip
+        raise InputError(f"{numeric!r} is numeric", where=f"variable {numeric!r}", remedy=(Option('method', method), " estimates probabilities of levels: ask with ", Option('method', 'exact'), ", or draw numbers with sample()"))  # fmt: skip
     checked_size({name: nodes[name].levels for name in asked})
     needed = needed_for(nodes, {*asked, *evidence.names})
     return estimate(needed, asked, evidence, checked_count(samples, "samples", 1), np.random.default_rng(random_state))
@@ -66,7 +66,7 @@ def _by_rejection(
 ) -> SampledDistribution:
     state, kept = _kept(nodes, evidence, samples, rng)
     if not kept.any():
-        raise NoSampleError(_none_left(evidence, samples, "likelihood-weighting"))
+        raise _none_left(evidence, samples, "likelihood-weighting")
     cells = _cells(nodes, asked, state)[kept]
     return from_weighted_cells(asked, _levels(nodes, asked), cells, np.ones(len(cells)))
 
@@ -192,7 +192,7 @@ def _accepted(nodes: Nodes, evidence: Evidence, n: int, rng: np.random.Generator
         parts.append(_picked(state, kept))
         drawn, found = drawn + size, found + int(kept.sum())
         if found < n and drawn >= TRIES * size:
-            raise NoSampleError(f"of {drawn:,} rows drawn, {found:,} agree with the evidence {evidence}, {n:,} are wanted; use method='exact' or 'likelihood-weighting'")  # fmt: skip
+            raise NoSampleError(f"of {drawn:,} rows drawn, {found:,} agree with the evidence {evidence}, {n:,} are wanted", remedy=("use ", Option('method', ('exact', 'likelihood-weighting'))))  # fmt: skip
     return {name: np.concatenate([part[name] for part in parts])[:n] for name in nodes} if parts else draw_weighted(nodes, NOTHING_KNOWN, 0, rng).state  # fmt: skip
 
 
@@ -208,18 +208,23 @@ def _picked(state: State, rows: Any) -> State:
 
 def _agreeing(drawn: Draws, evidence: Evidence) -> Draws:
     if not drawn.weights.any():
-        raise NoSampleError(_none_left(evidence, len(drawn.log_weights), "exact"))
+        raise _none_left(evidence, len(drawn.log_weights), "exact")
     return drawn
 
 
-def _none_left(evidence: Evidence, samples: int, better: str) -> str:
-    return f"none of {samples:,} rows drawn agrees with the evidence {evidence}: it is impossible, or rare; draw more with samples=, or use method={better!r}"
+def _none_left(evidence: Evidence, samples: int, better: str) -> NoSampleError:
+    return NoSampleError(
+        f"none of {samples:,} rows drawn agrees with the evidence {evidence}: it is impossible, or rare",
+        where="samples",
+        got=samples,
+        remedy=("draw more with ", Option("samples"), ", or use ", Option("method", better)),
+    )
 
 
 def _kept(nodes: Nodes, evidence: Evidence, n: int, rng: np.random.Generator) -> tuple[State, NDArray[np.bool_]]:
     """Rows drawn without the evidence, and which of them agree: by a likelihood λ, with probability λ / max λ."""
     if evidence.numbers:
-        raise ValueError(f"method='forward' keeps rows that equal the evidence, which no number drawn ever does; {next(iter(evidence.numbers))!r} is numeric: use method='exact' or 'likelihood-weighting'")  # fmt: skip
+        raise InputError((Option('method', 'forward'), " keeps rows that equal the evidence, which no number drawn ever does"), where='method', got='forward', remedy=(f"{next(iter(evidence.numbers))!r} is numeric: use ", Option('method', ('exact', 'likelihood-weighting'))))  # fmt: skip
     state, kept = draw_weighted(nodes, NOTHING_KNOWN, n, rng).state, np.ones(n, np.bool_)
     for name, code in evidence.hard.items():
         kept &= state[name] == code
@@ -232,7 +237,7 @@ def _starts(nodes: Nodes, evidence: Evidence, chains: int, rng: np.random.Genera
     """First states of the chains: rows that agree with the evidence, chosen by their weights."""
     numeric = next((name for name, node in nodes.items() if isinstance(node, GaussianNode)), None)
     if numeric is not None:
-        raise ValueError(f"method='gibbs' draws levels, but the question depends on {numeric!r}, which is numeric; use method='exact' or 'likelihood-weighting'")  # fmt: skip
+        raise InputError((Option('method', 'gibbs'), f" draws levels, but the question depends on {numeric!r}, which is numeric"), where='method', got='gibbs', remedy=("use ", Option('method', ('exact', 'likelihood-weighting'))))  # fmt: skip
     drawn = _agreeing(draw_weighted(nodes, evidence, STARTS, rng), evidence)
     weights: Array = drawn.weights
     return _picked(drawn.state, rng.choice(len(weights), size=chains, p=weights / weights.sum()))

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
-from merula.core.checks import nearest, one_of
-from merula.core.notes import warn_of
+from merula.core import Array, InputError, Option, nearest, one_of, warn_of
 from merula.data.encode import Coded, CodedColumns, Encoded, Target, code_columns
 from merula.data.schema import Label, Schema, sort_labels
 from merula.data.table import Table, open_table, plain_label
@@ -175,15 +173,13 @@ class FamilyStatistic:
     def _united(self, name: str, other: FamilyStatistic) -> Levels | None:
         mine, theirs = self.levels[name], other.levels[name]
         if (mine is None) != (theirs is None):
-            raise ValueError(
-                f"{name!r} is numeric in one network and has levels in the other; say kinds= for both alike"
-            )
+            raise InputError(f"{name!r} is numeric in one network and has levels in the other", where=f"variable {name!r}", remedy=("say ", Option('kinds'), " for both alike"))  # fmt: skip
         if mine is None or theirs is None or mine == theirs:
             return mine
         for this, that in ((self, theirs), (other, mine)):
             strange = [label for label in that if label not in this.known(name)]
             if name in this.declared and strange:
-                raise ValueError(f"{name!r} has the level {strange[0]!r} in one network only; the other's levels {list(this.known(name))} were stated and do not grow")  # fmt: skip
+                raise InputError(f"{name!r} has the level {strange[0]!r} in one network only", where=f"variable {name!r}", remedy=f"the other's levels {list(this.known(name))} were stated and do not grow")  # fmt: skip
         return mine if name in self.declared else theirs if name in other.declared else sort_labels({*mine, *theirs})
 
     def with_tree(self, root: str | None) -> FamilyStatistic:
@@ -263,9 +259,7 @@ def _count_cells(graph: Graph, levels: Mapping[str, Levels | None]) -> int:
         parents = [parent for parent in members if levels[parent] is not None]
         cells = prod(len(levels[member] or (None,)) for member in (*parents, name))
         if cells > LARGEST:
-            raise ValueError(
-                f"the table of {name!r} given {len(parents)} parents would have {cells:.3g} entries, at most {LARGEST:.3g} are kept; give {name!r} fewer parents, or merge levels"
-            )
+            raise InputError.at(f"the table of {name!r} given {len(parents)} parents", f"would have {cells:.3g} entries, at most {LARGEST:.3g} are kept", remedy=f"give {name!r} fewer parents, or merge levels")  # fmt: skip
         total += cells
     return total
 
@@ -285,7 +279,7 @@ def read_statistic(
     asked = {one_of(name, graph, "a key of levels="): _labels(name, known) for name, known in levels.items()}
     for name, known in asked.items():
         if name in stated and stated[name] != known:
-            raise ValueError(f"levels= gives {name!r} {_kind(known)}, but the network states {_kind(stated[name])}; leave it out, or state the variable anew")  # fmt: skip
+            raise InputError((Option('levels'), f" gives {name!r} {_kind(known)}, but the network states {_kind(stated[name])}"), where='levels', remedy="leave it out, or state the variable anew")  # fmt: skip
     said = {name for name in graph if isinstance(kinds, str) or name in (kinds or {})}
     expected = {name: known for name, known in believed.items() if known and name in graph and name not in said}
     declared = {**expected, **stated, **asked}
@@ -314,12 +308,10 @@ def _labels(name: str, known: Any) -> Known:
     if known is None:
         return None
     if isinstance(known, str) or not hasattr(known, "__iter__"):
-        raise ValueError(
-            f"levels= gives {name!r} {known!r}, expected a list of at least one level, or None for numeric"
-        )
+        raise InputError((Option('levels'), f" gives {name!r} {known!r}"), where='levels', expected="a list of at least one level, or None for numeric")  # fmt: skip
     found = tuple(plain_label(label) for label in known)
     if not found or len(set(found)) < len(found):
-        raise ValueError(f"levels= gives {name!r} {list(found)}: name at least one level, and each once")
+        raise InputError((Option('levels'), f" gives {name!r} {list(found)}: name at least one level, and each once"), where='levels')  # fmt: skip
     return found
 
 
@@ -332,9 +324,7 @@ def _absent(table: Table, graph: Graph, allowed: Mapping[str, Any] | Sequence[st
     lacking = [name for name in graph if name not in table.names] if table.named else []
     for name in lacking:
         if name not in allowed:
-            raise ValueError(
-                f"column {name!r} is missing from the table, which has {', '.join(map(repr, table.names[:8]))}{', …' if len(table.names) > 8 else ''}; add it, or, if {name!r} is never observed, state its levels: levels={{{name!r}: […]}}{nearest(name, table.names)}"
-            )
+            raise InputError.at(f"column {name!r}", f"is missing from the table, which has {', '.join(map(repr, table.names[:8]))}{', …' if len(table.names) > 8 else ''}", remedy=f"add it, or, if {name!r} is never observed, state its levels: levels={{{name!r}: […]}}{nearest(name, table.names)}")  # fmt: skip
     return "missing" if lacking else "error"
 
 
@@ -342,7 +332,7 @@ def _check_column(name: str, rows: CodedColumns, position: int) -> None:
     """A column that holds nothing says neither levels nor numbers."""
     known = rows.levels[position]
     if known == () or (known is None and rows.missing(name).all()):
-        raise ValueError(f"column {name!r} holds no value; if it is never observed, state its levels: levels={{{name!r}: […]}}")  # fmt: skip
+        raise InputError.at(f"column {name!r}", "holds no value", remedy=f"if it is never observed, state its levels: levels={{{name!r}: […]}}")  # fmt: skip
 
 
 def _discrete_parents_first(graph: Graph, rows: CodedColumns) -> Graph:
@@ -351,8 +341,6 @@ def _discrete_parents_first(graph: Graph, rows: CodedColumns) -> Graph:
     for name, parents in graph.items():
         numeric = tuple(parent for parent in parents if rows.is_numeric(parent))
         if numeric and not rows.is_numeric(name):
-            raise ValueError(
-                f"{name!r} has levels, so its parents must too; column {numeric[0]!r} is numeric: turn the arc round, discretise {numeric[0]!r}, or say kinds={{{numeric[0]!r}: 'categorical'}} if its numbers are names"
-            )
+            raise InputError(f"{name!r} has levels, so its parents must too", where=f"variable {name!r}", remedy=(f"column {numeric[0]!r} is numeric: turn the arc round, discretise {numeric[0]!r}, or say ", Option('kinds', 'categorical', column=numeric[0]), " if its numbers are names"))  # fmt: skip
         ordered[name] = tuple(sorted(parents, key=rows.is_numeric)) if rows.is_numeric(name) else parents
     return ordered

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core.checks import one_of
+from merula.core import InputError, Option, one_of
 from merula.data.encode import CodedColumns, code_columns, infer_schema
 from merula.data.intervals import interval_labels
 from merula.data.schema import Label
@@ -143,16 +143,14 @@ def _cutter(data: Any, numeric: Any, target: str | None, columns: Sequence[str],
     if isinstance(numeric, str):
         one_of(numeric, ("gaussian", *CUT), "numeric")
     if target is not None and not (numeric == "mdl" or isinstance(numeric, Discretizer)):
-        raise ValueError(
-            f"target= does nothing with numeric={numeric!r}; it says which column's levels 'mdl' cuts are to tell apart"
-        )
+        raise InputError((Option('target'), " does nothing with ", Option('numeric', numeric)), where='target', remedy="it says which column's levels 'mdl' cuts are to tell apart")  # fmt: skip
     if numeric == "mdl" and target is None:
-        raise ValueError("numeric='mdl' cuts where the levels of one column differ; name it: target='…'")
+        raise InputError((Option('numeric', 'mdl'), " cuts where the levels of one column differ"), where='numeric', got='mdl', remedy=("name it: ", Option('target', '…')))  # fmt: skip
     if numeric == "gaussian" or not columns:
         return None
     table = open_table(data)
     if not isinstance(table, FrameTable):
-        raise ValueError("cutting numbers into intervals needs named columns; give a data frame")
+        raise InputError("cutting numbers into intervals needs named columns", remedy="give a data frame")
     cutter = copy(numeric) if isinstance(numeric, Discretizer) else Discretizer(method=numeric, encode="label")
     classes = None if target is None else _labels(table, table.names.index(one_of(target, table.names, "target")))
     return cutter.fit(table.frame[list(columns)].to_native(), classes, weights)

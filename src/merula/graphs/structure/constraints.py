@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from merula.core import InputError, Option
 from merula.core.checks import checked_number, one_of
 from merula.data.encode.columns import CodedColumns
 from merula.graphs.structure.equivalence import Marks
@@ -45,13 +46,17 @@ def read_constraints(
     musts, nevers = _read_arcs(rows, required, "required"), _read_arcs(rows, forbidden, "forbidden")
     both = sorted(set(musts) & set(nevers))
     if both:
-        raise ValueError(f"arc {_show(both[0])} is both required and forbidden; take it from one of the two")
+        raise InputError(f"arc {_show(both[0])} is both required and forbidden", remedy="take it from one of the two")
     tier = _read_tiers(rows, tiers)
     for arc in musts:
         _check_required(rows, arc, tier)
     cycle = find_cycle(build_graph(rows.names, musts))
     if cycle:
-        raise ValueError(f"required= asks for a cycle: {' → '.join(cycle)}; remove or turn one of its arcs")
+        raise InputError(
+            (Option("required"), f" asks for a cycle: {' → '.join(cycle)}"),
+            where="required",
+            remedy="remove or turn one of its arcs",
+        )
     permitted = _permitted(rows, nevers, tier)
     idle = np.array([_is_idle(rows, index) for index in range(len(rows.names))], dtype=np.bool_)
     most = _read_max_parents(rows, max_parents, musts)
@@ -64,16 +69,18 @@ def _show(arc: Arc) -> str:
 
 def _read_arcs(rows: CodedColumns, arcs: Any, what: str) -> list[Arc]:
     if isinstance(arcs, str) or not isinstance(arcs, Iterable):
-        raise ValueError(f"{what} is {arcs!r}, expected a list of arcs such as [('rain', 'wet')]")
+        raise InputError.of(what, arcs, "a list of arcs such as [('rain', 'wet')]")
     found = []
     for arc in arcs:
         if isinstance(arc, str) or not isinstance(arc, Collection) or len(arc) != 2:
-            raise ValueError(f"{what} holds {arc!r}, expected pairs (parent, child) such as ('rain', 'wet')")
+            raise InputError.at(
+                what, f"holds {arc!r}", got=arc, expected="pairs (parent, child) such as ('rain', 'wet')"
+            )
         parent, child = arc
         one_of(parent, rows.names, f"the parent in {what}={(parent, child)!r}")
         one_of(child, rows.names, f"the child in {what}={(parent, child)!r}")
         if parent == child:
-            raise ValueError(f"{what} holds an arc from {parent!r} to itself; name two different columns")
+            raise InputError.at(what, f"holds an arc from {parent!r} to itself", remedy="name two different columns")
         found.append((parent, child))
     return sorted(set(found))
 
@@ -83,15 +90,13 @@ def _read_tiers(rows: CodedColumns, tiers: Any) -> dict[str, int]:
     if tiers is None:
         return {}
     if isinstance(tiers, str) or not all(isinstance(tier, list | tuple) for tier in tiers):
-        raise ValueError(
-            f"tiers is {tiers!r}, expected lists of columns, earliest first, such as [['age'], ['income']]"
-        )
+        raise InputError.of("tiers", tiers, "lists of columns, earliest first, such as [['age'], ['income']]")
     found: dict[str, int] = {}
     for number, tier in enumerate(tiers):
         for name in tier:
             one_of(name, rows.names, f"a column of tiers[{number}]")
             if name in found:
-                raise ValueError(f"tiers names column {name!r} more than once; put it into one tier")
+                raise InputError.at("tiers", f"names column {name!r} more than once", remedy="put it into one tier")
             found[name] = number
     return found
 
@@ -99,12 +104,14 @@ def _read_tiers(rows: CodedColumns, tiers: Any) -> dict[str, int]:
 def _check_required(rows: CodedColumns, arc: Arc, tier: Mapping[str, int]) -> None:
     parent, child = arc
     if parent in tier and child in tier and tier[parent] > tier[child]:
-        raise ValueError(
-            f"required arc {_show(arc)} leads from tier {tier[parent]} back to tier {tier[child]}; drop it or change tiers="
+        raise InputError(
+            f"required arc {_show(arc)} leads from tier {tier[parent]} back to tier {tier[child]}",
+            remedy=("drop it or change ", Option("tiers")),
         )
     if rows.is_numeric(parent) and not rows.is_numeric(child):
-        raise ValueError(
-            f"required arc {_show(arc)} makes numeric column {parent!r} a parent of categorical column {child!r}, which no conditional linear-Gaussian network has; turn it, or discretise {parent!r}"
+        raise InputError(
+            f"required arc {_show(arc)} makes numeric column {parent!r} a parent of categorical column {child!r}, which no conditional linear-Gaussian network has",
+            remedy=f"turn it, or discretise {parent!r}",
         )
 
 
@@ -140,8 +147,15 @@ def _read_max_parents(rows: CodedColumns, most: Any, required: Iterable[Arc]) ->
     checked_number(most, "max_parents", LIMIT, lambda n: n >= 0, whole=True)
     for child, parents in build_graph(rows.names, required).items():
         if len(parents) > most:
-            raise ValueError(
-                f"required= gives column {child!r} {len(parents)} parents, more than max_parents={most}; raise it or require fewer"
+            raise InputError(
+                (
+                    Option("required"),
+                    f" gives column {child!r} {len(parents)} parents, more than ",
+                    Option("max_parents", int(most)),
+                ),
+                where="required",
+                got=len(parents),
+                remedy="raise it or require fewer",
             )
     return int(most)
 
@@ -154,9 +168,7 @@ def read_start(rules: Constraints, start: Mapping[str, Collection[str]] | None) 
     for arc in _start_arcs(rules, start):
         parent, child = (rules.names.index(name) for name in arc)
         if not rules.permitted[parent, child]:
-            raise ValueError(
-                f"start holds arc {_show(arc)}, which forbidden=, tiers= or the columns' kinds rule out; take it away"
-            )
+            raise InputError.at("start", (f"holds arc {_show(arc)}, which ", Option('forbidden'), ", ", Option('tiers'), " or the columns' kinds rule out"), remedy="take it away")  # fmt: skip
         found[parent, child] = True
     _check_start(rules, found)
     return found
@@ -164,13 +176,11 @@ def read_start(rules: Constraints, start: Mapping[str, Collection[str]] | None) 
 
 def _start_arcs(rules: Constraints, start: Any) -> list[Arc]:
     if not isinstance(start, Mapping):
-        raise ValueError(
-            f"start is {start!r}, expected a graph such as {{'wet': ('rain',)}}, each column with its parents"
-        )
+        raise InputError.of("start", start, "a graph such as {'wet': ('rain',)}, each column with its parents")
     for child, parents in start.items():
         one_of(child, rules.names, "a column of start")
         if isinstance(parents, str):
-            raise ValueError(f"start[{child!r}] is {parents!r}, expected a tuple of parents such as ({parents!r},)")
+            raise InputError.of(f"start[{child!r}]", parents, f"a tuple of parents such as ({parents!r},)")
         for parent in parents:
             one_of(parent, rules.names, f"a parent in start[{child!r}]")
     return sorted(arcs_of(start))
@@ -180,11 +190,18 @@ def _check_start(rules: Constraints, marks: Marks) -> None:
     graph = to_graph(rules.names, marks)
     cycle = find_cycle(graph)
     if cycle:
-        raise ValueError(f"start with the required arcs holds a cycle: {' → '.join(cycle)}; remove or turn one of them")
+        raise InputError(
+            f"start with the required arcs holds a cycle: {' → '.join(cycle)}", remedy="remove or turn one of them"
+        )
     for child, parents in graph.items():
         if len(parents) > rules.max_parents:
-            raise ValueError(
-                f"start gives column {child!r} {len(parents)} parents, more than max_parents={rules.max_parents}"
+            raise InputError.at(
+                "start",
+                (
+                    f"gives column {child!r} {len(parents)} parents, more than ",
+                    Option("max_parents", rules.max_parents),
+                ),
+                got=len(parents),
             )
 
 

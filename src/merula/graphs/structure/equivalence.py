@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core import InputError
 from merula.core.compiled import kernel
 from merula.graphs.structure.graph import AnyGraph, Arc, Graph, arcs_of, build_graph, topological_order
 
@@ -207,8 +208,9 @@ def structural_hamming_distance(one: AnyGraph, other: AnyGraph, equivalence: boo
     (0, 1)
     """
     if set(one) != set(other):
-        raise ValueError(
-            f"the graphs have different nodes: only one of them has {min(set(one) ^ set(other))!r}; compare graphs over the same columns"
+        raise InputError(
+            f"the graphs have different nodes: only one of them has {min(set(one) ^ set(other))!r}",
+            remedy="compare graphs over the same columns",
         )
     if equivalence:
         first, second = cpdag(one), cpdag(other)

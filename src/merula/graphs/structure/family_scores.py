@@ -15,7 +15,7 @@ from math import lgamma
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.core.compiled import kernel
 from merula.core.threads import thread_count
 from merula.data.encode import CodedColumns

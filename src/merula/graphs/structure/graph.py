@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from heapq import heapify, heappop, heappush
 
-from merula.core.checks import one_of
+from merula.core import InputError, one_of
 
 Graph = dict[str, tuple[str, ...]]
 AnyGraph = Mapping[str, Collection[str]]
@@ -62,7 +62,9 @@ def topological_order(graph: AnyGraph) -> list[str]:
             if not waiting[child]:
                 heappush(ready, child)
     if len(order) < len(graph):
-        raise ValueError(f"the arcs form a cycle: {' → '.join(find_cycle(graph) or ())}; remove or turn one of them")
+        raise InputError(
+            f"the arcs form a cycle: {' → '.join(find_cycle(graph) or ())}", remedy="remove or turn one of them"
+        )
     return order
 
 

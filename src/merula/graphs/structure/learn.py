@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from merula.core import InputError, Option
 from merula.core.checks import checked_number, one_of
 from merula.data.encode.columns import CodedColumns
 from merula.graphs.structure.constraints import Constraints, read_constraints, read_start, to_graph
@@ -140,9 +141,11 @@ def heeded(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
     options = {key: value for key, value in given.items() if not (value is None or _is_empty(value))}
     for option in options:
         if option not in METHODS[method].options:
-            homes = [f"{name!r}" for name, other in METHODS.items() if option in other.options]
-            raise ValueError(
-                f"{option}= does nothing with method={method!r}; leave it out, or use method={' or '.join(homes)}"
+            homes = tuple(name for name, other in METHODS.items() if option in other.options)
+            raise InputError(
+                (Option(option), " does nothing with ", Option("method", method)),
+                where=option,
+                remedy=("leave it out, or use ", Option("method", homes)),
             )
     return options
 

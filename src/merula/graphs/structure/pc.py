@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from scipy.special import chdtrc
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError, Option
 from merula.core.checks import checked_number, one_of
 from merula.core.compiled import kernel
 from merula.core.threads import for_each_block
@@ -64,11 +64,15 @@ def independence_test(
     for name in (one, other, *given):
         one_of(name, rows.names, "a column of the test")
         if rows.is_numeric(name):
-            raise ValueError(
-                f"column {name!r} is numeric, which test={test!r} cannot count; discretise it or leave it out"
+            raise InputError.at(
+                f"column {name!r}",
+                ("is numeric, which ", Option("test", test), " cannot count"),
+                remedy="discretise it or leave it out",
             )
     if len({one, other, *given}) < len(given) + 2:
-        raise ValueError(f"a test of {one!r} and {other!r} given {list(given)} names a column twice; name each once")
+        raise InputError(
+            f"a test of {one!r} and {other!r} given {list(given)} names a column twice", remedy="name each once"
+        )
     indices = rows.positions
     return deviation(rows, indices[one], indices[other], [indices[name] for name in given], test)
 
@@ -189,8 +193,10 @@ def _check_options(rows: CodedColumns, test: str, significance: float, max_given
     checked_number(0 if max_given is None else max_given, "max_given", LIMIT, lambda n: n >= 0, whole=True)
     for name in rows.names:
         if rows.is_numeric(name):
-            raise ValueError(
-                f"column {name!r} is numeric, which test={test!r} cannot count; discretise it, leave it out, or use method='hill-climb'"
+            raise InputError.at(
+                f"column {name!r}",
+                ("is numeric, which ", Option("test", test), " cannot count"),
+                remedy=("discretise it, leave it out, or use ", Option("method", "hill-climb")),
             )
 
 

@@ -9,7 +9,7 @@ from math import log, prod
 
 import numpy as np
 
-from merula.core.arrays import Array
+from merula.core import Array, InputError, Option
 from merula.core.checks import checked_number, one_of
 from merula.data.encode import CodedColumns
 from merula.graphs.structure.family_scores import (
@@ -241,21 +241,25 @@ def build_scorer(
 
 def _check_sample_size(size: float, score: str) -> None:
     if score != "bdeu":
-        raise ValueError(f"equivalent_sample_size= does nothing with score={score!r}; it belongs to score='bdeu'")
+        raise InputError(
+            (Option("equivalent_sample_size"), " does nothing with ", Option("score", score)),
+            where="equivalent_sample_size",
+            remedy=("it belongs to ", Option("score", "bdeu")),
+        )
     checked_number(size, "equivalent_sample_size", "a number above 0", lambda n: 0 < n < np.inf)
 
 
 def _check_countable(rows: CodedColumns, score: str) -> None:
     for name, incomplete in zip(rows.names, rows.incomplete.tolist(), strict=True):
         if rows.is_numeric(name):
-            raise ValueError(
-                f"column {name!r} is numeric, which score={score!r} cannot count; use score='bic', or discretise it"
+            raise InputError.at(
+                f"column {name!r}",
+                ("is numeric, which ", Option("score", score), " cannot count"),
+                remedy=("use ", Option("score", "bic"), ", or discretise it"),
             )
         if incomplete:
             lacking = int(rows.missing(name).sum())
-            raise ValueError(
-                f"column {name!r} lacks {lacking} of {rows.count} cells, which score={score!r} cannot average over; use score='bic' or 'aic', or drop those rows"
-            )
+            raise InputError.at(f"column {name!r}", (f"lacks {lacking} of {rows.count} cells, which ", Option('score', score), " cannot average over"), remedy=("use ", Option('score', ('bic', 'aic')), ", or drop those rows"))  # fmt: skip
 
 
 def score_graph(

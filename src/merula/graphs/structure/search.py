@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.core.compiled import kernel
 from merula.graphs.structure.constraints import Constraints
 from merula.graphs.structure.equivalence import Marks, complete_marks, extend_marks

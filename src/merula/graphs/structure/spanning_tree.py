@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from merula.core.arrays import Array
-from merula.core.checks import one_of
+from merula.core import Array, InputError, Option, one_of
 from merula.data.encode import CodedColumns
 from merula.graphs.structure.graph import Graph
 from merula.show.progress import progress_bar
@@ -119,9 +118,7 @@ def count_pairs(
     """The counts of all pairs of columns, in each class of the column `given`; an error where one is numeric."""
     for name in rows.names:
         if rows.is_numeric(name):
-            raise ValueError(
-                f"column {name!r} is numeric, and mutual information is counted from levels; discretise it, leave it out, or use method='hill-climb'"
-            )
+            raise InputError.at(f"column {name!r}", "is numeric, and mutual information is counted from levels", remedy=("discretise it, leave it out, or use ", Option('method', 'hill-climb')))  # fmt: skip
     where = None if given is None else rows.positions[one_of(given, rows.names, "given")]
     others = [index for index in range(len(rows.names)) if index != where]
     levels = [rows.levels[index] or () for index in others]

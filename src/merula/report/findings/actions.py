@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from merula.answers.decision import Costs, decide
 from merula.answers.evaluation import Evaluation
 from merula.answers.evaluation.metrics import Answers
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.report.findings.curves import best_threshold, tested
 from merula.report.findings.result import Action, Actions
 

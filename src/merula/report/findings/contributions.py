@@ -12,7 +12,7 @@ from merula.answers.explanation.reasons import log_odds, weights_of_evidence
 from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import FittedModel
 from merula.classify.single_row import shown
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.data.encode import Encoded, with_cells
 from merula.data.schema import Label
 from merula.data.table import RowSource, plain_label

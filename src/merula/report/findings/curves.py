@@ -11,7 +11,7 @@ from merula.answers.decision import binary_threshold
 from merula.answers.evaluation import Evaluation, ModelEvaluation
 from merula.answers.evaluation.metrics import Answers, pooled
 from merula.answers.evaluation.result import answers_of
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.report.findings.result import CostCurve, RatingCurve
 
 MOST_POINTS = 200  # of a curve: more are not seen on a page

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from merula.answers.explanation import explain
 from merula.answers.explanation.reasons import Explanation
 from merula.classify.base import BayesianClassifier
-from merula.core.arrays import Array
+from merula.core import Array
 from merula.data.encode.tokens import words
 from merula.data.schema import Label
 from merula.data.table import RowSource, plain_label
