@@ -75,7 +75,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
         UnobservedParentsWarning as UnobservedParentsWarning,
         learn_structure as learn_structure,
     )
-    from merula.report import write_report as write_report
+    from merula.report import write_evaluation as write_evaluation, write_report as write_report
 
 _EXPORTS = {
     "answers.decision": "DecisionClassifier adjust_prior bayes_risk binary_threshold conditional_risk decide",
@@ -96,7 +96,7 @@ _EXPORTS = {
     "graphs.factors": "ConditionalDistribution ImpossibleEvidenceError JointDistribution NoSampleError SampledDistribution TooWideError",
     "graphs.formats": "read_network",
     "graphs.network": "BayesianNetwork LinearGaussian MixedDistribution NoisyMax NoisyOr NormalMixture UnobservedParentsWarning learn_structure",
-    "report": "write_report",
+    "report": "write_evaluation write_report",
 }
 _HOMES = {name: home for home, names in _EXPORTS.items() for name in names.split()}
 __all__ = sorted(_HOMES)

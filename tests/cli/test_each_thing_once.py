@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import merula as mr
-from merula.classify import advice
+from merula.cli.jobs import task
+from merula.report.findings import data
 
 from .conftest import PENGUINS
 
@@ -29,13 +30,14 @@ def opened(monkeypatch):
 @pytest.fixture
 def inferred(monkeypatch):
     """The names of the columns that were looked at outside fits, one list for each time."""
-    seen, plain = [], advice.infer_schema
+    seen, plain = [], task.infer_schema
 
     def noting(table, *rest, **options):
         seen.append(list(table.names))
         return plain(table, *rest, **options)
 
-    monkeypatch.setattr(advice, "infer_schema", noting)
+    for module in (task, data):
+        monkeypatch.setattr(module, "infer_schema", noting)
     return seen
 
 

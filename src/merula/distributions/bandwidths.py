@@ -84,9 +84,9 @@ def isj(points: Array, weights: Array | None = None) -> float:
     return float(np.sqrt(t) * 2 * spread) if t > 0 else silverman(points, weights)
 
 
-def _binned(indices: Array, shares: Array) -> Array:
-    """The shares of points at places in [0, 1], split between the grid points around each, on a grid from −½ to 1½."""
-    position = (indices + 0.5) / 2 * (GRID - 1)
+def _binned(scaled: Array, shares: Array) -> Array:
+    """The shares of points in [0, 1], split between the grid points around each, on a grid from −½ to 1½."""
+    position = (scaled + 0.5) / 2 * (GRID - 1)
     left = np.minimum(position.astype(np.int64), GRID - 2)
     right_share = shares * (position - left)
     bins = np.zeros(GRID)
@@ -147,26 +147,26 @@ def cv(points: Array, weights: Array | None = None) -> float:
     n, deviation = _size_and_deviation(points, weights)
     if deviation == 0:
         return 0.0
-    indices = (points - points[0]) / deviation  # makes the search the same in every unit
-    return float(deviation * _best(indices, weights, *_bracket(indices, weights, n)))
+    scaled = (points - points[0]) / deviation  # makes the search the same in every unit
+    return float(deviation * _best(scaled, weights, *_bracket(scaled, weights, n)))
 
 
-def _bracket(indices: Array, weights: Array, n: float) -> tuple[float, float]:
-    """The smallest and largest bandwidth worth trying, for places of deviation 1: see `cv`."""
-    gaps = np.diff(indices)
+def _bracket(scaled: Array, weights: Array, n: float) -> tuple[float, float]:
+    """The smallest and largest bandwidth worth trying, for points of deviation 1: see `cv`."""
+    gaps = np.diff(scaled)
     nearest = np.where(weights > 1, 0.0, np.minimum(np.append(gaps, np.inf), np.append(np.inf, gaps)))
-    step = np.quantile(gaps[gaps > TIES * (indices[-1] - indices[0])], 0.1, method="lower")
+    step = np.quantile(gaps[gaps > TIES * (scaled[-1] - scaled[0])], 0.1, method="lower")
     left_out = min(1.0, weights.max())
     return max(float(step), float(np.sqrt(np.sum(weights * nearest**2) / n))), float(np.sqrt(2 * n / (n - left_out)))
 
 
-def _best(indices: Array, weights: Array, smallest: float, largest: float) -> float:
+def _best(scaled: Array, weights: Array, smallest: float, largest: float) -> float:
     """The bandwidth between these of the largest likelihood: the best of powers of 2, bettered by Brent's method."""
     if smallest >= largest:
         return smallest
 
     def loss(log_bandwidth: float) -> float:
-        return -leave_one_out(KernelSums(indices, weights, float(np.exp(log_bandwidth))))
+        return -leave_one_out(KernelSums(scaled, weights, float(np.exp(log_bandwidth))))
 
     tried = np.linspace(np.log(smallest), np.log(largest), 2 + int(np.log2(largest / smallest)))
     losses = [loss(log_bandwidth) for log_bandwidth in tried]
@@ -206,7 +206,7 @@ def _log_others(points: Array, weights: Array, bandwidth: float, log_total: floa
 
 @ordered
 def _log_sum_around(points: Array, weights: Array, bandwidth: float, log_total: float, index: int, own: float) -> float:
-    """log Σ weight·exp(−½((q − point)/h)²) at the point of this place, which itself counts with weight `own`."""
+    """log Σ weight·exp(−½((q − point)/h)²) at this point, which itself counts with weight `own`."""
     q, near, total = points[index], index, own
     if own == 0:
         after = index == 0 or (index + 1 < points.size and points[index + 1] - q < q - points[index - 1])

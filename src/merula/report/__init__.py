@@ -1,5 +1,5 @@
 """Findings as one HTML file that needs no network: charts, their figures in tables, and how to get them again."""
 
-from merula.report.page import evaluation_html, findings_html, write_html, write_report
+from merula.report.page import findings_html, write_evaluation, write_html, write_report
 
-__all__ = ["evaluation_html", "findings_html", "write_html", "write_report"]
+__all__ = ["findings_html", "write_evaluation", "write_html", "write_report"]

@@ -44,11 +44,6 @@ def findings_html(findings: Findings) -> str:
     )
 
 
-def evaluation_html(evaluation: Evaluation) -> str:
-    """The page of an evaluation alone."""
-    return findings_html(findings_of(evaluation))
-
-
 def write_html(page: str, path: str | os.PathLike[str]) -> None:
     """Write the page, in UTF-8."""
     with whole_file(path) as file:
@@ -80,6 +75,22 @@ def _runtime() -> str:
 
 
 # -------------------------------------------------------------------------------------------------------------- writing
+
+
+def write_evaluation(evaluation: Evaluation, path: str | os.PathLike[str]) -> None:
+    """Write one HTML file on an evaluation alone: how good the models are, beside one another.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import merula as mr
+    >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "evaluation.html"
+    >>> mr.write_evaluation(mr.evaluate(mr.NaiveBayesClassifier(), heights, sexes, cv=3), path)
+    >>> path.read_text()[:15]
+    '<!DOCTYPE html>'
+    """
+    write_html(findings_html(findings_of(evaluation)), path)
 
 
 def write_report(

@@ -60,13 +60,13 @@ def _draw(ax: Any, before: float, steps: list[Step], after: float) -> None:
     low, high = min(0.0, path.min()) - 0.18 * reach, max(0.0, path.max()) + 0.18 * reach
     ax.set_xlim(low, high)
     _bar(ax, 0, 0.0, start, TOTAL, signed(before))
-    index = start
+    reached = start
     for row, (_, weight) in enumerate(steps, start=1):
-        end = index + weight if np.isfinite(weight) else (high if weight > 0 else low)
-        _bar(ax, row, index, end, sided(weight), signed(weight) if weight else NOTHING)
+        end = reached + weight if np.isfinite(weight) else (high if weight > 0 else low)
+        _bar(ax, row, reached, end, sided(weight), signed(weight) if weight else NOTHING)
         ax.plot([end, end], [row - 0.35, row + 1.35], color="#999999", linewidth=0.7)
-        index = end if np.isfinite(weight) else index
-    edge = index if np.isfinite(after) else (high if after > 0 else low)
+        reached = end if np.isfinite(weight) else reached
+    edge = reached if np.isfinite(after) else (high if after > 0 else low)
     _bar(ax, len(steps) + 1, 0.0, edge, TOTAL, signed(after))
     ax.axvline(0.0, color="black", linewidth=0.8)
 

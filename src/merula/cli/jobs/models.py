@@ -106,16 +106,16 @@ def _other_content(path: str) -> str:
 
 def check_writable(path: str, what: str, table: str | None = None) -> None:
     """An error before any work is done, if a file cannot be written, or is the table that is to be read."""
-    index = Path(path)
-    if table is not None and index.exists() and Path(table).exists() and index.samefile(table):
+    output = Path(path)
+    if table is not None and output.exists() and Path(table).exists() and output.samefile(table):
         raise InputError.at(
             f"{path}", "is the table itself, which would be lost", remedy=f"name another file for {what}"
         )
     if path == "-":
         raise IsADirectoryError(f"{what} cannot be written to {path}; name a file")
-    check_folder(index)
-    special = index.exists() and not index.is_file()  # such as /dev/null, which is not replaced
-    if not (special or os.access(index.parent, os.W_OK)) or (index.exists() and not os.access(index, os.W_OK)):
+    check_folder(output)
+    special = output.exists() and not output.is_file()  # such as /dev/null, which is not replaced
+    if not (special or os.access(output.parent, os.W_OK)) or (output.exists() and not os.access(output, os.W_OK)):
         raise PermissionError(f"{path} may not be written: permission denied")
 
 

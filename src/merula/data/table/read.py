@@ -108,13 +108,13 @@ def _content(path: str) -> bytes:
         if sys.stdin is None:
             raise InputError("standard input is closed", remedy="name a file, or send the table through a pipe")
         return sys.stdin.buffer.read()
-    index = Path(path)
-    if index.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name the files in it, such as '{index / '*.csv'}'")
-    if not index.exists():
-        raise FileNotFoundError(f"there is no file {path}{nearest_file(index)}")
+    file = Path(path)
+    if file.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name the files in it, such as '{file / '*.csv'}'")
+    if not file.exists():
+        raise FileNotFoundError(f"there is no file {path}{nearest_file(file)}")
     try:
-        return index.read_bytes()
+        return file.read_bytes()
     except PermissionError:
         raise PermissionError(f"{path} may not be read: permission denied") from None
 

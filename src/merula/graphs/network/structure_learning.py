@@ -103,8 +103,7 @@ def learn_structure(
     stated: dict[str, Any] = dict(levels or {})
     numbers = [] if numeric == "gaussian" else _numeric_columns(data, variables, stated, kinds)
     cutter = _cutter(data, numeric, target, numbers, weights)
-    if cutter is not None:
-        stated |= {name: interval_labels(cuts) for name, cuts in cutter.cuts_.items()}
+    stated |= {name: interval_labels(cuts) for name, cuts in (cutter.cuts_ if cutter else {}).items()}
     rows = code_columns(data, variables, stated, kinds, weights, cuts=cutter and cutter.cuts_)
     asked: dict[str, Any] = {
         "score": score,
@@ -124,9 +123,8 @@ def learn_structure(
         "n_jobs": n_jobs,
     }
     heeded(method, asked)
-    pairs = None
-    if method == "chow-liu":  # a tree is made from counts of pairs, so that it can be made anew when more rows come
-        pairs = count_pairs(_complete(rows), progress=progress, n_jobs=n_jobs)
+    # a tree is made from counts of pairs, so that it can be made anew when more rows come
+    pairs = count_pairs(_complete(rows), progress=progress, n_jobs=n_jobs) if method == "chow-liu" else None
     network = BayesianNetwork(learn(rows, method, **asked) if pairs is None else dict.fromkeys(rows.names, ()))
     network.discretizer_ = cutter
     options = fitting.read_options(read_prior(pseudo_counts, None, None), "em", Steps(), root)
