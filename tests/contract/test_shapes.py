@@ -24,7 +24,7 @@ from merula.classify.fitted import Component, FittedModel, HasLevel, combined, p
 from merula.core.archive import read_state, write_state
 from merula.data.encode import level_positions
 from merula.distributions import FAMILIES
-from merula.report.findings import gather
+from merula.report.findings import collect_findings
 
 PRESSURE, COLOUR, BLOOD = "blood pressure", "色泽", "blood type"
 LEVELS = {COLOUR: ("pink", "white", "yellow"), BLOOD: ("0", "A", "B")}
@@ -465,7 +465,7 @@ def test_decisions_follow_the_posterior(shape, wards, asked):
 @shapes
 def test_a_report_says_what_the_shape_allows(shape, wards, tmp_path):
     frame, y = wards
-    found = gather(shape(), frame, y, cv=3, progress=False)
+    found = collect_findings(shape(), frame, y, cv=3, progress=False)
     mixture = shape in (Average, OneDependence)
     assert bool(found.contributions) == (not mixture)
     apart = {one.columns[0] for one in found.given_others}
@@ -481,7 +481,9 @@ def test_a_report_says_what_the_shape_allows(shape, wards, tmp_path):
 def test_what_a_column_adds_is_the_change_of_the_log_odds_when_it_becomes_known(shape, wards):
     frame, y = wards
     model = shape().fit(frame, y)
-    added = {one.columns[0]: one.evidence for one in gather(shape(), frame, y, cv=3, progress=False).given_others}
+    added = {
+        one.columns[0]: one.evidence for one in collect_findings(shape(), frame, y, cv=3, progress=False).given_others
+    }
 
     def log_odds(rows):
         log_joint = model.predict_joint_log_proba(rows)

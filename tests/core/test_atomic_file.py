@@ -5,11 +5,11 @@ import threading
 
 import pytest
 
-from merula.core.atomic_file import nearest_file, whole_file
+from merula.core.atomic_file import atomic_write, nearest_file
 
 
 def put(path, content=b"wren"):
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(content)
 
 
@@ -37,7 +37,7 @@ def test_a_pipe_is_written_to_and_stays(tmp_path):
 def test_an_error_leaves_the_old_file(tmp_path):
     path = tmp_path / "birds.txt"
     path.write_bytes(b"tit")
-    with pytest.raises(KeyboardInterrupt), whole_file(path) as file:
+    with pytest.raises(KeyboardInterrupt), atomic_write(path) as file:
         file.write(b"wr")
         raise KeyboardInterrupt
     assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"tit"]

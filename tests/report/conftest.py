@@ -13,7 +13,7 @@ import pytest
 
 import merula as mr
 from merula.report import findings_html, write_html
-from merula.report.findings import gather
+from merula.report.findings import collect_findings
 
 PENGUINS = Path(__file__).parents[2] / "src/merula/data/penguins.csv"
 HOSTILE = "<script>window.ran = true</script>"
@@ -103,7 +103,7 @@ def reported(tmp_path_factory):
     @cache
     def report(name):
         model, table, classes, options = TABLES[name]()
-        found = gather(model, table, classes, cv=3, repeats=1, progress=False, **options)
+        found = collect_findings(model, table, classes, cv=3, repeats=1, progress=False, **options)
         page, path = findings_html(found), folder / f"{name}.html"
         write_html(page, path)
         return SimpleNamespace(model=model, X=table, y=classes, options=options, found=found, page=page, path=path)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core.atomic_file import whole_file
+from merula.core.atomic_file import atomic_write
 from merula.core.errors import InputError
 
 FORMAT = "merula model"
@@ -49,7 +49,7 @@ def write_state(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     body = json.dumps(_to_plain(state, arrays), ensure_ascii=False, sort_keys=True).encode()
     members = [(f"{index}.npy", _array_bytes(array)) for index, array in arrays.values()]
     head = {"format": FORMAT, "version": VERSION, "seal": _seal(VERSION, body, members), "state": json.loads(body)}
-    with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with atomic_write(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in [(ENTRY, json.dumps(head, ensure_ascii=False, sort_keys=True).encode()), *members]:
             archive.writestr(zipfile.ZipInfo(name, EPOCH), data, zipfile.ZIP_DEFLATED)
 

@@ -13,7 +13,7 @@ from merula.core.checks import nearest
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file to write to that takes the place of `path` when all is written; on an error `path` stays as it was.
 
     What is no plain file (``/dev/null``, a pipe) is written to as it is.
@@ -22,7 +22,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "birds.txt"
-    >>> with whole_file(path) as file:
+    >>> with atomic_write(path) as file:
     ...     _ = file.write(b"wren")
     >>> path.read_text()
     'wren'

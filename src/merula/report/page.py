@@ -9,8 +9,8 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from merula.core.atomic_file import check_folder, whole_file
-from merula.report.findings import Findings, findings_of, gather
+from merula.core.atomic_file import atomic_write, check_folder
+from merula.report.findings import Findings, collect_findings, findings_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -46,7 +46,7 @@ def findings_html(findings: Findings) -> str:
 
 def write_html(page: str, path: str | os.PathLike[str]) -> None:
     """Write the page, in UTF-8."""
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(page.encode())
 
 
@@ -147,7 +147,7 @@ def write_report(
     """
     check_libraries()
     check_folder(path)
-    found = gather(
+    found = collect_findings(
         model,
         X,
         y,

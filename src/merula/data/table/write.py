@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from merula.core import InputError, nearest
-from merula.core.atomic_file import whole_file
+from merula.core.atomic_file import atomic_write
 from merula.data.table.read import STANDARD, PathLike
 
 ROWS_AT_ONCE = 8_192
@@ -46,7 +46,7 @@ def write_table(table: Any, path: PathLike, suffix: str | None = None) -> None:
         write(table, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         write(table, file)
 
 

@@ -17,6 +17,18 @@ from itertools import product
 import numpy as np
 
 from merula.core import Array, InputError, fields_of, located, nearest
+from merula.graphs.formats.braced_text import (
+    QUOTED,
+    QUOTED_OR_BARE,
+    Misread,
+    at_commas,
+    known_words,
+    label_list,
+    numbers,
+    statements,
+    unquoted,
+    without_comments,
+)
 from merula.graphs.formats.checks import (
     Levels,
     declared,
@@ -33,18 +45,6 @@ from merula.graphs.formats.identifiers import (
     level_texts,
     safe_identifiers,
     with_originals,
-)
-from merula.graphs.formats.reading import (
-    QUOTED,
-    QUOTED_OR_BARE,
-    Misread,
-    at_commas,
-    known_words,
-    label_list,
-    numbers,
-    statements,
-    unquoted,
-    without_comments,
 )
 from merula.graphs.network.node import AnyNode, Node
 

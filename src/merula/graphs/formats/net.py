@@ -12,15 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from merula.core import Array, fields_of
-from merula.graphs.formats.checks import Levels, declared, filled, finished, probability_node, writable
-from merula.graphs.formats.identifiers import (
-    identifiers_of,
-    kept_originals,
-    level_texts,
-    safe_identifiers,
-    with_originals,
-)
-from merula.graphs.formats.reading import (
+from merula.graphs.formats.braced_text import (
     QUOTED,
     QUOTED_OR_BARE,
     Misread,
@@ -28,6 +20,14 @@ from merula.graphs.formats.reading import (
     statements,
     unquoted,
     without_comments,
+)
+from merula.graphs.formats.checks import Levels, declared, filled, finished, probability_node, writable
+from merula.graphs.formats.identifiers import (
+    identifiers_of,
+    kept_originals,
+    level_texts,
+    safe_identifiers,
+    with_originals,
 )
 from merula.graphs.network.node import AnyNode, Node
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from merula.core import InputError, Option, located, nearest
-from merula.core.atomic_file import check_folder, nearest_file, whole_file
+from merula.core.atomic_file import atomic_write, check_folder, nearest_file
 from merula.core.encodings import marked_encoding
 from merula.graphs.formats import bif, merula_json, net, uai, xdsl, xmlbif
 from merula.graphs.network.node import AnyNode
@@ -123,7 +123,7 @@ def write_nodes(nodes: Sequence[AnyNode], path: PathLike, kept: Any = None) -> N
             remedy="rename what holds it",
         ) from None
     packed = gzip.compress(data, mtime=0) if target.suffix.lower() == ".gz" else data
-    with whole_file(target) as file:
+    with atomic_write(target) as file:
         file.write(packed)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from merula.core import Array, InputError, located
 from merula.data.schema import Label
+from merula.graphs.formats.braced_text import numbers
 from merula.graphs.formats.checks import (
     TOLERANCE,
     declared,
@@ -28,7 +29,6 @@ from merula.graphs.formats.checks import (
     writable,
 )
 from merula.graphs.formats.identifiers import decode_words, encode_words, level_texts
-from merula.graphs.formats.reading import numbers
 from merula.graphs.network.node import AnyNode, Node
 
 COMMENT = re.compile(r"#[^\n]*|^[ \t]*c(?:[ \t][^\n]*)?$", re.MULTILINE)

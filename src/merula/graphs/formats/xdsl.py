@@ -19,6 +19,7 @@ import numpy as np
 
 from merula.core import Array, InputError, located, nearest
 from merula.data.schema import Label
+from merula.graphs.formats.braced_text import numbers
 from merula.graphs.formats.checks import (
     Levels,
     declared,
@@ -36,7 +37,6 @@ from merula.graphs.formats.identifiers import (
     safe_identifiers,
     with_originals,
 )
-from merula.graphs.formats.reading import numbers
 from merula.graphs.formats.safe_xml import escaped, text_of, tree
 from merula.graphs.network.node import AnyNode, Node, NoisyNode
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element
 
 from merula.core import InputError, located
+from merula.graphs.formats.braced_text import numbers
 from merula.graphs.formats.checks import Levels, declared, filled, finished, probability_node, writable
 from merula.graphs.formats.identifiers import (
     identifiers_of,
@@ -19,7 +20,6 @@ from merula.graphs.formats.identifiers import (
     safe_identifiers,
     with_originals,
 )
-from merula.graphs.formats.reading import numbers
 from merula.graphs.formats.safe_xml import escaped, text_of, tree
 from merula.graphs.network.node import AnyNode, Node
 

@@ -18,9 +18,9 @@ from merula.graphs.factors.errors import NoSampleError
 from merula.graphs.factors.frames import build_table
 from merula.graphs.factors.probability_tables import checked_size
 from merula.graphs.factors.sampled import SampledDistribution, from_weighted_cells
-from merula.graphs.network.draws import Draws, State, draw_posterior, draw_weighted, needed_for, sweeps
 from merula.graphs.network.evidence import NOTHING_KNOWN, Evidence, check_possible
 from merula.graphs.network.node import AnyNode, GaussianNode
+from merula.graphs.network.random_draws import Draws, State, draw_posterior, draw_weighted, needed_for, sweeps
 
 if TYPE_CHECKING:
     from merula.graphs.network.network import BayesianNetwork

@@ -1,7 +1,7 @@
 """Everything a report says of a table and its model, as plain data: gathered in one place, from public functions."""
 
 from merula.classify.conditionals import Conditional
-from merula.report.findings.gather import findings_of, gather
+from merula.report.findings.collect import collect_findings, findings_of
 from merula.report.findings.result import (
     Action,
     Actions,
@@ -31,6 +31,6 @@ __all__ = [
     "Points",
     "RatingCurve",
     "RowStory",
+    "collect_findings",
     "findings_of",
-    "gather",
 ]

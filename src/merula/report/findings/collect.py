@@ -31,7 +31,7 @@ TITLE = "Report"
 MOST_PLOTS = 12  # columns whose distributions are drawn
 
 
-def gather(
+def collect_findings(
     model: Any,
     X: Any,
     y: Any,
@@ -67,9 +67,9 @@ def gather(
     Examples
     --------
     >>> import merula as mr
-    >>> from merula.report.findings import gather
+    >>> from merula.report.findings import collect_findings
     >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
-    >>> found = gather(mr.NaiveBayesClassifier(), heights, sexes, cv=3, progress=False)
+    >>> found = collect_findings(mr.NaiveBayesClassifier(), heights, sexes, cv=3, progress=False)
     >>> [model.name for model in found.evaluation.models], found.data.rows
     (['NaiveBayesClassifier', 'prior alone'], 6)
     """

@@ -14,13 +14,13 @@ from sklearn.preprocessing import StandardScaler
 import merula as mr
 from merula.classify.fitted import FittedModel
 from merula.data.table import open_rows
-from merula.report.findings import gather
+from merula.report.findings import collect_findings
 from merula.report.findings.contributions import given_others
 from merula.report.findings.row_stories import chosen_rows
 
 
 def gathered(model, table, labels, **options):
-    return gather(model, table, labels, cv=3, repeats=1, progress=False, **options)
+    return collect_findings(model, table, labels, cv=3, repeats=1, progress=False, **options)
 
 
 @pytest.fixture(scope="module")
