@@ -285,7 +285,7 @@ def check_target(target: Target, name: str) -> None:
     >>> check_target(encode_target(list(range(140, 200)) * 9, 540), "height")
     Traceback (most recent call last):
         ...
-    merula.InputError: the target 'height' holds 60 different numbers; merula tells classes apart: cut them into a few classes
+    merula.core.errors.InputError: the target 'height' holds 60 different numbers; merula tells classes apart: cut them into a few classes
     """
     count, rows, labels = len(target.classes), len(target.codes), target.classes.tolist()
     if count < 2:

@@ -66,7 +66,7 @@ def check_probabilities(
     >>> check_probabilities([[0.5, 0.5], [0.5, 0.4]], "P(rain given season)", at=lambda index: f"season = {index[0]}")
     Traceback (most recent call last):
         ...
-    merula.InputError: P(rain given season) sums to 0.9 where season = 1, expected 1
+    merula.core.errors.InputError: P(rain given season) sums to 0.9 where season = 1, expected 1
     """
     try:
         array = np.asarray(values, dtype=np.float64)

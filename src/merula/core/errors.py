@@ -119,9 +119,6 @@ class InputError(ValueError):
         return _restored, (type(self), self.args, self.__dict__)
 
 
-InputError.__module__ = "merula"  # where users find it
-
-
 def fields_of(error: ValueError) -> dict[str, Any]:
     """What an error says, by the names of `InputError`'s fields; of another's error all is the problem."""
     if not isinstance(error, InputError):

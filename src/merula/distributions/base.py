@@ -252,7 +252,7 @@ class Family(Protocol):
         """The family with these parameters changed; a family is a value, so this one stays as it is."""
 
 
-class BaseFamily(Family):
+class BaseFamily:
     """What every family shares: parameters that are its dataclass fields, the statistic it names, a check of the column's kind.
 
     Examples
@@ -269,13 +269,15 @@ class BaseFamily(Family):
     >>> Exponential().encodes(mr.Column("colour", "categorical"))
     Traceback (most recent call last):
         ...
-    merula.InputError: column 'colour' is categorical, but the exponential distribution is for numeric or datetime columns; change kinds= or distributions=
+    merula.core.errors.InputError: column 'colour' is categorical, but the exponential distribution is for numeric or datetime columns; change kinds= or distributions=
     """
 
+    name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]] = ("numeric", "datetime")
     statistic: ClassVar[type[Statistic]]
 
     def encodes(self, column: Column) -> Column:
+        """See `Family.encodes`."""
         if column.kind not in self.kinds:
             raise InputError.at(
                 f"column {column.name!r}",
@@ -289,17 +291,20 @@ class BaseFamily(Family):
         """A ValueError if a parameter is none of its values."""
 
     def wanted(self, columns: Sequence[str]) -> Wanted:
+        """See `Family.wanted`."""
         self.check()
         return Wanted(self.statistic, columns)
 
     def build(self, statistic: Any, setting: Setting) -> Distribution:
+        """See `Family.build`."""
         raise TypeError(f"{type(self).__name__} must define build")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """See `Family.get_params`."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def set_params(self, **params: Any) -> Self:
-        # a family is a value, so the changed one is returned and this one stays
+        """See `Family.set_params`."""
         return replace(self, **params)  # type: ignore[type-var]
 
 

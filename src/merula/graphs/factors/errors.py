@@ -14,7 +14,7 @@ class ImpossibleEvidenceError(InputError):
     >>> mr.JointDistribution("coin", {"heads": 1.0, "tails": 0.0}).given(coin="tails")
     Traceback (most recent call last):
         ...
-    merula.ImpossibleEvidenceError: the evidence coin = 'tails' has probability 0; condition on something that can happen
+    merula.graphs.factors.errors.ImpossibleEvidenceError: the evidence coin = 'tails' has probability 0; condition on something that can happen
     """
 
 
@@ -34,7 +34,7 @@ class TooWideError(InputError, MemoryError):
     >>> network.query(["rain", "wet"], limit=3)
     Traceback (most recent call last):
         ...
-    merula.TooWideError: an exact answer needs tables of 4 entries (32 bytes), the limit is 3 (24 bytes); give more evidence, ask for fewer variables at once, raise limit=, or ask query(…, method='likelihood-weighting')
+    merula.graphs.factors.errors.TooWideError: an exact answer needs tables of 4 entries (32 bytes), the limit is 3 (24 bytes); give more evidence, ask for fewer variables at once, raise limit=, or ask query(…, method='likelihood-weighting')
     """
 
     def __init__(self, entries: float, limit: float) -> None:
@@ -61,12 +61,8 @@ class NoSampleError(InputError):
     >>> network.sample(1, given={"alarm": "yes"}, method="forward", random_state=0)
     Traceback (most recent call last):
         ...
-    merula.NoSampleError: of 500,000 rows drawn, 0 agree with the evidence alarm = 'yes', 1 are wanted; use method='exact' or 'likelihood-weighting'
+    merula.graphs.factors.errors.NoSampleError: of 500,000 rows drawn, 0 agree with the evidence alarm = 'yes', 1 are wanted; use method='exact' or 'likelihood-weighting'
     """
-
-
-for kind in (ImpossibleEvidenceError, TooWideError, NoSampleError):
-    kind.__module__ = "merula"  # where users find them
 
 
 def _bytes(entries: float) -> str:
