@@ -8,7 +8,6 @@ import typer
 
 from merula.cli import options as ask
 from merula.cli.console import Console
-from merula.core import InputError
 
 MODEL_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the model is written.")]
 MODELS = Annotated[
@@ -148,6 +147,7 @@ def merge(
     from merula.cli import rendering
     from merula.cli.jobs.answering import describe
     from merula.cli.jobs.learning import merge_files
+    from merula.core import InputError
 
     if len(models) < 2:
         raise InputError("one model is already merged", remedy="name two or more")

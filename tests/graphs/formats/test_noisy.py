@@ -74,8 +74,14 @@ def test_the_leak_alone():
 
 
 BROKEN = {
-    "a cause above 1": (lambda: noisy_or([0.5, 1.5]), "parent 1 has a negative or missing probability"),
-    "a leak that is none": (lambda: noisy_or([0.5], float("nan")), "the leak has a negative or missing probability"),
+    "a cause above 1": (
+        lambda: noisy_or([0.5, 1.5]),
+        "row 1 of parent 1 holds -0.5; probabilities are numbers from 0 to 1",
+    ),
+    "a leak that is none": (
+        lambda: noisy_or([0.5], float("nan")),
+        "row 0 of the leak holds nan; probabilities are numbers from 0 to 1",
+    ),
     "nothing": (lambda: noisy_max([]), "a noisy-MAX needs at least one parent or a leak; got neither"),
     "one axis": (
         lambda: noisy_max([[0.5, 0.5]]),

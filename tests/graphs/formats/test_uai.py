@@ -98,7 +98,7 @@ BROKEN = {
     "table": (("12\n", "11\n"), "the table of variable 2 has 11 probabilities, expected 2 × 3 × 2 = 12"),
     "too much": (("0.97\n", "0.97 0.5\n"), "expected the end of the file after the last table, got '0.5'"),
     "number": (("0.97\n", "O.97\n"), "in the table of variable 2: expected numbers, got 'O.97'"),
-    "negative": (("0.01 0.99", "-0.01 1.01"), r"P\(x2 = 0 given x0 = 1, x1 = 0\) is -0.01"),
+    "negative": (("0.01 0.99", "-0.01 1.01"), r"P\(x2 = 0 given x0 = 1, x1 = 0\) holds -0.01"),
     "cycle": (
         ("1 0\n1 1\n3 0 1 2\n\n2\n 0.3 0.7\n\n3\n", "2 2 0\n1 1\n3 0 1 2\n\n4\n .5 .5 .5 .5\n\n3\n"),
         "the arcs form a cycle: x0 → x2 → x0",
