@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from merula.core import InputError
-
 if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what is loaded below
     from merula.answers.decision import (
         DecisionClassifier as DecisionClassifier,

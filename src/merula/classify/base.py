@@ -394,7 +394,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _notes(self, rows: Encoded, impossible: int = 0) -> tuple[Note, ...]:
         """What to know beside the answers for rows just scored."""
-        return self.fitted_.notes(rows, impossible, self.unseen, self._remedy)
+        return self.fitted_.notes(rows, impossible, self.unseen, self._remedy, self._unseen)
 
     # ------------------------------------------------------------------------------------------------ measuring
 

@@ -274,21 +274,29 @@ class FittedModel:
     def _rows_at_once(self) -> int:
         return min(part.rows_at_once for part in self.distributions)
 
-    def notes(self, rows: Encoded, impossible: int, unseen: str, remedy: str) -> tuple[Note, ...]:
+    def notes(
+        self, rows: Encoded, impossible: int, unseen: str, remedy: str, allowed: Sequence[str] = tuple(UNSEEN)
+    ) -> tuple[Note, ...]:
         """What to know beside the answers for rows just scored; an error for levels never seen where `unseen` asks for it."""
-        return *self._unseen_notes(rows, unseen), *zero_evidence_notes(impossible, remedy)
+        return *self._unseen_notes(rows, unseen, allowed), *zero_evidence_notes(impossible, remedy)
 
-    def _unseen_notes(self, rows: Encoded, unseen: str) -> Iterator[Note]:
-        """One note, naming the first column that holds levels fit never saw."""
+    def _unseen_notes(self, rows: Encoded, unseen: str, allowed: Sequence[str]) -> Iterator[Note]:
+        """One note, naming the first column that holds levels fit never saw; where that is an error, what is `allowed` instead."""
         if not rows.unseen_hits:
             return
         name = next(column for column in self.schema.names if column in rows.unseen_hits)
         labels = rows.unseen_labels(name, self.schema[name].levels or ())
-        more = f" (and {len(rows.unseen_hits) - 1} other columns)" if len(rows.unseen_hits) > 1 else ""
+        others = len(rows.unseen_hits) - 1
+        more = f" (and {others} other column{'s' if others > 1 else ''})" if others else ""
         what = f"column {name!r} holds level {', '.join(map(repr, labels[:3]))}{' …' if len(labels) > 3 else ''}, never seen at fit{more}"
         if unseen == "error":
-            remedy = ("add it to ", Option("levels"), ", or set ", Option("unseen", "missing"))
-            raise InputError(what, where=name, got=labels[0], remedy=remedy)
+            remedy = (
+                "add it to ",
+                Option("levels"),
+                ", or set ",
+                Option("unseen", tuple(word for word in allowed if word in UNSEEN)),
+            )
+            raise InputError(what, where=f"column {name!r}", got=labels[0], remedy=remedy)
         yield Note(UnseenLevelWarning, f"{what}; {UNSEEN[unseen]}", name)
 
     # ------------------------------------------------------------------------------------------------ sampling

@@ -96,7 +96,9 @@ class InputError(ValueError):
         expected: Message | None = None,
         remedy: Message | None = None,
     ) -> None:
-        self.problem, self.where, self.got, self.expected, self.remedy = problem, where, got, expected, remedy
+        self.where, self.got = where, got
+        self.told = {"problem": problem, "expected": expected, "remedy": remedy}  # with the options each voice writes
+        self.problem, self.expected, self.remedy = (part and phrase(part) for part in self.told.values())
         super().__init__(self.phrased())
 
     @classmethod
@@ -111,9 +113,10 @@ class InputError(ValueError):
 
     def phrased(self, write: Write = str) -> str:
         """The whole message, with the options it names written by `write`."""
-        expected = "" if self.expected is None else f", expected {phrase(self.expected, write)}"
-        remedy = "" if self.remedy is None else f"; {phrase(self.remedy, write)}"
-        return phrase(self.problem, write) + expected + remedy
+        problem, expected, remedy = (None if part is None else phrase(part, write) for part in self.told.values())
+        return (
+            f"{problem}{'' if expected is None else f', expected {expected}'}{'' if remedy is None else f'; {remedy}'}"
+        )
 
     def __reduce__(self) -> Any:  # fields given by name survive a process pool
         return _restored, (type(self), self.args, self.__dict__)
@@ -123,7 +126,7 @@ def fields_of(error: ValueError) -> dict[str, Any]:
     """What an error says, by the names of `InputError`'s fields; of another's error all is the problem."""
     if not isinstance(error, InputError):
         return {"problem": str(error)}
-    return {name: getattr(error, name) for name in ("problem", "where", "got", "expected", "remedy")}
+    return {**error.told, "where": error.where, "got": error.got}
 
 
 def located(error: ValueError, where: str, link: str = ": ") -> InputError:

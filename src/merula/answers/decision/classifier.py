@@ -117,12 +117,12 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         chosen = self._choose(X)
         target = encode_target(y, len(chosen), sample_weight)
         known = self._read.classes
-        places = label_indices(target.classes.tolist(), known, "y holds", f"the model does not know ({list(known)})")
-        paid = actual_costs(places[target.codes], chosen, self._read, self._reject)
+        indices = label_indices(target.classes.tolist(), known, "y holds", f"the model does not know ({list(known)})")
+        paid = actual_costs(indices[target.codes], chosen, self._read, self._reject)
         return -float(np.average(paid, weights=target.weights))
 
     def _choose(self, X: Any) -> NDArray[np.int64]:
-        """The place of each row's action in `actions_`; the reject label is the last of them, as −1 says."""
+        """The index of each row's action in `actions_`; the reject label is the last of them, as −1 says."""
         return least_risk(np.ascontiguousarray(self.predict_proba(X)), self._read.table, self._reject)[0]
 
     def _html_repr(self) -> str:

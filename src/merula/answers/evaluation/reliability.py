@@ -177,8 +177,8 @@ def read_answers(
     posterior = checked_probabilities(proba, len(classes), "proba")
     target = encode_target(y, len(posterior), sample_weight)
     known = [plain_label(label) for label in classes]
-    places = label_indices(target.classes.tolist(), known, "y holds", f"is none of the classes {known}")
-    return places[target.codes], posterior, target.weights
+    indices = label_indices(target.classes.tolist(), known, "y holds", f"is none of the classes {known}")
+    return indices[target.codes], posterior, target.weights
 
 
 def checked_probabilities(proba: Any, classes: int, what: str) -> Array:

@@ -71,7 +71,7 @@ class Evaluation:
     classes : tuple of labels
         What the columns of probabilities, of the confusion and of the costs stand for.
     truth : array of shape (n_samples,)
-        The place in `classes` of each row's true class.
+        The index in `classes` of each row's true class.
     weights : array of shape (n_samples,) or None
         The rows' weights; None when all are 1.
     folds : tuple of Fold

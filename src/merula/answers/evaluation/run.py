@@ -100,7 +100,7 @@ def evaluate(
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """The rows to split, their labels, weights, and the place of each label in `classes`."""
+    """The rows to split, their labels, weights, and the index of each label in `classes`."""
 
     rows: RowSource
     labels: NDArray[Any]

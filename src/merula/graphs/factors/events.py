@@ -70,7 +70,7 @@ def restricted(values: Array, demands: list[Truths]) -> Array:
 
 
 def settled(event: Any, levels: Levels) -> dict[str, int]:
-    """The variables that an event sets to one level, with its place."""
+    """The variables that an event sets to one level, with its index."""
     if not isinstance(event, Mapping):
         return {}
     return {

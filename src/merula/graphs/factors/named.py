@@ -161,5 +161,5 @@ class NamedTable:
 
 
 def first_largest(values: Array) -> NDArray[np.int64]:
-    """The place of the largest value along the last axis, the first of those that are equal but for rounding."""
+    """The index of the largest value along the last axis, the first of those that are equal but for rounding."""
     return np.asarray((values >= values.max(axis=-1, keepdims=True) * (1 - TIE)).argmax(axis=-1))

@@ -47,7 +47,7 @@ def chosen(names: Any, variables: Iterable[str], what: str = "a variable") -> tu
 
 
 def rank_of(level: Any, name: str, levels: Sequence[Label]) -> int:
-    """The place of a level among those of its variable, or a ValueError that suggests the nearest."""
+    """The index of a level among those of its variable, or a ValueError that suggests the nearest."""
     try:
         return levels.index(plain_label(level))
     except (ValueError, TypeError):

@@ -130,7 +130,7 @@ def distinct_cells(columns: dict[str, list[Label]]) -> dict[str, list[Label]]:
 
 
 def placed(levels: Levels, columns: Mapping[str, Sequence[Label]], numbers: Any) -> Array:
-    """The array of a table's probabilities: each row at the place of its levels, 0 where there is none."""
+    """The array of a table's probabilities: each row at the index of its levels, 0 where there is none."""
     shape, probabilities = checked_size(levels), numbers_of(numbers)
     if not levels:
         return probabilities.reshape(())

@@ -258,7 +258,7 @@ def _believed(statistic: FamilyStatistic, prior: Prior, name: str) -> Array:
 
 def _learned(network: BayesianNetwork, what: str) -> Learned:
     if network._learned is None:
-        raise InputError.at(what, "needs a network that was fitted, for it works on counts of rows", remedy=("call fit(data) first (", Option('expert'), ", with ", Option('equivalent_sample_size'), ", makes stated probabilities a prior)"))  # fmt: skip
+        raise InputError.at(what, "needs a network that was fitted, for it works on counts of rows, and this one was stated, or read from a file without them", remedy=("call fit(data) first (", Option('expert'), ", with ", Option('equivalent_sample_size'), ", makes stated probabilities a prior)"))  # fmt: skip
     return network._learned
 
 
