@@ -8,7 +8,7 @@ import pytest
 import merula as mr
 
 SOURCE = Path(mr.__file__).parent
-INNER = {"graphs/formats/reading.py": 1}  # a signal that the same function catches
+INNER = {"graphs/formats/braced_text.py": 1}  # a signal that the same function catches
 
 
 def raised(path):
