@@ -123,7 +123,6 @@ def learn_structure(
         "n_jobs": n_jobs,
     }
     heeded(method, asked)
-    # a tree is made from counts of pairs, so that it can be made anew when more rows come
     pairs = count_pairs(_complete(rows), progress=progress, n_jobs=n_jobs) if method == "chow-liu" else None
     network = BayesianNetwork(learn(rows, method, **asked) if pairs is None else dict.fromkeys(rows.names, ()))
     network.discretizer_ = cutter
