@@ -167,9 +167,6 @@ def test_a_warning_names_the_level_of_the_thread_that_asked():
         assert all(in_threads(ask))
 
 
-@pytest.mark.skipif(
-    not hasattr(mr.NaiveBayesClassifier, "answer"), reason="classifiers do not yet give notes with their answers"
-)
 def test_notes_come_with_their_own_answer():
     model = clone(CLASSIFIERS["naive"]).fit(BIRDS, SPECIES)
     expected = model.answer(BIRDS[:4]).posterior
