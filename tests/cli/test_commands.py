@@ -417,3 +417,10 @@ def test_predictions_as_json_lines(merula, model):
     assert len(lines) == 344
     assert lines[0]["class"] == "Adelie"
     assert sum(lines[0][f"P({label})"] for label in LABELS) == pytest.approx(1, abs=1e-12)
+
+
+def test_a_class_with_a_comma_is_told_from_two(merula, folder):
+    rows = [f"{i % 5 + 0.5},{label}" for i, label in enumerate(["cat", "dog", '"cat, black"'] * 4)]
+    (folder / "pets.csv").write_text("\n".join(["weight,pet", *rows]) + "\n", encoding="utf-8")
+    result = merula("fit", "pets.csv", "-t", "pet", "-m", "naive", "-o", "pets.merula")
+    assert "cat 33.3%, 'cat, black' 33.3%, dog 33.3%" in result.stdout, result.stdout + result.stderr

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from merula.cli.console import command_name
 from merula.show.numbers import several
-from merula.show.text import shortened, text_table
+from merula.show.text import listed, text_table
 
 if TYPE_CHECKING:
     from merula.cli.jobs.models import SavedModel
@@ -47,7 +47,7 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
 def shares(classes: Mapping[str, float]) -> str:
     """``Adelie 44.2 %, Gentoo 36.0 %, …``, the most frequent first."""
     ranked = sorted(classes.items(), key=lambda item: -item[1])
-    text = ", ".join(f"{shortened(name, LONGEST)} {share:.1%}" for name, share in ranked[:MOST_CLASSES])
+    text = ", ".join(f"{listed(name, LONGEST)} {share:.1%}" for name, share in ranked[:MOST_CLASSES])
     return text + (f", and {len(ranked) - MOST_CLASSES} more" if len(ranked) > MOST_CLASSES else "")
 
 
@@ -57,7 +57,11 @@ def described(found: Mapping[str, Any]) -> str:
         f"{NAMES.get(found['model'], found['model'])}, {found['parameters']:,} parameters",
         *([f"tells {found['target']}: {shares(found['classes'])}"] if found["target"] is not None else []),
         *([f"learned from {several(found['rows'], 'row')}"] if found["rows"] is not None else []),
-        *([f"decides between {', '.join(found['actions'])}"] if found["actions"] else []),
+        *(
+            [f"decides between {', '.join(listed(action, LONGEST) for action in found['actions'])}"]
+            if found["actions"]
+            else []
+        ),
     ]
     names = ["column", "kind", "distribution", "levels"]
     rows = [["" if column[name] is None else str(column[name]) for name in names] for column in found["columns"]]

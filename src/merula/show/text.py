@@ -55,6 +55,18 @@ def shortened(text: str, width: int, middle: bool = False) -> str:
     return _fitting(line, width - 1 - display_width(tail)) + "…" + tail
 
 
+def listed(label: object, longest: int) -> str:
+    """A label as a list separated by commas can hold it: shortened, between quotation marks where it has a comma itself.
+
+    Examples
+    --------
+    >>> ", ".join(listed(label, 20) for label in ("cat", "cat, black"))
+    "cat, 'cat, black'"
+    """
+    text = shortened(str(label), longest)
+    return repr(text) if "," in text else text
+
+
 def _fitting(text: str, width: int) -> str:
     """As much of the text's beginning as fits."""
     kept = ""

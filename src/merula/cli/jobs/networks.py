@@ -20,7 +20,7 @@ from merula.data.table import open_table
 from merula.distributions.discretize import cuts_said
 from merula.graphs.formats import FORMATS, names_network
 from merula.show.numbers import several
-from merula.show.text import shortened, text_table
+from merula.show.text import listed, shortened, text_table
 
 NOTHING_TOLD = ("text", "empty", "constant")
 NOT_HELD = ("text", "datetime")
@@ -125,8 +125,8 @@ def outline_text(found: Mapping[str, Any]) -> str:
 
 def _listed(labels: Sequence[Any]) -> list[str]:
     """Labels that a list can hold: those with a comma between quotation marks, but for intervals, which have brackets."""
-    texts = [shortened(str(label), LONGEST) for label in labels]
-    return texts if cuts_said(labels) else [repr(text) if "," in text else text for text in texts]
+    how = shortened if cuts_said(labels) else listed
+    return [how(str(label), LONGEST) for label in labels]
 
 
 def ask_network(
