@@ -125,14 +125,14 @@ class Moments(OfColumns):
     @property
     def _parts(self) -> tuple[Array, Array, Array, Array]:
         """The arrays, classes × columns, in the order of the fields."""
-        return self.weight, self.mean, self.squares, np.broadcast_to(self.rest, self.mean.shape)
+        rest = self.rest if isinstance(self.rest, np.ndarray) else np.full(self.mean.shape, self.rest)
+        return self.weight, self.mean, self.squares, rest
 
     def pooled(self) -> Moments:
         """All classes as one: overall weight, mean and sum of squares, as a single class."""
-        total = Moments(self.columns, *(part[:1] for part in self._parts))
-        for label in range(1, len(self.weight)):
-            total = total + Moments(self.columns, *(part[label : label + 1] for part in self._parts))
-        return total
+        parts = self._parts
+        classes = [Moments(self.columns, *(part[k : k + 1] for part in parts)) for k in range(len(self.weight))]
+        return sum(classes[1:], classes[0])
 
 
 def refuse_overflow(x: NDArray[Any], fine: Any, columns: Sequence[str]) -> None:
