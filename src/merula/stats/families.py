@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -85,14 +87,19 @@ class Families:
         within = tuple(family.zero(0 if family.discrete else classes) for family in families)
         return cls(tuple(families), labels, classes, within)
 
+    @cached_property
+    def _of_child(self) -> dict[str, tuple[Family, Any]]:
+        """Each child's family, and what was counted of it."""
+        return {family.child: (family, part) for family, part in zip(self.families, self.within, strict=True)}
+
     def part(self, child: str) -> Any:
         """What was counted of one child: weights or moments of class × configuration."""
-        return next(part for family, part in zip(self.families, self.within, strict=True) if family.child == child)
+        return self._of_child[child][1]
 
     def table(self, child: str) -> Array:
         """The weights of one family: an axis for the classes, and one for each of its discrete columns."""
-        family = next(family for family in self.families if family.child == child)
-        return self.part(child).weight.reshape(self.classes, *family.shape(self.labels))
+        family, part = self._of_child[child]
+        return part.weight.reshape(self.classes, *family.shape(self.labels))
 
     def update(self, rows: Encoded, target: Target) -> Families:
         names = list(self.labels)
@@ -109,7 +116,8 @@ class Families:
                 known = numbered(columns[:-1], sizes[:-1], len(rows))
                 table = count_table(known, columns[-1], sizes[-1], target.weights, lacking.isdisjoint(family.discrete))
                 within.append(ClassCounts(table.ravel()))
-        return self + Families(self.families, labels, self.classes, tuple(within))
+        found = Families(self.families, labels, self.classes, tuple(within))
+        return self + found if any(part.weight.any() for part in self.within) else found
 
     def __add__(self, other: Families) -> Families:
         labels = {name: unite_labels(mine, other.labels[name])[0] for name, mine in self.labels.items()}
@@ -122,18 +130,18 @@ class Families:
         wanted = self.families if families is None else tuple(families)
         if wanted == self.families and all(labels[name] == known for name, known in self.labels.items()):
             return self
-        own = {family.child: family for family in self.families}
         within = []
         for family in wanted:
-            count = self.classes * int(np.prod(family.shape(labels), dtype=np.int64))
-            moved = self.part(family.child).with_classes(self._positions(own[family.child], family, labels), count)
+            own, part = self._of_child[family.child]
+            count = self.classes * prod(family.shape(labels))
+            moved = part.with_classes(self._positions(own, family, labels), count)
             within.append(moved.with_columns(family.numeric))
         return Families(wanted, {name: labels[name] for name in self.labels}, self.classes, tuple(within))
 
     def _positions(self, own: Family, wanted: Family, labels: Labels) -> NDArray[np.int64]:
         """Where each of a family's groups stands when its columns have another order and more labels."""
         shape = (self.classes, *wanted.shape(labels))
-        grid = np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape)
+        grid = np.arange(prod(shape)).reshape(shape)
         grid = grid.transpose(0, *(1 + wanted.discrete.index(name) for name in own.discrete))
         where = [unite_labels(labels[name], self.labels[name])[1][:-1] for name in own.discrete]
         return grid[np.ix_(np.arange(self.classes), *where)].ravel()
@@ -148,8 +156,7 @@ class Families:
 
     def with_columns(self, columns: Sequence[str]) -> Families:
         """See `Statistic.with_columns`: the families of these children, in this order."""
-        own = {family.child: family for family in self.families}
-        families = tuple(own[name] for name in columns)
+        families = tuple(self._of_child[name][0] for name in columns)
         labels = {name: self.labels[name] for family in families for name in family.discrete}
         return Families(families, labels, self.classes, tuple(self.part(name) for name in columns))
 

@@ -128,6 +128,8 @@ class FamilyStatistic:
         left = [member for member in self.family(child) if member in names]
         complete: Array = self.counts[child].sum(axis=others).transpose([left.index(name) for name in names])
         shape, cells = self.shape(names), self.rows.cells
+        if not len(cells):
+            return complete
         known = numbered([np.ascontiguousarray(cells[:, self.index[name]]) for name in names], shape, len(cells))
         partial = count_table(known, np.zeros(len(cells), dtype=np.int32), 1, self.rows.weight[:, 0].copy())
         return complete + partial.reshape(shape)
