@@ -123,16 +123,26 @@ class FamilyStatistic:
 
     def available(self, names: Sequence[str]) -> Array:
         """The weight of all rows that lack none of these discrete variables, which are (part of) some variable's family."""
+        complete, shape = self._complete(tuple(names)), self.shape(names)
+        if not len(self.rows.cells):
+            return complete
+        codes, weights = self._incomplete
+        known = numbered([codes[self.index[name]] for name in names], shape, len(weights))
+        return complete + count_table(known, np.zeros(len(weights), np.int32), 1, weights).reshape(shape)
+
+    def _complete(self, names: tuple[str, ...]) -> Array:
+        """The same of the rows that lack no discrete cell."""
+        if names and names == self.family(names[-1]):
+            return self.counts[names[-1]]
         child = next(name for name in self.discrete if set(names) <= set(self.family(name)))
         others = tuple(axis for axis, member in enumerate(self.family(child)) if member not in names)
         left = [member for member in self.family(child) if member in names]
-        complete: Array = self.counts[child].sum(axis=others).transpose([left.index(name) for name in names])
-        shape, cells = self.shape(names), self.rows.cells
-        if not len(cells):
-            return complete
-        known = numbered([np.ascontiguousarray(cells[:, self.index[name]]) for name in names], shape, len(cells))
-        partial = count_table(known, np.zeros(len(cells), dtype=np.int32), 1, self.rows.weight[:, 0].copy())
-        return complete + partial.reshape(shape)
+        return self.counts[child].sum(axis=others).transpose([left.index(name) for name in names])
+
+    @cached_property
+    def _incomplete(self) -> tuple[NDArray[np.int32], Array]:
+        """The distinct incomplete rows, column by column, and their weights."""
+        return np.ascontiguousarray(self.rows.cells.T), self.rows.weight[:, 0].copy()
 
     def never_observed(self) -> tuple[str, ...]:
         """The discrete variables that no row knows."""
@@ -187,7 +197,7 @@ class FamilyStatistic:
     def with_tree(self, root: str | None) -> FamilyStatistic:
         """The same rows for the tree that tells most of all of them; every count that it needs is one of a pair."""
         assert self.pairs is not None
-        codes, weights = np.ascontiguousarray(self.rows.cells.T), self.rows.weight[:, 0].copy()
+        codes, weights = self._incomplete
         aside = PairCounts.zero(self.rows.columns, 1)
         aside = aside.add_codes(self.rows.labels, codes, np.zeros(len(weights), dtype=np.int32), weights)
         tree = tree_of_pairs(self.pairs + aside.with_columns(self.pairs.columns), root)
