@@ -327,9 +327,9 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row; ties go to the first in `classes_`."""
         rows = self._encoded(X)
-        best, impossible = self.fitted_.choose(rows, self.n_jobs)
+        chosen, impossible = self.fitted_.choose(rows, self.n_jobs)
         warn_of(self._notes(rows, impossible))
-        return self.classes_[best]
+        return chosen
 
     def answer(self, X: Any) -> Answer:
         """The posterior of each row together with what to know beside it, as data: nothing is warned of.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from merula.classify.plan import Plan
 from merula.core import Array, InputError, Note, Option
-from merula.core.logspace import log_sum_exp, most_probable, zero_evidence_notes
+from merula.core.logspace import log_sum_exp, most_probable, start_rows, zero_evidence_notes
 from merula.data.encode import Encoded, UnseenLevelWarning, level_positions
 from merula.data.schema import Label, Schema
 from merula.distributions import DISTRIBUTIONS, Distribution
@@ -245,7 +245,7 @@ class FittedModel:
         if not self.is_plain_sum:
             out[:] = combined(self.unsummed(rows))
             return
-        out[:] = self.log_prior
+        start_rows(out, self.log_prior)
         for part in self.distributions:
             part.add_log_prob(rows, out)
 
@@ -261,14 +261,17 @@ class FittedModel:
 
         return out, sum(memory.score(rows, tile, n_jobs, self._rows_at_once))
 
-    def choose(self, rows: Encoded, n_jobs: int | None) -> tuple[NDArray[np.int64], int]:
-        """The index of every row's most probable class, and the number of rows without evidence."""
-        best = np.empty(len(rows), dtype=np.int64)
+    def choose(self, rows: Encoded, n_jobs: int | None) -> tuple[NDArray[Any], int]:
+        """Every row's most probable class, and the number of rows without evidence."""
+        chosen = np.empty(len(rows), dtype=self.classes.dtype)
 
         def tile(part: Encoded, start: int, stop: int) -> int:
-            return int(most_probable(self.log_joint(part), self.log_prior, best[start:stop]))
+            best = np.empty(len(part), dtype=np.int64)
+            impossible = int(most_probable(self.log_joint(part), self.log_prior, best))
+            np.take(self.classes, best, out=chosen[start:stop], mode="clip")
+            return impossible
 
-        return best, sum(memory.score(rows, tile, n_jobs, self._rows_at_once))
+        return chosen, sum(memory.score(rows, tile, n_jobs, self._rows_at_once))
 
     @property
     def _rows_at_once(self) -> int:

@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 from merula.core.arrays import Array
 from merula.core.compiled import kernel
+from merula.core.exponential import exp_in_place
 from merula.core.notes import Note
+
+ROWS_AT_ONCE = 256  # so that they stay in the nearest cache from one step to the next
 
 
 class ZeroEvidenceWarning(UserWarning):
@@ -49,14 +52,26 @@ def _largest(values: Array) -> float:
     return largest
 
 
+@kernel
+def start_rows(out: Array, log_prior: Array) -> None:
+    """out[row] = log_prior; several times as fast as NumPy, which is made for longer rows."""
+    for row in range(out.shape[0]):
+        for label in range(out.shape[1]):
+            out[row, label] = log_prior[label]
+
+
+@kernel
 def to_posterior(log_joint: Array, log_prior: Array) -> int:
     """Turn each row of log P(class, row) into P(class given row), in place; the number of rows without evidence.
 
     posterior = exp(log_joint − peak) / Σ exp(log_joint − peak), peak the row's largest; a row of −inf alone gets exp(log_prior).
     """
-    impossible = int(_below_peak(log_joint, log_prior))
-    np.exp(log_joint, out=log_joint)  # many at once: three times as fast as one by one
-    _normalise(log_joint)
+    impossible = 0
+    for start in range(0, log_joint.shape[0], ROWS_AT_ONCE):
+        part = log_joint[start : start + ROWS_AT_ONCE]
+        impossible += _below_peak(part, log_prior)
+        exp_in_place(part)
+        _normalise(part)
     return impossible
 
 

@@ -112,25 +112,22 @@ def _sole_of_patterns(statistic: PatternMoments, weight: Array) -> list[list[Lab
 
 
 @sole_values.register
-def _sole_of_joint_counts(statistic: JointCounts, weight: Array) -> list[list[Label]]:
-    rows, classes = np.nonzero(statistic.weight)
-    cells = np.where(statistic.cells < 0, np.nan, statistic.cells)[rows]
-    return _sole_of_cells(cells, classes, statistic.labels, len(weight))
+def _sole_of_joint_counts(statistic: JointCounts, _weight: Array) -> list[list[Label]]:
+    return _sole_of_cells([statistic.cells[weight > 0] for weight in statistic.weight.T], statistic.labels)
 
 
 @sole_values.register
 def _sole_of_rows(statistic: Rows, weight: Array) -> list[list[Label]]:
-    return _sole_of_cells(statistic.cells, statistic.classes, statistic.labels, len(weight))
+    return _sole_of_cells([statistic.cells[statistic.classes == c] for c in range(len(weight))], statistic.labels)
 
 
-def _sole_of_cells(cells: Array, classes: NDArray[Any], labels: Sequence[Labels], count: int) -> list[list[Label]]:
-    """From the cells of rows: numbers, or indices of labels; NaN, which equals nothing, for missing."""
-    parts = [cells[classes == label] for label in range(count)]
+def _sole_of_cells(parts: Sequence[NDArray[Any]], labels: Sequence[Labels]) -> list[list[Label]]:
+    """From the cells of each class's rows: numbers (NaN, which equals nothing, for missing), or indices of labels (from 0)."""
     alike = [
         np.where((part == part[0]).all(axis=0), part[0], np.nan) if len(part) else np.full(len(labels), np.nan)
         for part in parts
     ]
     return [
-        [value if known is None or value != value else known[int(value)] for value in column]
+        [value if known is None else known[int(value)] if value >= 0 else None for value in column]
         for known, column in zip(labels, np.array(alike).T.tolist(), strict=True)
     ]
