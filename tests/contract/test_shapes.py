@@ -472,9 +472,10 @@ def test_a_report_says_what_the_shape_allows(shape, wards, tmp_path):
     assert apart == (set(frame) if mixture else set() if shape is Weighted else {COLOUR, BLOOD})
     assert (found.nomogram is None) == (shape is not Weighted)
     assert ("nomogram" in found.notes) == (shape is not Weighted)
-    assert bool(found.rows) == (not mixture)
+    assert bool(found.rows) == ("rows" not in found.notes) == (not mixture)
     mr.write_report(shape(), frame, y, tmp_path / "report.html", cv=3, progress=False)
-    assert BLOOD in (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text()
+    assert BLOOD in page and found.notes.get("rows", "") in page
 
 
 @pytest.mark.parametrize("shape", [Tree, Average, OneDependence])

@@ -20,7 +20,7 @@ from merula.core import Array, InputError, Note, Option, as_float, one_of, warn_
 from merula.core.archive import write_state
 from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior
 from merula.core.threads import thread_count
-from merula.data.encode import Encoded, encode_rows, encode_target
+from merula.data.encode import Encoded, Target, encode_rows, encode_target
 from merula.data.schema import KINDS
 from merula.data.table import Table, as_times, build_frame, label_indices, open_table, plain_label
 from merula.distributions import Setting
@@ -97,8 +97,9 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Frequency weights: a weight of 2 equals the row twice.
         """
         table = open_table(X)
-        plan = self._choose(table, y, sample_weight) if _is_auto(self.distributions) else self._inspect(table)
-        collected = self._count(plan, table, y, sample_weight)
+        auto = _is_auto(self.distributions)
+        plan, rows, target = self._choose(table, y, sample_weight) if auto else (self._inspect(table), table, y)
+        collected = self._count(plan, rows, target, sample_weight)
         if len(collected.classes) < 2:
             raise InputError.at(
                 "y",
@@ -148,8 +149,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         schema, blocks = choose_blocks(schema, self.distributions, self._default_families())
         return Plan(schema, blocks, table.named, table.library)
 
-    def _choose(self, table: Table, y: Any, sample_weight: Any) -> Plan:
-        """The plan with the family that suits each column best, and the scores it was chosen by."""
+    def _choose(self, table: Table, y: Any, sample_weight: Any) -> tuple[Plan, Any, Target]:
+        """The plan with the family that suits each column best, and the scores it was chosen by; rows and classes to count by it."""
         candidates = self._candidates()
         schema, notes = describe(Source(table), self.kinds, self.levels, n_jobs=self.n_jobs)
         warn_of(notes)
@@ -158,8 +159,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         smoothing = checked_smoothing(self.smoothing, schema.names)
         variance = one_of(self.variance, ("mle", "unbiased"), "variance")
         scores = score_families(rows, target, schema, candidates, smoothing, variance, self.n_jobs)
-        schema, blocks = choose_blocks(schema, best_families(scores, schema, candidates), self._default_families())
-        return Plan(schema, blocks, table.named, table.library, scores)
+        read, blocks = choose_blocks(schema, best_families(scores, schema, candidates), self._default_families())
+        return Plan(read, blocks, table.named, table.library, scores), rows if read == schema else table, target
 
     def _candidates(self) -> Mapping[str, Sequence[Any]]:
         raise InputError(

@@ -33,8 +33,10 @@ def encode_row(model: BayesianClassifier, row: Any) -> Encoded:
     """One row, encoded as the model reads it.
 
     `row` is a mapping (columns it does not name are unknown), a pandas Series, a sequence of values in the columns' order,
-    or a table of one row.
+    a table of one row, or one that is encoded already.
     """
+    if isinstance(row, Encoded):
+        return row
     names = model.schema_.names
     if hasattr(row, "index") and hasattr(row, "to_dict") and not hasattr(row, "columns"):
         row = _from_series(row, names)

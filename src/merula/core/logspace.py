@@ -102,17 +102,10 @@ def _normalise(weights: Array) -> None:
 @kernel
 def to_log_posterior(log_joint: Array, log_prior: Array) -> int:
     """Turn each row of log P(class, row) into log P(class given row), in place; see `to_posterior`."""
-    impossible = 0
+    impossible = _below_peak(log_joint, log_prior)
     for row in range(log_joint.shape[0]):
-        peak = _largest(log_joint[row])
-        if peak == -np.inf:
-            impossible += 1
-            for label in range(log_joint.shape[1]):
-                log_joint[row, label] = log_prior[label]
-            continue
         total = 0.0
         for label in range(log_joint.shape[1]):
-            log_joint[row, label] -= peak
             total += np.exp(log_joint[row, label])
         log_total = np.log(total)
         for label in range(log_joint.shape[1]):

@@ -17,6 +17,7 @@ from merula.report.findings.curves import shown_classes
 from merula.show.numbers import count, fixed, percent, several, short
 
 MOST_COLUMNS = 200  # that are listed
+ROWS = "The least and most certain rows"
 
 
 @dataclass(frozen=True)
@@ -291,11 +292,14 @@ def _nomogram(points: Points, classes: int) -> Group:
 
 
 def _rows(findings: Findings) -> Section | None:
+    note = findings.notes.get("rows")
+    if note is not None:
+        return Section("rows", ROWS, (note,))
     if not findings.rows:
         return None
     charts = tuple(data_charts.story_chart(story, index) for index, story in enumerate(findings.rows))
     said = "Why some rows are what the model says. Bars to the right speak for the class, bars to the left against it; rows are counted from 1, and the model was fitted on all of them."
-    return Section("rows", "The least and most certain rows", (said,), groups=_drawn(*charts))
+    return Section("rows", ROWS, (said,), groups=_drawn(*charts))
 
 
 # --------------------------------------------------------------------------------------------------------------- origin

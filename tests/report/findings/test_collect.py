@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 
 import merula as mr
 from merula.classify.fitted import FittedModel
-from merula.data.table import open_rows
 from merula.report.findings import collect_findings
 from merula.report.findings.contributions import given_others
 from merula.report.findings.row_stories import chosen_rows
@@ -111,7 +110,7 @@ def test_all_rows_are_asked_about_in_one_batch(patients, monkeypatch):
         FittedModel, "log_joint", lambda self, rows: (asked.append(len(rows)), log_joint(self, rows))[1]
     )
     model = mr.BayesClassifier().fit(table, labels)
-    given_others(model, open_rows(table), np.arange(len(table)) % 2, None)
+    given_others(model, model._encoded(table), np.arange(len(table)) % 2, None)
     assert asked == [min(len(table), 300)] * 3  # as they are, and without each of the two columns
 
 

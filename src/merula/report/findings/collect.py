@@ -16,9 +16,9 @@ from merula.answers.evaluation.run import beside_prior, named_models
 from merula.answers.explanation import nomogram
 from merula.classify.base import BayesianClassifier
 from merula.classify.conditionals import Conditional, conditional
-from merula.data.encode import encode_target
+from merula.data.encode import Target
 from merula.data.schema import Label
-from merula.data.table import open_rows, plain_label
+from merula.data.table import label_array, plain_label
 from merula.report.findings.actions import summarise_actions
 from merula.report.findings.contributions import contributions_of, given_others, points_of
 from merula.report.findings.curves import cost_curves, rating_curves
@@ -94,7 +94,7 @@ def collect_findings(
     return Findings(
         title=title or (f"{TITLE}: {target}" if target else TITLE),
         target=target,
-        data=summarise_data(X, encode_target(y, open_rows(X).count), schema, remarks),
+        data=summarise_data(X, Target(evaluation.truth, label_array(evaluation.classes)), schema, remarks),
         origin=origin_of(
             evaluation, first, cv, random_state, _asked(evaluation, repeats, groups, sample_weight), command
         ),
@@ -150,10 +150,12 @@ def _explained(model: Any, X: Any, evaluation: Evaluation) -> dict[str, Any]:
         }
     if hasattr(X, "tocsr"):
         return {"notes": {"columns": "The columns of a sparse matrix are words without names: they are not explained."}}
-    rows, truth = open_rows(X), _indices(model, evaluation)
+    rows, truth = model._encoded(X), _indices(model, evaluation)
     found = contributions_of(model, rows, truth, evaluation.weights)
     apart = given_others(model, rows, truth, evaluation.weights)
     points, reason = _nomogram(model, evaluation)
+    sums = len(model.fitted_.components)
+    averaged = f"The model averages {sums} sums, each with reasons of its own; mr.explain(model, row) writes them out." if sums > 1 else ""  # fmt: skip
     return {
         "contributions": found,
         "given_others": apart,
@@ -161,8 +163,8 @@ def _explained(model: Any, X: Any, evaluation: Evaluation) -> dict[str, Any]:
             model, list(dict.fromkeys(name for one in (*apart, *found) for name in one.columns))
         ),
         "nomogram": points,
-        "rows": row_stories(model, rows, X, truth) if len(model.fitted_.components) == 1 else (),
-        "notes": {"nomogram": reason} if reason else {},
+        "rows": () if averaged else row_stories(model, rows, truth),
+        "notes": {part: why for part, why in (("nomogram", reason), ("rows", averaged)) if why},
     }
 
 

@@ -15,7 +15,7 @@ from merula.classify.single_row import shown
 from merula.core import Array
 from merula.data.encode import Encoded, with_cells
 from merula.data.schema import Label
-from merula.data.table import RowSource, plain_label
+from merula.data.table import plain_label
 from merula.report.findings.result import Contribution, Points, PointScale
 
 MOST_ROWS, FEW_ROWS = 1_000, 300  # that are weighed: enough for a mean
@@ -24,17 +24,17 @@ REACH = 0.005, 0.995  # the probabilities the total reaches to
 
 
 def contributions_of(
-    model: BayesianClassifier, rows: RowSource, truth: NDArray[np.int64], weights: Array | None
+    model: BayesianClassifier, rows: Encoded, truth: NDArray[np.int64], weights: Array | None
 ) -> tuple[Contribution, ...]:
     """The mean weight of evidence of each term for the rows' true classes, the most helpful first; none for a mixture.
 
     truth : the place in the model's classes of each row's class. Weights of evidence are those of `explain`: against all
     other classes together.
     """
-    chosen = _some_rows(rows.count, weights, MOST_ROWS)
-    component, *others = model.components(rows.take(chosen))
-    if others:
+    if len(model.fitted_.components) > 1:
         return ()
+    chosen = _some_rows(len(rows), weights, MOST_ROWS)
+    (component,) = model.fitted_.unsummed(rows.take(chosen))
     terms = np.stack([term.values for term in component.terms], axis=1)
     own = truth[chosen]
     classes = range(len(component.log_prior))
@@ -53,7 +53,7 @@ def contributions_of(
 
 
 def given_others(
-    model: BayesianClassifier, rows: RowSource, truth: NDArray[np.int64], weights: Array | None
+    model: BayesianClassifier, rows: Encoded, truth: NDArray[np.int64], weights: Array | None
 ) -> tuple[Contribution, ...]:
     """How far each column that has no term of its own moves the log-odds of the true class once all other columns are known.
 
@@ -66,8 +66,8 @@ def given_others(
     columns = dict.fromkeys(name for one in shared for name in (*one.columns, *one.parents))
     if not columns or model.missing == "level":
         return ()
-    chosen = _some_rows(rows.count, weights, FEW_ROWS)
-    own, encoded = truth[chosen], model._encoded(rows.take(chosen))
+    chosen = _some_rows(len(rows), weights, FEW_ROWS)
+    own, encoded = truth[chosen], rows.take(chosen)
     whole, nothing = _log_odds(fitted, encoded, own), [None] * len(chosen)
     moves: dict[tuple[str, ...], Array] = {
         (name,): _move(_log_odds(fitted, with_cells(encoded, model.schema_[name], nothing), own), whole)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,11 @@ from merula.answers.explanation import explain
 from merula.answers.explanation.reasons import Explanation
 from merula.classify.base import BayesianClassifier
 from merula.core import Array
+from merula.core.logspace import to_posterior
+from merula.data.encode import Encoded
 from merula.data.encode.tokens import words
 from merula.data.schema import Label
-from merula.data.table import RowSource, plain_label
+from merula.data.table import plain_label
 from merula.distributions.multinomial import TokenDistribution
 from merula.report.findings.result import RowStory
 
@@ -22,12 +23,13 @@ MOST_WORDS = 10  # of a text, that are named
 CHOSEN = {"least certain": 3, "most surprising": 2, "most certain": 2}
 
 
-def row_stories(model: BayesianClassifier, rows: RowSource, X: Any, truth: NDArray[np.int64]) -> tuple[RowStory, ...]:
+def row_stories(model: BayesianClassifier, rows: Encoded, truth: NDArray[np.int64]) -> tuple[RowStory, ...]:
     """The chosen rows with their explanations, by a model that has seen them."""
     labels = [plain_label(label) for label in model.classes_.tolist()]
+    posterior, _ = model.fitted_.score(rows, to_posterior, model.n_jobs)
     return tuple(
         _story(model, row, why, labels[truth[row]], explain(model, rows.take(np.array([row]))))
-        for why, row in chosen_rows(model.predict_proba(X), truth)
+        for why, row in chosen_rows(posterior, truth)
     )
 
 
