@@ -64,7 +64,7 @@ def test_what_is_odd_about_columns_is_said_in_one_line_each(merula, patients):
     for column, words in {
         "patient id": "identifier",
         "hospital": "'north' and nothing else",
-        "outcome code": "alone tells the class in 100.0% of the rows",
+        "outcome code": "alone tells the class in 100 % of the rows",
         "complaint": "word by word",
         "blood pressure": "numbers and 'unknown'",
     }.items():
@@ -345,7 +345,7 @@ def test_models_of_different_kinds_do_not_merge(merula, model):
 
 def test_info_tells_classes_and_columns(merula, model):
     result = merula("info", model)
-    assert "tells species: Adelie 44.2%, Gentoo 36.0%, Chinstrap 19.8%" in result.stdout
+    assert "tells species: Adelie 44.2 %, Gentoo 36 %, Chinstrap 19.8 %" in result.stdout
     assert "learned from 344 rows" in result.stdout
     found = json.loads(merula("info", model, "--json").stdout)
     assert [column["column"] for column in found["columns"]][:2] == ["island", "bill_length_mm"]
@@ -423,4 +423,4 @@ def test_a_class_with_a_comma_is_told_from_two(merula, folder):
     rows = [f"{i % 5 + 0.5},{label}" for i, label in enumerate(["cat", "dog", '"cat, black"'] * 4)]
     (folder / "pets.csv").write_text("\n".join(["weight,pet", *rows]) + "\n", encoding="utf-8")
     result = merula("fit", "pets.csv", "-t", "pet", "-m", "naive", "-o", "pets.merula")
-    assert "cat 33.3%, 'cat, black' 33.3%, dog 33.3%" in result.stdout, result.stdout + result.stderr
+    assert "cat 33.3 %, 'cat, black' 33.3 %, dog 33.3 %" in result.stdout, result.stdout + result.stderr

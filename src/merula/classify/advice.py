@@ -18,6 +18,7 @@ from merula.data.schema import Column, Schema
 from merula.data.table import Table, plain_label
 from merula.distributions.discretize import quantile_cuts
 from merula.engines import Source, collect
+from merula.show.numbers import percent
 from merula.stats import Collected, LevelCounts, ValueCounts, Wanted, sole_values
 from merula.stats.distinct_rows import sum_rows
 
@@ -236,7 +237,7 @@ def _leak(source: Source | None, column: Column) -> Iterator[Said]:
     rows = classes.sum()
     wrong, base = rows - told, rows - classes.max()
     if base and wrong <= (1 - LEAK) * base:
-        yield "leak", f"alone tells the class in {told / rows:.1%} of the rows"
+        yield "leak", f"alone tells the class in {percent(told / rows)} of the rows"
 
 
 def _cell_counts(source: Source, column: Column) -> Array:

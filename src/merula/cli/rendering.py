@@ -7,7 +7,7 @@ from shlex import join
 from typing import TYPE_CHECKING, Any
 
 from merula.cli.console import command_name
-from merula.show.numbers import several
+from merula.show.numbers import percent, several
 from merula.show.text import listed, text_table
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
 def shares(classes: Mapping[str, float]) -> str:
     """``Adelie 44.2 %, Gentoo 36.0 %, …``, the most frequent first."""
     ranked = sorted(classes.items(), key=lambda item: -item[1])
-    text = ", ".join(f"{listed(name, LONGEST)} {share:.1%}" for name, share in ranked[:MOST_CLASSES])
+    text = ", ".join(f"{listed(name, LONGEST)} {percent(share)}" for name, share in ranked[:MOST_CLASSES])
     return text + (f", and {len(ranked) - MOST_CLASSES} more" if len(ranked) > MOST_CLASSES else "")
 
 

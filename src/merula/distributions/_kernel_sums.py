@@ -142,7 +142,7 @@ def excess(x: float, nearest: float, q: float, bandwidth: float) -> float:
 
 @ordered
 def _nearest(points: Array, bandwidth: float, q: float, first: int, last: int) -> int:
-    """The place of the point nearest to q among first … last − 1; no other has a negative excess over it."""
+    """The index of the point nearest to q among first … last − 1; no other has a negative excess over it."""
     after = first + int(np.searchsorted(points[first:last], q))
     if after in (first, last):
         return min(after, last - 1)

@@ -26,7 +26,7 @@ LAST = int(np.float64(np.inf).view(np.int64))  # numbers from 0 are in the order
 class Kept(NamedTuple):
     """The rows neighbours are looked for among.
 
-    ``cells[r, j]`` is a number, or a word's place; NaN is missing. ``panels[p, j, i]`` is the same, roughly, for row i of
+    ``cells[r, j]`` is a number, or a word's index; NaN is missing. ``panels[p, j, i]`` is the same, roughly, for row i of
     panel p: numbers as shares of a range, and one column of zeros behind the last. ``presence[p, b, i]`` has a bit for
     every column that is known (it has no b where nothing is missing).
     """

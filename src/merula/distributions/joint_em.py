@@ -64,7 +64,7 @@ class CellTable:
         return key
 
     def find(self, cells: NDArray[Any]) -> NDArray[np.int64]:
-        """The place of each row in the table, −1 where it is not there."""
+        """The index of each row in the table, −1 where it is not there."""
         if not len(self._keys):
             return np.full(len(cells), -1, dtype=np.int64)
         index = self._order[np.minimum(np.searchsorted(self._keys, self._key(cells)), len(self._keys) - 1)]

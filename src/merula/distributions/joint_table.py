@@ -32,7 +32,7 @@ KEPT_PATTERNS = 256
 
 
 def level_cells(rows: Encoded, columns: Sequence[str], level_sets: Sequence[tuple[Label, ...]]) -> Cells:
-    """Each cell's place among the levels of its column; −1 for missing, −2 for a level that is not known, which is noted."""
+    """Each cell's index among the levels of its column; −1 for missing, −2 for a level that is not known, which is noted."""
     tile, indices = rows.codes(columns), rows.level_table(columns, level_sets)
     cells = np.empty(tile.codes.shape, dtype=np.int32)
     for j, levels in enumerate(level_sets):
@@ -82,7 +82,7 @@ class JointTable(Distribution):
         return out
 
     def _cells_of(self, rows: Encoded) -> Cells:
-        """Each row's levels as places in `level_sets`; −1 for missing, −2 for a level that is to match nothing."""
+        """Each row's levels as indices into `level_sets`; −1 for missing, −2 for a level that is to match nothing."""
         cells = level_cells(rows, self.columns, self.level_sets)
         return cells if self.unseen == "smooth" else np.where(cells == UNKNOWN, np.int32(MISSING), cells)
 

@@ -201,7 +201,7 @@ def _refuse_no_scales(model: BayesianClassifier) -> None:
 def _weights(model: BayesianClassifier, first: int, second: int) -> dict[str, tuple[Values, Ticks, Array]]:
     """For each column: places along it, which of them to show, and the weight of evidence at each.
 
-    No column's term depends on another column, so that one table asks for all: its rows hold the first place along every column,
+    No column's term depends on another column, so that one table asks for all: its rows hold the first value of every column,
     the second, and so on.
     """
     used = [column for column in model.schema_.columns if column.kind != "ignore"]

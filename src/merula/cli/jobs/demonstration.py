@@ -17,6 +17,7 @@ from merula.cli.jobs.learning import fit_file
 from merula.cli.jobs.models import SavedModel, open_model
 from merula.cli.jobs.task import Asked, Task
 from merula.core import Array, InputError
+from merula.show.numbers import percent
 
 FOLDS = 5
 PENGUINS = "penguins"
@@ -76,7 +77,7 @@ def _decision(saved: SavedModel, proba: Array, table: str) -> str:
     action = decide(proba, costs, classes=saved.model.classes_)[0]
     risk = bayes_risk(proba, costs, classes=saved.model.classes_)[0]
     label = saved.classes[int(proba[0].argmax())]
-    return f"{told}\nThe row is most probably {label} ({proba.max():.1%}); what costs least is: {action} (expected cost {risk:.3g})."
+    return f"{told}\nThe row is most probably {label} ({percent(proba.max())}); what costs least is: {action} (expected cost {risk:.3g})."
 
 
 def _saved(saved: SavedModel, task: Task, proba: Array) -> str:

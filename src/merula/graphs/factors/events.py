@@ -69,7 +69,7 @@ def restricted(values: Array, demands: list[Truths]) -> Array:
     return reduce(np.multiply, demands, values)
 
 
-def settled(event: Any, levels: Levels) -> dict[str, int]:
+def fixed_levels(event: Any, levels: Levels) -> dict[str, int]:
     """The variables that an event sets to one level, with its index."""
     if not isinstance(event, Mapping):
         return {}

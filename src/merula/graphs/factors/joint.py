@@ -18,9 +18,9 @@ from merula.graphs.factors.events import (
     constraints,
     described,
     evaluated,
+    fixed_levels,
     joined,
     restricted,
-    settled,
     spread,
 )
 from merula.graphs.factors.frequencies import count_rows
@@ -177,7 +177,7 @@ class JointDistribution(NamedTable):
         evidence = joined(evidence, levels)
         known = restricted(self.values, constraints(evidence, self.levels))
         total = self._possible(known, evidence)
-        dropped = settled(evidence, self.levels)
+        dropped = fixed_levels(evidence, self.levels)
         index = tuple(dropped.get(name, slice(None)) for name in self.variables)
         left = tuple(name for name in self.variables if name not in dropped)
         return JointDistribution._of(left, [self.levels[name] for name in left], np.asarray(known[index] / total))

@@ -91,7 +91,7 @@ def read_array(names: Sequence[str] | None, levels: Levels | None, values: Any) 
         raise InputError("an array says nothing about its levels", remedy=f"name them, as in {{{names[0] if names else 'size'!r}: ['low', 'high'], …}} instead of {list(names)}")  # fmt: skip
     array = numbers_of(values)
     if array.shape != checked_size(levels):
-        raise InputError(f"the array has shape {array.shape}", expected=f"{checked_size(levels)}: one axis for each of {list(names)}, one place for each level")  # fmt: skip
+        raise InputError(f"the array has shape {array.shape}", expected=f"{checked_size(levels)}: one axis for each of {list(names)}, one entry for each level")  # fmt: skip
     return levels, array
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from merula.core import InputError
 from merula.data.schema import Label
 from merula.graphs.factors import ImpossibleEvidenceError, JointDistribution
-from merula.graphs.factors.events import joined, settled
+from merula.graphs.factors.events import fixed_levels, joined
 from merula.graphs.network.evidence import Evidence
 from merula.graphs.network.normal_mixture import NormalMixture
 from merula.show.html import html_table
@@ -55,7 +55,7 @@ class MixedDistribution:
     def given(self, levels: Any = None, /, **by_name: Any) -> NormalMixture:
         """p(numbers given one level of every discrete variable)."""
         stated = joined(levels, by_name)
-        indices = settled(stated, self.levels.levels)
+        indices = fixed_levels(stated, self.levels.levels)
         if not indices.keys() >= {*self.levels.variables} or len(indices) < len(stated):
             raise InputError(f"got {dict(stated)!r}", expected=f"one level of each of {list(self.levels.variables)}")
         cell = tuple(self.levels.levels[name][indices[name]] for name in self.levels.variables)

@@ -180,7 +180,7 @@ def _conditionals(model: BayesianClassifier, columns: Sequence[str]) -> tuple[Co
 
 
 def _indices(model: BayesianClassifier, evaluation: Evaluation) -> NDArray[np.int64]:
-    """The place of each row's class among the model's."""
+    """The index of each row's class among the model's."""
     where = {plain_label(label): index for index, label in enumerate(model.classes_.tolist())}
     return np.array([where.get(label, 0) for label in evaluation.classes], dtype=np.int64)[evaluation.truth]
 

@@ -28,7 +28,7 @@ def contributions_of(
 ) -> tuple[Contribution, ...]:
     """The mean weight of evidence of each term for the rows' true classes, the most helpful first; none for a mixture.
 
-    truth : the place in the model's classes of each row's class. Weights of evidence are those of `explain`: against all
+    truth : the index of each row's class among the model's. Weights of evidence are those of `explain`: against all
     other classes together.
     """
     if len(model.fitted_.components) > 1:
