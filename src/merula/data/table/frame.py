@@ -53,6 +53,8 @@ class FrameTable:
         if self.library != "pandas":
             return None
         native = self.frame.to_native()
+        if self._native(0).dtype != self._native(len(self.names) - 1).dtype:  # asking for all takes longer
+            return None
         dtypes = set(native.dtypes)
         if len(dtypes) > 1 or not isinstance(dtype := dtypes.pop(), np.dtype) or dtype.kind not in "fiu":
             return None
@@ -69,7 +71,7 @@ class FrameTable:
     def _ask(self, position: int) -> Any:
         native = self.frame.to_native()
         if self.library == "pandas":
-            return native[native.columns[position]]
+            return native[self.names[position]] if self.named else native.iloc[:, position]
         return native.column(position) if self.library == "pyarrow" else self.frame[:, position].to_native()
 
     def _series(self, position: int) -> Any:
