@@ -25,8 +25,13 @@ def kernel(function: F) -> F:
     return numba.njit(**COMPILED)(function)  # type: ignore[no-any-return]
 
 
+def exact(function: F) -> F:
+    """A kernel whose sums are not regrouped."""
+    return numba.njit(**COMPILED | {"fastmath": {"contract", "nsz"}})(function)  # type: ignore[no-any-return]
+
+
 def inlined(function: F) -> F:
-    """A kernel that is copied into those that call it, where handing over its arrays would take longer than its work."""
+    """A kernel that is copied into those that call it, and compiled as they are: in half the time, and without handing over arrays."""
     return numba.njit(**COMPILED, inline="always")(function)  # type: ignore[no-any-return]
 
 

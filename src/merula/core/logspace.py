@@ -45,14 +45,6 @@ def log_sum_exp(values: Array) -> Array:
 
 
 @kernel
-def _largest(values: Array) -> float:
-    largest = -np.inf
-    for value in values:
-        largest = max(largest, value)
-    return largest
-
-
-@kernel
 def start_rows(out: Array, log_prior: Array) -> None:
     """out[row] = log_prior; several times as fast as NumPy, which is made for longer rows."""
     for row in range(out.shape[0]):
@@ -80,9 +72,10 @@ def _below_peak(log_joint: Array, log_prior: Array) -> int:
     """Subtract each row's largest value, in place; rows of −inf alone become the prior and are counted."""
     impossible = 0
     for row in range(log_joint.shape[0]):
-        peak = _largest(log_joint[row])
-        if peak == -np.inf:
-            impossible += 1
+        peak = -np.inf
+        for label in range(log_joint.shape[1]):
+            peak = max(peak, log_joint[row, label])
+        impossible += peak == -np.inf
         for label in range(log_joint.shape[1]):
             log_joint[row, label] = log_prior[label] if peak == -np.inf else log_joint[row, label] - peak
     return impossible
