@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
+import os
 import sys
+from contextlib import suppress
 
 NEEDED = "the merula command needs the packages typer and pyarrow: pip install 'merula[cli]'"
 
@@ -19,4 +22,19 @@ def main() -> None:
         if error.name is None or error.name.partition(".")[0] != "typer":
             raise
         sys.exit(NEEDED)
-    app()
+    codes: list[object] = []
+    atexit.register(_leave, codes)  # the first to be registered is the last to be called
+    try:
+        app()
+    except SystemExit as ended:
+        codes.append(ended.code)
+        raise
+
+
+def _leave(codes: list[object]) -> None:
+    """End the process before the interpreter is taken down: a thread of Arrow that still holds one of its objects would then abort it."""
+    if codes and isinstance(codes[0], int):
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(AttributeError, OSError, ValueError):  # closed, or full, which was said before
+                stream.flush()
+        os._exit(codes[0])
