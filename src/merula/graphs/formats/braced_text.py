@@ -11,6 +11,7 @@ import numpy as np
 from merula.core import Array, InputError, Message, located
 
 QUOTED = r'"(?:[^"\\]|\\.)*+"'
+SLASHED = r"//[^\n]*|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)"  # comments; one that is not closed goes to the end
 STATEMENT = re.compile(rf'\s*+(?:(?P<end>\}})|(?P<statement>(?:[^;"]++|{QUOTED})*+);)')
 QUOTED_OR_BARE = re.compile(rf'{QUOTED}|[^\s,|"]+')
 COMMAS_OUTSIDE_QUOTES = re.compile(rf'(?:{QUOTED}|[^,"])*+')
@@ -34,6 +35,8 @@ def without_comments(text: str, comment: re.Pattern[str]) -> str:
     """The text with comments outside quotes blanked; lines keep their numbers."""
 
     def blank(found: re.Match[str]) -> str:
+        if found.group().startswith("/*") and not found.group().endswith("*/"):
+            raise Misread("the text ends inside a comment that begins with /*", found.start()).at_line(text)
         return found.group() if found.group().startswith('"') else " " + "\n" * found.group().count("\n")
 
     return comment.sub(blank, text)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -31,7 +32,9 @@ from merula.graphs.formats.checks import (
     table_shape,
 )
 from merula.graphs.formats.identifiers import (
+    exact_cuts,
     identifiers_of,
+    kept_of,
     kept_originals,
     level_texts,
     safe_identifiers,
@@ -59,6 +62,11 @@ def parse(text: str) -> list[Node | NoisyNode]:
     >>> nodes[1].levels, nodes[1].table.round(2).tolist()
     (('no', 'yes'), [[0.45, 0.55], [0.9, 0.1]])
     """
+    return parse_all(text)[0]
+
+
+def parse_all(text: str) -> tuple[list[Node | NoisyNode], Any]:
+    """The nodes, and the plain data of what else the file keeps of the network: the exact cuts of intervals, or None."""
     root = tree(text)
     parts = root.find("nodes")
     if root.tag != "smile" or parts is None:
@@ -74,7 +82,10 @@ def parse(text: str) -> list[Node | NoisyNode]:
     levels = declared((element.get("id", ""), _states(element)) for element in parts)
     by_agrum = any("agrum" in genie.get("app", "").casefold() for genie in root.iter("genie"))
     nodes: list[Node | NoisyNode] = finished(levels, [_node(element, levels, by_agrum) for element in parts])
-    return with_originals(nodes, ((element.get("id", ""), *kept) for element in parts for kept in _properties(element)))
+    restored, cuts = with_originals(
+        nodes, ((element.get("id", ""), *kept) for element in parts for kept in _properties(element))
+    )
+    return restored, kept_of(cuts)
 
 
 def _properties(element: Element) -> list[tuple[str | None, str]]:
@@ -162,11 +173,11 @@ def _strengths(element: Element, sizes: Sequence[int]) -> list[list[int]]:
     return order
 
 
-def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
+def dump(nodes: Sequence[AnyNode], name: str = "unknown", kept: Any = None) -> str:
     """A network in XDSL, as GeNIe, SMILE and pgmpy read it: the first parent is the most significant.
 
     Parents stand before children. Identifiers are what GeNIe allows (a letter, then letters, digits and underscores);
-    properties keep the original names and levels, and `parse` restores them.
+    properties keep the original names, levels and cuts, and `parse` restores them.
 
     Examples
     --------
@@ -192,14 +203,14 @@ def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     </smile>
     <BLANKLINE>
     """
-    levels = discrete_levels(nodes)
+    levels, cuts = discrete_levels(nodes), exact_cuts(nodes, kept)
     identifier = identifiers_of(nodes, SAFE)
     network = safe_identifiers([name], SAFE)[0]
     opening = f'<smile version="1.0" id="{network}" numsamples="10000" discsamples="10000">'
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', opening, "  <nodes>"]
     for node in _parents_first(nodes):
-        kept = node if isinstance(node, NoisyNode) and all(map(_has_silent_state, node.strengths)) else None
-        lines += _node_lines(kept or full_table(node, levels), identifier)
+        noisy = node if isinstance(node, NoisyNode) and all(map(_has_silent_state, node.strengths)) else None
+        lines += _node_lines(noisy or full_table(node, levels), identifier, cuts.get(node.name, ()))
     lines += ["  </nodes>", "  <extensions>", f'    <genie version="1.0" app="merula" name="{network}">']
     for node in nodes:
         shown = escaped(" ".join(re.sub(r"[^\w\s!-~]", "_", node.name).split()))
@@ -219,17 +230,18 @@ def _parents_first(nodes: Sequence[AnyNode]) -> list[AnyNode]:
     return list(placed.values())
 
 
-def _node_lines(node: Node | NoisyNode, identifier: Mapping[str, str]) -> list[str]:
+def _node_lines(node: Node | NoisyNode, identifier: Mapping[str, str], cuts: Sequence[float]) -> list[str]:
     """The element of a node: its states, its parents, its numbers, what it was called."""
     if isinstance(node, NoisyNode):
         tag, texts, numbered = "noisymax", level_texts(node)[::-1], _noisy_lines(node)
+        cuts = cuts[::-1]
     else:
         tag, texts, numbered = "cpt", level_texts(node), [_numbers_line("probabilities", node.table)]
     states = safe_identifiers(texts, SAFE, stem="state")
     lines = [f'    <{tag} id="{identifier[node.name]}">', *(f'      <state id="{state}" />' for state in states)]
     if node.parents:
         lines.append(f"      <parents>{' '.join(identifier[parent] for parent in node.parents)}</parents>")
-    kept = kept_originals(node.name, texts, identifier[node.name], states)
+    kept = kept_originals(node.name, texts, identifier[node.name], states, cuts)
     properties = (f'      <property id="{what}">{words}</property>' for what, words in kept.items())
     return [*lines, *numbered, *properties, f"    </{tag}>"]
 

@@ -121,7 +121,7 @@ def cuts_of(nodes: Mapping[str, AnyNode], names: Iterable[str], discretizer: Any
     cuts = {name: found[name] for name in names if name in found}
     for name in names:
         node = nodes.get(name)
-        if node is not None and node.levels != interval_labels(cuts.get(name, ())):
+        if node is not None and (node.levels == (ANY,) or node.levels != interval_labels(cuts.get(name, ()))):
             cuts[name] = cuts_said(node.levels)
     return {name: some for name, some in cuts.items() if some or name not in nodes or nodes[name].levels == (ANY,)}
 

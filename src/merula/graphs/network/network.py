@@ -540,9 +540,9 @@ class BayesianNetwork:
     def write(self, path: Any, *, keep_counts: bool | None = None) -> None:
         """Write the network into a file of the kind its suffix names: .bif, .xmlbif, .net, .xdsl, .uai, .json, also with .gz.
 
-        Only .json keeps every variable as it is (types of labels, numbers, noisy-OR and noisy-MAX by their few numbers, as
-        .xdsl does), exact cuts, and what was learned: the counts, the distinct rows with missing cells and the options of
-        `fit`, so that the network goes on learning and merges. ``keep_counts=False`` leaves these out of it.
+        All keep the exact cuts of intervals. Only .json keeps every variable as it is (types of labels, numbers, noisy-OR and
+        noisy-MAX by their few numbers, as .xdsl does), and what was learned: the counts, the distinct rows with missing cells and
+        the options of `fit`, so that the network goes on learning and merges. ``keep_counts=False`` leaves these out of it.
 
         Examples
         --------
