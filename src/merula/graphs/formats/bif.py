@@ -35,6 +35,7 @@ from merula.graphs.formats.braced_text import (
 )
 from merula.graphs.formats.checks import (
     Levels,
+    check_sizes,
     declared,
     filled,
     finished,
@@ -103,7 +104,9 @@ def parse_all(text: str) -> tuple[list[Node], Any]:
         blocks = list(_blocks(text))
         variables = [block for block in blocks if block.kind == "variable"]
         levels = declared((block.about, _states(block)) for block in variables)
-        nodes = [_node(block, levels) for block in blocks if block.kind == "probability"]
+        families = [(block, *_family(block, levels)) for block in blocks if block.kind == "probability"]
+        check_sizes(((name, parents) for _, name, parents in families), levels)
+        nodes = [_node(*family, levels) for family in families]
     except Misread as error:
         raise error.at_line(text) from None
     kept = [(block.about, KEPT.match(statement)) for block in variables for _, statement in block.statements]
@@ -157,10 +160,19 @@ def _states(block: Block) -> list[str]:
     return labels
 
 
-def _node(block: Block, levels: Levels) -> Node:
-    """The node of a probability block."""
+def _family(block: Block, levels: Levels) -> tuple[str, list[str]]:
+    """The variable and the parents of a probability block, whose table must not be too large."""
     try:
         name, *parents = _header(block.about, levels)
+        table_shape(name, parents, levels)
+    except ValueError as error:
+        raise Misread(**fields_of(error), offset=block.offset) from None
+    return name, parents
+
+
+def _node(block: Block, name: str, parents: Sequence[str], levels: Levels) -> Node:
+    """The node of a probability block."""
+    try:
         return probability_node(name, parents, levels, _table(block, name, parents, levels))
     except Misread:  # of a statement, whose place is known better
         raise

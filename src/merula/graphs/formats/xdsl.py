@@ -13,16 +13,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from merula.core import Array, InputError, located, nearest
-from merula.data.schema import Label
 from merula.graphs.formats.braced_text import numbers
 from merula.graphs.formats.checks import (
     Levels,
+    check_sizes,
     declared,
     discrete_levels,
     filled,
@@ -80,6 +81,7 @@ def parse_all(text: str) -> tuple[list[Node | NoisyNode], Any]:
                 remedy=f"merula reads networks of discrete chance nodes ({', '.join(READ)}) alone: take it out of the file",
             )
     levels = declared((element.get("id", ""), _states(element)) for element in parts)
+    check_sizes(((element.get("id", ""), _parents(element)) for element in parts if element.tag != "noisymax"), levels)
     by_agrum = any("agrum" in genie.get("app", "").casefold() for genie in root.iter("genie"))
     nodes: list[Node | NoisyNode] = finished(levels, [_node(element, levels, by_agrum) for element in parts])
     restored, cuts = with_originals(
@@ -98,13 +100,17 @@ def _states(element: Element) -> list[str]:
     return [state.get("id", "") for state in element.iter("state")]
 
 
+def _parents(element: Element) -> list[str]:
+    return text_of(element.find("parents")).split()
+
+
 def _node(element: Element, levels: Levels, by_agrum: bool) -> Node | NoisyNode:
-    name, parents = element.get("id", ""), text_of(element.find("parents")).split()
+    name, parents = element.get("id", ""), _parents(element)
     try:
         if element.tag == "noisymax":
             return _noisy(element, name, parents, levels)
         if element.tag == "deterministic":
-            values = _certain(text_of(element.find("resultingstates")).split(), levels[name])
+            values = _certain(text_of(element.find("resultingstates")).split(), name, parents, levels)
         else:
             values = _numbers(element, "probabilities")
     except ValueError as error:
@@ -121,12 +127,18 @@ def _first_parent_fastest(name: str, parents: Sequence[str], levels: Levels, val
     return filled(name, parents[::-1], levels, values).transpose([*range(len(parents))[::-1], len(parents)])
 
 
-def _certain(words: Sequence[str], states: Sequence[Label]) -> Array:
+def _certain(words: Sequence[str], name: str, parents: Sequence[str], levels: Levels) -> Array:
     """The table of a deterministic node: one state for each combination of the parents' states."""
+    states, count = levels[name], prod(table_shape(name, parents, levels)[:-1])
+    if len(words) != count:
+        raise InputError(f"{len(words)} resulting states", expected=f"{count}, one for each combination of its parents' states")  # fmt: skip
     for word in words:
         if word not in states:
             raise InputError.at(f"the state {word!r}", f"is not one of {', '.join(states)}{nearest(word, states)}")
-    return np.eye(len(states))[[states.index(word) for word in words]].ravel()
+    rank = {state: index for index, state in enumerate(states)}
+    table = np.zeros((count, len(states)))
+    table[np.arange(count), [rank[word] for word in words]] = 1.0
+    return table.ravel()
 
 
 def _noisy(element: Element, name: str, parents: Sequence[str], levels: Levels) -> NoisyNode:
