@@ -75,10 +75,10 @@ def check_probabilities(
     if array.size and not (
         array.min() >= 0 and array.max() < np.inf
     ):  # without an array of truths, which large tables feel
-        index = _first(~((array >= 0) & (array < np.inf))) or ()
-        told = f"holds {array[index]:g}" + (f" at {at(index)}" if at else "")
+        cell = _first(~((array >= 0) & (array < np.inf))) or ()
+        told = f"holds {array[cell]:g}" + (f" at {at(cell)}" if at else "")
         remedy = "probabilities are numbers from 0 to 1"
-        raise InputError.at(_called(what, index), told, got=float(array[index]), remedy=remedy)
+        raise InputError.at(_called(what, cell), told, got=float(array[cell]), remedy=remedy)
     sums = np.asarray(array.sum(axis=axis, keepdims=True))
     off = np.asarray(np.abs(sums - 1))
     if (index := _first((off > tolerance) & ~(or_zero & (sums == 0)))) is not None:

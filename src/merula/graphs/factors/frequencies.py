@@ -37,7 +37,8 @@ def count_rows(data: Any, variables: Any, weights: Any, missing: str) -> tuple[L
         indices.append(index)
     shape = checked_size(levels)
     cells = np.ravel_multi_index(tuple(indices), shape)
-    counts = np.bincount(cells, np.ones(len(cells)) if mass is None else mass[used], minlength=prod(shape))
+    weight = np.ones(len(cells)) if mass is None else mass[used]
+    counts: Array = np.bincount(cells, weight, minlength=prod(shape)).astype(np.float64, copy=False)
     counts /= counts.sum()  # in place: the table may be half a gigabyte
     return levels, counts.reshape(shape)
 

@@ -23,6 +23,7 @@ from merula.core import Array, InputError, fields_of, located, nearest
 from merula.graphs.formats.braced_text import (
     QUOTED,
     QUOTED_OR_BARE,
+    QUOTED_TO_END,
     SLASHED,
     Misread,
     at_commas,
@@ -34,6 +35,7 @@ from merula.graphs.formats.braced_text import (
     without_comments,
 )
 from merula.graphs.formats.checks import (
+    MOST_PARENTS,
     Levels,
     check_sizes,
     declared,
@@ -55,12 +57,12 @@ from merula.graphs.formats.identifiers import (
 )
 from merula.graphs.network.node import AnyNode, Node
 
-COMMENT = re.compile(rf"{QUOTED}|{SLASHED}", re.DOTALL)
+COMMENT = re.compile(rf"{QUOTED_TO_END}|{SLASHED}", re.DOTALL)
 BLOCK = re.compile(
-    rf"\s*+(?:(?P<kind>network|variable)\b\s*(?P<name>{QUOTED}|[^{{\"]*?)|(?P<probability>probability)\s*\((?P<header>.*?)\))\s*\{{",
+    rf"\s*+(?:(?P<kind>network|variable)\b\s*+(?P<name>{QUOTED}|[^{{\"]*+)|(?P<probability>probability)\s*\((?P<header>.*?)\))\s*\{{",
     re.DOTALL,
 )
-TYPE = re.compile(r"type\s+(?P<kind>[\w-]+)\s*(?:\[\s*(?P<count>\d+)\s*\])?\s*(?:\{(?P<labels>.*)\})?", re.DOTALL)
+TYPE = re.compile(r"type\s+(?P<kind>[\w-]+)\s*(?:\[\s*(?P<count>\d{1,18})\s*\])?\s*(?:\{(?P<labels>.*)\})?", re.DOTALL)
 KEPT = re.compile(r"property\s+(?P<what>merula_name|merula_levels|merula_cuts)\s*=\s*(?P<words>\S+)")
 WHOLE = re.compile(r"(?P<what>table|default)\b(?P<numbers>.*)", re.DOTALL)
 KEYWORDS = {"network", "variable", "probability", "property", "type", "discrete", "table", "default"}
@@ -199,7 +201,7 @@ def _header(header: str, levels: Levels) -> list[str]:
     for name in sorted(levels, key=len, reverse=True):  # a bar, a comma or a parenthesis inside a name
         rest = header.strip().removeprefix(name)
         if rest != header.strip() and rest.lstrip().startswith("|"):
-            for count in range(1, rest.count(",") + 2):
+            for count in range(1, min(rest.count(",") + 1, MOST_PARENTS) + 1):
                 parents = known_words(rest.lstrip()[1:], [levels] * count)
                 if parents:
                     return [name, *parents]

@@ -11,6 +11,7 @@ import numpy as np
 from merula.core import Array, InputError, Message, located
 
 QUOTED = r'"(?:[^"\\]|\\.)*+"'
+QUOTED_TO_END = r'"(?:[^"\\]|\\(?:.|\Z))*+(?:"|\Z)'  # the same, or a quote that is not closed: looked at once
 SLASHED = r"//[^\n]*|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)"  # comments; one that is not closed goes to the end
 STATEMENT = re.compile(rf'\s*+(?:(?P<end>\}})|(?P<statement>(?:[^;"]++|{QUOTED})*+);)')
 QUOTED_OR_BARE = re.compile(rf'{QUOTED}|[^\s,|"]+')
@@ -90,14 +91,15 @@ def at_commas(text: str) -> list[str]:
 
 def outside_brackets(text: str) -> list[str]:
     """The parts between commas that stand in no interval such as ``(1,2]``."""
-    parts, depth = [""], 0
+    parts: list[list[str]] = []
+    depth = 0
     for part in at_commas(text):
         if depth > 0:
-            parts[-1] += "," + part
+            parts[-1].append(part)
         else:
-            parts.append(part)
+            parts.append([part])
         depth = max(depth + sum(INTERVAL_SIGNS.get(sign, 0) for sign in part), 0)
-    return parts[1:]
+    return [",".join(part) for part in parts]
 
 
 def label_list(text: str, count: int | None) -> list[str]:

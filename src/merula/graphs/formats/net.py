@@ -17,6 +17,7 @@ from merula.core import Array, fields_of
 from merula.graphs.formats.braced_text import (
     QUOTED,
     QUOTED_OR_BARE,
+    QUOTED_TO_END,
     SLASHED,
     Misread,
     numbers,
@@ -36,7 +37,9 @@ from merula.graphs.formats.identifiers import (
 )
 from merula.graphs.network.node import AnyNode, Node
 
-COMMENT = re.compile(rf"{QUOTED}|%[^\n]*|{SLASHED}", re.DOTALL)  # Hugin knows %, other programs write slashes too
+COMMENT = re.compile(
+    rf"{QUOTED_TO_END}|%[^\n]*|{SLASHED}", re.DOTALL
+)  # Hugin knows %, other programs write slashes too
 BLOCK = re.compile(
     rf"\s*+(?P<words>[A-Za-z_]\w*(?:\s+[A-Za-z_]\w*)??)?(?P<about>\s*\([^(){{}}]*\)|\s+(?:{QUOTED}|[^\s{{}}()]+))?\s*\{{"
 )

@@ -48,7 +48,7 @@ def read_network(path: PathLike, *, encoding: str | None = None, limit: float | 
         if kept and kept["discretizer"]:
             network.discretizer_ = _discretizer(network.levels, **kept["discretizer"])
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
-        raise InputError(f"{os.fspath(path)}: what the file keeps of the rows that were learned from does not fit its network ({error!r:.120})", where=f"{os.fspath(path)}", remedy="save the network again") from None  # fmt: skip
+        raise InputError(f"{os.fspath(path)}: what the file keeps of the rows that were learned from does not fit its network ({error if isinstance(error, InputError) else repr(error)!s:.160})", where=f"{os.fspath(path)}", remedy="save the network again") from None  # fmt: skip
     return network
 
 

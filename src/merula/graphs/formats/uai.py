@@ -43,10 +43,11 @@ from merula.graphs.formats.identifiers import (
 from merula.graphs.network.node import AnyNode, Node
 
 COMMENT = re.compile(r"#[^\n]*|^[ \t]*c(?:[ \t][^\n]*)?$", re.MULTILINE)
-NAMED = re.compile(r"^# merula (?P<place>\d+) (?P<name>\S+) (?P<levels>\S+)$", re.MULTILINE)
+NAMED = re.compile(r"^# merula (?P<place>\d{1,18}) (?P<name>\S+) (?P<levels>\S+)$", re.MULTILINE)
 CUT = re.compile(
-    r"^# cuts (?P<place>\d+) (?P<cuts>\S+)$", re.MULTILINE
+    r"^# cuts (?P<place>\d{1,18}) (?P<cuts>\S+)$", re.MULTILINE
 )  # before the names, so that none is lost unseen
+MOST_DIGITS = 18  # of a whole number
 MARK = "\t \t"  # before the numbers of the first table of ours
 OURS = re.compile(
     rf"^(?:# (?:network \S+$|merula )|{MARK}\S)", re.MULTILINE
@@ -74,9 +75,9 @@ class Words:
     def whole(self, count: int, what: str) -> list[int]:
         """The next words as whole numbers."""
         words = self.take(count, what)
-        wrong = [word for word in words if not word.isdecimal()]
+        wrong = [word for word in words if not word.isdecimal() or len(word) > MOST_DIGITS]
         if wrong:
-            raise InputError(f"expected whole numbers for {what}, got {wrong[0]!r}")
+            raise InputError(f"expected whole numbers for {what}, got {wrong[0][:40]!r}")
         return [int(word) for word in words]
 
 

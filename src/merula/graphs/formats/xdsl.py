@@ -173,14 +173,14 @@ def _strengths(element: Element, sizes: Sequence[int]) -> list[list[int]]:
     words = text_of(element.find("strengths")).split()
     if not words:
         return [list(range(size)) for size in sizes]
-    flat = [int(word) if word.isdecimal() else -1 for word in words]
+    flat = [int(word) if word.isdecimal() and len(word) < 10 else -1 for word in words]
     order: list[list[int]] = []
     for size in sizes:
         taken, flat = flat[:size], flat[size:]
         order.append(taken)
     if flat or any(sorted(taken) != list(range(size)) for taken, size in zip(order, sizes, strict=True)):
         raise InputError(
-            f"the strengths are {' '.join(words)}", expected="for each parent its states' numbers, each once"
+            f"the strengths are {' '.join(words):.60}", expected="for each parent its states' numbers, each once"
         )
     return order
 
