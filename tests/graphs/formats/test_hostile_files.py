@@ -201,3 +201,25 @@ def test_what_is_kept_still_loads_bit_by_bit(learned, tmp_path):
         for name in network.variables:
             if network.levels[name]:
                 assert np.array_equal(again.counts(name), network.counts(name))
+
+
+TWICE = {
+    "bif table": (bif, "table 0.25, 0.75;", "table 0.25, 0.75; table 0.5, 0.5;", "two tables or defaults"),
+    "bif default": (bif, "table 0.25, 0.75;", "table 0.25, 0.75; default 0.5, 0.5;", "two tables or defaults"),
+    "bif property": (bif, "no, yes };", "no, yes }; property merula_name = a; property merula_name = b;", "property merula_name twice"),
+    "net data": (net, "data = ( 0.25 0.75 );", "data = ( 0.25 0.75 ); data = ( 0.5 0.5 );", "'data' stands twice"),
+    "net states": (net, 'states = ("no" "yes");', 'states = ("no" "yes"); states = ("a" "b");', "'states' stands twice"),
+    "xmlbif table": (xmlbif, "</TABLE>", "</TABLE><TABLE>0.5 0.5</TABLE>", "has 2 times <TABLE>"),
+    "xmlbif name": (xmlbif, "<NAME>rain</NAME>", "<NAME>rain</NAME><NAME>snow</NAME>", "has 2 times <NAME>"),
+    "xdsl probabilities": (xdsl, "</probabilities>", "</probabilities><probabilities>0.5 0.5</probabilities>", "has 2 times <probabilities>"),
+    "xdsl parents": (xdsl, "<probabilities>", "<parents></parents><parents>rain</parents><probabilities>", "has 2 times <parents>"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("module, once, twice, message", TWICE.values(), ids=TWICE.keys())
+def test_what_is_stated_twice(module, once, twice, message):
+    """Which of the two counted was nobody's guess but ours."""
+    text = text_of(module)
+    assert once in text
+    with pytest.raises(InputError, match=message):
+        module.parse(text.replace(once, twice))

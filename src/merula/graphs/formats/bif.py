@@ -220,7 +220,11 @@ def _table(block: Block, name: str, parents: Sequence[str], levels: Levels) -> A
     for index, statement in block.statements:
         if statement.startswith("("):
             rows.append((index, statement))
-        elif found := WHOLE.match(statement):
+        elif (found := WHOLE.match(statement)) and whole is not None:
+            raise Misread(
+                f"the probability block of {name!r} has two tables or defaults", index, remedy="keep one of them"
+            )
+        elif found:
             whole = _whole(found, index, name, parents, levels)
         elif not statement.startswith("property"):
             raise Misread(f"expected a row, 'table', 'default' or 'property', got {statement[:40]!r}", index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -173,6 +174,9 @@ def with_originals(
     `kept` are properties: of which variable, what they say, and the encoded words; those that are not ours are ignored.
     """
     ours = [(name, what, text) for name, what, text in kept if what in (NAME, LEVELS, CUTS)]
+    twice = [key for key, count in Counter((name, what) for name, what, _ in ours).items() if count > 1]
+    if twice:
+        raise InputError.at(f"variable {twice[0][0]!r}", f"has the property {twice[0][1]} twice", remedy="delete one of them")  # fmt: skip
     names = {name: decode_words(text)[0] for name, what, text in ours if what == NAME}
     levels = {name: decode_words(text) for name, what, text in ours if what == LEVELS}
     cuts = {names.get(name, name): decode_cuts(text, name) for name, what, text in ours if what == CUTS}

@@ -44,6 +44,7 @@ BLOCK = re.compile(
     rf"\s*+(?P<words>[A-Za-z_]\w*(?:\s+[A-Za-z_]\w*)??)?(?P<about>\s*\([^(){{}}]*\)|\s+(?:{QUOTED}|[^\s{{}}()]+))?\s*\{{"
 )
 ATTRIBUTE = re.compile(r"(?P<key>[\w.-]+)\s*=\s*(?P<value>.*)", re.DOTALL)
+ONCE = ("states", "state_values", "subtype", "data")  # attributes that must not be stated twice
 REFUSED = {
     "decision": "a decision",
     "utility": "a utility",
@@ -121,6 +122,10 @@ def _blocks(text: str) -> Iterator[Block]:
             attribute = ATTRIBUTE.fullmatch(statement)
             if statement and attribute is None:
                 raise Misread(f"expected 'attribute = value;', got {statement[:40]!r}", index)
+            if attribute and attribute["key"] in block.attributes and attribute["key"] in ONCE:
+                raise Misread(
+                    f"{attribute['key']!r} stands twice in one pair of braces", index, remedy="keep one of them"
+                )
             if attribute:
                 block.attributes[attribute["key"]] = attribute["value"]
         yield block

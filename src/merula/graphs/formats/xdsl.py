@@ -41,7 +41,7 @@ from merula.graphs.formats.identifiers import (
     safe_identifiers,
     with_originals,
 )
-from merula.graphs.formats.safe_xml import escaped, text_of, tree
+from merula.graphs.formats.safe_xml import escaped, only, text_of, tree
 from merula.graphs.network.node import AnyNode, Node, NoisyNode
 
 READ = ("cpt", "noisymax", "deterministic")
@@ -101,7 +101,7 @@ def _states(element: Element) -> list[str]:
 
 
 def _parents(element: Element) -> list[str]:
-    return text_of(element.find("parents")).split()
+    return text_of(only(element.findall("parents"), f"node {element.get('id')!r}")).split()
 
 
 def _node(element: Element, levels: Levels, by_agrum: bool) -> Node | NoisyNode:
@@ -110,7 +110,7 @@ def _node(element: Element, levels: Levels, by_agrum: bool) -> Node | NoisyNode:
         if element.tag == "noisymax":
             return _noisy(element, name, parents, levels)
         if element.tag == "deterministic":
-            values = _certain(text_of(element.find("resultingstates")).split(), name, parents, levels)
+            values = _certain(text_of(only(element.findall("resultingstates"), "it")).split(), name, parents, levels)
         else:
             values = _numbers(element, "probabilities")
     except ValueError as error:
@@ -120,7 +120,7 @@ def _node(element: Element, levels: Levels, by_agrum: bool) -> Node | NoisyNode:
 
 
 def _numbers(element: Element, tag: str) -> Array:
-    return numbers(text_of(element.find(tag)).replace(",", " ").split())
+    return numbers(text_of(only(element.findall(tag), "it")).replace(",", " ").split())
 
 
 def _first_parent_fastest(name: str, parents: Sequence[str], levels: Levels, values: Array) -> Array:
@@ -170,7 +170,7 @@ def _distributions(rows: Array) -> Array:
 
 def _strengths(element: Element, sizes: Sequence[int]) -> list[list[int]]:
     """For each parent, which of its states each column of the parameters is about."""
-    words = text_of(element.find("strengths")).split()
+    words = text_of(only(element.findall("strengths"), "it")).split()
     if not words:
         return [list(range(size)) for size in sizes]
     flat = [int(word) if word.isdecimal() and len(word) < 10 else -1 for word in words]

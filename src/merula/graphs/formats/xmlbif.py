@@ -24,7 +24,7 @@ from merula.graphs.formats.identifiers import (
     safe_identifiers,
     with_originals,
 )
-from merula.graphs.formats.safe_xml import escaped, text_of, tree
+from merula.graphs.formats.safe_xml import escaped, only, text_of, tree
 from merula.graphs.network.node import AnyNode, Node
 
 KEPT = re.compile(r"(?P<what>merula_name|merula_levels|merula_cuts)\s*=\s*(?P<words>\S+)")
@@ -78,7 +78,7 @@ def _children(element: Element, *tags: str) -> Iterator[Element]:
 
 
 def _name(variable: Element) -> str:
-    return text_of(next(_children(variable, "NAME"), None))
+    return text_of(only(_children(variable, "NAME"), "a variable"))
 
 
 def _outcomes(variable: Element) -> list[str]:
@@ -93,10 +93,10 @@ def _outcomes(variable: Element) -> list[str]:
 
 def _node(definition: Element, levels: Levels) -> Node:
     """The node of a definition."""
-    name = text_of(next(_children(definition, "FOR"), None))
+    name = text_of(only(_children(definition, "FOR"), "a definition"))
     parents = [text_of(given) for given in _children(definition, "GIVEN")]
     try:
-        values = numbers(text_of(next(_children(definition, "TABLE"), None)).replace(",", " ").split())
+        values = numbers(text_of(only(_children(definition, "TABLE"), "it")).replace(",", " ").split())
     except ValueError as error:
         raise located(error, f"in the table of {name!r}") from None
     return probability_node(name, parents, levels, filled(name, parents, levels, values))
