@@ -88,6 +88,10 @@ def test_convert_keeps_every_number(merula, rain, suffix):
         (("query", "rain.json", "rain", "--given", "sprinkler=of"), "did you mean 'off'?"),
         (("query", "rain.json", "rain", "--given", "sprinkel=off"), "did you mean 'sprinkler'?"),
         (("query", "rain.json", "rain", "--given", "sprinkler"), "expected VARIABLE=LEVEL"),
+        (
+            ("query", "rain.json", "rain", "--given", "sprinkler=off", "--given", "sprinkler=on"),
+            "speaks of 'sprinkler' twice",
+        ),
         (("convert", "rain.json", "rain.doc"), ".bif"),
         (("convert", "rain.json", "nowhere/rain.bif"), "no folder nowhere"),
         (("learn", "absent.csv"), "there is no file absent.csv"),

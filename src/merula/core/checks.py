@@ -72,16 +72,22 @@ def check_probabilities(
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError.at(_called(what, ()), f"holds something that is not a number ({error})") from None
-    if (index := _first(~((array >= 0) & (array < np.inf)))) is not None:
-        told = f"holds {array[index]:g}" + (f" at {at(index)}" if at else "")
+    if array.size and not (
+        array.min() >= 0 and array.max() < np.inf
+    ):  # without an array of truths, which large tables feel
+        cell = _first(~((array >= 0) & (array < np.inf))) or ()
+        told = f"holds {array[cell]:g}" + (f" at {at(cell)}" if at else "")
         remedy = "probabilities are numbers from 0 to 1"
-        raise InputError.at(_called(what, index), told, got=float(array[index]), remedy=remedy)
-    sums = array.sum(axis=axis, keepdims=True)
-    if (index := _first((np.abs(sums - 1) > tolerance) & ~(or_zero & (sums == 0)))) is not None:
+        raise InputError.at(_called(what, cell), told, got=float(array[cell]), remedy=remedy)
+    sums = np.asarray(array.sum(axis=axis, keepdims=True))
+    off = np.asarray(np.abs(sums - 1))
+    if (index := _first((off > tolerance) & ~(or_zero & (sums == 0)))) is not None:
         row = index[: array.ndim - np.size(axis)]
         told = f"sums to {sums[index]:.9g}" + (f" where {at(row)}" if at and row else "")
         raise InputError.at(_called(what, row), told, got=float(sums[index]), expected="1", remedy=remedy)
-    result: Array = array / np.where((sums == 0) | (np.abs(sums - 1) <= kept), 1.0, sums)
+    sums[(sums == 0) | (off <= kept)] = 1.0
+    del off
+    result: Array = array / sums
     return result
 
 

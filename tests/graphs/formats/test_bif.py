@@ -91,6 +91,12 @@ class TestQuirks:
         text = "probability ( lung | smoke, age ) { (yes, old) 0.3, 0.7; default 0.5, 0.5; }"
         assert lung(text)[0][2] == [0.3, 0.7]
 
+    def test_default_that_holds_the_whole_table(self):
+        """As pgmpy reads it: like ``table``, the node's own states slowest."""
+        table = "0.1, 0.2, 0.3, 0.01, 0.02, 0.03, 0.9, 0.8, 0.7, 0.99, 0.98, 0.97"
+        assert lung(f"probability ( lung | smoke, age ) {{ default {table}; }}") == LUNG
+        assert lung(f"probability ( lung | smoke, age ) {{ default {table}; (yes, old) .5, .5; }}")[0][2] == [0.5, 0.5]
+
     @pytest.mark.parametrize("separator", [" ", ",", ", ", " ,\n\t", "  "])
     def test_separators(self, separator):
         assert lung(re.sub(r"(\d), (\d)", rf"\1{separator}\2", ROWS)) == LUNG

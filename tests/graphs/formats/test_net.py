@@ -170,3 +170,25 @@ def test_printable_labels_are_written_as_they_are(table):
     text = dump([Node("income", ("<=50K", "(1,2]", "a//b"), (), table(3))])
     assert 'states = ("<=50K" "state_1_2" "a_b");' in text
     assert 'merula_levels = "%3C%3D50K,%281%2C2%5D,a%2F%2Fb";' in text
+
+
+@pytest.mark.parametrize(
+    "comment", ["/// a line of slashes", "// two", "% Hugin's own, with \" in it", "/* several\n lines } ; */", "/**/"]
+)
+def test_comments_of_other_programs(comment):
+    text = f"""{comment}
+    net {{ }} {comment}
+    node smoke {{ states = ("yes // or so" "no /* never */"); {comment}
+    }}
+    {comment}
+    potential ( smoke ) {{ data = ( 0.3 {comment}
+      0.7 ); }} {comment}
+    """
+    (node,) = parse(text)
+    assert node.levels == ("yes // or so", "no /* never */")
+    assert node.table.tolist() == [0.3, 0.7]
+
+
+def test_a_comment_that_is_not_closed():
+    with pytest.raises(ValueError, match=r"line 2: the text ends inside a comment that begins with /\*"):
+        parse("net { }\n/* node smoke { }")

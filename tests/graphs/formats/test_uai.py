@@ -134,8 +134,7 @@ def test_huge_numbers_take_no_memory():
 def test_names_stand_in_comments_behind_the_numbers(sprinkler):
     text = dump(sprinkler)
     assert text.startswith("BAYES\n4\n3 2 4 2\n4\n1 0\n1 1\n3 0 1 2\n4 2 0 1 3\n\n3\n")
-    bare = text[: text.index("#")]
-    nodes = parse(bare)
+    nodes = parse(text[: text.index("#")].replace("\t", ""))
     assert [node.name for node in nodes] == ["x0", "x1", "x2", "x3"]
     assert nodes[3].parents == ("x2", "x0", "x1")
     assert nodes[3].table.tolist() == sprinkler[3].table.tolist()
@@ -144,6 +143,19 @@ def test_names_stand_in_comments_behind_the_numbers(sprinkler):
 def test_names_that_were_cut_off_are_missed():
     text = dump(parse(TEXT))
     assert [node.name for node in parse(text)] == ["x0", "x1", "x2"]
-    for end in range(text.index("# merula 0") + 2, len(text)):
+    for end in range(text.index("# network"), len(text)):
         with pytest.raises(ValueError, match=r"the file ends within the names .*: it is cut short"):
             parse(text[:end])
+
+
+def test_a_file_cut_anywhere_is_missed(sprinkler):
+    text = dump(sprinkler, kept={"discretizer": {"cuts": {"garden": [0.1]}}})
+    for end in range(len(text)):
+        with pytest.raises(ValueError, match="."):
+            parse(text[:end])
+
+
+def test_a_level_less_variable_beside_a_giant_one():
+    """The product of both sizes is 0, so the table of the giant one may be empty."""
+    with pytest.raises(ValueError, match="variable 1 has 0 levels"):
+        parse("BAYES 2 999999999999 0 2 2 1 0 1 1 0 0")

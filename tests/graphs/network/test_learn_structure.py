@@ -1,5 +1,7 @@
 """Networks learned whole: structure found again, options that reach the search, numbers cut or kept, bad input."""
 
+from importlib.resources import files
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -113,6 +115,18 @@ def test_a_column_in_which_no_cut_is_found_is_one_interval(birds, numeric, tmp_p
     again = mr.load(tmp_path / "birds.json").partial_fit(table)
     assert again.counts("year").tolist() == [2.0 * len(table)]
     np.testing.assert_array_equal(again.predict_table(table.drop(columns="species"), "species").argmax(axis=1), network.predict_table(table, "species").argmax(axis=1))  # fmt: skip
+
+
+@pytest.mark.parametrize("numeric", ["mdl", "quantile", "width"])
+def test_the_bundled_penguins_are_cut(numeric, tmp_path):
+    """MDL finds no cut in their year, which no longer ends in an error."""
+    table = mr.read_table(files("merula") / "data" / "penguins.csv")
+    network = mr.learn_structure(table, numeric=numeric, **({"target": "species"} if numeric == "mdl" else {}))
+    assert (network.levels["year"] == ("any",)) == (numeric == "mdl")
+    for suffix in (".json", ".bif", ".uai"):
+        network.write(tmp_path / f"penguins{suffix}")
+        again = mr.read_network(tmp_path / f"penguins{suffix}")
+        np.testing.assert_allclose(again.predict_table(table, "species"), network.predict_table(table, "species"), atol=1e-12)  # fmt: skip
 
 
 def test_a_polars_frame_gives_the_same_network(birds):

@@ -160,6 +160,10 @@ def _read_levels(network: Any, stated: Sequence[str], option: str) -> dict[str, 
             raise InputError.of(option, item, "VARIABLE=LEVEL")
         name = max(names, key=len)
         text = item[len(name) + 1 :]
+        if name in read:
+            raise InputError.at(
+                option, f"speaks of {name!r} twice", got=item, remedy="state one level for each variable"
+            )
         levels = {str(level): level for level in network.levels[name]}
         if not levels or (name in network._cuts and text not in levels):
             read[name] = _number(text, name)

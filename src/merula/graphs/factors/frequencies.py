@@ -37,8 +37,10 @@ def count_rows(data: Any, variables: Any, weights: Any, missing: str) -> tuple[L
         indices.append(index)
     shape = checked_size(levels)
     cells = np.ravel_multi_index(tuple(indices), shape)
-    counts = np.bincount(cells, None if mass is None else mass[used], minlength=prod(shape)).reshape(shape)
-    return levels, counts / counts.sum()
+    weight = np.ones(len(cells)) if mass is None else mass[used]
+    counts: Array = np.bincount(cells, weight, minlength=prod(shape)).astype(np.float64, copy=False)
+    counts /= counts.sum()  # in place: the table may be half a gigabyte
+    return levels, counts.reshape(shape)
 
 
 def _open(data: Any, names: Sequence[str] | None) -> tuple[Sequence[str], Table]:

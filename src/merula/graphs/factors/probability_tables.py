@@ -96,9 +96,9 @@ def read_array(names: Sequence[str] | None, levels: Levels | None, values: Any) 
 
 
 def numbers_of(values: Any) -> Array:
-    """A new array of numbers, or a ValueError that says what is none."""
+    """An array of numbers, the values themselves if they are one, or a ValueError that says what is none."""
     try:
-        return np.array(values, dtype=np.float64)
+        return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"the probabilities hold something that is not a number ({error})") from None
 

@@ -187,8 +187,13 @@ class Propagation:
         table = table.reshape(self.tree.shape(len(self.tree.cliques) - 1))
         others = tuple(axis for axis, v in enumerate(clique) if v not in self._asked)
         left = [v for v in clique if v in self._asked]
-        summed = table.sum(axis=others).transpose([left.index(v) for v in self._asked])
-        return found.log, (summed / summed.sum()).reshape([self.tree.cards[v] for v in self.together])
+        if others:
+            table = table.sum(axis=others)
+        elif 2 * table.size < found.tables.size:
+            table = table.copy()  # else the whole tree would stay in memory with the answer
+        table /= table.sum()  # in place: the answer may be as large as all there is
+        ordered = np.ascontiguousarray(table.transpose([left.index(v) for v in self._asked]))
+        return found.log, ordered.reshape([self.tree.cards[v] for v in self.together])
 
     def posteriors(self, fresh: Filled, likelihoods: Likelihoods = NOTHING) -> tuple[float, Array]:
         """The log evidence, and the posteriors of all variables one behind the other (variable v from `indices[v]`)."""

@@ -5,6 +5,7 @@ the last parent fastest); ``default``; commas or blanks; comments; properties; n
 
 Written: rows with named states, which pgmpy, pyAgrum and bnlearn read alike. Labels that one of them cannot read become
 safe identifiers; ``property merula_levels`` and ``merula_name`` keep the originals, percent-encoded, and `parse` restores them.
+``property merula_cuts`` keeps the exact cuts of intervals, whose labels are rounded.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +23,8 @@ from merula.core import Array, InputError, fields_of, located, nearest
 from merula.graphs.formats.braced_text import (
     QUOTED,
     QUOTED_OR_BARE,
+    QUOTED_TO_END,
+    SLASHED,
     Misread,
     at_commas,
     known_words,
@@ -30,7 +35,9 @@ from merula.graphs.formats.braced_text import (
     without_comments,
 )
 from merula.graphs.formats.checks import (
+    MOST_PARENTS,
     Levels,
+    check_sizes,
     declared,
     filled,
     finished,
@@ -40,7 +47,9 @@ from merula.graphs.formats.checks import (
     writable,
 )
 from merula.graphs.formats.identifiers import (
+    exact_cuts,
     identifiers_of,
+    kept_of,
     kept_originals,
     level_texts,
     safe_identifiers,
@@ -48,13 +57,13 @@ from merula.graphs.formats.identifiers import (
 )
 from merula.graphs.network.node import AnyNode, Node
 
-COMMENT = re.compile(rf"{QUOTED}|//[^\n]*|/\*.*?\*/", re.DOTALL)
+COMMENT = re.compile(rf"{QUOTED_TO_END}|{SLASHED}", re.DOTALL)
 BLOCK = re.compile(
-    rf"\s*+(?:(?P<kind>network|variable)\b\s*(?P<name>{QUOTED}|[^{{\"]*?)|(?P<probability>probability)\s*\((?P<header>.*?)\))\s*\{{",
+    rf"\s*+(?:(?P<kind>network|variable)\b\s*+(?P<name>{QUOTED}|[^{{\"]*+)|(?P<probability>probability)\s*\((?P<header>.*?)\))\s*\{{",
     re.DOTALL,
 )
-TYPE = re.compile(r"type\s+(?P<kind>[\w-]+)\s*(?:\[\s*(?P<count>\d+)\s*\])?\s*(?:\{(?P<labels>.*)\})?", re.DOTALL)
-KEPT = re.compile(r"property\s+(?P<what>merula_name|merula_levels)\s*=\s*(?P<words>\S+)")
+TYPE = re.compile(r"type\s+(?P<kind>[\w-]+)\s*(?:\[\s*(?P<count>\d{1,18})\s*\])?\s*(?:\{(?P<labels>.*)\})?", re.DOTALL)
+KEPT = re.compile(r"property\s+(?P<what>merula_name|merula_levels|merula_cuts)\s*=\s*(?P<words>\S+)")
 WHOLE = re.compile(r"(?P<what>table|default)\b(?P<numbers>.*)", re.DOTALL)
 KEYWORDS = {"network", "variable", "probability", "property", "type", "discrete", "table", "default"}
 SAFE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -86,19 +95,27 @@ def parse(text: str) -> list[Node]:
     >>> nodes[1].parents, nodes[1].table.tolist()
     (('smoke',), [[0.1, 0.9], [0.01, 0.99]])
     """
+    return parse_all(text)[0]
+
+
+def parse_all(text: str) -> tuple[list[Node], Any]:
+    """The nodes, and the plain data of what else the file keeps of the network: the exact cuts of intervals, or None."""
     if "//" in text or "/*" in text:
         text = without_comments(text, COMMENT)
     try:
         blocks = list(_blocks(text))
         variables = [block for block in blocks if block.kind == "variable"]
         levels = declared((block.about, _states(block)) for block in variables)
-        nodes = [_node(block, levels) for block in blocks if block.kind == "probability"]
+        families = [(block, *_family(block, levels)) for block in blocks if block.kind == "probability"]
+        check_sizes(((name, parents) for _, name, parents in families), levels)
+        nodes = [_node(*family, levels) for family in families]
     except Misread as error:
         raise error.at_line(text) from None
     kept = [(block.about, KEPT.match(statement)) for block in variables for _, statement in block.statements]
-    return with_originals(
-        finished(levels, nodes), ((name, found["what"], found["words"]) for name, found in kept if found)
+    found, cuts = with_originals(
+        finished(levels, nodes), ((name, said["what"], said["words"]) for name, said in kept if said)
     )
+    return found, kept_of(cuts)
 
 
 def _blocks(text: str) -> Iterator[Block]:
@@ -145,10 +162,19 @@ def _states(block: Block) -> list[str]:
     return labels
 
 
-def _node(block: Block, levels: Levels) -> Node:
-    """The node of a probability block."""
+def _family(block: Block, levels: Levels) -> tuple[str, list[str]]:
+    """The variable and the parents of a probability block, whose table must not be too large."""
     try:
         name, *parents = _header(block.about, levels)
+        table_shape(name, parents, levels)
+    except ValueError as error:
+        raise Misread(**fields_of(error), offset=block.offset) from None
+    return name, parents
+
+
+def _node(block: Block, name: str, parents: Sequence[str], levels: Levels) -> Node:
+    """The node of a probability block."""
+    try:
         return probability_node(name, parents, levels, _table(block, name, parents, levels))
     except Misread:  # of a statement, whose place is known better
         raise
@@ -175,7 +201,7 @@ def _header(header: str, levels: Levels) -> list[str]:
     for name in sorted(levels, key=len, reverse=True):  # a bar, a comma or a parenthesis inside a name
         rest = header.strip().removeprefix(name)
         if rest != header.strip() and rest.lstrip().startswith("|"):
-            for count in range(1, rest.count(",") + 2):
+            for count in range(1, min(rest.count(",") + 1, MOST_PARENTS) + 1):
                 parents = known_words(rest.lstrip()[1:], [levels] * count)
                 if parents:
                     return [name, *parents]
@@ -194,7 +220,11 @@ def _table(block: Block, name: str, parents: Sequence[str], levels: Levels) -> A
     for index, statement in block.statements:
         if statement.startswith("("):
             rows.append((index, statement))
-        elif found := WHOLE.match(statement):
+        elif (found := WHOLE.match(statement)) and whole is not None:
+            raise Misread(
+                f"the probability block of {name!r} has two tables or defaults", index, remedy="keep one of them"
+            )
+        elif found:
             whole = _whole(found, index, name, parents, levels)
         elif not statement.startswith("property"):
             raise Misread(f"expected a row, 'table', 'default' or 'property', got {statement[:40]!r}", index)
@@ -220,11 +250,11 @@ def _table(block: Block, name: str, parents: Sequence[str], levels: Levels) -> A
 
 
 def _whole(found: re.Match[str], index: int, name: str, parents: Sequence[str], levels: Levels) -> Array:
-    """A table from ``table`` (own states slowest, last parent fastest) or ``default`` (one row for all)."""
+    """A table from ``table`` (own states slowest, last parent fastest) or ``default`` (one row for all; or, as some write, the table)."""
     shape = table_shape(name, parents, levels)
     try:
         values = numbers(found["numbers"].replace(",", " ").split())
-        if found["what"] == "default":
+        if found["what"] == "default" and not (parents and values.size == prod(shape)):
             return np.broadcast_to(filled(name, (), levels, values), shape).copy()
         filled(name, parents, levels, values)
     except ValueError as error:
@@ -292,7 +322,7 @@ def _index(text: str, steps: Sequence[dict[str, int]], offset: int, name: str, p
     )
 
 
-def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
+def dump(nodes: Sequence[AnyNode], name: str = "unknown", kept: Any = None) -> str:
     """A network in BIF, as pgmpy, pyAgrum and bnlearn read it.
 
     Examples
@@ -310,18 +340,22 @@ def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     }
     <BLANKLINE>
     """
-    tables = writable(nodes)
+    tables, cuts = writable(nodes), exact_cuts(nodes, kept)
     identifier = identifiers_of(tables, SAFE_NAME, KEYWORDS, case_matters=False)
     states = {node.name: safe_identifiers(level_texts(node), SAFE_LABEL, KEYWORDS, stem="state") for node in tables}
     lines = [f"network {safe_identifiers([name], SAFE_NAME, KEYWORDS)[0]} {{", "}"]
-    lines += [line for node in tables for line in _variable_lines(node, identifier[node.name], states[node.name])]
+    lines += [
+        line
+        for node in tables
+        for line in _variable_lines(node, identifier[node.name], states[node.name], cuts.get(node.name, ()))
+    ]
     lines += [line for node in tables for line in _probability_lines(node, identifier, states)]
     return "\n".join(lines) + "\n"
 
 
-def _variable_lines(node: Node, identifier: str, states: Sequence[str]) -> list[str]:
+def _variable_lines(node: Node, identifier: str, states: Sequence[str], cuts: Sequence[float]) -> list[str]:
     lines = [f"variable {identifier} {{", f"  type discrete [ {len(states)} ] {{ {', '.join(states)} }};"]
-    kept = kept_originals(node.name, level_texts(node), identifier, states)
+    kept = kept_originals(node.name, level_texts(node), identifier, states, cuts)
     return [*lines, *(f"  property {what} = {words};" for what, words in kept.items()), "}"]
 
 

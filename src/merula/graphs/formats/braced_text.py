@@ -11,6 +11,8 @@ import numpy as np
 from merula.core import Array, InputError, Message, located
 
 QUOTED = r'"(?:[^"\\]|\\.)*+"'
+QUOTED_TO_END = r'"(?:[^"\\]|\\(?:.|\Z))*+(?:"|\Z)'  # the same, or a quote that is not closed: looked at once
+SLASHED = r"//[^\n]*|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)"  # comments; one that is not closed goes to the end
 STATEMENT = re.compile(rf'\s*+(?:(?P<end>\}})|(?P<statement>(?:[^;"]++|{QUOTED})*+);)')
 QUOTED_OR_BARE = re.compile(rf'{QUOTED}|[^\s,|"]+')
 COMMAS_OUTSIDE_QUOTES = re.compile(rf'(?:{QUOTED}|[^,"])*+')
@@ -34,6 +36,8 @@ def without_comments(text: str, comment: re.Pattern[str]) -> str:
     """The text with comments outside quotes blanked; lines keep their numbers."""
 
     def blank(found: re.Match[str]) -> str:
+        if found.group().startswith("/*") and not found.group().endswith("*/"):
+            raise Misread("the text ends inside a comment that begins with /*", found.start()).at_line(text)
         return found.group() if found.group().startswith('"') else " " + "\n" * found.group().count("\n")
 
     return comment.sub(blank, text)
@@ -87,14 +91,15 @@ def at_commas(text: str) -> list[str]:
 
 def outside_brackets(text: str) -> list[str]:
     """The parts between commas that stand in no interval such as ``(1,2]``."""
-    parts, depth = [""], 0
+    parts: list[list[str]] = []
+    depth = 0
     for part in at_commas(text):
         if depth > 0:
-            parts[-1] += "," + part
+            parts[-1].append(part)
         else:
-            parts.append(part)
+            parts.append([part])
         depth = max(depth + sum(INTERVAL_SIGNS.get(sign, 0) for sign in part), 0)
-    return parts[1:]
+    return [",".join(part) for part in parts]
 
 
 def label_list(text: str, count: int | None) -> list[str]:

@@ -15,7 +15,8 @@ from merula.graphs.structure.graph import find_cycle
 EXACT = 1e-12  # a row this near to 1 is kept bit for bit
 TOLERANCE = 1e-6  # a row this near to 1 is normalised
 SIXTH_DIGIT = 5e-7  # what rounding to six digits, as pyAgrum writes, may add per level
-LARGEST_TABLE = 10**8  # cells; 800 MB
+LARGEST_TABLE = 2**24  # cells; 134 MB
+LARGEST_NETWORK = 2**26  # cells of all tables together; 537 MB
 MOST_PARENTS = 63  # an array has at most 64 axes
 
 Levels = Mapping[str, tuple[Label, ...]]
@@ -60,6 +61,15 @@ def table_shape(name: str, parents: Sequence[str], levels: Levels) -> tuple[int,
     if prod(shape) > LARGEST_TABLE:
         raise InputError.at(f"the table of {name!r} given {len(parents)} parents", f"would have {prod(shape):,} cells, at most {LARGEST_TABLE:,} fit into a file", remedy="give it fewer parents (.json and .xdsl hold a NoisyOr or NoisyMax by its few numbers)")  # fmt: skip
     return shape
+
+
+def check_sizes(families: Iterable[tuple[str, Sequence[str]]], levels: Levels) -> None:
+    """Refuse tables that are too large, each or together, before memory is taken: (variable, its parents) of each table."""
+    total = 0
+    for name, parents in families:
+        total += prod(table_shape(name, parents, levels))
+        if total > LARGEST_NETWORK:
+            raise InputError.at(f"the tables up to that of {name!r}", f"would have {total:,} cells, at most {LARGEST_NETWORK:,} fit into a file", remedy="give its variables fewer parents or levels")  # fmt: skip
 
 
 def filled(name: str, parents: Sequence[str], levels: Levels, numbers: Array) -> Array:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 from unicodedata import normalize
 from urllib.parse import quote, unquote
 
 from merula.core import InputError
+from merula.data.intervals import Cuts, interval_labels
 from merula.graphs.network.node import AnyNode, Node, NoisyNode
 
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -26,7 +28,7 @@ SPELLED = {
 }
 SYMBOL = re.compile("|".join(map(re.escape, SPELLED)))
 Discrete = TypeVar("Discrete", bound=Node | NoisyNode)
-NAME, LEVELS = "merula_name", "merula_levels"  # the properties of our files that keep originals
+NAME, LEVELS, CUTS = "merula_name", "merula_levels", "merula_cuts"  # the properties of our files that keep originals
 EMPTY = "%"  # a lone percent sign stands for the empty word
 
 
@@ -121,8 +123,10 @@ def level_texts(node: Node | NoisyNode) -> list[str]:
     return texts
 
 
-def kept_originals(name: str, levels: Sequence[str], identifier: str, states: Sequence[str]) -> dict[str, str]:
-    """What a writer keeps beside its identifiers: the name and the levels, encoded, where these are not the same.
+def kept_originals(
+    name: str, levels: Sequence[str], identifier: str, states: Sequence[str], cuts: Sequence[float] = ()
+) -> dict[str, str]:
+    """What a writer keeps beside its identifiers: the name and the levels, encoded, where these are not the same; and exact cuts.
 
     Examples
     --------
@@ -130,19 +134,54 @@ def kept_originals(name: str, levels: Sequence[str], identifier: str, states: Se
     {'merula_levels': '%3C%3D50K,%3E50K'}
     """
     pairs = {NAME: ([name], [identifier]), LEVELS: (levels, states)}
-    return {what: encode_words(words) for what, (words, written) in pairs.items() if list(words) != list(written)}
+    found = {what: encode_words(words) for what, (words, written) in pairs.items() if list(words) != list(written)}
+    return found | ({CUTS: encode_cuts(cuts)} if cuts else {})
 
 
-def with_originals(nodes: Sequence[Discrete], kept: Iterable[tuple[str, str | None, str]]) -> list[Discrete]:
-    """The nodes under the original names and levels that a file of ours keeps beside its identifiers.
+def encode_cuts(cuts: Iterable[float]) -> str:
+    """Cuts with all their digits; the labels of the intervals between them have fewer."""
+    return ",".join(map(repr, cuts))
+
+
+def decode_cuts(text: str, name: str) -> Cuts:
+    """The cuts that `encode_cuts` wrote."""
+    try:
+        return tuple(map(float, text.split(",")))
+    except ValueError:
+        raise InputError.at(f"variable {name!r}", f"has the cuts {text:.60}", got=text, expected="numbers between commas") from None  # fmt: skip
+
+
+def exact_cuts(nodes: Iterable[AnyNode], kept: Any) -> dict[str, Cuts]:
+    """The cuts of those variables whose levels are the intervals between them, of what is kept of a network."""
+    found = ((kept or {}).get("discretizer") or {}).get("cuts", {})
+    return {
+        node.name: tuple(found[node.name])
+        for node in nodes
+        if found.get(node.name) and node.levels == interval_labels(found[node.name])
+    }
+
+
+def kept_of(cuts: Mapping[str, Cuts]) -> Any:
+    """The plain data of cuts that a file has, as `parse_all` gives what a file keeps beside the nodes."""
+    return {"learned": None, "discretizer": {"cuts": dict(cuts)}} if cuts else None
+
+
+def with_originals(
+    nodes: Sequence[Discrete], kept: Iterable[tuple[str, str | None, str]]
+) -> tuple[list[Discrete], dict[str, Cuts]]:
+    """The nodes under the original names and levels that a file of ours keeps beside its identifiers, and exact cuts.
 
     `kept` are properties: of which variable, what they say, and the encoded words; those that are not ours are ignored.
     """
-    ours = [(name, what, decode_words(text)) for name, what, text in kept if what in (NAME, LEVELS)]
-    names = {name: words[0] for name, what, words in ours if what == NAME}
-    levels = {name: words for name, what, words in ours if what == LEVELS}
+    ours = [(name, what, text) for name, what, text in kept if what in (NAME, LEVELS, CUTS)]
+    twice = [key for key, count in Counter((name, what) for name, what, _ in ours).items() if count > 1]
+    if twice:
+        raise InputError.at(f"variable {twice[0][0]!r}", f"has the property {twice[0][1]} twice", remedy="delete one of them")  # fmt: skip
+    names = {name: decode_words(text)[0] for name, what, text in ours if what == NAME}
+    levels = {name: decode_words(text) for name, what, text in ours if what == LEVELS}
+    cuts = {names.get(name, name): decode_cuts(text, name) for name, what, text in ours if what == CUTS}
     if not ours:
-        return list(nodes)
+        return list(nodes), {}
     for node in nodes:
         if len(levels.get(node.name, node.levels)) != len(node.levels):
             raise InputError.at(
@@ -153,7 +192,7 @@ def with_originals(nodes: Sequence[Discrete], kept: Iterable[tuple[str, str | No
     originals = [names.get(node.name, node.name) for node in nodes]
     if len(set(originals)) < len(originals):
         raise InputError("the properties merula_name give one name to two variables", remedy="correct or delete them")
-    return [
+    restored = [
         replace(
             node,
             name=original,
@@ -162,3 +201,4 @@ def with_originals(nodes: Sequence[Discrete], kept: Iterable[tuple[str, str | No
         )
         for original, node in zip(originals, nodes, strict=True)
     ]
+    return restored, cuts

@@ -15,7 +15,8 @@ what a network learned from, and how, so that it goes on learning: lists and wor
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -62,7 +63,7 @@ def parse_all(text: str) -> tuple[list[AnyNode], Any]:
     nodes = _nodes(_entries(content))
     try:
         return nodes, _unpacked(content.get("kept"))
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
         raise InputError(
             f'what "kept" holds cannot be read ({error!r:.120})', remedy="save the network again"
         ) from None
@@ -70,8 +71,8 @@ def parse_all(text: str) -> tuple[list[AnyNode], Any]:
 
 def _nodes(entries: Sequence[Mapping[str, Any]]) -> list[AnyNode]:
     """The nodes that plain data describe, which must be a whole network."""
-    numeric = {entry["name"]: (entry["name"],) for entry in entries if entry["kind"] == "linear-gaussian"}
-    everything = declared((entry["name"], numeric.get(entry["name"], entry["levels"])) for entry in entries)
+    numeric = {entry["name"] for entry in entries if entry["kind"] == "linear-gaussian"}
+    everything = declared((entry["name"], _levels(entry)) for entry in entries)
     levels = {name: known for name, known in everything.items() if name not in numeric}
     nodes: list[AnyNode] = []
     for entry in entries:
@@ -80,9 +81,14 @@ def _nodes(entries: Sequence[Mapping[str, Any]]) -> list[AnyNode]:
     return finished(everything, nodes)
 
 
+def _levels(entry: Mapping[str, Any]) -> Sequence[Label]:
+    """The levels of an entry; a number has none, and its own name in their place."""
+    return (entry["name"],) if entry["kind"] == "linear-gaussian" else entry["levels"]
+
+
 def _loaded(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise InputError(
             f"line {error.lineno}: the JSON is cut short or malformed ({error.msg})",
@@ -91,6 +97,19 @@ def _loaded(text: str) -> Any:
         ) from None
     except RecursionError:
         raise InputError("the JSON nests too deeply", remedy="no network does") from None
+    except InputError:
+        raise
+    except ValueError:  # of a whole number that Python does not read
+        raise InputError("the JSON holds a number of thousands of digits", remedy="no network does") from None
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of the file, whose keys must differ: programs do not agree on which of two counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise InputError(f"the key {twice!r:.60} stands twice in one object", remedy="keep one of them")
+    return found
 
 
 def _entries(content: Any) -> list[dict[str, Any]]:
@@ -122,15 +141,17 @@ def _check_entry(index: int, entry: Any) -> None:
             remedy="update merula to open it",
         )
     levels, parents = entry.get("levels"), entry.get("parents")
-    if kind != "linear-gaussian" and (
-        not isinstance(levels, list) or any(isinstance(level, list | dict) for level in levels)
-    ):
+    if kind != "linear-gaussian" and (not isinstance(levels, list) or not all(map(_is_label, levels))):
         raise InputError.at(f"variable {name!r}", f'has "levels": {levels!r:.60}', expected="a list of labels")
     if not isinstance(parents, list) or not all(isinstance(parent, str) for parent in parents):
         raise InputError.at(f"variable {name!r}", f'has "parents": {parents!r:.60}', expected="a list of names")
 
 
-def _check_parents(entry: Mapping[str, Any], numeric: Mapping[str, Any]) -> None:
+def _is_label(level: Any) -> bool:
+    return not isinstance(level, list | dict) and not (isinstance(level, float) and not isfinite(level))
+
+
+def _check_parents(entry: Mapping[str, Any], numeric: Collection[str]) -> None:
     """Numbers may have parents of both kinds, and say which are numbers; discrete variables have discrete parents."""
     name, parents = entry["name"], entry["parents"]
     numbers = [parent for parent in parents if parent in numeric]
@@ -154,7 +175,7 @@ def _array(entry: Mapping[str, Any], value: Any, what: str, shape: tuple[int, ..
     """Nested lists of numbers as an array of the shape expected."""
     try:
         array = np.asarray(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         array = np.asarray(None)
     if array.size and array.dtype.kind not in "iuf":
         raise InputError(

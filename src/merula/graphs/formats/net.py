@@ -2,7 +2,8 @@
 
 The numbers of ``data`` are nested like an array of C: one level of parentheses per parent, in the order after the bar, the
 node's own states innermost. Labels stand in quotes; those that pgmpy cannot read (spaces, commas, parentheses, accents)
-become safe identifiers, and the attributes ``merula_levels`` and ``merula_name`` keep the originals, which `parse` restores.
+become safe identifiers, and the attributes ``merula_levels`` and ``merula_name`` keep the originals, which `parse` restores;
+``merula_cuts`` keeps the exact cuts of intervals, whose labels are rounded.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from merula.core import Array, fields_of
 from merula.graphs.formats.braced_text import (
     QUOTED,
     QUOTED_OR_BARE,
+    QUOTED_TO_END,
+    SLASHED,
     Misread,
     numbers,
     statements,
@@ -23,7 +27,9 @@ from merula.graphs.formats.braced_text import (
 )
 from merula.graphs.formats.checks import Levels, declared, filled, finished, probability_node, writable
 from merula.graphs.formats.identifiers import (
+    exact_cuts,
     identifiers_of,
+    kept_of,
     kept_originals,
     level_texts,
     safe_identifiers,
@@ -31,11 +37,14 @@ from merula.graphs.formats.identifiers import (
 )
 from merula.graphs.network.node import AnyNode, Node
 
-COMMENT = re.compile(rf"{QUOTED}|%[^\n]*")
+COMMENT = re.compile(
+    rf"{QUOTED_TO_END}|%[^\n]*|{SLASHED}", re.DOTALL
+)  # Hugin knows %, other programs write slashes too
 BLOCK = re.compile(
     rf"\s*+(?P<words>[A-Za-z_]\w*(?:\s+[A-Za-z_]\w*)??)?(?P<about>\s*\([^(){{}}]*\)|\s+(?:{QUOTED}|[^\s{{}}()]+))?\s*\{{"
 )
 ATTRIBUTE = re.compile(r"(?P<key>[\w.-]+)\s*=\s*(?P<value>.*)", re.DOTALL)
+ONCE = ("states", "state_values", "subtype", "data")  # attributes that must not be stated twice
 REFUSED = {
     "decision": "a decision",
     "utility": "a utility",
@@ -77,6 +86,11 @@ def parse(text: str) -> list[Node]:
     >>> nodes[1].parents, nodes[1].table.tolist()
     (('smoke',), [[0.1, 0.9], [0.01, 0.99]])
     """
+    return parse_all(text)[0]
+
+
+def parse_all(text: str) -> tuple[list[Node], Any]:
+    """The nodes, and the plain data of what else the file keeps of the network: the exact cuts of intervals, or None."""
     text = without_comments(text, COMMENT)
     try:
         blocks = list(_blocks(text))
@@ -86,7 +100,8 @@ def parse(text: str) -> list[Node]:
     except Misread as error:
         raise error.at_line(text) from None
     kept = ((block.about, key, unquoted(value)) for block in variables for key, value in block.attributes.items())
-    return with_originals(finished(levels, nodes), kept)
+    found, cuts = with_originals(finished(levels, nodes), kept)
+    return found, kept_of(cuts)
 
 
 def _blocks(text: str) -> Iterator[Block]:
@@ -107,6 +122,10 @@ def _blocks(text: str) -> Iterator[Block]:
             attribute = ATTRIBUTE.fullmatch(statement)
             if statement and attribute is None:
                 raise Misread(f"expected 'attribute = value;', got {statement[:40]!r}", index)
+            if attribute and attribute["key"] in block.attributes and attribute["key"] in ONCE:
+                raise Misread(
+                    f"{attribute['key']!r} stands twice in one pair of braces", index, remedy="keep one of them"
+                )
             if attribute:
                 block.attributes[attribute["key"]] = attribute["value"]
         yield block
@@ -162,7 +181,7 @@ def _node(block: Block, levels: Levels) -> Node:
         raise Misread(**fields_of(error), offset=block.offset) from None
 
 
-def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
+def dump(nodes: Sequence[AnyNode], name: str = "unknown", kept: Any = None) -> str:
     """A network in Hugin's NET language, as Hugin, GeNIe, pgmpy and pyAgrum read it.
 
     Examples
@@ -181,21 +200,21 @@ def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     }
     <BLANKLINE>
     """
-    tables = writable(nodes)
+    tables, cuts = writable(nodes), exact_cuts(nodes, kept)
     identifier = identifiers_of(tables, reserved=KEYWORDS)
     lines = ["net {", f'  name = "{safe_identifiers([name])[0]}";', "}"]
-    lines += [line for node in tables for line in _node_lines(node, identifier[node.name])]
+    lines += [line for node in tables for line in _node_lines(node, identifier[node.name], cuts.get(node.name, ()))]
     for node in tables:
         bar = f" | {' '.join(identifier[parent] for parent in node.parents)}" if node.parents else ""
         lines += [f"potential ( {identifier[node.name]}{bar} ) {{", f"  data = {_nested(node.table)};", "}"]
     return "\n".join(lines) + "\n"
 
 
-def _node_lines(node: Node, identifier: str) -> list[str]:
+def _node_lines(node: Node, identifier: str, cuts: Sequence[float]) -> list[str]:
     states = safe_identifiers(level_texts(node), SAFE_LABEL, stem="state")
     quoted = " ".join(f'"{state}"' for state in states)
     lines = [f"node {identifier} {{", f"  states = ({quoted});"]
-    kept = kept_originals(node.name, level_texts(node), identifier, states)
+    kept = kept_originals(node.name, level_texts(node), identifier, states, cuts)
     return [*lines, *(f'  {what} = "{words}";' for what, words in kept.items()), "}"]
 
 

@@ -24,21 +24,21 @@ XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Z
 
 @dataclass(frozen=True)
 class Format:
-    """How one format is read and written; `parse_all` also gives what else it keeps of a network, if it does."""
+    """How one format is read and written; `parse_all` also gives what else it keeps of a network."""
 
     parse: Callable[[str], Sequence[AnyNode]]
     dump: Callable[..., str]
-    parse_all: Callable[[str], tuple[Sequence[AnyNode], Any]] | None = None
+    parse_all: Callable[[str], tuple[Sequence[AnyNode], Any]]
 
 
 FORMATS = {
-    ".bif": Format(bif.parse, bif.dump),
-    ".xmlbif": Format(xmlbif.parse, xmlbif.dump),
-    ".bifxml": Format(xmlbif.parse, xmlbif.dump),
-    ".xml": Format(xmlbif.parse, xmlbif.dump),
-    ".net": Format(net.parse, net.dump),
-    ".xdsl": Format(xdsl.parse, xdsl.dump),
-    ".uai": Format(uai.parse, uai.dump),
+    ".bif": Format(bif.parse, bif.dump, bif.parse_all),
+    ".xmlbif": Format(xmlbif.parse, xmlbif.dump, xmlbif.parse_all),
+    ".bifxml": Format(xmlbif.parse, xmlbif.dump, xmlbif.parse_all),
+    ".xml": Format(xmlbif.parse, xmlbif.dump, xmlbif.parse_all),
+    ".net": Format(net.parse, net.dump, net.parse_all),
+    ".xdsl": Format(xdsl.parse, xdsl.dump, xdsl.parse_all),
+    ".uai": Format(uai.parse, uai.dump, uai.parse_all),
     ".json": Format(merula_json.parse, merula_json.dump, merula_json.parse_all),
 }
 
@@ -83,7 +83,7 @@ def read_all(path: PathLike, encoding: str | None = None) -> tuple[list[AnyNode]
     known = _format(path)
     try:
         text = _decoded(_content(Path(path)), encoding)
-        nodes, kept = known.parse_all(text) if known.parse_all else (known.parse(text), None)
+        nodes, kept = known.parse_all(text)
         return list(nodes), kept
     except ValueError as error:
         raise located(error, os.fspath(path)) from None
@@ -100,7 +100,7 @@ def write_nodes(nodes: Sequence[AnyNode], path: PathLike, kept: Any = None) -> N
         A file ending in ``.bif``, ``.xmlbif``, ``.bifxml``, ``.xml``, ``.net``, ``.xdsl``, ``.uai`` or ``.json``, each
         also with ``.gz``. The network is named after it.
     kept : plain data, optional
-        What else to keep of the network; only JSON does.
+        What else to keep of the network: JSON keeps all of it, the others the exact cuts of intervals.
 
     Examples
     --------
@@ -113,9 +113,8 @@ def write_nodes(nodes: Sequence[AnyNode], path: PathLike, kept: Any = None) -> N
     """
     known, target = _format(path), Path(path)
     check_folder(target)
-    more = {} if kept is None or known.parse_all is None else {"kept": kept}
     try:
-        data = known.dump(nodes, name=target.name.partition(".")[0] or "unknown", **more).encode()
+        data = known.dump(nodes, name=target.name.partition(".")[0] or "unknown", kept=kept).encode()
     except UnicodeEncodeError as error:
         raise InputError(
             f"{target}: the sign {error.object[error.start]!r} cannot be written",

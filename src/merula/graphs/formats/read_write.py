@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from merula.core import InputError, Option
 from merula.data.schema import Column, Schema
 from merula.distributions.discretize import Discretizer
+from merula.graphs.factors.names import Levels
 from merula.graphs.formats.network_files import PathLike, read_all, write_nodes
 from merula.graphs.network import BayesianNetwork
 from merula.graphs.network.fitting import Learned
@@ -44,9 +46,9 @@ def read_network(path: PathLike, *, encoding: str | None = None, limit: float | 
         if kept and kept["learned"]:
             network._take(Learned.from_state(kept["learned"], network._nodes))
         if kept and kept["discretizer"]:
-            network.discretizer_ = _discretizer(**kept["discretizer"])
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-        raise InputError(f"{os.fspath(path)}: what the file keeps of the rows that were learned from does not fit its network ({error!r:.120})", where=f"{os.fspath(path)}", remedy="save the network again") from None  # fmt: skip
+            network.discretizer_ = _discretizer(network.levels, **kept["discretizer"])
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
+        raise InputError(f"{os.fspath(path)}: what the file keeps of the rows that were learned from does not fit its network ({error if isinstance(error, InputError) else repr(error)!s:.160})", where=f"{os.fspath(path)}", remedy="save the network again") from None  # fmt: skip
     return network
 
 
@@ -61,10 +63,14 @@ def write_network(network: BayesianNetwork, path: PathLike, keep_counts: bool | 
     write_nodes(list(network._stated().values()), path, kept if any(kept.values()) else None)
 
 
-def _discretizer(cuts: dict[str, list[float]], **options: Any) -> Discretizer:
-    """The discretizer of columns of numbers with these cuts."""
+def _discretizer(levels: Levels, cuts: Mapping[str, Sequence[float]], **options: Any) -> Discretizer:
+    """The discretizer of columns of numbers with these cuts, which must ascend and be one fewer than the levels between them."""
     found = Discretizer(**options)
     found.cuts_ = {name: tuple(map(float, some)) for name, some in cuts.items()}
+    for name, some in found.cuts_.items():
+        known = len(levels.get(name, ())) or len(some) + 1
+        if not np.isfinite(some).all() or (np.diff(some) <= 0).any() or len(some) != known - 1:
+            raise InputError.at(f"variable {name!r}", f"has the cuts {list(some[:8])}", got=some, expected=f"{known - 1} finite numbers that ascend")  # fmt: skip
     found.schema_ = Schema(tuple(Column(name, "numeric", cuts=some) for name, some in found.cuts_.items()))
     found._named, found.n_features_in_ = True, len(cuts)
     found.feature_names_in_ = np.array(list(cuts), dtype=object)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
@@ -62,6 +63,14 @@ def tree(text: str) -> Element:
             remedy="save the file again",
         ) from None
     return builder.close()
+
+
+def only(elements: Iterable[Element], where: str) -> Element | None:
+    """The one element there is, or None; an error for two."""
+    found = list(elements)
+    if len(found) > 1:
+        raise InputError.at(where, f"has {len(found)} times <{found[0].tag}>", expected="it once")
+    return found[0] if found else None
 
 
 def text_of(element: Element | None) -> str:

@@ -2,7 +2,8 @@
 
 Each function lists its scope, the parents first and the child last; in its table the last variable of the scope is fastest.
 The format has no names: a file of another program gives variables ``x0``, ``x1``, … with the levels 0, 1, …. Files of ours
-name them in comments after the last table, where solvers have stopped reading.
+name them in comments after the last table, where solvers have stopped reading. So that names cut off are missed, the
+numbers of the first table stand behind blanks that nobody else writes.
 
 Two peers deviate, and their files are told apart: pgmpy writes the *first* variable of the scope fastest, which shows since
 its tables only sum to 1 that way; pyAgrum writes the first *parent* fastest and ends each scope with ``   # name``.
@@ -14,10 +15,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from merula.core import Array, InputError, located
+from merula.data.intervals import Cuts
 from merula.data.schema import Label
 from merula.graphs.formats.braced_text import numbers
 from merula.graphs.formats.checks import (
@@ -28,12 +31,27 @@ from merula.graphs.formats.checks import (
     table_shape,
     writable,
 )
-from merula.graphs.formats.identifiers import decode_words, encode_words, level_texts
+from merula.graphs.formats.identifiers import (
+    decode_cuts,
+    decode_words,
+    encode_cuts,
+    encode_words,
+    exact_cuts,
+    kept_of,
+    level_texts,
+)
 from merula.graphs.network.node import AnyNode, Node
 
 COMMENT = re.compile(r"#[^\n]*|^[ \t]*c(?:[ \t][^\n]*)?$", re.MULTILINE)
-NAMED = re.compile(r"^# merula (?P<place>\d+) (?P<name>\S+) (?P<levels>\S+)$", re.MULTILINE)
-OURS = re.compile(r"^# (?:network \S+$|merula )", re.MULTILINE)  # the comments of ours, or what is left of them
+NAMED = re.compile(r"^# merula (?P<place>\d{1,18}) (?P<name>\S+) (?P<levels>\S+)$", re.MULTILINE)
+CUT = re.compile(
+    r"^# cuts (?P<place>\d{1,18}) (?P<cuts>\S+)$", re.MULTILINE
+)  # before the names, so that none is lost unseen
+MOST_DIGITS = 18  # of a whole number
+MARK = "\t \t"  # before the numbers of the first table of ours
+OURS = re.compile(
+    rf"^(?:# (?:network \S+$|merula )|{MARK}\S)", re.MULTILINE
+)  # the comments of ours, or what is left of them
 OF_AGRUM = re.compile(r"^\d+(?: \d+)+   # (?P<name>.*)$", re.MULTILINE)
 
 
@@ -57,9 +75,9 @@ class Words:
     def whole(self, count: int, what: str) -> list[int]:
         """The next words as whole numbers."""
         words = self.take(count, what)
-        wrong = [word for word in words if not word.isdecimal()]
+        wrong = [word for word in words if not word.isdecimal() or len(word) > MOST_DIGITS]
         if wrong:
-            raise InputError(f"expected whole numbers for {what}, got {wrong[0]!r}")
+            raise InputError(f"expected whole numbers for {what}, got {wrong[0][:40]!r}")
         return [int(word) for word in words]
 
 
@@ -75,12 +93,19 @@ def parse(text: str) -> list[Node]:
     >>> nodes[1].name, nodes[1].parents, nodes[1].levels, nodes[1].table.tolist()
     ('x1', ('x0',), (0, 1), [[0.1, 0.9], [0.01, 0.99]])
     """
+    return parse_all(text)[0]
+
+
+def parse_all(text: str) -> tuple[list[Node], Any]:
+    """The nodes, and the plain data of what else the file keeps of the network: the exact cuts of intervals, or None."""
     words = Words(COMMENT.sub(" ", text).split(), text)
     if not words.words or words.take(1, "the preamble")[0].upper() != "BAYES":
         met = words.words[0][:40] if words.words else "nothing"
         raise InputError(f"expected a UAI file that begins with BAYES, got {met!r}", remedy="a Markov network has no conditional tables")  # fmt: skip
     count = words.whole(1, "the number of variables")[0]
     sizes = words.whole(count, "the numbers of levels")
+    if 0 in sizes:
+        raise InputError.at(f"variable {sizes.index(0)}", "has 0 levels", expected="at least one")
     scopes = _scopes(words, count)
     tables = [_values(words, scope, sizes) for scope in scopes]
     if words.index < len(words.words):
@@ -91,9 +116,14 @@ def parse(text: str) -> list[Node]:
     for name, parents in families:
         table_shape(name, parents, known)
     ordered = _in_order(text, scopes, tables, sizes)
-    return finished(
-        known, [probability_node(*family, known, table) for family, table in zip(families, ordered, strict=True)]
-    )
+    nodes = [probability_node(*family, known, table) for family, table in zip(families, ordered, strict=True)]
+    return finished(known, nodes), kept_of(_cuts(text, names))
+
+
+def _cuts(text: str, names: Sequence[str]) -> dict[str, Cuts]:
+    """The exact cuts of intervals, from comments of merula."""
+    found = [(int(said["place"]), said["cuts"]) for said in CUT.finditer(text)]
+    return {names[index]: decode_cuts(cuts, names[index]) for index, cuts in found if index < len(names)}
 
 
 def _scopes(words: Words, count: int) -> list[list[int]]:
@@ -141,7 +171,7 @@ def _names(text: str, scopes: Sequence[Sequence[int]], sizes: Sequence[int]) -> 
             names[index], levels[index] = decode_words(found["name"])[0], labels
             named.add(index)
     if OURS.search(text) and (len(named) < len(sizes) or not text.endswith("\n")):
-        raise InputError("the file ends within the names after its tables", remedy=f"{len(named)} of {len(sizes)} variables have theirs: it is cut short")  # fmt: skip
+        raise InputError("the file ends within the names after its tables", remedy=f"{len(named)} of {len(sizes)} variables have theirs: it is cut short (without the tabs before the first table's numbers it is read without names)")  # fmt: skip
     return names, levels
 
 
@@ -164,7 +194,7 @@ def _sums_to_one(table: Array) -> bool:
     return bool((np.abs(table.sum(axis=-1) - 1) <= TOLERANCE).all())
 
 
-def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
+def dump(nodes: Sequence[AnyNode], name: str = "unknown", kept: Any = None) -> str:
     """A network in the UAI format: parents, then the child; the last variable of each scope fastest.
 
     Names and levels stand in comments after the last table; programs that do not know them see numbers.
@@ -172,7 +202,7 @@ def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> print(dump([Node("smoke", ("yes", "no"), (), np.array([0.3, 0.7]))]))
+    >>> print(dump([Node("smoke", ("yes", "no"), (), np.array([0.3, 0.7]))]).replace(MARK, ""))
     BAYES
     1
     2
@@ -192,8 +222,11 @@ def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
         scope = [index[variable] for variable in (*node.parents, node.name)]
         lines.append(" ".join(map(str, [len(scope), *scope])))
     for node in tables:
-        lines += ["", str(node.table.size), " ".join(map(repr, node.table.ravel().tolist()))]
+        mark = MARK if node is tables[0] else ""
+        lines += ["", str(node.table.size), mark + " ".join(map(repr, node.table.ravel().tolist()))]
     lines.append(f"# network {encode_words([name])}")
+    cuts = exact_cuts(nodes, kept)
+    lines += [f"# cuts {index[one]} {encode_cuts(some)}" for one, some in cuts.items()]
     lines += [
         f"# merula {number} {encode_words([node.name])} {encode_words(level_texts(node))}"
         for number, node in enumerate(tables)

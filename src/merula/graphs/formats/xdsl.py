@@ -13,15 +13,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from merula.core import Array, InputError, located, nearest
-from merula.data.schema import Label
 from merula.graphs.formats.braced_text import numbers
 from merula.graphs.formats.checks import (
     Levels,
+    check_sizes,
     declared,
     discrete_levels,
     filled,
@@ -31,13 +33,15 @@ from merula.graphs.formats.checks import (
     table_shape,
 )
 from merula.graphs.formats.identifiers import (
+    exact_cuts,
     identifiers_of,
+    kept_of,
     kept_originals,
     level_texts,
     safe_identifiers,
     with_originals,
 )
-from merula.graphs.formats.safe_xml import escaped, text_of, tree
+from merula.graphs.formats.safe_xml import escaped, only, text_of, tree
 from merula.graphs.network.node import AnyNode, Node, NoisyNode
 
 READ = ("cpt", "noisymax", "deterministic")
@@ -59,6 +63,11 @@ def parse(text: str) -> list[Node | NoisyNode]:
     >>> nodes[1].levels, nodes[1].table.round(2).tolist()
     (('no', 'yes'), [[0.45, 0.55], [0.9, 0.1]])
     """
+    return parse_all(text)[0]
+
+
+def parse_all(text: str) -> tuple[list[Node | NoisyNode], Any]:
+    """The nodes, and the plain data of what else the file keeps of the network: the exact cuts of intervals, or None."""
     root = tree(text)
     parts = root.find("nodes")
     if root.tag != "smile" or parts is None:
@@ -72,9 +81,13 @@ def parse(text: str) -> list[Node | NoisyNode]:
                 remedy=f"merula reads networks of discrete chance nodes ({', '.join(READ)}) alone: take it out of the file",
             )
     levels = declared((element.get("id", ""), _states(element)) for element in parts)
+    check_sizes(((element.get("id", ""), _parents(element)) for element in parts if element.tag != "noisymax"), levels)
     by_agrum = any("agrum" in genie.get("app", "").casefold() for genie in root.iter("genie"))
     nodes: list[Node | NoisyNode] = finished(levels, [_node(element, levels, by_agrum) for element in parts])
-    return with_originals(nodes, ((element.get("id", ""), *kept) for element in parts for kept in _properties(element)))
+    restored, cuts = with_originals(
+        nodes, ((element.get("id", ""), *kept) for element in parts for kept in _properties(element))
+    )
+    return restored, kept_of(cuts)
 
 
 def _properties(element: Element) -> list[tuple[str | None, str]]:
@@ -87,13 +100,17 @@ def _states(element: Element) -> list[str]:
     return [state.get("id", "") for state in element.iter("state")]
 
 
+def _parents(element: Element) -> list[str]:
+    return text_of(only(element.findall("parents"), f"node {element.get('id')!r}")).split()
+
+
 def _node(element: Element, levels: Levels, by_agrum: bool) -> Node | NoisyNode:
-    name, parents = element.get("id", ""), text_of(element.find("parents")).split()
+    name, parents = element.get("id", ""), _parents(element)
     try:
         if element.tag == "noisymax":
             return _noisy(element, name, parents, levels)
         if element.tag == "deterministic":
-            values = _certain(text_of(element.find("resultingstates")).split(), levels[name])
+            values = _certain(text_of(only(element.findall("resultingstates"), "it")).split(), name, parents, levels)
         else:
             values = _numbers(element, "probabilities")
     except ValueError as error:
@@ -103,19 +120,25 @@ def _node(element: Element, levels: Levels, by_agrum: bool) -> Node | NoisyNode:
 
 
 def _numbers(element: Element, tag: str) -> Array:
-    return numbers(text_of(element.find(tag)).replace(",", " ").split())
+    return numbers(text_of(only(element.findall(tag), "it")).replace(",", " ").split())
 
 
 def _first_parent_fastest(name: str, parents: Sequence[str], levels: Levels, values: Array) -> Array:
     return filled(name, parents[::-1], levels, values).transpose([*range(len(parents))[::-1], len(parents)])
 
 
-def _certain(words: Sequence[str], states: Sequence[Label]) -> Array:
+def _certain(words: Sequence[str], name: str, parents: Sequence[str], levels: Levels) -> Array:
     """The table of a deterministic node: one state for each combination of the parents' states."""
+    states, count = levels[name], prod(table_shape(name, parents, levels)[:-1])
+    if len(words) != count:
+        raise InputError(f"{len(words)} resulting states", expected=f"{count}, one for each combination of its parents' states")  # fmt: skip
     for word in words:
         if word not in states:
             raise InputError.at(f"the state {word!r}", f"is not one of {', '.join(states)}{nearest(word, states)}")
-    return np.eye(len(states))[[states.index(word) for word in words]].ravel()
+    rank = {state: index for index, state in enumerate(states)}
+    table = np.zeros((count, len(states)))
+    table[np.arange(count), [rank[word] for word in words]] = 1.0
+    return table.ravel()
 
 
 def _noisy(element: Element, name: str, parents: Sequence[str], levels: Levels) -> NoisyNode:
@@ -147,26 +170,26 @@ def _distributions(rows: Array) -> Array:
 
 def _strengths(element: Element, sizes: Sequence[int]) -> list[list[int]]:
     """For each parent, which of its states each column of the parameters is about."""
-    words = text_of(element.find("strengths")).split()
+    words = text_of(only(element.findall("strengths"), "it")).split()
     if not words:
         return [list(range(size)) for size in sizes]
-    flat = [int(word) if word.isdecimal() else -1 for word in words]
+    flat = [int(word) if word.isdecimal() and len(word) < 10 else -1 for word in words]
     order: list[list[int]] = []
     for size in sizes:
         taken, flat = flat[:size], flat[size:]
         order.append(taken)
     if flat or any(sorted(taken) != list(range(size)) for taken, size in zip(order, sizes, strict=True)):
         raise InputError(
-            f"the strengths are {' '.join(words)}", expected="for each parent its states' numbers, each once"
+            f"the strengths are {' '.join(words):.60}", expected="for each parent its states' numbers, each once"
         )
     return order
 
 
-def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
+def dump(nodes: Sequence[AnyNode], name: str = "unknown", kept: Any = None) -> str:
     """A network in XDSL, as GeNIe, SMILE and pgmpy read it: the first parent is the most significant.
 
     Parents stand before children. Identifiers are what GeNIe allows (a letter, then letters, digits and underscores);
-    properties keep the original names and levels, and `parse` restores them.
+    properties keep the original names, levels and cuts, and `parse` restores them.
 
     Examples
     --------
@@ -192,14 +215,14 @@ def dump(nodes: Sequence[AnyNode], name: str = "unknown") -> str:
     </smile>
     <BLANKLINE>
     """
-    levels = discrete_levels(nodes)
+    levels, cuts = discrete_levels(nodes), exact_cuts(nodes, kept)
     identifier = identifiers_of(nodes, SAFE)
     network = safe_identifiers([name], SAFE)[0]
     opening = f'<smile version="1.0" id="{network}" numsamples="10000" discsamples="10000">'
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', opening, "  <nodes>"]
     for node in _parents_first(nodes):
-        kept = node if isinstance(node, NoisyNode) and all(map(_has_silent_state, node.strengths)) else None
-        lines += _node_lines(kept or full_table(node, levels), identifier)
+        noisy = node if isinstance(node, NoisyNode) and all(map(_has_silent_state, node.strengths)) else None
+        lines += _node_lines(noisy or full_table(node, levels), identifier, cuts.get(node.name, ()))
     lines += ["  </nodes>", "  <extensions>", f'    <genie version="1.0" app="merula" name="{network}">']
     for node in nodes:
         shown = escaped(" ".join(re.sub(r"[^\w\s!-~]", "_", node.name).split()))
@@ -219,17 +242,18 @@ def _parents_first(nodes: Sequence[AnyNode]) -> list[AnyNode]:
     return list(placed.values())
 
 
-def _node_lines(node: Node | NoisyNode, identifier: Mapping[str, str]) -> list[str]:
+def _node_lines(node: Node | NoisyNode, identifier: Mapping[str, str], cuts: Sequence[float]) -> list[str]:
     """The element of a node: its states, its parents, its numbers, what it was called."""
     if isinstance(node, NoisyNode):
         tag, texts, numbered = "noisymax", level_texts(node)[::-1], _noisy_lines(node)
+        cuts = cuts[::-1]
     else:
         tag, texts, numbered = "cpt", level_texts(node), [_numbers_line("probabilities", node.table)]
     states = safe_identifiers(texts, SAFE, stem="state")
     lines = [f'    <{tag} id="{identifier[node.name]}">', *(f'      <state id="{state}" />' for state in states)]
     if node.parents:
         lines.append(f"      <parents>{' '.join(identifier[parent] for parent in node.parents)}</parents>")
-    kept = kept_originals(node.name, texts, identifier[node.name], states)
+    kept = kept_originals(node.name, texts, identifier[node.name], states, cuts)
     properties = (f'      <property id="{what}">{words}</property>' for what, words in kept.items())
     return [*lines, *numbered, *properties, f"    </{tag}>"]
 

@@ -14,13 +14,13 @@ from merula.data.schema import Label
 from merula.data.table import plain_label
 from merula.graphs.factors import ConditionalDistribution, JointDistribution
 from merula.graphs.factors.names import Levels, cell_text, checked_rows, chosen, rank_of, title
-from merula.graphs.factors.probability_tables import plain_columns
+from merula.graphs.factors.probability_tables import MOST_CELLS, plain_columns
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.graphs.network.parametric import LinearGaussian, NoisyMax, NoisyOr
 from merula.graphs.structure.graph import AnyGraph, ancestors, children_of, find_cycle
 
 SUM_TOLERANCE = 1e-6
-LARGEST = 2**28  # entries of one conditional table
+LARGEST = MOST_CELLS  # entries of one conditional table
 
 
 def new_node(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,15 +36,20 @@ class Evidence:
         return {*self.hard, *self.soft, *self.numbers}
 
     def __str__(self) -> str:
-        parts = [f"{name} in {sorted(map(str, known))}" if isinstance(known, set | frozenset) else f"{name} = {known!r}" for name, known in self.stated.items()]  # fmt: skip
+        parts = [f"{name} in {sorted(map(str, known))}" if isinstance(known, list) else f"{name} = {known!r}" for name, known in self.stated.items()]  # fmt: skip
         return ", ".join(parts[:MOST_NAMED]) + (f", … ({len(parts)} in all)" if len(parts) > MOST_NAMED else "")
 
 
 NOTHING_KNOWN = Evidence({}, {}, {}, {})
 
 
-def read_evidence(nodes: Mapping[str, AnyNode], given: Any) -> Evidence:
-    """What `given` says: {variable: level, set of levels, {level: likelihood}, number, or None for unknown}."""
+def read_evidence(
+    nodes: Mapping[str, AnyNode], given: Any, cuts: Mapping[str, Sequence[float]] | None = None
+) -> Evidence:
+    """What `given` says: {variable: level, set of levels, {level: likelihood}, number, or None for unknown}.
+
+    A variable that has cuts may also be spoken of in numbers, each of which names the interval it lies in.
+    """
     if given is None:
         given = {}
     if not isinstance(given, Mapping):
@@ -51,37 +57,62 @@ def read_evidence(nodes: Mapping[str, AnyNode], given: Any) -> Evidence:
     hard: dict[str, int] = {}
     soft: dict[str, Array] = {}
     numbers: dict[str, float] = {}
+    stated: dict[str, Any] = {}
     log_scale = 0.0
-    for name, known in given.items():
+    for name, said in given.items():
         node = nodes[one_of(name, nodes, "a variable of the evidence")]
-        if not (isinstance(known, Mapping) or is_set(known)) and is_missing(known) and None not in node.levels:
+        known = stated[name] = _said(name, said, (cuts or {}).get(name))
+        if not isinstance(known, dict | list) and is_missing(known) and None not in node.levels:
             continue
         if isinstance(node, GaussianNode):
             numbers[name] = _number(name, known)
-        elif isinstance(known, Mapping):
+        elif isinstance(known, dict):
             likelihood = _likelihood(name, node, known)
             soft[name] = likelihood / likelihood.max()
             log_scale += float(np.log(likelihood.max()))
-        elif is_set(known):
+        elif isinstance(known, list):
             soft[name] = _set(name, node, known)
         else:
             hard[name] = rank_of(known, name, node.levels)
-    return Evidence(hard, soft, numbers, dict(given), log_scale)
+    return Evidence(hard, soft, numbers, stated, log_scale)
 
 
-def in_intervals(given: Any, cuts: Mapping[str, Sequence[float]]) -> Any:
-    """What `given` says, numbers of variables that have cuts replaced by the labels of their intervals."""
-    if not cuts or not isinstance(given, Mapping):
-        return given
-    return {name: _interval(known, cuts[name]) if name in cuts else known for name, known in given.items()}
+def _said(name: str, known: Any, cuts: Sequence[float] | None) -> Any:
+    """Evidence about one variable: a dict of likelihoods, a list of levels, or one level; numbers as the intervals they lie in."""
+    level = partial(_interval, cuts=cuts)
+    if isinstance(known, Mapping) or (
+        hasattr(known, "items") and hasattr(known, "index")
+    ):  # a dict, or a pandas Series
+        return _once(name, [(level(one), value) for one, value in known.items()])
+    return [level(one) for one in known] if is_set(known) else level(known)
 
 
-def _interval(known: Any, cuts: Sequence[float]) -> Any:
-    if is_set(known):
-        return {_interval(one, cuts) for one in known}
-    if isinstance(known, bool) or not isinstance(known, int | float | np.number) or np.isnan(known):
+def _once(name: str, pairs: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
+    """The likelihood of each level, which must be named once: two numbers may lie in one interval."""
+    found: dict[Any, Any] = {}
+    for level, value in pairs:
+        if level in found:
+            raise InputError.at(f"the likelihood of {name!r}", f"is stated twice for {level!r}: {found[level]!r} and {value!r}", remedy="state one for each level")  # fmt: skip
+        found[level] = value
+    return found
+
+
+def _interval(known: Any, cuts: Sequence[float] | None) -> Any:
+    """The label of the interval that a number lies in, where there are cuts; anything else as it is."""
+    number = _as_number(known) if cuts is not None else None
+    if cuts is None or number is None or np.isnan(number):
         return known
-    return interval_labels(cuts)[int(assign([float(known)], cuts)[0])]
+    return interval_labels(cuts)[int(assign([number], cuts)[0])]
+
+
+def _as_number(known: Any) -> float | None:
+    """A real number as a float, infinite beyond its range; None for anything else, True and False too."""
+    if isinstance(known, bool) or not isinstance(known, int | float | np.integer | np.floating):
+        return None
+    try:
+        return float(known)
+    except OverflowError:
+        return np.inf if known > 0 else -np.inf
 
 
 def cuts_of(nodes: Mapping[str, AnyNode], names: Iterable[str], discretizer: Any) -> dict[str, Cuts]:
@@ -90,7 +121,7 @@ def cuts_of(nodes: Mapping[str, AnyNode], names: Iterable[str], discretizer: Any
     cuts = {name: found[name] for name in names if name in found}
     for name in names:
         node = nodes.get(name)
-        if node is not None and node.levels != interval_labels(cuts.get(name, ())):
+        if node is not None and (node.levels == (ANY,) or node.levels != interval_labels(cuts.get(name, ()))):
             cuts[name] = cuts_said(node.levels)
     return {name: some for name, some in cuts.items() if some or name not in nodes or nodes[name].levels == (ANY,)}
 
@@ -119,23 +150,23 @@ def check_possible(log: float, evidence: Evidence) -> None:
 
 
 def _number(name: str, known: Any) -> float:
-    if isinstance(known, bool) or not isinstance(known, int | float | np.number) or not np.isfinite(known):
-        raise InputError(f"{name!r} is known as {known!r}", where=f"variable {name!r}", expected="a finite number: it is a numeric variable")  # fmt: skip
-    if abs(float(known)) > LARGEST:
-        raise InputError(f"{name!r} is known as {known!r}, whose square is no number", where=f"variable {name!r}", remedy="rescale the variable")  # fmt: skip
-    return float(known)
+    number = _as_number(known)
+    if number is None or not np.isfinite(number):
+        told = f"{known!r:.120}" if number is None else f"{number:g}"
+        raise InputError(f"{name!r} is known as {told}", where=f"variable {name!r}", expected="a finite number: it is a numeric variable")  # fmt: skip
+    if abs(number) > LARGEST:
+        raise InputError(f"{name!r} is known as {number:g}, whose square is no number", where=f"variable {name!r}", remedy="rescale the variable")  # fmt: skip
+    return number
 
 
 def _likelihood(name: str, node: AnyNode, known: Mapping[Any, Any]) -> Array:
-    likelihood = np.full(len(node.levels), np.nan)
-    for level, value in known.items():
-        index = rank_of(level, name, node.levels)
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-            raise InputError.at(f"the likelihood of {name!r}", f"is {value!r} at {level!r}", got=value, expected="a number from 0")  # fmt: skip
-        likelihood[index] = value
-    lacking = [level for level, value in zip(node.levels, likelihood, strict=True) if np.isnan(value)]
-    if lacking:
-        raise InputError.at(f"the likelihood of {name!r}", f"says nothing of {lacking[0]!r}", remedy=f"state a number for each of {list(node.levels)}")  # fmt: skip
+    values = _once(name, [(node.levels[rank_of(level, name, node.levels)], value) for level, value in known.items()])
+    for level in node.levels:
+        if level not in values:
+            raise InputError.at(f"the likelihood of {name!r}", f"says nothing of {level!r}", remedy=f"state a number for each of {list(node.levels)}")  # fmt: skip
+        if _as_number(values[level]) is None:
+            raise InputError.at(f"the likelihood of {name!r}", f"is {values[level]!r} at {level!r}", got=values[level], expected="a number from 0")  # fmt: skip
+    likelihood = np.array([_as_number(values[level]) for level in node.levels], dtype=np.float64)
     if not ((likelihood >= 0) & (likelihood < np.inf)).all() or not likelihood.any():
         raise InputError.of(f"the likelihood of {name!r}", dict(known), "finite numbers from 0, not all of them 0")
     return likelihood

@@ -17,6 +17,7 @@ from merula.core.checks import checked_number, one_of
 from merula.data.encode import checked_weights
 from merula.graphs.factors.names import title
 from merula.graphs.network.em import Climb, Steps, maximise, normalised
+from merula.graphs.network.kept_counts import check_counts, check_statistic
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.graphs.network.pseudo_counts import Expert, Prior, check_known, prior_from, prior_state, same_prior
 from merula.graphs.network.statistic import FamilyStatistic, read_further, read_statistic
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 MISSING = ("em", "available")
 MOST_NAMED = 4  # variables that a warning lists
+MOST_RESTARTS = 10_000  # that a file may ask for: they would only begin with the next rows
 
 
 class UnobservedParentsWarning(UserWarning):
@@ -66,7 +68,9 @@ class Options:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Options:
         """The options that `state` describes."""
-        return cls(prior_from(state["prior"]), state["missing"], Steps(**state["steps"]), state["root"])
+        options = read_options(prior_from(state["prior"]), state["missing"], Steps(**state["steps"]), state["root"])
+        np.random.default_rng(options.steps.random_state)  # an error where it is no seed
+        return options
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +107,13 @@ class Learned:
         levels = {name: node.levels or None for name, node in nodes.items()}
         if statistic.graph != graph or statistic.levels != levels or statistic.counts.keys() != state["counts"].keys():
             raise InputError("its counts are those of another network")
-        return cls(statistic, Options.from_state(state["options"]), stated, nodes, state["counts"], state["log"])
+        check_statistic(statistic)
+        check_counts(state["counts"], statistic.counts)
+        options, log = Options.from_state(state["options"]), [float(step) for step in state["log"]]
+        strange = options.root not in (None, *graph) or not stated.keys() <= graph.keys()
+        if strange or not np.isfinite(log).all() or options.steps.restarts > MOST_RESTARTS:
+            raise InputError("it says to have been learned in a way that cannot be")
+        return cls(statistic, options, stated, nodes, state["counts"], log)
 
 
 def read_options(prior: Prior, missing: str, steps: Steps, root: str | None = None) -> Options:

@@ -153,6 +153,8 @@ class Inference:
 
     def _with_known(self, asked: Sequence[int], hard: Mapping[int, int], table: Array) -> Array:
         """The table with an axis for each target that is known: all of its probability at the known level."""
+        if hard.keys().isdisjoint(asked):
+            return table
         full = np.zeros([self.cards[v] for v in asked])
         full[tuple(hard.get(v, slice(None)) for v in asked)] = table
         return full

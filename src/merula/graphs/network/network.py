@@ -22,7 +22,7 @@ from merula.graphs.network.building import (
     refuse_numeric,
 )
 from merula.graphs.network.em import Steps
-from merula.graphs.network.evidence import Evidence, check_possible, cuts_of, in_intervals, read_evidence, relevant
+from merula.graphs.network.evidence import Evidence, check_possible, cuts_of, read_evidence, relevant
 from merula.graphs.network.inference import Inference, written_out
 from merula.graphs.network.mixed import mixed_posterior
 from merula.graphs.network.node import AnyNode, GaussianNode, NoisyNode
@@ -217,7 +217,8 @@ class BayesianNetwork:
             The variables asked for.
         given : mapping
             ``{"smoker": "yes"}``, a set of possible levels ``{"age": {"40-60", "60+"}}``, a likelihood for each level
-            ``{"test": {"positive": 0.7, "negative": 0.3}}`` (soft evidence), or a number for a numeric variable.
+            ``{"test": {"positive": 0.7, "negative": 0.3}}`` (soft evidence), or a number for a numeric variable. A number
+            may stand for the interval it lies in wherever a level of intervals may. A list is read as a set.
         limit : float, optional
             As for the network; a question that needs more table entries raises `TooWideError` before it takes memory.
         method : "exact", "likelihood-weighting", "gibbs" or "forward"
@@ -247,16 +248,19 @@ class BayesianNetwork:
         asked = chosen(targets, self._stated(), "a variable asked for")
         if not asked:
             raise InputError.at("targets", "names no variable", remedy="ask for at least one")
-        evidence = self._read(given)
+        evidence, most = self._read(given), self._limit(limit)
         if method != "exact":
             return sampling.estimated(self._nodes, asked, evidence, method, samples, random_state)
+        return self._exact(asked, evidence, most)
+
+    def _exact(self, asked: tuple[str, ...], evidence: Evidence, limit: float) -> Any:
+        """The exact joint posterior, from all of the evidence or, if that is too wide, from what tells of these variables."""
         try:
-            return self._posterior(asked, evidence, self._limit(limit))
-        except TooWideError:  # evidence that has nothing to do with the targets may be what is too wide
-            return self._posterior(asked, relevant(self._graph, asked, evidence), self._limit(limit))
+            return self._posterior(asked, evidence, limit)
+        except TooWideError:
+            return self._posterior(asked, relevant(self._graph, asked, evidence), limit)
 
     def _posterior(self, asked: tuple[str, ...], evidence: Evidence, limit: float) -> Any:
-        """The exact joint posterior of some variables."""
         numeric = tuple(name for name in asked if isinstance(self._nodes[name], GaussianNode))
         if numeric and len(numeric) < len(asked):
             return mixed_posterior(self._posterior, asked, numeric, evidence, limit)
@@ -281,8 +285,9 @@ class BayesianNetwork:
         log, found = hybrid.ask(self._nodes, self._inference, evidence, most, "posteriors")
         check_possible(log, evidence)
         answers: dict[str, Any] = hybrid.numeric_posteriors(self._nodes, self._inference, evidence, most)
-        for name in found:
-            answers[name] = JointDistribution._of((name,), (self._nodes[name].levels,), found[name])
+        answers |= {
+            name: JointDistribution._of((name,), (self._nodes[name].levels,), table) for name, table in found.items()
+        }
         return {name: answers[name] for name in self._nodes}
 
     def probability(self, given: Any, *, limit: float | None = None) -> float:
@@ -320,8 +325,9 @@ class BayesianNetwork:
         """
         evidence, most = self._read(given), self._limit(limit)
         if targets is not None:
-            refuse_numeric(self._nodes, "most_probable", chosen(targets, self._nodes, "a variable asked for"))
-            joint = self.query(targets, given, limit=limit)
+            asked = chosen(targets, self._nodes, "a variable asked for")
+            refuse_numeric(self._nodes, "most_probable", asked)
+            joint = self._exact(asked, evidence, most)
             levels = joint.mode()
             return levels, joint.probability(levels)
         refuse_numeric(self._nodes, "most_probable", self._nodes)
@@ -534,9 +540,9 @@ class BayesianNetwork:
     def write(self, path: Any, *, keep_counts: bool | None = None) -> None:
         """Write the network into a file of the kind its suffix names: .bif, .xmlbif, .net, .xdsl, .uai, .json, also with .gz.
 
-        Only .json keeps every variable as it is (types of labels, numbers, noisy-OR and noisy-MAX by their few numbers, as
-        .xdsl does), exact cuts, and what was learned: the counts, the distinct rows with missing cells and the options of
-        `fit`, so that the network goes on learning and merges. ``keep_counts=False`` leaves these out of it.
+        All keep the exact cuts of intervals. Only .json keeps every variable as it is (types of labels, numbers, noisy-OR and
+        noisy-MAX by their few numbers, as .xdsl does), and what was learned: the counts, the distinct rows with missing cells and
+        the options of `fit`, so that the network goes on learning and merges. ``keep_counts=False`` leaves these out of it.
 
         Examples
         --------
@@ -574,8 +580,8 @@ class BayesianNetwork:
         return self._nodes
 
     def _read(self, given: Any) -> Evidence:
-        names = given if isinstance(given, Mapping) else ()
-        return read_evidence(self._stated(), in_intervals(given, cuts_of(self._nodes, names, self.discretizer_)))
+        known = given if isinstance(given, Mapping) else ()
+        return read_evidence(self._stated(), given, cuts_of(self._nodes, known, self.discretizer_))
 
     @property
     def _cuts(self) -> dict[str, tuple[float, ...]]:

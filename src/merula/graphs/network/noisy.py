@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from merula.core import Array, InputError, check_probabilities
 from merula.core.logspace import safe_log
 
-LARGEST_TABLE = 10**8  # cells; 800 MB
+LARGEST_TABLE = 2**24  # cells; 134 MB, and several times that while they are made
 MOST_PARENTS = 63  # an array has at most 64 axes
 
 

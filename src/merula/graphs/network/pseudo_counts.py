@@ -115,11 +115,11 @@ def prior_from(state: Mapping[str, Any]) -> Prior:
     if "expert" in state:
         from merula.graphs.network.network import BayesianNetwork  # a network's prior may be a network
 
-        return Expert(BayesianNetwork._of(state["expert"]), state["size"])
-    return PRIORS[next(iter(state))](**state)
-
-
-PRIORS: dict[str, Any] = {"count": SamePseudoCount, "size": BDeu, "stated": PerVariable}
+        return Expert(BayesianNetwork._of(state["expert"]), _size(state["size"]))
+    ((kind, stated),) = state.items()
+    if kind not in ("count", "size", "stated") or isinstance(stated, Mapping) != (kind == "stated"):
+        raise InputError(f"its prior is {dict(state)!r:.60}, which none is")
+    return read_prior("bdeu", stated, None) if kind == "size" else read_prior(stated, None, None)
 
 
 def _read_expert(pseudo_counts: Any, size: Any, expert: Any) -> Expert:
