@@ -90,12 +90,15 @@ def level_tables(
         if setting.missing == "level" and lost.any():
             levels, counts = (*levels, None), np.concatenate([counts, lost[:, None]], axis=1)
         nothing = np.zeros((1, len(counts)))
-        unseen = safe_log(unseen_probability(counts, smoothing))[None, :] if setting.unseen == "smooth" else nothing
         known = (
             safe_log(smoothed(counts, smoothing, name, levels, setting.classes)).T
             if levels
             else np.zeros((0, len(counts)))
         )
+        if setting.unseen == "smooth":
+            unseen = safe_log(unseen_probability(counts, smoothing))[None, :]
+        else:  # as if the cell were missing, also where that is a level of its own
+            unseen = known[-1:] if levels and levels[-1] is None else nothing
         tables.append(np.concatenate([known, nothing, unseen]))
         level_sets.append(levels)
     return tuple(level_sets), tuple(tables)
