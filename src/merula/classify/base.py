@@ -16,6 +16,7 @@ from merula.classify.advice import target_notes
 from merula.classify.family_choice import best_families, score_families
 from merula.classify.fitted import CONDITIONAL, Answer, ComponentTerms, FittedModel
 from merula.classify.plan import Plan, choose_blocks, same_option
+from merula.classify.sentinels import sentinel_notes
 from merula.core import Array, InputError, Note, Option, as_float, one_of, warn_of
 from merula.core.archive import write_state
 from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior
@@ -183,6 +184,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         collected = collect(
             source, plan.schema, [block.family.wanted(block.columns) for block in plan.blocks], self.n_jobs
         )
+        warn_of(sentinel_notes(collected, source, plan.schema))
         if plan.named:  # the columns of an array are not left there by mistake
             warn_of(target_notes(collected))
         return collected

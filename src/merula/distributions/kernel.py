@@ -15,7 +15,7 @@ from merula.distributions._kernel_sums import KERNELS, KernelSums
 from merula.distributions.bandwidths import BANDWIDTHS
 from merula.distributions.base import Distribution, Setting, all_paired, all_shaped
 from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily, drawn_rows, or_pooled, shared_fields
-from merula.distributions.gaussian import VARIANCE_FLOOR
+from merula.distributions.gaussian import variance_floor
 from merula.stats import ValueCounts
 from merula.stats.kept_rows import LARGEST
 from merula.stats.moments import refuse_closeness, refuse_overflow
@@ -152,7 +152,10 @@ class Kernel(ValueFamily):
         lacking = (4 / 3) ** 0.2 * _within(values, counts) * np.maximum(counts.sum(axis=1), 1.0) ** -0.2
         pooled = rule(values, total) if not counts.any(axis=1).all() else 0.0
         own = np.where(counts.any(axis=1), own, pooled)
-        least = np.sqrt(VARIANCE_FLOOR) * _deviation(values, total)
+        parts = [part if part.any() else total for part in counts]
+        means = np.array([[np.average(values, weights=part)] for part in parts])
+        variances = np.array([[_deviation(values, part) ** 2] for part in parts])
+        least = np.sqrt(variance_floor(variances, means, _deviation(values, total) ** 2))
         return np.maximum(np.where(own > 0, own, lacking), least)
 
 
