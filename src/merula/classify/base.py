@@ -21,7 +21,7 @@ from merula.core import Array, InputError, Note, Option, as_float, one_of, warn_
 from merula.core.archive import write_state
 from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior
 from merula.core.threads import thread_count
-from merula.data.encode import Encoded, Target, encode_rows, encode_target
+from merula.data.encode import Encoded, Target, encode_rows, encode_target, is_counted
 from merula.data.schema import KINDS
 from merula.data.table import Table, as_times, build_frame, label_indices, open_table, plain_label
 from merula.distributions import Setting
@@ -211,14 +211,15 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._fit_options = {name: getattr(self, name) for name in self._shaping}
         self.classes_, self.class_log_prior_ = fitted.classes, fitted.log_prior
         self.distributions_, self.schema_ = fitted.distributions, fitted.schema
-        words = fitted.plan.library == "sparse"
-        self.n_features_in_ = sum(part.width for part in fitted.distributions) if words else len(self.schema_.columns)
+        counted = is_counted(self.schema_)
+        self.n_features_in_ = sum(part.width for part in fitted.distributions) if counted else len(self.schema_.columns)
         for name in ("distribution_scores_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         if fitted.plan.scores:
             self.distribution_scores_ = fitted.plan.scores
         if fitted.plan.named is not False:
-            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
+            names = self.schema_.columns[0].levels if counted else self.schema_.names
+            self.feature_names_in_ = np.array(names, dtype=object)
         return self
 
     def _counted(self) -> Collected:
