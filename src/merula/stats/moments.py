@@ -23,6 +23,7 @@ Means = tuple[Array, Array, Array]  # weight, mean, rest
 Parts = tuple[Array, Array, Array, Array]  # weight, mean, squares or scatter, rest
 TINY = 1e-300  # what is kept of squares that vanish, so that a column that varies is not taken for a constant
 SMALLEST_VARIANCE = 1e-280  # below this, squares have lost their digits
+NARROWEST = 1e-300  # range of a column: below this, numbers themselves lose their digits
 POOR_ORIGIN = 1e4  # a block is counted again when its origin lies this much further off than its spread (squared)
 
 
@@ -162,6 +163,22 @@ def refuse_closeness(variance: Array, columns: Sequence[str]) -> None:
             "holds values so close together that the squares of their distances underflow",
             remedy="rescale it",
         )
+
+
+def comfortable_unit(span: float) -> float:
+    """A power of 2 near the span, in which squares neither vanish nor overflow; 1 where they do not anyway.
+
+    Examples
+    --------
+    >>> comfortable_unit(250.0), comfortable_unit(3e-200) == 2.0**-663
+    (1.0, True)
+    """
+    return 1.0 if 1e-100 < span < 1e100 or span <= 0 else float(2.0 ** np.round(np.log2(span)))
+
+
+def refuse_narrow(span: Array, columns: Sequence[str]) -> None:
+    """An error naming the first column whose range has lost its digits, or has no reciprocal."""
+    refuse_closeness(np.where((span > 0) & (span < NARROWEST), SMALLEST_VARIANCE / 2, 0.0), columns)
 
 
 def refuse_distant(fine: Any, columns: Sequence[str]) -> None:
