@@ -19,6 +19,7 @@ from merula.core.threads import BLOCK
 from merula.data.encode.kinds import COUNTED, holds_counts
 from merula.data.encode.levels import level_positions
 from merula.data.encode.tokens import Tokens, counted_matrix, tokenise
+from merula.data.intervals import assign
 from merula.data.schema import Column, Label, Schema
 from merula.data.table import (
     DENSE_NEEDED,
@@ -245,11 +246,18 @@ def _numbers(table: Table, column: Column, position: int) -> NDArray[Any]:
 
 
 def _coded(table: Table, column: Column, position: int) -> Coded:
+    if column.cuts is not None:
+        return _cut(table.numbers(position), column)
     integers = table.integers(position)
     if integers is not None:
         return _coded_integers(integers, column.levels)
     codes, labels = table.codes(position)
     return Coded(codes, [None, *labels], -1)
+
+
+def _cut(values: NDArray[Any], column: Column) -> Coded:
+    """Numbers as the levels they lie in between the column's cuts."""
+    return Coded(assign(values, column.cuts or ()).astype(np.int32), [None, *(column.levels or ())], -1)
 
 
 def _coded_integers(values: NDArray[Any], levels: tuple[Label, ...] | None) -> Coded:
@@ -359,6 +367,9 @@ def _encoded(column: Column, values: Cells) -> tuple[str, Any]:
     if column.kind == "text":
         return "texts", tokenise(None if is_missing(value) else str(plain_label(value)) for value in values)
     if column.kind == "categorical":
+        known = {level for level in column.levels or ()} if column.cuts is not None else set()
+        if known and not any(value in known for value in values):  # numbers, not levels
+            return "coded", _cut(object_numbers(values, column.name, None), column)
         codes, labels = codes_of_labels(values)
         return "coded", Coded(codes, [None, *labels], -1)
     return "numeric", _stated_numbers(column, values)
