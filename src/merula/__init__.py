@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
     from merula.classify.advice import TargetColumnWarning as TargetColumnWarning
     from merula.classify.sentinels import SentinelWarning as SentinelWarning
     from merula.core.errors import InputError as InputError
+    from merula.core.limits import TooLargeError as TooLargeError
     from merula.core.logspace import ZeroEvidenceWarning as ZeroEvidenceWarning
     from merula.core.versions import show_versions as show_versions
     from merula.data.encode import GuessedKindWarning as GuessedKindWarning, UnseenLevelWarning as UnseenLevelWarning
@@ -85,6 +86,7 @@ _EXPORTS = {
     "classify.advice": "TargetColumnWarning",
     "classify.sentinels": "SentinelWarning",
     "core.errors": "InputError",
+    "core.limits": "TooLargeError",
     "core.logspace": "ZeroEvidenceWarning",
     "core.versions": "show_versions",
     "data.encode": "GuessedKindWarning UnseenLevelWarning",

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core import Array, InputError
+from merula.core import Array, InputError, Option
+from merula.core.limits import check_bytes
 from merula.core.plain_fields import PlainFields
 from merula.data.encode import Encoded, Target
 from merula.stats._kernels import class_sums, class_weights, first_values, present_class_sums
@@ -23,6 +24,7 @@ Means = tuple[Array, Array, Array]  # weight, mean, rest
 Parts = tuple[Array, Array, Array, Array]  # weight, mean, squares or scatter, rest
 TINY = 1e-300  # what is kept of squares that vanish, so that a column that varies is not taken for a constant
 SMALLEST_VARIANCE = 1e-280  # below this, squares have lost their digits
+COPIES = 6  # of a covariance, from the first count to the model
 NARROWEST = 1e-300  # range of a column: below this, numbers themselves lose their digits
 POOR_ORIGIN = 1e4  # a block is counted again when its origin lies this much further off than its spread (squared)
 
@@ -208,6 +210,7 @@ class FullMoments(PlainFields):
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> FullMoments:
         shape = (classes, len(columns))
+        _check_covariances(len(columns), classes)
         return cls(
             tuple(columns), np.zeros(classes), np.zeros(shape), np.zeros((*shape, len(columns))), np.zeros(shape)
         )
@@ -281,3 +284,10 @@ def centred_products(x: NDArray[Any], weights: Array | None) -> tuple[float, Arr
     vanished = rows.any(axis=0) & (np.diagonal(products) < TINY)
     products[vanished, vanished] = TINY
     return weight, mean, rest, products
+
+
+def _check_covariances(columns: int, classes: int) -> None:
+    """A `TooLargeError` where columns are too many for a covariance of each class."""
+    what = f"{columns:,} numeric columns in {classes:,} classes need covariances"
+    remedy = ("use ", Option("covariance", "diagonal"), " or fewer columns")
+    check_bytes(8.0 * COPIES * classes * columns**2, what, remedy)
