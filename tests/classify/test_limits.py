@@ -65,7 +65,9 @@ def test_many_columns_of_a_full_covariance(peak):
         assert said.startswith("5,000 numeric columns in 2 classes need covariances of 2.4 GB, the limit is 2.15 GB; ")
         assert "use covariance='diagonal' or fewer columns" in said
     assert peak() < MODEST
-    assert mr.BayesClassifier(covariance="diagonal").fit(rows + np.arange(4)[:, None], [0, 1, 0, 1]).predict(rows).shape == (4,)
+    assert mr.BayesClassifier(covariance="diagonal").fit(rows + np.arange(4)[:, None], [0, 1, 0, 1]).predict(
+        rows
+    ).shape == (4,)
 
 
 def test_many_rows_of_a_joint_table_in_many_classes():
@@ -77,7 +79,9 @@ def test_many_rows_of_a_joint_table_in_many_classes():
 def test_the_limit_is_stated_in_the_environment(monkeypatch):
     rows, y = np.random.default_rng(0).normal(size=(40, 30)), np.arange(40) % 2
     monkeypatch.setenv("MERULA_MOST_BYTES", "50e3")
-    with pytest.raises(mr.TooLargeError, match="30 numeric columns in 2 classes need covariances of 86.4 kB, the limit is 50 kB"):
+    with pytest.raises(
+        mr.TooLargeError, match="30 numeric columns in 2 classes need covariances of 86.4 kB, the limit is 50 kB"
+    ):
         mr.BayesClassifier().fit(rows, y)
     monkeypatch.setenv("MERULA_MOST_BYTES", "1e6")
     mr.BayesClassifier().fit(rows, y)

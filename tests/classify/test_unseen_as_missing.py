@@ -72,7 +72,9 @@ def test_a_number_that_is_neither_of_two_levels_is_missing_too():
 @pytest.mark.parametrize("model", [mr.NaiveBayesClassifier, mr.BayesClassifier])
 def test_a_smoothed_unseen_level_is_not_missing(model):
     """unseen="smooth" goes on giving α / (n_c + α·m), the missing level being one of the m."""
-    found, _ = asked(model(missing="level", unseen="smooth").fit(TESTS[["lactate"]], OUTCOME), pd.DataFrame({"lactate": ["medium"]}))
+    found, _ = asked(
+        model(missing="level", unseen="smooth").fit(TESTS[["lactate"]], OUTCOME), pd.DataFrame({"lactate": ["medium"]})
+    )
     np.testing.assert_allclose(found, [[0.5, 0.5]], rtol=1e-12)
 
 

@@ -54,7 +54,7 @@ def test_a_class_of_the_sentinel_alone_lifts_nothing():
     x = np.where(SPECIES == "Star", 1e7, WING)
     model = mr.NaiveBayesClassifier().fit(frame(x), SPECIES)
     variance = model.distributions_[0].variance[:, 0]
-    np.testing.assert_allclose(variance[:2], [WING[SPECIES == label].var() for label in ("Amsel", "Drossel")])
+    np.testing.assert_allclose(variance[:2], [WING[label == SPECIES].var() for label in ("Amsel", "Drossel")])
     np.testing.assert_allclose(variance[2], 1e-9 * min(variance[:2]))
 
 
@@ -78,7 +78,9 @@ def test_batches_and_merges_give_the_same(family):
     merged = classifier().fit(x[:90], y[:90]) + classifier().fit(x[90:], y[90:])
     asked = frame(np.linspace(10, 16, 25))
     for other in (batches, merged):
-        np.testing.assert_allclose(other.predict_joint_log_proba(asked), whole.predict_joint_log_proba(asked), rtol=1e-8)
+        np.testing.assert_allclose(
+            other.predict_joint_log_proba(asked), whole.predict_joint_log_proba(asked), rtol=1e-8
+        )
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -115,7 +115,7 @@ def column_spread(moments: Moments, variance: str) -> ColumnSpread:
     return ColumnSpread(total.weight[0], total.mean[0], overall, np.maximum(within, floor), floor)
 
 
-def variance_floor(variance: Array, mean: Array, overall: Array) -> Array:
+def variance_floor(variance: Array, mean: Array, overall: Array | float) -> Array:
     """What no class's variance of a column goes below, given those of all classes (classes × columns).
 
     A billionth of the lower median of the classes' variances, those left out that are 0 but for rounding; of the overall variance
@@ -124,7 +124,7 @@ def variance_floor(variance: Array, mean: Array, overall: Array) -> Array:
     varies = variance > (ROUNDING * np.abs(mean)) ** 2
     ordered = np.sort(np.where(varies, variance, np.inf), axis=0)
     middle = np.take_along_axis(ordered, np.maximum(varies.sum(axis=0) - 1, 0)[None] // 2, axis=0)[0]
-    return VARIANCE_FLOOR * np.where(varies.any(axis=0), middle, overall)  # type: ignore[no-any-return]
+    return VARIANCE_FLOOR * np.where(varies.any(axis=0), middle, overall)
 
 
 def class_variances(moments: Moments, variance: str, spread: ColumnSpread) -> tuple[Array, Array]:

@@ -20,7 +20,6 @@ from merula.data.table import codes_of_numbers
 from merula.stats._kernels import class_weights, count_slots, count_tokens
 from merula.stats.base import OfColumns, moved, with_weight
 
-
 COPIES = 6  # of a table of counts, from the first count to the model: blocks, sums, probabilities and their logarithms
 
 

@@ -362,7 +362,9 @@ def test_a_class_of_prior_zero_stays_impossible():
     assert not any(np.isnan(reason.evidence) for reason in (*found.reasons, *other.reasons))
 
 
-@pytest.mark.parametrize("row", [{"color": "red", "size": "small"}, {"color": "blue", "size": "large"}, {"color": "red"}])
+@pytest.mark.parametrize(
+    "row", [{"color": "red", "size": "small"}, {"color": "blue", "size": "large"}, {"color": "red"}]
+)
 @pytest.mark.parametrize("others", [{}, {"apple": {"red": 0.5, "blue": 0.5}}])
 def test_a_row_impossible_under_both_classes_leaves_their_odds_as_they_were(row, others):
     """Whether or not a third class is possible: the parts add up to the whole, which is the odds of the prior."""

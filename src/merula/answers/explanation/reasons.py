@@ -300,7 +300,9 @@ def _reason(term: Term, cells: Mapping[str, Label], evidence: float, model: Baye
 def _cell_text(column: Column, value: Label) -> str:
     """A cell as a person reads it: its interval where that is all the model knows, and whether its level was never seen."""
     levels = column.kind == "categorical"  # of which an interval may be one
-    text = interval_of(column, float(value)) if column.cuts and value is not None and not levels else shown(column, value)
+    text = (
+        interval_of(column, float(value)) if column.cuts and value is not None and not levels else shown(column, value)
+    )
     unseen = levels and value is not None and value not in (column.levels or ())
     return f"{text} (never seen)" if unseen else text
 

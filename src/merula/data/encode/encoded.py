@@ -367,8 +367,8 @@ def _encoded(column: Column, values: Cells) -> tuple[str, Any]:
     if column.kind == "text":
         return "texts", tokenise(None if is_missing(value) else str(plain_label(value)) for value in values)
     if column.kind == "categorical":
-        known = {level for level in column.levels or ()} if column.cuts is not None else set()
-        if known and not any(value in known for value in values):  # numbers, not levels
+        known = column.levels or ()
+        if column.cuts is not None and not any(value in known for value in values):  # numbers, not levels
             return "coded", _cut(object_numbers(values, column.name, None), column)
         codes, labels = codes_of_labels(values)
         return "coded", Coded(codes, [None, *labels], -1)

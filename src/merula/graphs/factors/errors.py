@@ -64,4 +64,3 @@ class NoSampleError(InputError):
         ...
     merula.graphs.factors.errors.NoSampleError: of 500,000 rows drawn, 0 agree with the evidence alarm = 'yes', 1 are wanted; use method='exact' or 'likelihood-weighting'
     """
-
