@@ -25,7 +25,9 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
         load as load,
     )
     from merula.classify.advice import TargetColumnWarning as TargetColumnWarning
+    from merula.classify.sentinels import SentinelWarning as SentinelWarning
     from merula.core.errors import InputError as InputError
+    from merula.core.limits import TooLargeError as TooLargeError
     from merula.core.logspace import ZeroEvidenceWarning as ZeroEvidenceWarning
     from merula.core.versions import show_versions as show_versions
     from merula.data.encode import GuessedKindWarning as GuessedKindWarning, UnseenLevelWarning as UnseenLevelWarning
@@ -82,7 +84,9 @@ _EXPORTS = {
     "answers.question": "next_question",
     "classify": "BayesClassifier KernelBayesClassifier NaiveBayesClassifier NearestNeighborsClassifier load",
     "classify.advice": "TargetColumnWarning",
+    "classify.sentinels": "SentinelWarning",
     "core.errors": "InputError",
+    "core.limits": "TooLargeError",
     "core.logspace": "ZeroEvidenceWarning",
     "core.versions": "show_versions",
     "data.encode": "GuessedKindWarning UnseenLevelWarning",

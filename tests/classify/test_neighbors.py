@@ -245,6 +245,7 @@ def test_gaps_are_measured_as_scikit_learns_nan_euclidean(birds):
 # Where a rough search could go wrong
 
 
+@pytest.mark.filterwarnings("ignore::merula.SentinelWarning")
 def test_numbers_that_float32_cannot_tell_apart():
     """Two columns beside an outlier: all other rows lie within a billionth of the range."""
     rng = np.random.default_rng(2)

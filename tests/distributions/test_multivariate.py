@@ -250,11 +250,11 @@ def test_a_class_without_a_value_in_a_column_takes_the_pooled_mean_and_variance(
 
 
 @pytest.mark.parametrize("shrinkage", ["auto", 0.3])
-def test_the_floor_is_a_billionth_of_that_columns_own_variance(build, shrinkage):
+def test_the_floor_is_a_billionth_of_that_columns_variance_in_the_other_class(build, shrinkage):
     x = COMPLETE.copy()
     x[SPECIES == "amsel", 1] = 0.123
     found = build(MultivariateGaussian("full", shrinkage), frame(x), SPECIES)
-    np.testing.assert_allclose(found.covariance[0][1, 1], 1e-9 * x[:, 1].var(), rtol=1e-6)
+    np.testing.assert_allclose(found.covariance[0][1, 1], 1e-9 * x[SPECIES == "drossel", 1].var(), rtol=1e-6)
     np.testing.assert_allclose(np.diag(found.covariance[1]), x[SPECIES == "drossel"].var(axis=0), rtol=1e-9)
 
 

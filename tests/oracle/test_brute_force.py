@@ -55,6 +55,8 @@ def level_term(cells, y, weights, label, cell, pseudo, missing, unseen):
     added = {level: pseudo(label, level, len(levels)) for level in levels}
     total = sum(counts.values()) + sum(added.values())
     wanted = None if is_gap(cell) else cell
+    if wanted not in counts and unseen == "missing":
+        wanted = None
     if wanted in counts:
         return log((counts[wanted] + added[wanted]) / total) if counts[wanted] + added[wanted] else -inf
     if wanted is None or unseen == "missing":
@@ -69,6 +71,13 @@ def weighted_moments(pairs):
     return n, mean, sum(w * (x - mean) ** 2 for x, w in pairs)
 
 
+def usual_variance(by_class, overall):
+    """The lower median of the classes' variances that are not 0 but for rounding; the overall one where all are."""
+    held = [(squares / n, mean) for n, mean, squares in by_class.values() if n]
+    variances = sorted(spread for spread, mean in held if spread > (16 * 2**-52 * mean) ** 2)
+    return variances[(len(variances) - 1) // 2] if variances else overall
+
+
 def normal_term(cells, y, weights, label, cell, variance, missing, pseudo):
     """log p(cell given label) of a numeric column; a class lacking values takes the pooled mean or variance."""
     rows = [(x, c, w) for x, c, w in zip(cells, y, weights, strict=True) if not isnan(x)]
@@ -79,7 +88,7 @@ def normal_term(cells, y, weights, label, cell, variance, missing, pseudo):
     within = sum(part[2] for part in by_class.values()) / (
         n_all - unbiased * sum(part[0] > 0 for part in by_class.values())
     )
-    spread = max(squares / (n - unbiased) if n > 1 else within, 1e-9 * squares_all / n_all)
+    spread = max(squares / (n - unbiased) if n > 1 else within, 1e-9 * usual_variance(by_class, squares_all / n_all))
     if not n:
         mean = mean_all
     presence = 0.0

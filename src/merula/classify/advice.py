@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.classify.sentinels import sentinels, told
 from merula.core import Array, InputError, Note
 from merula.data.encode import Target, encode
 from merula.data.encode.kinds import are_dates, meant_missing, others_than_numbers, shown
@@ -64,7 +65,7 @@ class Remark:
     """One thing worth knowing of one column.
 
     ``what`` is "identifier", "empty", "constant", "text", "codes", "numbers as words", "unread numbers", "unread dates",
-    "missing as words" or "leak"; ``kind`` is what the column would be without the remark; ``words`` are those that may mean
+    "missing as words", "sentinel" or "leak"; ``kind`` is what the column would be without the remark; ``words`` are those that may mean
     that a cell is empty.
     """
 
@@ -85,6 +86,7 @@ def review(table: Table, schema: Schema, target: Target | None, stated: Collecti
     - "leak": the column alone tells the class of a row it has not seen in all but a few cases:
       errors(level's commonest class, without the row itself) ≤ 0.1 · errors(commonest class)
     - "codes": whole numbers of at most ten values, each many times: names of categories rather than amounts
+    - "sentinel": a few numbers so far beyond all others that they may stand for something else
     - "unread numbers", "unread dates": words that would be an identifier, but are numbers or dates
     - "empty", "constant", "text", "numbers as words", "missing as words" are what they say
 
@@ -196,6 +198,8 @@ def _of_numbers(values: NDArray[Any], column: Column, source: Source | None, sta
         yield _identifier(len(known), len(known))
     else:
         yield from _leak(source, column)
+        if column.unit is None and (found := sentinels(values)):
+            yield "sentinel", told(found), *(f"{value:.15g}" for value in found)
         if not amounts and (count := _few_whole_numbers(known)):
             yield "codes", f"holds {count} different whole numbers and is read as categories"
 

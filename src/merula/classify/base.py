@@ -16,11 +16,12 @@ from merula.classify.advice import target_notes
 from merula.classify.family_choice import best_families, score_families
 from merula.classify.fitted import CONDITIONAL, Answer, ComponentTerms, FittedModel
 from merula.classify.plan import Plan, choose_blocks, same_option
+from merula.classify.sentinels import sentinel_notes
 from merula.core import Array, InputError, Note, Option, as_float, one_of, warn_of
 from merula.core.archive import write_state
 from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior
 from merula.core.threads import thread_count
-from merula.data.encode import Encoded, Target, encode_rows, encode_target
+from merula.data.encode import Encoded, Target, encode_rows, encode_target, is_counted
 from merula.data.schema import KINDS
 from merula.data.table import Table, as_times, build_frame, label_indices, open_table, plain_label
 from merula.distributions import Setting
@@ -183,6 +184,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         collected = collect(
             source, plan.schema, [block.family.wanted(block.columns) for block in plan.blocks], self.n_jobs
         )
+        warn_of(sentinel_notes(collected, source, plan.schema))
         if plan.named:  # the columns of an array are not left there by mistake
             warn_of(target_notes(collected))
         return collected
@@ -209,14 +211,15 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._fit_options = {name: getattr(self, name) for name in self._shaping}
         self.classes_, self.class_log_prior_ = fitted.classes, fitted.log_prior
         self.distributions_, self.schema_ = fitted.distributions, fitted.schema
-        words = fitted.plan.library == "sparse"
-        self.n_features_in_ = sum(part.width for part in fitted.distributions) if words else len(self.schema_.columns)
+        counted = is_counted(self.schema_)
+        self.n_features_in_ = sum(part.width for part in fitted.distributions) if counted else len(self.schema_.columns)
         for name in ("distribution_scores_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         if fitted.plan.scores:
             self.distribution_scores_ = fitted.plan.scores
         if fitted.plan.named is not False:
-            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
+            names = self.schema_.columns[0].levels if counted else self.schema_.names
+            self.feature_names_in_ = np.array(names, dtype=object)
         return self
 
     def _counted(self) -> Collected:

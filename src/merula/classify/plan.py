@@ -123,12 +123,23 @@ def choose_blocks(schema: Schema, distributions: Any, defaults: Mapping[str, Any
         if column.kind == "ignore":
             columns.append(column)
             continue
+        _refuse_missing_level(column)
         family = resolve_family(chosen.get(column.name, chosen.get(column.kind, defaults[column.kind])))
         columns.append(family.encodes(column))
         grouped.setdefault(family_key(family), (family, []))[1].append(column.name)
     if not grouped:
         raise InputError(("no column is left to learn from: ", Option("kinds"), " ignores them all"))
     return Schema(tuple(columns)), tuple(Block(family, tuple(names)) for family, names in grouped.values())
+
+
+def _refuse_missing_level(column: Column) -> None:
+    """An error where missing was declared as a level: an option of its own makes it one."""
+    if None in (column.levels or ()):
+        raise InputError.at(
+            f"levels[{column.name!r}]",
+            "names None",
+            remedy=("leave it out; ", Option("missing", "level"), " makes missing a level of its own"),
+        )
 
 
 def family_key(family: Any) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from merula.core import InputError, one_of
-from merula.data.encode import Encoded, encode_cells, encode_rows
+from merula.data.encode import Encoded, encode_cells, encode_rows, is_counted
 from merula.data.schema import Column, Label
 from merula.data.table import as_times, plain_label
 from merula.distributions.discretize import assign, interval_labels
@@ -38,6 +38,8 @@ def encode_row(model: BayesianClassifier, row: Any) -> Encoded:
     if isinstance(row, Encoded):
         return row
     names = model.schema_.names
+    if is_counted(model.schema_):
+        return _counted_row(model, row)
     if hasattr(row, "index") and hasattr(row, "to_dict") and not hasattr(row, "columns"):
         row = _from_series(row, names)
     if not hasattr(row, "columns") and not hasattr(row, "column_names"):
@@ -45,7 +47,23 @@ def encode_row(model: BayesianClassifier, row: Any) -> Encoded:
         for name in cells:
             one_of(name, names, "a column of the row")
         return encode_cells(model.schema_, {name: [value] for name, value in cells.items()}, 1)
-    rows = encode_rows(row, model.schema_, model.fitted_.plan.named, type(model).__name__)
+    return _one(encode_rows(row, model.schema_, model.fitted_.plan.named, type(model).__name__))
+
+
+def _counted_row(model: BayesianClassifier, row: Any) -> Encoded:
+    """One row of a matrix of counted words: {word: count} where the words have names, or one count for each."""
+    if isinstance(row, Mapping):
+        words = model.schema_.columns[0].levels or ()
+        for word in row:
+            one_of(word, words, "a word of the row")
+        row = [[row.get(word, 0) for word in words]]
+    elif not hasattr(row, "columns") and not hasattr(row, "column_names") and not hasattr(row, "nnz"):
+        row = np.atleast_2d(row)
+    named = None if isinstance(row, list | np.ndarray) else model.fitted_.plan.named
+    return _one(encode_rows(row, model.schema_, named, type(model).__name__))
+
+
+def _one(rows: Encoded) -> Encoded:
     if len(rows) != 1:
         raise InputError(f"got a table of {len(rows)} rows", expected="one row")
     return rows
@@ -91,7 +109,7 @@ def shown(column: Column, value: Label) -> str:
     """A cell as a person reads it."""
     if value is None:
         return "missing"
-    if column.unit is not None:
+    if column.unit is not None and column.kind != "text":
         text = str(as_times(np.array([value], dtype=np.float64), column.unit)[0])
         return NO_FRACTION.sub("", NO_TIME.sub("", text)).replace("T", " ")
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import Array, InputError
+from merula.core.checks import checked_number
 from merula.core.logspace import safe_log
 from merula.data.encode import Encoded
+from merula.data.intervals import interval_labels
 from merula.data.schema import Column, Label
 from merula.data.table import label_array
 from merula.distributions._kernels import add_levels, slot_table
@@ -90,12 +92,15 @@ def level_tables(
         if setting.missing == "level" and lost.any():
             levels, counts = (*levels, None), np.concatenate([counts, lost[:, None]], axis=1)
         nothing = np.zeros((1, len(counts)))
-        unseen = safe_log(unseen_probability(counts, smoothing))[None, :] if setting.unseen == "smooth" else nothing
         known = (
             safe_log(smoothed(counts, smoothing, name, levels, setting.classes)).T
             if levels
             else np.zeros((0, len(counts)))
         )
+        if setting.unseen == "smooth":
+            unseen = safe_log(unseen_probability(counts, smoothing))[None, :]
+        else:  # as if the cell were missing, also where that is a level of its own
+            unseen = known[-1:] if levels and levels[-1] is None else nothing
         tables.append(np.concatenate([known, nothing, unseen]))
         level_sets.append(levels)
     return tuple(level_sets), tuple(tables)
@@ -139,6 +144,8 @@ class Bernoulli(Categorical):
     ----------
     smoothing : None, float or MEstimate
         None takes the classifier's.
+    threshold : None or float
+        Columns of numbers are asked whether they lie above it: ``BernoulliNB(binarize=threshold)``. Without one they hold 0 and 1.
 
     Examples
     --------
@@ -146,14 +153,21 @@ class Bernoulli(Categorical):
     >>> model = mr.NaiveBayesClassifier(distributions={"numeric": mr.Bernoulli()}).fit([[1], [1], [0], [0]], [1, 1, 1, 0])
     >>> model.predict_proba([[1]]).round(3).tolist()  # ¼ · ⅓ against ¾ · ⅗
     [[0.156, 0.844]]
+    >>> family = mr.Bernoulli(threshold=0.5)
+    >>> model = mr.NaiveBayesClassifier(distributions={"numeric": family}).fit([[3.0], [0.7], [0.5], [-2.0]], [1, 1, 1, 0])
+    >>> model.predict_proba([[9.0]]).round(3).tolist(), model.schema_["x0"].levels
+    ([[0.156, 0.844]], ('≤ 0.5', '> 0.5'))
     """
 
+    threshold: float | None = None
     name: ClassVar[str] = "bernoulli"
-    kinds: ClassVar[tuple[str, ...]] = ("categorical", "numeric")
+    kinds: ClassVar[tuple[str, ...]] = ("categorical", "numeric", "count")
 
     def encodes(self, column: Column) -> Column:
         # the column with its two levels declared
         super().encodes(column)
+        if self.threshold is not None:
+            return self._cut(column)
         if column.levels is not None and len(column.levels) != 2:
             raise InputError.at(
                 f"column {column.name!r}",
@@ -162,3 +176,15 @@ class Bernoulli(Categorical):
                 remedy="the bernoulli distribution needs exactly two",
             )
         return replace(column, kind="categorical", levels=column.levels or (0, 1), declared=True)
+
+    def _cut(self, column: Column) -> Column:
+        """A column of numbers as the two sides of the threshold."""
+        checked_number(self.threshold, "threshold", "a finite number", np.isfinite)
+        if column.kind == "categorical":
+            raise InputError.at(
+                f"column {column.name!r}",
+                "is categorical, but a threshold cuts numbers",
+                remedy="leave threshold out, or make it a column of numbers",
+            )
+        cuts = (float(self.threshold),)  # type: ignore[arg-type]
+        return replace(column, kind="categorical", levels=interval_labels(cuts), cuts=cuts, declared=True)

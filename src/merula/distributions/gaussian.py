@@ -17,7 +17,8 @@ from merula.distributions.base import BaseFamily, Distribution, IndependentColum
 from merula.stats import Moments, Statistic
 from merula.stats.moments import refuse_closeness
 
-VARIANCE_FLOOR = 1e-9  # of that column's own overall variance
+VARIANCE_FLOOR = 1e-9  # of the column's typical variance within a class
+ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of a mean: what differs by no more does not vary
 FARTHEST = 1e100  # standard deviations; beyond this, squares would overflow
 LOG_TWO_PI = float(np.log(2 * np.pi))
 ROWS_AT_ONCE = 4_096  # turned row by row at once where the source goes column by column
@@ -107,10 +108,23 @@ def column_spread(moments: Moments, variance: str) -> ColumnSpread:
     weight = np.maximum(total.weight[0], 1e-300)
     overall = total.squares[0] / weight
     refuse_closeness(overall, moments.columns)
-    floor = VARIANCE_FLOOR * overall
+    own = moments.squares / np.maximum(moments.weight, 1e-300)
+    floor = variance_floor(own, np.where(moments.weight > 0, moments.mean, 0.0), overall)
     freedom = total.weight[0] - ((moments.weight > 0).sum(axis=0) if variance == "unbiased" else 0)
     within = moments.squares.sum(axis=0) / np.where(freedom > 0, freedom, weight)
     return ColumnSpread(total.weight[0], total.mean[0], overall, np.maximum(within, floor), floor)
+
+
+def variance_floor(variance: Array, mean: Array, overall: Array | float) -> Array:
+    """What no class's variance of a column goes below, given those of all classes (classes × columns).
+
+    A billionth of the lower median of the classes' variances, those left out that are 0 but for rounding; of the overall variance
+    where none is left. A class that holds a sentinel such as 10⁷ does not lift it for the others, as it would lift an overall variance.
+    """
+    varies = variance > (ROUNDING * np.abs(mean)) ** 2
+    ordered = np.sort(np.where(varies, variance, np.inf), axis=0)
+    middle = np.take_along_axis(ordered, np.maximum(varies.sum(axis=0) - 1, 0)[None] // 2, axis=0)[0]
+    return VARIANCE_FLOOR * np.where(varies.any(axis=0), middle, overall)
 
 
 def class_variances(moments: Moments, variance: str, spread: ColumnSpread) -> tuple[Array, Array]:

@@ -84,7 +84,13 @@ class JointTable(Distribution):
     def _cells_of(self, rows: Encoded) -> Cells:
         """Each row's levels as indices into `level_sets`; −1 for missing, −2 for a level that is to match nothing."""
         cells = level_cells(rows, self.columns, self.level_sets)
-        return cells if self.unseen == "smooth" else np.where(cells == UNKNOWN, np.int32(MISSING), cells)
+        return cells if self.unseen == "smooth" else np.where(cells == UNKNOWN, self._missing, cells)
+
+    @cached_property
+    def _missing(self) -> Cells:
+        """What a missing cell of each column is: the index of its own level, where it is one."""
+        indices = [levels.index(None) if None in levels else MISSING for levels in self.level_sets]
+        return np.array(indices, dtype=np.int32)
 
     def _marginal(self, cells: Cells, observed: NDArray[np.bool_]) -> Array:
         """log P(observed columns given class) of rows that all miss the same columns."""

@@ -15,10 +15,10 @@ from merula.distributions._kernel_sums import KERNELS, KernelSums
 from merula.distributions.bandwidths import BANDWIDTHS
 from merula.distributions.base import Distribution, Setting, all_paired, all_shaped
 from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily, drawn_rows, or_pooled, shared_fields
-from merula.distributions.gaussian import VARIANCE_FLOOR
+from merula.distributions.gaussian import variance_floor
 from merula.stats import ValueCounts
 from merula.stats.kept_rows import LARGEST
-from merula.stats.moments import refuse_closeness, refuse_overflow
+from merula.stats.moments import comfortable_unit, refuse_narrow, refuse_overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,19 +141,23 @@ class Kernel(ValueFamily):
     def _bandwidths(self, values: Array, counts: Array) -> Array:
         """Each class's bandwidth in one column; 0 in a column that never varies.
 
-        A class whose values do not vary takes the deviation within all classes, for its own number of values.
+        Numbers whose squares would vanish are measured in another unit. A class whose values do not vary takes the deviation within all classes, for its own number of values.
         """
         if len(values) < 2:
             return np.zeros(len(counts))
         if not isinstance(self.bandwidth, str):
             return np.full(len(counts), float(self.bandwidth))
-        rule, total = BANDWIDTHS[self.bandwidth], counts.sum(axis=0)
+        unit, rule, total = comfortable_unit(float(np.ptp(values))), BANDWIDTHS[self.bandwidth], counts.sum(axis=0)
+        values = values / unit
         own = np.array([rule(values, part) if np.count_nonzero(part) > 1 else 0.0 for part in counts])
         lacking = (4 / 3) ** 0.2 * _within(values, counts) * np.maximum(counts.sum(axis=1), 1.0) ** -0.2
         pooled = rule(values, total) if not counts.any(axis=1).all() else 0.0
         own = np.where(counts.any(axis=1), own, pooled)
-        least = np.sqrt(VARIANCE_FLOOR) * _deviation(values, total)
-        return np.maximum(np.where(own > 0, own, lacking), least)
+        parts = [part if part.any() else total for part in counts]
+        means = np.array([[np.average(values, weights=part)] for part in parts])
+        variances = np.array([[_deviation(values, part) ** 2] for part in parts])
+        least = np.sqrt(variance_floor(variances, means, _deviation(values, total) ** 2))
+        return unit * np.maximum(np.where(own > 0, own, lacking), least)
 
 
 def _refuse_extremes(statistic: ValueCounts) -> None:
@@ -161,7 +165,7 @@ def _refuse_extremes(statistic: ValueCounts) -> None:
     for name, values in zip(statistic.columns, statistic.values, strict=True):
         if len(values):
             refuse_overflow(values[:, None], np.array([np.abs(values).max() <= LARGEST]), (name,))
-            refuse_closeness(np.array([np.ptp(values) ** 2]), (name,))
+            refuse_narrow(np.array([np.ptp(values)]), (name,))
 
 
 def _deviation(values: Array, weights: Array) -> float:

@@ -15,7 +15,7 @@ from merula.core.compiled import kernel
 from merula.core.logspace import log_sum_exp, safe_log
 from merula.distributions.base import Distribution, Setting, all_shaped
 from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily, checked_range, shared_fields
-from merula.distributions.gaussian import LOG_TWO_PI, VARIANCE_FLOOR
+from merula.distributions.gaussian import LOG_TWO_PI, variance_floor
 from merula.stats import ValueCounts
 
 WIDEST = 1e150  # a range whose square does not overflow
@@ -413,7 +413,9 @@ class GaussianMixture(ValueFamily):
         indices, total = (values - values[0]) / (values[-1] - values[0]), counts.sum(axis=0)
         gaps = np.diff(indices)
         step = float(np.median(gaps[gaps > ROUNDING]))
-        floor = max(VARIANCE_FLOOR * Cells.of(indices, total).moments()[1], step * step / (2 * np.pi))
+        own = np.array([Cells.of(indices, weights).moments() for weights in counts if weights.any()])
+        overall = Cells.of(indices, total).moments()[1]
+        floor = max(float(variance_floor(own[:, 1:], own[:, :1], overall)[0]), step * step / (2 * np.pi))
         within = _within(indices, counts)
         return [self._fit_class(indices, weights if weights.any() else total, floor, within) for weights in counts]
 

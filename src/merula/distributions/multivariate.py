@@ -19,7 +19,6 @@ from merula.distributions.base import AddedDistribution, BaseFamily, Distributio
 from merula.distributions.gaussian import (
     FARTHEST,
     LOG_TWO_PI,
-    VARIANCE_FLOOR,
     Gaussian,
     class_variances,
     column_spread,
@@ -212,7 +211,10 @@ class MultivariateGaussian(BaseFamily):
             for label in range(len(setting.classes))
         ]
         standard = Start(
-            ((start - spread.mean) / unit)[:, kept], (variances / unit**2)[:, kept], (spread.within / unit**2)[kept]
+            ((start - spread.mean) / unit)[:, kept],
+            (variances / unit**2)[:, kept],
+            (spread.within / unit**2)[kept],
+            (spread.floor / unit**2)[kept],
         )
         names = tuple(statistic.columns[index] for index in kept)
         mean, whitening = self._fit(classes, standard, option, names, setting.classes)
@@ -239,7 +241,7 @@ class MultivariateGaussian(BaseFamily):
             n = sum(part.total for part in parts)
             freedom = n - sum(part.total > 0 for part in parts) if option == "unbiased" else n
             covariance = fitted.covariance * (n / freedom if freedom > 0 else 1.0)
-            np.fill_diagonal(covariance, np.maximum(np.diagonal(covariance), VARIANCE_FLOOR))
+            np.fill_diagonal(covariance, np.maximum(np.diagonal(covariance), start.floor))
             _refuse_singular(covariance, whose, names)
             mean[members], whitening[index] = fitted.mean, np.linalg.inv(np.linalg.cholesky(covariance)).T
         return mean, whitening
@@ -257,11 +259,12 @@ class MultivariateGaussian(BaseFamily):
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """In standard units: each class's mean and variances, and the pooled within-class variances."""
+    """In standard units: each class's mean and variances, the pooled within-class variances, and what none goes below."""
 
     mean: Array
     variance: Array
     within: Array
+    floor: Array
 
 
 def _oracle_shrinkage(matrix: Array, n: float) -> float:

@@ -19,7 +19,7 @@ from merula.distributions.mixed_cells import KeptRowsDistribution, read_cells
 from merula.distributions.neighbor_count import best_count
 from merula.distributions.neighbor_table import AT_ONCE, NeighborTable
 from merula.stats import Rows, Statistic
-from merula.stats.moments import refuse_closeness
+from merula.stats.moments import comfortable_unit, refuse_narrow
 
 WEIGHTS, SCALES = ("uniform", "distance"), ("range", "none")
 SMALLEST = 1e-9  # of the table's diagonal: a ball's radius is not less, so that repeated rows have a density
@@ -56,6 +56,11 @@ class NeighborDistribution(KeptRowsDistribution):
         return np.where(high > low, high - low, 0.0)
 
     @cached_property
+    def _unit(self) -> float:
+        """What distances are measured in, so that their squares neither vanish nor overflow."""
+        return comfortable_unit(float(self._range.max(initial=0.0)))
+
+    @cached_property
     def _varying(self) -> NDArray[np.int64]:
         """The columns that hold two values at least: no other says anything."""
         return np.flatnonzero(self._range > 0)
@@ -64,7 +69,7 @@ class NeighborDistribution(KeptRowsDistribution):
     def table(self) -> NeighborTable:
         """The kept rows, ready to be searched."""
         is_word = np.array([self.level_sets[j] is not None for j in self._varying], dtype=np.bool_)
-        scale = np.where(is_word | (self.scale == "none"), 1.0, 1 / self._range[self._varying])
+        scale = np.where(is_word, 1.0, 1 / (self._unit if self.scale == "none" else self._range[self._varying]))
         cells = self.cells if len(self._varying) == len(self.columns) else np.take(self.cells, self._varying, axis=1)
         return NeighborTable.of(cells, is_word, scale, self.labels, self.weight)
 
@@ -93,10 +98,10 @@ class NeighborDistribution(KeptRowsDistribution):
 
     def _log_density(self, radius: Array, known: NDArray[np.int64]) -> Array:
         """log p(row) = log K − log n − log V_d(r), of the d columns that are known; 0 where there are none."""
-        total, smallest = self.class_weight.sum(), SMALLEST * np.sqrt((self._range**2).sum())
+        total, smallest = self.class_weight.sum(), SMALLEST * np.sqrt(((self._range / self._unit) ** 2).sum())
         share = np.maximum(known, 1) / max(1, len(self._varying))  # of the columns, for which distances make up
         log_radius = np.log(np.clip(radius * np.sqrt(share), max(smallest, 1e-300), np.finfo(np.float64).max))
-        log_volume = known / 2 * np.log(np.pi) - gammaln(known / 2 + 1) + known * log_radius
+        log_volume = known / 2 * np.log(np.pi) - gammaln(known / 2 + 1) + known * (log_radius + np.log(self._unit))
         return np.where(known > 0, np.log(min(float(self.neighbors), total) / total) - log_volume, 0.0)
 
     @property
@@ -192,7 +197,7 @@ class NearestNeighbors(BaseFamily):
             self.weights,
             self.scale,
         )
-        refuse_closeness(part._range**2, part.columns)
+        refuse_narrow(part._range, part.columns)
         if self.neighbors != "auto":
             return part
         return replace(part, neighbors=best_count(part.table, self.weights == "distance", setting))

@@ -21,12 +21,12 @@ from merula.data.encode import Encoded
 from merula.distributions._product_sums import log_sums
 from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
 from merula.distributions.columnwise import drawn_rows, or_pooled
-from merula.distributions.gaussian import LOG_TWO_PI, VARIANCE_FLOOR
+from merula.distributions.gaussian import LOG_TWO_PI, variance_floor
 from merula.distributions.kernel import is_positive, weighted_quantiles
 from merula.distributions.mixed_cells import KeptRowsDistribution, read_cells
 from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
 from merula.stats import Rows, Statistic
-from merula.stats.moments import refuse_closeness
+from merula.stats.moments import comfortable_unit, refuse_narrow
 
 RULES = {"silverman": True, "scott": False}  # whether the factor (4 / (d + 2))^(1/(d + 4)) is applied
 FARTHEST = 1e100  # ranges of a column
@@ -219,17 +219,20 @@ class ProductKernel(BaseFamily):
         n = np.bincount(labels, weights=weight, minlength=count)
         if not len(x) or x.min() == x.max():
             return np.full(count, np.nan)
-        refuse_closeness(np.array([(x.max() - x.min()) ** 2]), (kept.columns[j],))
+        refuse_narrow(np.array([np.ptp(x)]), (kept.columns[j],))
         if not isinstance(self.bandwidth, str):
             return np.full(count, float(self.bandwidth))
+        unit = comfortable_unit(float(np.ptp(x)))
+        x = x / unit
         centre = x - np.average(x, weights=weight)
         mean = np.bincount(labels, weights=weight * centre, minlength=count) / np.maximum(n, 1e-300)
         squares = np.bincount(labels, weights=weight * (centre - mean[labels]) ** 2, minlength=count)
         overall, within = np.average(centre**2, weights=weight), squares.sum() / n.sum()
-        variance = np.where(_differ(x, labels, count), squares / np.maximum(n, 1e-300), within)
-        deviation = np.sqrt(np.maximum(variance, VARIANCE_FLOOR * overall))
+        own = np.where(_differ(x, labels, count), squares / np.maximum(n, 1e-300), 0.0)
+        least = variance_floor(own[:, None], mean[:, None], overall)
+        deviation = np.sqrt(np.maximum(np.where(own > 0, own, within), least))
         factor = (4 / (d + 2)) ** (1 / (d + 4)) if RULES[self.bandwidth] else 1.0
-        return factor * deviation * np.where(n > 0, n, n.sum()) ** (-1 / (d + 4))
+        return unit * factor * deviation * np.where(n > 0, n, n.sum()) ** (-1 / (d + 4))
 
 
 def _differ(x: Array, labels: NDArray[np.int32], count: int) -> NDArray[np.bool_]:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core import Array, InputError
+from merula.core import Array, InputError, Message, Option
 from merula.core.compiled import kernel
+from merula.core.limits import MOST_BYTES, check_bytes
 from merula.core.plain_fields import PlainFields
 from merula.data.encode import WIDEST_RANGE, Encoded, Target
 from merula.data.encode.tokens import NO_COUNT
@@ -18,6 +19,19 @@ from merula.data.schema import Label, resolve_levels
 from merula.data.table import codes_of_numbers
 from merula.stats._kernels import class_weights, count_slots, count_tokens
 from merula.stats.base import OfColumns, moved, with_weight
+
+COPIES = 6  # of a table of counts, from the first count to the model: blocks, sums, probabilities and their logarithms
+
+
+def check_table(name: str, entries: int, held: str, classes: int, remedy: Message) -> None:
+    """A `TooLargeError` naming the column where a table of this many entries in each class would be too large."""
+    what = f"column {name!r} has {entries:,} {held} in {classes:,} classes, which need tables"
+    check_bytes(8.0 * COPIES * entries * classes, what, remedy)
+
+
+FEWER_LEVELS = ("leave it out (", Option("kinds", "ignore"), ") or unite rare levels")
+FEWER_WORDS = ("leave it out (", Option("kinds", "ignore"), ") or unite classes")
+FEWER_VALUES = "round its values, or choose a family that does not keep each of them, such as 'gaussian'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +79,8 @@ class LevelCounts(OfColumns):
     def update(self, rows: Encoded, target: Target) -> LevelCounts:
         tile = rows.codes(self.columns)
         offsets = tile.offsets
+        widest = int(tile.width.argmax())
+        check_table(self.columns[widest], int(offsets[-1]), "levels", len(self.missing), FEWER_LEVELS)
         counts = np.zeros((len(self.missing), offsets[-1]), dtype=np.int32 if target.weights is None else np.float64)
         count_slots(tile.codes, target.codes, target.weights, tile.shift, tile.width, offsets, counts)
         labels, parts, missing = [], [], np.zeros_like(self.missing)
@@ -91,6 +107,8 @@ class LevelCounts(OfColumns):
         return slots, counts
 
     def __add__(self, other: LevelCounts) -> LevelCounts:
+        for name, mine, theirs in zip(self.columns, self.labels, other.labels, strict=True):
+            check_table(name, max(len(mine), len(theirs)), "levels", len(self.missing), FEWER_LEVELS)
         labels, counts = zip(*map(merged_counts, self.labels, self.counts, other.labels, other.counts), strict=True)
         return LevelCounts(self.columns, labels, counts, self.missing + other.missing)
 
@@ -148,6 +166,7 @@ class TokenCounts(OfColumns):
         labels, counts, present = [], [], np.zeros_like(self.present)
         for j, name in enumerate(self.columns):
             tokens = rows.tokens(name)
+            check_table(name, len(tokens.labels), "words", len(self.present), FEWER_WORDS)
             found = np.zeros((len(self.present), len(tokens.labels)))
             amounts = tokens.starts, tokens.codes, tokens.counts
             if not count_tokens(*amounts, target.codes, target.weights, self.binary, found):
@@ -187,6 +206,8 @@ class ValueCounts(OfColumns):
         values, counts, missing = [], [], np.zeros_like(self.missing)
         for j, name in enumerate(self.columns):
             column = np.ascontiguousarray(x[:, j])
+            if 8.0 * COPIES * len(column) * len(missing) > MOST_BYTES:  # only then are they counted first
+                check_table(name, len(np.unique(column)), "different values", len(missing), FEWER_VALUES)
             met, part, missing[:, j] = _tally(column, np.argsort(column), target.codes, target.weights, len(missing))
             _refuse_infinity(met, name)
             values.append(met + 0.0)  # −0 + 0 is 0; compiled loops may take the sum for the value itself

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core import Array
+from merula.core import Array, Option
+from merula.core.limits import check_bytes
 from merula.core.plain_fields import PlainFields
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Label, resolve_levels
@@ -18,6 +19,7 @@ from merula.stats.base import moved
 
 Cells = NDArray[np.int32]
 MISSING = -1
+COPIES = 4  # of the counts of a block of rows
 
 
 def distinct_rows(cells: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -77,6 +79,10 @@ class JointCounts(PlainFields):
         labels, cells = labelled_codes(rows, self.columns)
         weights = np.ones(len(cells)) if target.weights is None else target.weights
         kept = weights > 0
+        classes = self.weight.shape[1]
+        what = f"{len(cells):,} distinct rows of {len(self.columns):,} columns in {classes:,} classes may need a joint table"
+        remedy = ("model the columns one by one (", Option("distributions", "categorical"), ") or unite classes")
+        check_bytes(8.0 * COPIES * len(cells) * classes, what, remedy)
         per_class = np.zeros((len(cells), self.weight.shape[1]))
         per_class[np.arange(len(cells)), target.codes] = weights
         return self + JointCounts(self.columns, labels, cells[kept], per_class[kept])

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core import Array, InputError
+from merula.core import Array, InputError, Option
+from merula.core.limits import check_bytes
 from merula.core.plain_fields import PlainFields
 from merula.data.encode import Encoded, Target
 from merula.stats._kernels import class_sums, class_weights, first_values, present_class_sums
@@ -23,6 +24,8 @@ Means = tuple[Array, Array, Array]  # weight, mean, rest
 Parts = tuple[Array, Array, Array, Array]  # weight, mean, squares or scatter, rest
 TINY = 1e-300  # what is kept of squares that vanish, so that a column that varies is not taken for a constant
 SMALLEST_VARIANCE = 1e-280  # below this, squares have lost their digits
+COPIES = 6  # of a covariance, from the first count to the model
+NARROWEST = 1e-300  # range of a column: below this, numbers themselves lose their digits
 POOR_ORIGIN = 1e4  # a block is counted again when its origin lies this much further off than its spread (squared)
 
 
@@ -164,6 +167,22 @@ def refuse_closeness(variance: Array, columns: Sequence[str]) -> None:
         )
 
 
+def comfortable_unit(span: float) -> float:
+    """A power of 2 near the span, in which squares neither vanish nor overflow; 1 where they do not anyway.
+
+    Examples
+    --------
+    >>> comfortable_unit(250.0), comfortable_unit(3e-200) == 2.0**-663
+    (1.0, True)
+    """
+    return 1.0 if 1e-100 < span < 1e100 or span <= 0 else float(2.0 ** np.round(np.log2(span)))
+
+
+def refuse_narrow(span: Array, columns: Sequence[str]) -> None:
+    """An error naming the first column whose range has lost its digits, or has no reciprocal."""
+    refuse_closeness(np.where((span > 0) & (span < NARROWEST), SMALLEST_VARIANCE / 2, 0.0), columns)
+
+
 def refuse_distant(fine: Any, columns: Sequence[str]) -> None:
     """An error naming the first column whose values lie so far apart that the squares of their distances overflow."""
     if not fine.all():
@@ -191,6 +210,7 @@ class FullMoments(PlainFields):
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> FullMoments:
         shape = (classes, len(columns))
+        _check_covariances(len(columns), classes)
         return cls(
             tuple(columns), np.zeros(classes), np.zeros(shape), np.zeros((*shape, len(columns))), np.zeros(shape)
         )
@@ -264,3 +284,10 @@ def centred_products(x: NDArray[Any], weights: Array | None) -> tuple[float, Arr
     vanished = rows.any(axis=0) & (np.diagonal(products) < TINY)
     products[vanished, vanished] = TINY
     return weight, mean, rest, products
+
+
+def _check_covariances(columns: int, classes: int) -> None:
+    """A `TooLargeError` where columns are too many for a covariance of each class."""
+    what = f"{columns:,} numeric columns in {classes:,} classes need covariances"
+    remedy = ("use ", Option("covariance", "diagonal"), " or fewer columns")
+    check_bytes(8.0 * COPIES * classes * columns**2, what, remedy)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     brier_score_loss,
@@ -15,6 +18,7 @@ from sklearn.metrics import (
 from sklearn.model_selection import LeaveOneOut, RepeatedStratifiedKFold, ShuffleSplit, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
+import merula as mr
 from merula.answers.decision import DecisionClassifier
 from merula.answers.evaluation import calibration_error, evaluate
 
@@ -126,12 +130,50 @@ def test_auc_leaves_out_a_fold_without_some_class(stated_probability):
     assert found["auc"].standard_error == pytest.approx(np.sqrt(1.25 * 0.5))
 
 
-def test_auc_of_single_rows_is_that_of_all_rows_together(patients):
-    found = evaluate(GaussianNB(), patients.X, patients.sick, cv=LeaveOneOut())
-    pooled = np.concatenate(found.models[0].probabilities)[:, 1]
-    assert found["auc"].value == pytest.approx(roc_auc_score(patients.sick == "ill", pooled), rel=1e-12)
-    assert found["auc"].standard_error is None
+def test_auc_of_single_rows_is_undefined(patients):
+    """A fold of one row has nothing to compare; between folds, guessing by frequencies would seem worse than chance (0)."""
+    found = evaluate({"normal": GaussianNB(), "prior": DummyClassifier()}, patients.X, patients.sick, cv=LeaveOneOut())
+    for name in ("normal", "prior"):
+        assert found[name]["auc"].value is None
+        assert set(found[name]["auc"].per_fold) == {None}
+
+
+@pytest.mark.parametrize("folds", [2, 5, 10])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_auc_of_a_constant_prediction_is_a_half(folds, weighted, class_shares):
+    """Also where classes are smaller than the number of folds, so that no fold holds them all."""
+    y = np.array(["ill"] * 3 + ["healthy"] * 40 + ["krank"] * 2)
+    weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float) if weighted else None
+    models = {"prior": DummyClassifier(strategy="prior"), "constant": DummyClassifier(strategy="uniform")}
+    models |= {"ours": mr.NaiveBayesClassifier()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = evaluate(models, np.zeros((len(y), 1)), y, cv=folds, sample_weight=weights)
+    for name in models:
+        assert found[name]["auc"].value == 0.5, name
+
+
+def test_auc_where_no_fold_holds_all_classes_compares_rows_of_one_fold_only(patients):
+    """Of each class against the rest: the share of pairs, both tested in one fold, that are in the right order."""
+    rows = np.concatenate([np.flatnonzero(patients.y == label)[:count] for label, count in (("gesund", 30), ("krank", 3), ("色泽不明", 2))])  # fmt: skip
+    X, y, weights = patients.X[rows], patients.y[rows], patients.weights[rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = evaluate(GaussianNB(var_smoothing=0.1), X, y, cv=8, repeats=1, sample_weight=weights)
     assert set(found["auc"].per_fold) == {None}
+    areas = []
+    for index, label in enumerate(found.classes):
+        won = pairs = 0.0
+        for fold, proba in zip(found.folds, found.models[0].probabilities, strict=True):
+            score = dict(zip(fold.test.tolist(), proba[:, index].tolist(), strict=True))
+            for one in fold.test[y[fold.test] == label]:
+                for other in fold.test[y[fold.test] != label]:
+                    mass = weights[one] * weights[other]
+                    pairs += mass
+                    won += mass * ((score[one] > score[other]) + 0.5 * (score[one] == score[other]))
+        areas.append(won / pairs)
+    assert found["auc"].value == pytest.approx(np.mean(areas), rel=1e-12)
+    assert found["auc"].standard_error is None
 
 
 def test_frozen_model_may_know_more_classes_than_the_target(patients):

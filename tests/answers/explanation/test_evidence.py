@@ -360,3 +360,30 @@ def test_a_class_of_prior_zero_stays_impossible():
     other = mr.explain(model, {"color": "yellow"}, "apple", "cherry")
     assert other.reasons[0].evidence == np.inf
     assert not any(np.isnan(reason.evidence) for reason in (*found.reasons, *other.reasons))
+
+
+@pytest.mark.parametrize(
+    "row", [{"color": "red", "size": "small"}, {"color": "blue", "size": "large"}, {"color": "red"}]
+)
+@pytest.mark.parametrize("others", [{}, {"apple": {"red": 0.5, "blue": 0.5}}])
+def test_a_row_impossible_under_both_classes_leaves_their_odds_as_they_were(row, others):
+    """Whether or not a third class is possible: the parts add up to the whole, which is the odds of the prior."""
+    colors = {"banana": {"red": 0.0, "blue": 1.0}, "cherry": {"red": 0.0, "blue": 1.0}, **others}
+    sizes = {"banana": {"small": 0.7, "large": 0.3}, "cherry": {"small": 0.1, "large": 0.9}}
+    sizes |= {label: {"small": 0.5, "large": 0.5} for label in others}
+    prior = {"banana": 0.5, "cherry": 0.2, "apple": 0.3} if others else {"banana": 0.7, "cherry": 0.3}
+    found = mr.explain(fruit({"color": colors, "size": sizes}, prior), row, "banana", "cherry")
+    (part,) = found.derivations
+    evidence = [reason.evidence for reason in found.reasons]
+    assert part.prior_log_odds == pytest.approx(np.log(prior["banana"] / prior["cherry"]), rel=1e-12)
+    assert part.prior_log_odds + sum(evidence) == pytest.approx(part.log_odds, rel=1e-12)
+    impossible = row["color"] == "red"
+    assert (part.log_odds == part.prior_log_odds) is impossible
+    assert ("impossible under banana and cherry alike" in str(found)) is (impossible and bool(others))
+
+
+def test_contradicting_columns_leave_two_impossible_classes_undecided():
+    """Each of the two is ruled out by another column; a third class is possible."""
+    found = mr.explain(fruit({"color": COLORS, "size": SIZES}), {"color": "red", "size": "large"}, "cherry", "banana")
+    assert [reason.evidence for reason in found.reasons] == [np.inf, -np.inf]
+    assert found.derivations[0].log_odds == found.derivations[0].prior_log_odds == 0.0

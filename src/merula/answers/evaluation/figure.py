@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
-from merula.answers.evaluation.metrics import Answers, RowValues, figures_of, pooled, row_values
+from merula.answers.evaluation.metrics import Answers, RowValues, figures_of, paired_auc, row_values
 from merula.core import Array
 from merula.data.table.frame import Rows
 from merula.show.numbers import fixed
@@ -91,7 +91,7 @@ def row_standard_error(rows: RowValues) -> float | None:
 def summarise(answers: Sequence[Answers], folds: Sequence[Fold]) -> dict[str, Figure]:
     """Every figure over all folds: its mean over the folds in which it is defined.
 
-    If no fold defines it, it is that of all tested rows together, without a standard error.
+    An area that no fold defines is that of all pairs of rows tested in the same fold, without a standard error.
     """
     per_fold = [figures_of(fold) for fold in answers]
     if len(folds) == 1:
@@ -99,13 +99,12 @@ def summarise(answers: Sequence[Answers], folds: Sequence[Fold]) -> dict[str, Fi
         errors = {name: row_standard_error(rows[name]) for name in rows}
         return {name: Figure(value, errors.get(name), (value,)) for name, value in per_fold[0].items()}
     values = {name: tuple(fold[name] for fold in per_fold) for name in per_fold[0]}
-    lacking = any(set(found) == {None} for found in values.values())
-    together = figures_of(pooled(list(answers))) if lacking else {}
+    together = {"auc": paired_auc(answers)} if set(values["auc"]) == {None} else {}
     return {name: _over_folds(found, folds, together.get(name)) for name, found in values.items()}
 
 
 def _over_folds(values: tuple[float | None, ...], folds: Sequence[Fold], together: float | None) -> Figure:
-    """The mean over the folds that define a figure; `together`, that of all their rows, where none does."""
+    """The mean over the folds that define a figure; `together`, that of all folds as one, where none does."""
     defined = [(value, fold.ratio) for value, fold in zip(values, folds, strict=True) if value is not None]
     if not defined:
         return Figure(together, None, values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -129,13 +130,26 @@ def _auc(answers: Answers) -> float | None:
 
     None unless every class that the whole target holds is among these rows.
     """
-    classes = np.flatnonzero(answers.present)
-    if not np.isin(classes, answers.truth).all():
-        return None
-    if answers.proba.shape[1] == 2:
-        classes = classes[1:]
-    areas = [
-        roc_auc_score(answers.truth == index, answers.proba[:, index], sample_weight=answers.weights)
-        for index in classes
-    ]
-    return float(np.mean(areas))
+    return paired_auc([answers]) if np.isin(np.flatnonzero(answers.present), answers.truth).all() else None
+
+
+def paired_auc(folds: Sequence[Answers]) -> float | None:
+    """The same of rows of several folds, a row of a class compared only with the rest of its own fold.
+
+    Models of different folds differ in their priors, so that scores of different folds are no ranking. None where some class
+    has no row to be compared.
+    """
+    classes = np.flatnonzero(folds[0].present)
+    areas = [_class_area(folds, index) for index in (classes[1:] if folds[0].proba.shape[1] == 2 else classes)]
+    return None if None in areas else float(np.mean(areas))  # type: ignore[arg-type]
+
+
+def _class_area(folds: Sequence[Answers], index: int) -> float | None:
+    """The share of all pairs, one row of the class and one of the rest in the same fold, that stand in the right order."""
+    areas, pairs = [], []
+    for fold in folds:
+        own, mass = fold.truth == index, np.ones(len(fold.truth)) if fold.weights is None else fold.weights
+        if own.any() and not own.all():
+            areas.append(roc_auc_score(own, fold.proba[:, index], sample_weight=fold.weights))
+            pairs.append(mass[own].sum() * mass[~own].sum())
+    return float(np.average(areas, weights=pairs)) if areas else None

@@ -87,7 +87,8 @@ class Evaluation:
     - ``brier``: mean of Σ_class (P(class) − [class is true])², from 0 to 2; for two classes twice the binary score.
     - ``error``: share of rows whose most probable class is not the true one, whatever `predict` answers.
     - ``auc``: area under the ROC curve; with more than two classes the mean of each class against the rest. A fold
-      without some class is left out; if that is every fold, it is the area over all tested rows together.
+      without some class is left out; if that is every fold, rows are compared within their folds, and all such pairs
+      counted together. Scores of different folds are never compared, so that it is undefined where folds are single rows.
     - ``calibration_error``: Σ_bin share · |accuracy − confidence| of the most probable class in 15 bins of equal width
       (Guo et al. 2017); it comes out larger where folds are small.
     - ``impossible``: share of rows whose true class was given probability exactly 0, which `log_loss` hardly punishes.

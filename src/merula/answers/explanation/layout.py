@@ -89,6 +89,7 @@ class Layout:
     posterior: Line
     hidden: int
     zero_evidence: bool
+    impossible: str = ""
 
     @property
     def lines(self) -> list[Line | None]:
@@ -103,7 +104,7 @@ class Layout:
     def notes(self) -> list[str]:
         """How many classes are left out, and whether the row is impossible."""
         hidden = [f"({self.hidden} less probable classes not shown)"] if self.hidden else []
-        return [*hidden, *([ZERO_EVIDENCE] if self.zero_evidence else [])]
+        return [*hidden, *([self.impossible] if self.impossible else [])]
 
 
 def lay_out(explanation: Explanation, most: int = MOST_CLASSES) -> Layout:
@@ -120,7 +121,18 @@ def lay_out(explanation: Explanation, most: int = MOST_CLASSES) -> Layout:
         _line("posterior", [short(explanation.posterior[k]) for k in shown], total),
         len(explanation.classes) - len(shown),
         explanation.zero_evidence,
+        _impossible(explanation),
     )
+
+
+def _impossible(explanation: Explanation) -> str:
+    """What to note of a row that is impossible under every class, or under both that are compared."""
+    if explanation.zero_evidence:
+        return ZERO_EVIDENCE
+    compared = [k for k, name in enumerate(explanation.classes) if name in (explanation.label, explanation.against)]
+    if explanation.against is None or np.isfinite(explanation.log_joint[compared]).any():
+        return ""
+    return f"The row is impossible under {explanation.label} and {explanation.against} alike: it says nothing between them."
 
 
 def _shown_classes(explanation: Explanation, most: int) -> list[int]:

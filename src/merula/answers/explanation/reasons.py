@@ -178,7 +178,8 @@ def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Exp
     -----
     Between two classes, a block's weight of evidence is the difference of its log terms. Against all others, it is its
     own log term less a weighted mean of the others' log terms, with one set of weights for all blocks: between the
-    others' shares before the row was seen and after, so that the sum is exactly the change of the log-odds.
+    others' shares before the row was seen and after, so that the sum is exactly the change of the log-odds. A row that is
+    impossible under all the classes compared says nothing between them: their odds stay those of the prior.
 
     Examples
     --------
@@ -262,6 +263,9 @@ def _derive(
     values = np.array([term.values[0] for term in terms]).reshape(len(terms), len(part.log_prior))
     evidence = weights_of_evidence(part.log_prior, values, index, rivals)
     log_joint = part.log_joint()[0]
+    undecided = zero or bool(np.isneginf(log_joint[[index, *rivals]]).all())
+    if undecided:
+        evidence = contradictions(evidence)
     return Derivation(
         part.name,
         share,
@@ -269,7 +273,7 @@ def _derive(
         tuple(_reason(term, cells, float(weight), model) for term, weight in zip(terms, evidence, strict=True)),
         log_joint,
         log_odds(part.log_prior, index, rivals),
-        log_odds(part.log_prior if zero else log_joint, index, rivals),
+        log_odds(part.log_prior if undecided else log_joint, index, rivals),
     )
 
 
@@ -295,8 +299,11 @@ def _reason(term: Term, cells: Mapping[str, Label], evidence: float, model: Baye
 
 def _cell_text(column: Column, value: Label) -> str:
     """A cell as a person reads it: its interval where that is all the model knows, and whether its level was never seen."""
-    text = interval_of(column, float(value)) if column.cuts and value is not None else shown(column, value)
-    unseen = column.kind == "categorical" and value is not None and value not in (column.levels or ())
+    levels = column.kind == "categorical"  # of which an interval may be one
+    text = (
+        interval_of(column, float(value)) if column.cuts and value is not None and not levels else shown(column, value)
+    )
+    unseen = levels and value is not None and value not in (column.levels or ())
     return f"{text} (never seen)" if unseen else text
 
 
@@ -315,6 +322,15 @@ def weights_of_evidence(log_prior: Array, terms: Array, index: int, rivals: Sequ
     rest = _rivals_terms(log_prior[list(rivals)], terms[:, list(rivals)])
     both = np.isneginf(own) & np.isneginf(rest)
     return np.where(both, 0.0, own - np.where(both, 0.0, rest))
+
+
+def contradictions(evidence: Array) -> Array:
+    """The weights of a row that is impossible under the class and its rivals alike: it says nothing between them.
+
+    Only blocks that contradict each other, one ruling out the class and another its rivals, keep their infinite weights.
+    """
+    contradict = (evidence == np.inf).any() and (evidence == -np.inf).any()
+    return np.where(np.isinf(evidence) & contradict, evidence, 0.0)
 
 
 def _rivals_terms(log_prior: Array, terms: Array) -> Array:

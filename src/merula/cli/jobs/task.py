@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from merula.classify.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
+from merula.classify.sentinels import SentinelWarning
 from merula.cli.console import Console
 from merula.core import InputError, one_of
 from merula.data.encode import Target, encode_target, infer_schema
@@ -17,7 +18,7 @@ from merula.data.schema import KINDS, Label
 from merula.data.table import Table, open_table, plain_label, read_table
 
 BUNDLED = ("penguins",)
-SAID = (TargetColumnWarning,)  # by a remark already: it is a leak
+SAID = (TargetColumnWarning, SentinelWarning)  # by a remark already: a leak, or a sentinel
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".arrow")  # what tables are called, as networks hardly are
 MOST_NAMED = 6
 HINTS = {
@@ -27,6 +28,7 @@ HINTS = {
     "text": "; --kinds '{column}=categorical' takes it whole, --ignore '{column}' leaves it out",
     "numbers as words": ", so it is read as words; --missing WORD says which of them mean that the number is missing",
     "missing as words": "; if that means that a cell is empty, say --missing WORD",
+    "sentinel": "; if it stands for a missing number, say --missing WORD",
     "leak": "; if it is known only once the class is, leave it out: --ignore '{column}'",
 }
 

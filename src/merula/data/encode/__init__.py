@@ -11,6 +11,7 @@ from merula.data.encode.encoded import (
     encode_cells,
     encode_rows,
     find_columns,
+    is_counted,
     with_cells,
 )
 from merula.data.encode.kinds import GuessedKindWarning, infer_schema
@@ -37,6 +38,7 @@ __all__ = [
     "encode_target",
     "find_columns",
     "infer_schema",
+    "is_counted",
     "level_positions",
     "unseen_note",
     "with_cells",

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from merula.core import InputError, fields_of, located, nearest, warn_user
 from merula.core.threads import BLOCK
-from merula.data.encode.kinds import SPARSE
+from merula.data.encode.kinds import COUNTED, holds_counts
 from merula.data.encode.levels import level_positions
 from merula.data.encode.tokens import Tokens, counted_matrix, tokenise
+from merula.data.intervals import assign
 from merula.data.schema import Column, Label, Schema
 from merula.data.table import (
     DENSE_NEEDED,
@@ -27,6 +28,7 @@ from merula.data.table import (
     Table,
     codes_of_labels,
     codes_of_numbers,
+    counts_table,
     is_missing,
     object_numbers,
     open_table,
@@ -155,8 +157,7 @@ class Encoded:
     def cell(self, name: str) -> Label:
         """The first row's value in one column: a number (NaN if missing), a label or a text (None if missing)."""
         if name in self.texts:
-            source = self.texts[name].source
-            return None if source is None else source[self.start]
+            return self.texts[name].text(self.start)
         if name in self.numeric:
             return float(self.values((name,))[0, 0])
         return self.coded[name].label(int(self.coded[name].codes[self.start]))
@@ -245,11 +246,18 @@ def _numbers(table: Table, column: Column, position: int) -> NDArray[Any]:
 
 
 def _coded(table: Table, column: Column, position: int) -> Coded:
+    if column.cuts is not None:
+        return _cut(table.numbers(position), column)
     integers = table.integers(position)
     if integers is not None:
         return _coded_integers(integers, column.levels)
     codes, labels = table.codes(position)
     return Coded(codes, [None, *labels], -1)
+
+
+def _cut(values: NDArray[Any], column: Column) -> Coded:
+    """Numbers as the levels they lie in between the column's cuts."""
+    return Coded(assign(values, column.cuts or ()).astype(np.int32), [None, *(column.levels or ())], -1)
 
 
 def _coded_integers(values: NDArray[Any], levels: tuple[Label, ...] | None) -> Coded:
@@ -270,11 +278,10 @@ def find_columns(table: Table, schema: Schema, named: bool | None, model: str) -
 
     `named` says whether fit saw names; None, that the columns were stated and rows may come either way.
     """
-    counted = any(column.unit == SPARSE for column in schema.columns)
-    if isinstance(table, SparseTable) and not counted:
-        raise TypeError(DENSE_NEEDED)
-    if counted and not isinstance(table, SparseTable):
-        raise TypeError(f"{model} was fitted on a sparse matrix of counted words; give it a sparse matrix")
+    if isinstance(table, SparseTable):
+        if not is_counted(schema):
+            raise TypeError(DENSE_NEEDED)
+        return [0]
     if named is not False and table.named:
         where = {name: position for position, name in enumerate(table.names)}
         for column in schema.columns:
@@ -303,7 +310,30 @@ def find_columns(table: Table, schema: Schema, named: bool | None, model: str) -
 def encode_rows(source: Any, schema: Schema, named: bool | None, model: str, threads: int = 1) -> Encoded:
     """Open a source and encode it as the schema says, columns matched by name."""
     table = open_table(source)
+    if is_counted(schema):
+        table = _counts(table, schema, named, model)
     return encode(table, schema, find_columns(table, schema, named, model), threads)
+
+
+def is_counted(schema: Schema) -> bool:
+    """Whether the schema is that of a matrix of counted words."""
+    return any(column.unit == COUNTED for column in schema.columns)
+
+
+def _counts(table: Table, schema: Schema, named: bool | None, model: str) -> SparseTable:
+    """A matrix of counted words in the one form they are counted in; the columns of a frame are words, matched by name."""
+    if isinstance(table, SparseTable):
+        return table
+    if not holds_counts(table):
+        raise InputError.at("X", f"holds words, but {model} was fitted on a matrix of counted words")
+    words, whole = schema.columns[0].levels, table.whole
+    if words is not None and table.named:
+        positions = find_columns(table, Schema(tuple(Column(word, "count") for word in words)), named, model)
+    elif whole is not None and whole.dtype.kind in "fiub":
+        return counts_table(whole)
+    else:
+        positions = list(range(len(table.names)))
+    return counts_table(np.column_stack([table.numbers(position) for position in positions]))
 
 
 def encode_cells(schema: Schema, cells: Mapping[str, Cells], count: int) -> Encoded:
@@ -337,6 +367,9 @@ def _encoded(column: Column, values: Cells) -> tuple[str, Any]:
     if column.kind == "text":
         return "texts", tokenise(None if is_missing(value) else str(plain_label(value)) for value in values)
     if column.kind == "categorical":
+        known = column.levels or ()
+        if column.cuts is not None and not any(value in known for value in values):  # numbers, not levels
+            return "coded", _cut(object_numbers(values, column.name, None), column)
         codes, labels = codes_of_labels(values)
         return "coded", Coded(codes, [None, *labels], -1)
     return "numeric", _stated_numbers(column, values)

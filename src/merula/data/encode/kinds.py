@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from merula.data.table import FOR_MISSING, SparseTable, Table
 
 FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of words is text: see `_read_like_text`
 FEWEST_NUMBERS = 10  # different ones, before words may be called numbers
-SPARSE = "counts"  # the unit of a text column that came as a sparse matrix
+COUNTED = "counts"  # the unit of a text column that came as a matrix of counts, a column for each word
 SIGNS = str.maketrans("", "", " ,'%€$£")
 DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2})?)?")
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -49,11 +49,12 @@ def infer_schema(
 
     A column without any value says nothing, unless there is `more_to_come`: then its kind must be given.
     """
-    if isinstance(table, SparseTable) and kinds == "text":
-        return Schema((Column(table.names[0], "text", unit=SPARSE),)), ()
     given = dict.fromkeys(table.names, kinds) if isinstance(kinds, str) else _by_column(table, kinds or {}, "kinds")
     for name, kind in given.items():
         one_of(kind, KINDS, f"kinds[{name!r}]" if not isinstance(kinds, str) else "kinds")
+    if given.keys() == set(table.names) and set(given.values()) == {"text"} and holds_counts(table):
+        words = table.names if table.named else None
+        return Schema((Column(SparseTable.names[0], "text", words, unit=COUNTED, declared=table.named),)), ()
     declared = {name: _declared(name, values) for name, values in _by_column(table, levels or {}, "levels").items()}
     stated = {*given, *declared}
     table.read_words([index for index, name in enumerate(table.names) if name not in stated], threads)
@@ -62,6 +63,25 @@ def infer_schema(
         for position, name in enumerate(table.names)
     ]
     return Schema(tuple(column for column, _ in found)), tuple(note for _, note in found if note is not None)
+
+
+def holds_counts(table: Table) -> bool:
+    """Whether a table may be a matrix of counted words: numbers in every column."""
+    if isinstance(table, SparseTable):
+        return True
+    whole = table.whole
+    if whole is not None and whole.dtype.kind in "fiub":
+        return True
+    return all(table.kind(position)[0] == "numeric" for position in range(len(table.names)))
+
+
+def _refuse_number_as_text(name: str) -> NoReturn:
+    """An error: a single number is not read as a word, and as a count it wants others beside it."""
+    raise InputError.at(
+        f"column {name!r}",
+        "holds numbers, which are counts of words only where every column is",
+        remedy=("say ", Option("kinds", ("count", "numeric"), column=name)),
+    )
 
 
 def _declared(name: str, values: Any) -> tuple[Label, ...]:
@@ -104,6 +124,8 @@ def _column(
                 f"levels[{name!r}]", f"is {list(levels)}: it must name each level once", got=list(levels)
             )
         return Column(name, "categorical", levels, declared=True), None
+    if kind == "text" and table.kind(position)[0] == "numeric":
+        _refuse_number_as_text(name)
     if kind in ("categorical", "ignore", "text"):
         return Column(name, kind), None
     found, unit = table.kind(position)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from merula.data.schema import Label
 
 IDEOGRAPHS = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-NO_COUNT = "the sparse matrix holds a negative or infinite count or NaN; counts of words are numbers from 0"
+NO_COUNT = "the matrix of counted words holds a negative or infinite count or NaN; counts of words are numbers from 0"
 TOKEN = re.compile(
     rf"[{IDEOGRAPHS}]|(?:(?![{IDEOGRAPHS}])\w){{2,}}"
 )  # words of two letters or more; Chinese sign by sign
@@ -38,6 +38,12 @@ class Tokens:
     def tile(self, start: int, stop: int) -> Tokens:
         """Some of the rows, without copying their words."""
         return replace(self, starts=self.starts[start : stop + 1], absent=self.absent[start:stop])
+
+    def text(self, row: int) -> str | None:
+        """One text, None if it is missing; how many words it has where they were counted elsewhere."""
+        if self.source is not None:
+            return self.source[row]
+        return f"{self.counts[self.starts[row] : self.starts[row + 1]].sum():g} counted words"
 
     def take(self, indices: NDArray[np.int64]) -> Tokens:
         """Some rows in this order, copied."""

@@ -30,7 +30,7 @@ from merula.data.table.cell_values import (
 from merula.data.table.codes import codes_of_words
 from merula.data.table.delimited import FOR_MISSING
 from merula.data.table.frame import FrameTable, RowSource, build_frame, open_frame, open_rows
-from merula.data.table.matrix import DENSE_NEEDED, MatrixTable, SparseTable, open_matrix
+from merula.data.table.matrix import DENSE_NEEDED, MatrixTable, SparseTable, counts_table, open_matrix
 from merula.data.table.read import read_table
 
 Table = MatrixTable | FrameTable | SparseTable
@@ -49,6 +49,7 @@ __all__ = [
     "codes_of_labels",
     "codes_of_numbers",
     "codes_of_words",
+    "counts_table",
     "distinct_labels",
     "is_missing",
     "label_array",

@@ -106,6 +106,13 @@ class SparseTable:
     kind = numbers = integers = has_categories = codes = _refuse
 
 
+def counts_table(matrix: NDArray[Any]) -> SparseTable:
+    """The same counts as those of a sparse matrix."""
+    from scipy.sparse import csr_matrix
+
+    return SparseTable(csr_matrix(matrix.astype(np.float64 if matrix.dtype.kind == "f" else np.int64, copy=False)))
+
+
 def open_matrix(array: NDArray[Any]) -> MatrixTable:
     """The table behind an array of rows and columns."""
     if isinstance(array, np.ma.MaskedArray):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from merula.core import InputError, InPython, as_float
+from merula.core.limits import shown_bytes
 
 
 class ImpossibleEvidenceError(InputError):
@@ -40,7 +41,7 @@ class TooWideError(InputError, MemoryError):
     def __init__(self, entries: float, limit: float) -> None:
         entries, limit = as_float(entries), as_float(limit)
         super().__init__(
-            f"an exact answer needs tables of {entries:.3g} entries ({_bytes(entries)}), the limit is {limit:.3g} ({_bytes(limit)})",
+            f"an exact answer needs tables of {entries:.3g} entries ({shown_bytes(8 * entries)}), the limit is {limit:.3g} ({shown_bytes(8 * limit)})",
             where="limit",
             got=limit,
             remedy=(
@@ -63,11 +64,3 @@ class NoSampleError(InputError):
         ...
     merula.graphs.factors.errors.NoSampleError: of 500,000 rows drawn, 0 agree with the evidence alarm = 'yes', 1 are wanted; use method='exact' or 'likelihood-weighting'
     """
-
-
-def _bytes(entries: float) -> str:
-    size, units = 8.0 * entries, ["bytes", "kB", "MB", "GB", "TB", "PB"]
-    while size >= 1000 and len(units) > 1:
-        size /= 1000
-        units.pop(0)
-    return f"{size:.3g} {units[0]}"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from merula.classify.advice import review
 from merula.classify.single_row import shown
-from merula.data.encode import Target, infer_schema
+from merula.data.encode import Target, infer_schema, is_counted
 from merula.data.schema import Column, Schema, sort_labels
 from merula.data.table import SparseTable, Table, open_table
 from merula.report.findings.result import ColumnSummary, DataSummary
@@ -23,13 +23,13 @@ COMMONEST = 5  # levels that are named
 def summarise_data(
     X: Any, target: Target, schema: Schema | None = None, remarks: Mapping[str, str] | None = None
 ) -> DataSummary | None:
-    """What the table holds, column by column; None for a sparse matrix, whose columns are words.
+    """What the table holds, column by column; None for a matrix of counted words, whose columns are words.
 
     `schema` says how a fitted model reads the columns; without one, they are read as a model would. `remarks` are what
     was already pointed out of them, "" for nothing; columns that it does not name are looked at here.
     """
     table = open_table(X)
-    if isinstance(table, SparseTable):
+    if isinstance(table, SparseTable) or (schema is not None and is_counted(schema)):
         return None
     said = dict(remarks or {})
     read = infer_schema(table)[0] if schema is None else schema

@@ -1,0 +1,80 @@
+"""What may be taken of memory: costs are known before anything is allocated, and refused beyond a stated number of bytes."""
+
+from __future__ import annotations
+
+import os
+
+from merula.core.errors import InputError, Message, Part
+
+MOST_BYTES = 2 * 2**30  # that the tables of one model may take, unless the environment says otherwise
+VARIABLE = "MERULA_MOST_BYTES"
+
+
+class TooLargeError(InputError, MemoryError):
+    """A model's tables would need more memory than allowed; nothing was counted.
+
+    Attributes
+    ----------
+    needed, limit : float
+        The bytes it would need, and those allowed: 2 GiB, or what the environment variable ``MERULA_MOST_BYTES`` says.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> import numpy as np
+    >>> mr.BayesClassifier().fit(np.eye(20_000, dtype=np.float32)[:4], ["wren", "tit"] * 2)
+    Traceback (most recent call last):
+        ...
+    merula.core.limits.TooLargeError: 20,000 numeric columns in 2 classes need covariances of 38.4 GB, the limit is 2.15 GB; use covariance='diagonal' or fewer columns, or set MERULA_MOST_BYTES
+    """
+
+    def __init__(self, what: str, needed: float, limit: float, remedy: Message) -> None:
+        parts: tuple[Part, ...] = (remedy,) if isinstance(remedy, str) else remedy
+        super().__init__(
+            f"{what} of {shown_bytes(needed)}, the limit is {shown_bytes(limit)}",
+            got=needed,
+            remedy=(*parts, f", or set {VARIABLE}"),
+        )
+        self.needed, self.limit = needed, limit
+
+
+def most_bytes() -> float:
+    """The number of bytes that one model's tables may take."""
+    stated = os.environ.get(VARIABLE, "").strip()
+    if not stated:
+        return float(MOST_BYTES)
+    try:
+        limit = float(stated)
+    except ValueError:
+        limit = -1.0
+    if not limit > 0:
+        raise InputError.of(VARIABLE, stated, "a number of bytes, such as 8e9")
+    return limit
+
+
+def check_bytes(needed: float, what: str, remedy: Message) -> None:
+    """A `TooLargeError` where more is needed than is allowed; `what` is a sentence up to its number of bytes.
+
+    Examples
+    --------
+    >>> check_bytes(1e6, "a small table needs memory", "make it smaller")
+    """
+    if needed > MOST_BYTES or VARIABLE in os.environ:
+        limit = most_bytes()
+        if needed > limit:
+            raise TooLargeError(what, needed, limit, remedy)
+
+
+def shown_bytes(size: float) -> str:
+    """A number of bytes as a person reads it.
+
+    Examples
+    --------
+    >>> shown_bytes(32), shown_bytes(2.5e9)
+    ('32 bytes', '2.5 GB')
+    """
+    units = ["bytes", "kB", "MB", "GB", "TB", "PB"]
+    while size >= 1000 and len(units) > 1:
+        size /= 1000
+        units.pop(0)
+    return f"{size:.3g} {units[0]}"
