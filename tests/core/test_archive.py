@@ -10,6 +10,7 @@ import struct
 import zipfile
 from datetime import date
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -263,8 +264,10 @@ class PowerCutError(BaseException):
     [OSError(28, "No space left on device"), PowerCutError(), KeyboardInterrupt()],
     ids=["disk full", "power cut", "interrupt"],
 )
-@pytest.mark.parametrize("step", ["zipfile.ZipFile.writestr", "os.fsync", "os.replace", "os.chmod"])
-@pytest.mark.parametrize("exists", [True, False])
+@pytest.mark.parametrize(
+    ("step", "exists"),
+    [*product(["zipfile.ZipFile.writestr", "os.fsync", "os.replace"], [True, False]), ("os.chmod", True)],
+)
 def test_a_failure_while_writing_leaves_what_was_there(path, monkeypatch, step, error, exists):
     if exists:
         write_state(path, {"value": "old"})
@@ -475,7 +478,7 @@ def test_nothing_in_a_file_is_executed(path):
     bomb[0] = Bomb(trace)
     write_state(path, STATE)
     rewrite(path, lambda members: members.update({"0.npy": array_bytes(bomb, allow_pickle=True)}))
-    with pytest.raises(ValueError, match="allow_pickle"):
+    with pytest.raises(ValueError, match="an array of object"):
         read_state(path)
     assert not trace.exists()
     pickle.loads(pickle.dumps(Bomb(trace)))
