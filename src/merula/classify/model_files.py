@@ -8,9 +8,11 @@ from typing import Any
 
 from merula.classify.fitted import FittedModel
 from merula.classify.plan import packed, unpacked
-from merula.core import InputError
+from merula.core import InputError, located
 from merula.core.archive import NotAnArchiveError, read_state
 from merula.distributions import FAMILIES
+
+WRONG = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, MemoryError, RecursionError)
 
 
 def model_state(model: Any) -> dict[str, Any]:
@@ -55,7 +57,9 @@ def model_of(state: dict[str, Any], path: Any, families: Iterable[Any] = ()) -> 
     """The model that a file's plain data describe; a ValueError where they describe none."""
     try:
         return _model(state, path, families)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except InputError as error:
+        raise error if f"{path}" in str(error) else located(error, f"{path}", " does not describe a model: ") from None
+    except WRONG as error:
         raise InputError.at(
             f"{path}", f"does not describe a model this merula can read ({error!r})", remedy="save the model again"
         ) from error
@@ -74,4 +78,5 @@ def _model(state: dict[str, Any], path: Any, families: Iterable[Any]) -> Any:
             remedy="update merula to open it",
         )
     model = kind(**{name: unpacked(value, known, path) for name, value in state["params"].items()})
+    model._check_options()
     return model._hold(FittedModel.from_state(state, known, path))

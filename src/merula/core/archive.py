@@ -81,7 +81,9 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     except InputError as error:
         raise located(error, f"{path}", " ") from None
     except UNREADABLE as error:
-        if isinstance(error, OSError) and error.errno != EINVAL:  # the system refuses; a place before the file's beginning is damage
+        if (
+            isinstance(error, OSError) and error.errno != EINVAL
+        ):  # the system refuses; a place before the file's beginning is damage
             raise
         kind = NotAnArchiveError if isinstance(error, zipfile.BadZipFile) else InputError
         told = f"cannot be read as a merula model ({error}): it is cut short, damaged or another kind of file"

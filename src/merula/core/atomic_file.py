@@ -74,4 +74,3 @@ def nearest_file(path: Path, suffix: str = "") -> str:
     others = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
     alike = [name for name in others if name.endswith(suffix)]
     return nearest(path.name, alike, 0.8, lambda name: str(path.with_name(name)))
-

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import pairwise
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -54,8 +53,9 @@ def are_finite(*arrays: Any) -> bool:
 
 
 def are_weights(*arrays: Any) -> bool:
-    """True when every number is a finite weight from 0."""
-    return within(0.0, HEAVIEST, *arrays)
+    """True when every number is a weight: 0, or neither so small nor so large that shares of a sum fail."""
+    light = any(((array > 0) & (array < 1 / HEAVIEST)).any() for array in arrays)
+    return within(0.0, HEAVIEST, *arrays) and not light
 
 
 def are_positive(*arrays: Any) -> bool:
@@ -68,7 +68,7 @@ def are_logs(*arrays: Any) -> bool:
     return within(-np.inf, ROUNDING, *arrays)
 
 
-def finite_or_missing(array: NDArray[Any]) -> bool:
+def are_finite_or_missing(array: NDArray[Any]) -> bool:
     """True when every number is finite, or NaN for missing."""
     return are_finite(array[~np.isnan(array)])
 
@@ -97,6 +97,11 @@ def ascends(values: Any) -> bool:
     return array.ndim == 1 and are_finite(array) and bool((array[1:] > array[:-1]).all())
 
 
+def are_cuts(cuts: Any) -> bool:
+    """True when these are the cuts of a column: finite numbers that ascend."""
+    return isinstance(cuts, tuple | list) and set(map(type, cuts)) <= {int, float} and ascends(cuts)
+
+
 def are_codes(codes: Any, shape: tuple[int, ...], kind: type[np.integer[Any]], low: int, sizes: Any) -> bool:
     """True when this is an array of whole numbers of this kind and shape, from `low` and below `sizes`."""
     if not isinstance(codes, np.ndarray) or codes.dtype != kind or not codes.dtype.isnative or codes.shape != shape:
@@ -105,14 +110,14 @@ def are_codes(codes: Any, shape: tuple[int, ...], kind: type[np.integer[Any]], l
 
 
 def are_labels(labels: Any, missing: bool = False) -> bool:
-    """True when these are words, whole numbers, finite numbers, true or false, each once; None may be one where missing is a level."""
+    """True when these are words, numbers but NaN, true or false, each once; None may be one where missing is a level."""
     if not isinstance(labels, tuple | list | range):
         return False
     if isinstance(labels, range):
         return True
     kinds = set(map(type, labels)) - ({type(None)} if missing else set())
-    finite = float not in kinds or all(isfinite(label) for label in labels if type(label) is float)
-    return kinds.issubset(LABELS) and finite and len(set(labels)) == len(labels)
+    numbers = float not in kinds or not any(label != label for label in labels if type(label) is float)
+    return kinds.issubset(LABELS) and numbers and len(set(labels)) == len(labels)
 
 
 def are_names(names: Any) -> bool:

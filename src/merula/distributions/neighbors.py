@@ -12,9 +12,10 @@ from scipy.special import gammaln
 
 from merula.core import Array, InputError, Option, one_of
 from merula.core.logspace import safe_log
+from merula.core.sound import all_shaped, are_weights, is_one_of, within
 from merula.data.encode import Encoded
 from merula.data.schema import Column
-from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
+from merula.distributions.base import BaseFamily, Distribution, Setting
 from merula.distributions.mixed_cells import KeptRowsDistribution, read_cells
 from merula.distributions.neighbor_count import best_count
 from merula.distributions.neighbor_table import AT_ONCE, NeighborTable
@@ -22,6 +23,7 @@ from merula.stats import Rows, Statistic
 from merula.stats.moments import refuse_closeness
 
 WEIGHTS, SCALES = ("uniform", "distance"), ("range", "none")
+CLOSEST = 1e-145  # a range whose square is still a number
 SMALLEST = 1e-9  # of the table's diagonal: a ball's radius is not less, so that repeated rows have a density
 
 
@@ -46,8 +48,9 @@ class NeighborDistribution(KeptRowsDistribution):
     def fits(self, classes: int) -> bool:
         if not (super().fits(classes) and all_shaped((classes,), self.class_weight) and type(self.neighbors) is int):
             return False
-        weighty = bool((self.class_weight >= 0).all() and self.class_weight.any() and not np.isinf(self.cells).any())
-        return weighty and self.neighbors >= 1 and self.weights in WEIGHTS and self.scale in SCALES
+        weighty = are_weights(self.class_weight) and bool(self.class_weight.any()) and self.neighbors >= 1
+        apart = within(CLOSEST, np.inf, self._range[self._varying])
+        return weighty and apart and is_one_of(self.weights, WEIGHTS) and is_one_of(self.scale, SCALES)
 
     @cached_property
     def _range(self) -> Array:

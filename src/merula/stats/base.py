@@ -47,7 +47,11 @@ class Statistic(Protocol):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The statistic that `state` describes."""
+        """The statistic that `state` describes; whether it makes sense, `fits` says."""
+        ...
+
+    def fits(self, classes: int) -> bool:
+        """True when its parts fit together and this number of classes; a file from a stranger is asked before it is used."""
         ...
 
 
