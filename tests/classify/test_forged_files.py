@@ -131,7 +131,26 @@ def changed_array(array, way, rng):
         return array[:0]
     if not array.size or array.dtype.kind in "OU":
         return np.zeros(3)
-    values = [np.nan, np.inf, -np.inf, -1.0, 1e308, -1e308, 1e150, -1e150, 1e-150, 1e100, 5e-324, 1e-320, 0.0, 1e6, 0.5, -0.0, 3.0, 2.0**31]
+    values = [
+        np.nan,
+        np.inf,
+        -np.inf,
+        -1.0,
+        1e308,
+        -1e308,
+        1e150,
+        -1e150,
+        1e-150,
+        1e100,
+        5e-324,
+        1e-320,
+        0.0,
+        1e6,
+        0.5,
+        -0.0,
+        3.0,
+        2.0**31,
+    ]
     forged = array.copy()
     with np.errstate(all="ignore"):
         chosen = np.asarray(rng.choice(values)).astype(array.dtype)

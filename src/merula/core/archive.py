@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import bounded
-from merula.core.atomic_file import atomic_write
+from merula.core.atomic_file import atomic_write, check_named
 from merula.core.errors import InputError, located
 
 FORMAT = "merula model"
@@ -73,10 +73,11 @@ def _write_members(file: IO[bytes], members: list[tuple[str, bytes]], way: int) 
 
 def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The plain data in a file; a ValueError that says what is wrong with it, if anything is."""
+    check_named(path)
     if os.path.isdir(path):
         raise NotAnArchiveError.at(f"{path}", "is a folder, not a merula model", remedy="name a file in it")
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb") as file, bounded.naming(path):
             head, members = _read_members(file)
     except InputError as error:
         raise located(error, f"{path}", " ") from None

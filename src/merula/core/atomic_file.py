@@ -11,6 +11,7 @@ from secrets import token_hex
 from typing import IO
 
 from merula.core.checks import nearest
+from merula.core.errors import InputError
 
 NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -62,11 +63,18 @@ def _like(before: os.stat_result, path: Path) -> None:
 
 def check_folder(path: str | os.PathLike[str]) -> None:
     """An error if there is no folder to write a file in, or if the path is a folder itself."""
-    target = Path(path)
+    target = Path(check_named(path))
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; name a file in it")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} in; make it first")
+
+
+def check_named(path: str | os.PathLike[str]) -> str:
+    """The path itself; an error if it is empty, which the system takes for the folder it is in."""
+    if not os.fspath(path):
+        raise InputError("the name of the file is empty", where="path", got="", remedy="name a file")
+    return os.fspath(path)
 
 
 def nearest_file(path: Path, suffix: str = "") -> str:

@@ -12,6 +12,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -69,17 +70,28 @@ def refuse_beyond(size: float, packed: int, ratio: int = RATIO) -> None:
 
 def too_large(packed: int, ratio: int = RATIO) -> InputError:
     """The error of a packed file that becomes more than it may."""
-    limit = allowed(packed, ratio)
+    whose = f"a file of {packed:,} bytes may" if stated_bytes() is None else f"{VARIABLE} allows"
     return InputError(
-        f"becomes more than {limit:,} bytes in memory, the most that a file of {packed:,} bytes may",
+        f"becomes more than {allowed(packed, ratio):,} bytes in memory, the most that {whose}",
         got=packed,
         remedy=f"if you trust it, set the environment variable {VARIABLE} to the number of bytes it may take",
     )
 
 
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """While a file is read: what the system refuses is told with the file's name."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno:
+            error.filename = os.fspath(path)
+        raise
+
+
 def read_whole(path: Path) -> bytes:
     """The bytes of a file that is not larger than it may be; a device without end is not read to the end."""
-    with path.open("rb") as file:
+    with path.open("rb") as file, naming(path):
         size = os.fstat(file.fileno()).st_size
         if size > most_bytes():
             raise too_large(size)

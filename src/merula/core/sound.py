@@ -117,7 +117,9 @@ def are_labels(labels: Any, missing: bool = False) -> bool:
         return True
     kinds = set(map(type, labels)) - ({type(None)} if missing else set())
     numbers = float not in kinds or not any(label != label for label in labels if type(label) is float)
-    return kinds.issubset(LABELS) and numbers and len(set(labels)) == len(labels)
+    if not kinds.issubset(LABELS) or not numbers:
+        return False
+    return len(set(labels)) == len(labels) or len({(type(label), label) for label in labels}) == len(labels)
 
 
 def are_names(names: Any) -> bool:

@@ -197,7 +197,8 @@ class FullMoments(PlainFields):
     def fits(self, classes: int) -> bool:
         shape = (classes, len(self.columns))
         shaped = are_names(self.columns) and all_shaped(shape, self.mean) and all_shaped((classes,), self.weight)
-        shaped = shaped and all_shaped((*shape, shape[1]), self.scatter) and np.shape(self.rest) in ((), shape)
+        shaped = shaped and all_shaped((*shape, shape[1]), self.scatter)
+        shaped = shaped and (isinstance(self.rest, float) or all_shaped(shape, self.rest))
         sound = shaped and are_weights(self.weight) and are_finite(self.mean, self.rest, self.scatter)
         even = sound and bool((self.scatter == self.scatter.swapaxes(1, 2)).all())
         return even and within(0.0, LARGEST, np.diagonal(self.scatter, axis1=1, axis2=2))
