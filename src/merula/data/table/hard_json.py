@@ -9,8 +9,8 @@ import numpy as np
 from merula.core import InputError, bounded
 
 DEEPEST = 100
-KEY = re.compile(rb'"((?:[^"\\\\]|\\\\.){0,200})"\\s*:')
-TEXT = re.compile(rb'"(?:[^"\\\\]|\\\\.)*"')
+KEY = re.compile(rb'"((?:[^"\\]|\\.){0,200})"\s*:')
+TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 CELL = 8  # bytes
 CHUNK = 2**20
 
