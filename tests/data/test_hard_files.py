@@ -82,6 +82,16 @@ def test_words_of_a_parquet_file_that_are_no_text(refuses):
     refuses(data.replace(b"wren!", b"wr\xff\xfe!"), "damaged")
 
 
+def test_a_footer_that_points_behind_all_messages(refuses):
+    """Found by changing bytes: what pyarrow calls the end of the stream."""
+    data = arrow_bytes(BIRDS)
+    (length,) = struct.unpack_from("<i", data, len(data) - 10)
+    end = struct.pack("<q", len(data) - 10 - length - 8)  # where the mark of the end stands
+    block = struct.pack("<q", data.index(b"\xff\xff\xff\xff", data.index(b"\xff\xff\xff\xff") + 4))
+    assert data[-10 - length :].count(block) == 1
+    refuses(data[: -10 - length] + data[-10 - length :].replace(block, end), "damaged")
+
+
 READERS = {
     "csv": b"bird,wing\n" + b"wren,4.9\ntit,6.1\n" * 20,
     "json lines": b'{"bird": "wren", "wing": 4.9}\n' * 20,

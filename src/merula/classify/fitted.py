@@ -372,30 +372,36 @@ class FittedModel:
 
     def fits(self) -> bool:
         """True when all of it fits together; a file from a stranger is asked before it is used."""
-        classes, known = len(self.classes), {c.name: c for c in self.plan.schema.columns if c.kind != "ignore"}
-        parts, used = self.distributions, [name for part in self.distributions for name in part.columns]
-        if not are_classes(self.classes) or not all_shaped((classes,), self.log_prior) or not self.components:
-            return False
-        if not all(one.fits(classes) for one in (*parts, *self.components)) or not are_log_shares(self.log_prior):
-            return False
-        asked = {*used, *(name for part in parts for name in part.parents)}
+        classes = len(self.classes)
+        parts: tuple[Any, ...] = (*self.distributions, *self.components)
+        shaped = are_classes(self.classes) and all_shaped((classes,), self.log_prior) and bool(self.components)
+        sound = shaped and are_log_shares(self.log_prior) and all(one.fits(classes) for one in parts)
+        return sound and self._fits_columns() and (self.collected is None or self._fits_statistics(self.collected))
+
+    def _fits_columns(self) -> bool:
+        """True when all columns that are asked for are there and of a kind that can be read; a plain sum asks each once."""
+        known = {column.name: column for column in self.schema.columns if column.kind != "ignore"}
+        used = [name for part in self.distributions for name in part.columns]
+        asked = {*used, *(name for part in self.distributions for name in part.parents)}
         asked |= {one.condition.column for one in self.components if one.condition}
         if not asked <= set(known) or (self.is_plain_sum and sorted(used) != sorted(known)):
             return False
-        own = [part for part in parts if type(part) in DISTRIBUTIONS.values()]
-        read = all(part.reads(known[name]) for part in own for name in part.columns)
-        return read and (self.collected is None or self._fits_statistics(self.collected))
+        own = [part for part in self.distributions if type(part) in DISTRIBUTIONS.values()]
+        return all(part.reads(known[name]) for part in own for name in part.columns)
 
     def _fits_statistics(self, collected: Collected) -> bool:
-        """True when the statistics are of the same classes, and each is of its block's columns."""
-        same = collected.classes.dtype == self.classes.dtype and np.array_equal(collected.classes, self.classes)
-        pairs = list(zip(self.plan.blocks, collected.blocks, strict=True))
-        of_blocks = same and all(tuple(part.columns) == block.columns for block, part in pairs)  # type: ignore[attr-defined]
-        count, kind = len(self.classes), {column.name: column.kind for column in self.plan.schema.columns}
-        for rows in (part for part in collected.blocks if isinstance(part, Rows)):
-            words = [kind[name] == "categorical" for name in rows.columns]
-            of_blocks &= words == [known is not None for known in rows.labels]
-        return of_blocks and collected.class_counts.fits(count) and all(part.fits(count) for part in collected.blocks)
+        """True when the statistics are of the same classes, and each is of its block's columns; one of your own may not tell."""
+        count, same = len(self.classes), collected.classes.dtype == self.classes.dtype
+        if not same or not np.array_equal(collected.classes, self.classes) or not collected.class_counts.fits(count):
+            return False
+        told: list[tuple[Any, Any]] = [(block, part) for block, part in zip(self.plan.blocks, collected.blocks, strict=True) if hasattr(part, "fits")]  # fmt: skip
+        of_blocks = all(tuple(part.columns) == block.columns and part.fits(count) for block, part in told)
+        return of_blocks and all(self._reads_as(part) for _, part in told if isinstance(part, Rows))
+
+    def _reads_as(self, rows: Rows) -> bool:
+        """True when kept rows hold words where the columns do."""
+        words = [self.plan.schema[name].kind == "categorical" for name in rows.columns]
+        return words == [known is not None for known in rows.labels]
 
 
 def _draw(component: Component, n: int, rng: np.random.Generator) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:

@@ -87,7 +87,7 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
         ):  # the system refuses; a place before the file's beginning is damage
             raise
         kind = NotAnArchiveError if isinstance(error, zipfile.BadZipFile) else InputError
-        told = f"cannot be read as a merula model ({error}): it is cut short, damaged or another kind of file"
+        told = f"cannot be read as a merula model ({error!s:.200}): it is cut short, damaged or another kind of file"
         raise kind.at(f"{path}", told, remedy="save the model again") from None
     body = json.dumps(head["state"], ensure_ascii=False, sort_keys=True).encode(errors="replace")
     if _seal(head["version"], body, members) != head.get("seal"):
@@ -102,7 +102,7 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
             raise TypeError(f"a {type(state).__name__} where a dict belongs")
     except (*NO_ARRAY, AttributeError, IndexError) as error:
         raise InputError.at(
-            f"{path}", f"holds no data that merula can read ({error})", remedy="save the model again"
+            f"{path}", f"holds no data that merula can read ({error!s:.200})", remedy="save the model again"
         ) from None
     return state
 

@@ -47,11 +47,7 @@ class Statistic(Protocol):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The statistic that `state` describes; whether it makes sense, `fits` says."""
-        ...
-
-    def fits(self, classes: int) -> bool:
-        """True when its parts fit together and this number of classes; a file from a stranger is asked before it is used."""
+        """The statistic that `state` describes; whether it makes sense, its ``fits(classes)`` says, if it has one."""
         ...
 
 

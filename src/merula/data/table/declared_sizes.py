@@ -42,7 +42,7 @@ def parquet_size(metadata: Any) -> int:
     """The bytes that a Parquet file becomes by its own metadata: rows × widths, or what its pages unpack to, if that is more."""
     schema = metadata.schema
     widths = [WIDTHS.get(schema.column(j).physical_type, 1) for j in range(metadata.num_columns)]
-    total = ROW * metadata.num_rows
+    total: int = ROW * metadata.num_rows
     for k in range(metadata.num_row_groups):
         group = metadata.row_group(k)
         for j, width in enumerate(widths):

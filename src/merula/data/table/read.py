@@ -103,12 +103,9 @@ def _read_one(path: str, reading: Reading) -> Any:
         data = bounded.unpacked(content)
         data = in_utf8(data, None) if is_marked(data) and reading.encoding is None else data
         return _checked(_reader(data)(data, reading))
-    except (
-        pa.ArrowException,
-        OSError,
-        MemoryError,
-        struct.error,
-    ) as error:  # some are ValueErrors too, but without the file's name
+    except MemoryError:
+        raise InputError.at(name, "does not fit into memory", remedy="read fewer rows at a time") from None
+    except (pa.ArrowException, OSError, EOFError, struct.error) as error:  # some ValueErrors, without the file's name
         what = _one_line(error).removeprefix("Could not open Parquet input source '<Buffer>': ").rstrip(".")
         raise InputError.at(
             name, f"cannot be read: it is cut short or damaged ({what})", remedy="fetch it again"
