@@ -31,6 +31,12 @@ def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
     families : family classes
         Your own families, if the model uses any: a file names them, it cannot bring them.
 
+    Notes
+    -----
+    Loading runs nothing. A file that is damaged or forged is a proper model or one ValueError; one that takes more memory
+    than the environment variable MERULA_MOST_BYTES allows (by default 300 times its size, at least 64 MiB, and half of the
+    machine's memory at the most) is refused before the memory is taken.
+
     Examples
     --------
     >>> import merula as mr, tempfile, pathlib
