@@ -13,6 +13,7 @@ import os
 import zipfile
 import zlib
 from errno import EINVAL
+from functools import lru_cache
 from math import prod
 from tokenize import TokenError
 from typing import IO, Any
@@ -174,7 +175,8 @@ def _to_plain(value: Any, arrays: dict[int, tuple[int, NDArray[Any]]]) -> Any:
 
 def _from_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
     if isinstance(value, list):
-        return [_from_plain(item, arrays) for item in value]
+        nested = not {list, dict}.isdisjoint(map(type, value))
+        return [_from_plain(item, arrays) for item in value] if nested else value
     if not isinstance(value, dict):
         return value
     if len(value) != 1:
@@ -192,16 +194,25 @@ def _from_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
 
 def _array(data: bytes) -> NDArray[Any]:
     """The array that `_array_bytes` wrote; its size is compared with that of the data before memory is taken for it."""
-    file = io.BytesIO(data)
-    read_header = HEADERS[np.lib.format.read_magic(file)]
-    shape, by_columns, dtype = read_header(file)
-    count, size = prod(shape), len(data) - file.tell()
-    if dtype.hasobject or dtype.names or dtype.subdtype or min(shape, default=0) < 0:
-        raise TypeError(f"an array of {dtype}")
+    start = (
+        12 + int.from_bytes(data[8:12], "little") if data[6:7] == b"\x02" else 10 + int.from_bytes(data[8:10], "little")
+    )
+    shape, by_columns, dtype = _header(data[:start])
+    count, size = prod(shape), len(data) - start
     if count * dtype.itemsize != size or count > size:
         raise ValueError(f"an array of shape {shape} in {size:,} bytes")
-    array = np.frombuffer(data, dtype, count, file.tell()) if count else np.empty(0, dtype)
+    array = np.frombuffer(data, dtype, count, start) if count else np.empty(0, dtype)
     return array.reshape(shape, order="F" if by_columns else "C").copy("K")  # to be written to, unlike the data
+
+
+@lru_cache(maxsize=1_000)
+def _header(data: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """The shape, the order and the type that the beginning of an array's data tells; arrays of one file are often alike."""
+    file = io.BytesIO(data)
+    shape, by_columns, dtype = HEADERS[np.lib.format.read_magic(file)](file)
+    if dtype.hasobject or dtype.names or dtype.subdtype or min(shape, default=0) < 0:
+        raise TypeError(f"an array of {dtype}")
+    return shape, by_columns, dtype
 
 
 def _array_bytes(array: NDArray[Any]) -> bytes:

@@ -12,7 +12,7 @@ from scipy.special import gammaln
 
 from merula.core import Array, InputError, Option, one_of
 from merula.core.logspace import safe_log
-from merula.core.sound import all_shaped, are_weights, is_one_of, within
+from merula.core.sound import all_shaped, are_weights, is_one_of
 from merula.data.encode import Encoded
 from merula.data.schema import Column
 from merula.distributions.base import BaseFamily, Distribution, Setting
@@ -23,7 +23,7 @@ from merula.stats import Rows, Statistic
 from merula.stats.moments import refuse_closeness
 
 WEIGHTS, SCALES = ("uniform", "distance"), ("range", "none")
-CLOSEST = 1e-145  # a range whose square is still a number
+CLOSEST = 1e-145  # a range of columns; fit refuses smaller ones, whose squares vanish
 SMALLEST = 1e-9  # of the table's diagonal: a ball's radius is not less, so that repeated rows have a density
 
 
@@ -49,14 +49,13 @@ class NeighborDistribution(KeptRowsDistribution):
         if not (super().fits(classes) and all_shaped((classes,), self.class_weight) and type(self.neighbors) is int):
             return False
         weighty = are_weights(self.class_weight) and bool(self.class_weight.any()) and self.neighbors >= 1
-        apart = within(CLOSEST, np.inf, self._range[self._varying])
-        return weighty and apart and is_one_of(self.weights, WEIGHTS) and is_one_of(self.scale, SCALES)
+        return weighty and is_one_of(self.weights, WEIGHTS) and is_one_of(self.scale, SCALES)
 
     @cached_property
     def _range(self) -> Array:
         """How far each column's values lie apart; 0 where it was never observed."""
         low, high = np.fmin.reduce(self.cells, axis=0), np.fmax.reduce(self.cells, axis=0)
-        return np.where(high > low, high - low, 0.0)
+        return np.where(high - low > CLOSEST, high - low, 0.0)  # a smaller one only a forged file holds
 
     @cached_property
     def _varying(self) -> NDArray[np.int64]:

@@ -120,14 +120,16 @@ def are_rows(level_sets: Any, cells: Any, labels: Any, weight: Any, classes: int
     shaped = n > 0 and all_shaped((n, d), cells) and all_shaped((n,), weight)
     if not shaped or not are_codes(labels, (n,), np.int32, 0, classes) or not within(1 / HEAVIEST, HEAVIEST, weight):
         return False
-    return all(_is_kept_column(known, cells[:, j]) for j, known in enumerate(level_sets))
+    words = [j for j, known in enumerate(level_sets) if known is not None]
+    if not all(are_labels(level_sets[j]) for j in words):
+        return False
+    finite = within(-LARGEST, LARGEST, cells) or not (np.abs(cells) > LARGEST).any()  # NaN is missing, and no more
+    return finite and all(_are_indices(cells[:, j], len(level_sets[j])) for j in words)
 
 
-def _is_kept_column(known: Labels, column: Array) -> bool:
-    values = column[~np.isnan(column)]
-    if known is None:
-        return within(-LARGEST, LARGEST, values)
-    return are_labels(known) and within(0, len(known) - 1, values) and bool((values == np.floor(values)).all())
+def _are_indices(column: Array, size: int) -> bool:
+    whole = (column == np.floor(column)) & (column >= 0) & (column < size)
+    return bool((whole | np.isnan(column)).all())
 
 
 def _read(
