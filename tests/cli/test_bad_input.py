@@ -9,7 +9,9 @@ import zipfile
 import pytest
 
 import merula as mr
+from merula.classify.model_files import model_state
 from merula.cli.console import OPTIONS, typed
+from merula.core.archive import write_state
 from merula.core.errors import InPython, Option
 
 BAD_INPUT, FAILED = 2, 1
@@ -47,6 +49,9 @@ TABLES = {
     "damaged parquet": (b"PAR1" + b"\x00" * 50, "cannot be read"),
     "a list of numbers": (b"[1, 2, 3]", "is JSON, but not"),
     "broken JSON lines": (b'{"island": "Dream"\n', "cannot be read"),
+    "JSON without end": (b'[{"island": ' + b"[" * 9_000 + b"]" * 9_000 + b"}]", "nested more than 100 deep"),
+    "forty digits": (b'[{"species": "Adelie", "rings": ' + b"9" * 40 + b"}]", "more than 64 bits"),
+    "two million columns": (b"species," * 2_000_000, "columns, which take more than"),
 }
 
 
@@ -71,6 +76,33 @@ def test_missing_file_suggests_the_nearest(merula, folder):
 def test_folder_instead_of_a_file(merula, folder):
     (folder / "data").mkdir()
     check(merula("fit", "data", "-t", "species"), BAD_INPUT, "data is a folder", "data/*.csv")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("fit", "", "--target", "species"), ("fit", "penguins", "--target", "species", "--output", ""), ("info", "")],
+)
+def test_an_empty_name(merula, words):
+    check(merula(*words), BAD_INPUT, "the name of the file is empty")
+
+
+def test_a_read_error_is_no_write_error(merula, folder, monkeypatch):
+    (folder / "table.csv").write_text("island,species\nDream,Adelie\n")
+
+    def fail():  # as a broken disk does while a file is read
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("merula.core.bounded.most_bytes", fail)
+    check(merula("fit", "table.csv", "--target", "species"), FAILED, "table.csv: input/output error")
+
+
+@pytest.mark.parametrize("change", [{"target": 5}, {"costs": 5}, {"costs": {"table": 1, "actions": [], "classes": []}}])
+def test_what_is_kept_beside_a_model_is_checked(merula, folder, change):
+    model = mr.NaiveBayesClassifier().fit([["red"], ["blue"]], ["pos", "neg"])
+    write_state(
+        folder / "forged.merula", {**model_state(model), "command": {"target": "species", "costs": None} | change}
+    )
+    check(merula("info", "forged.merula"), BAD_INPUT, "forged.merula holds")
 
 
 def test_pattern_without_files(merula):

@@ -176,8 +176,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _count(self, plan: Plan, X: Any, y: Any, sample_weight: Any) -> Collected:
         """The raw statistics of these rows."""
-        one_of(self.missing, ("marginalise", "level"), "missing")
-        one_of(self.unseen, self._unseen, "unseen")
+        self._check_options()
         if y is None:
             raise InputError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
         source = Source(X, y, sample_weight, plan.named, type(self).__name__)
@@ -188,6 +187,12 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if plan.named:  # the columns of an array are not left there by mistake
             warn_of(target_notes(collected))
         return collected
+
+    def _check_options(self) -> None:
+        """A ValueError where an option that answers depend on is none of its values."""
+        one_of(self.missing, ("marginalise", "level"), "missing")
+        one_of(self.unseen, self._unseen, "unseen")
+        thread_count(self.n_jobs)
 
     def _build(self, plan: Plan, collected: Collected) -> FittedModel:
         """The model that these statistics make: parameters are a view of them."""

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from merula.classify.plan import Plan
 from merula.core import Array, InputError, Note, Option
 from merula.core.logspace import log_sum_exp, most_probable, start_rows, zero_evidence_notes
+from merula.core.sound import HEAVIEST, all_shaped, are_classes, are_labels, are_log_shares, is_number
 from merula.data.encode import Encoded, UnseenLevelWarning, level_positions
 from merula.data.schema import Label, Schema
 from merula.distributions import DISTRIBUTIONS, Distribution
 from merula.engines import memory
-from merula.stats import ClassCounts, Collected
+from merula.stats import ClassCounts, Collected, Rows
 
 CONDITIONAL = "its terms are weighted, so it gives P(class given row) and no P(row)"
 UNSEEN = {"missing": "treated as missing", "smooth": "given the smoothed probability of a new level"}
@@ -70,9 +71,14 @@ class Component:
 
     def fits(self, classes: int) -> bool:
         """True when it fits together and this number of classes; a file from a stranger is asked before it is used."""
-        weights = np.array([*self.weights, np.exp(self.log_weight)], dtype=np.float64)
-        shaped = np.shape(self.log_prior) == (classes,) and len(self.weights) in (0, len(self.parts))
-        return shaped and bool((weights >= 0).all() and (weights < np.inf).all())
+        weighed = all(is_number(weight, 0.0, HEAVIEST) for weight in self.weights) and is_number(self.log_weight, -np.inf, 0.0)  # fmt: skip
+        shaped = all_shaped((classes,), self.log_prior) and len(self.weights) in (0, len(self.parts))
+        named = isinstance(self.name, str) and type(self.fallback) is bool
+        return weighed and shaped and named and are_log_shares(self.log_prior) and self.condition_fits()
+
+    def condition_fits(self) -> bool:
+        """True when there is no condition, or one on levels of a column."""
+        return self.condition is None or are_labels(self.condition.levels, missing=True)
 
 
 def _times(weight: float, log_prob: Array) -> Array:
@@ -357,16 +363,45 @@ class FittedModel:
         parts = tuple(shapes[part["name"]].from_state(part["state"]) for part in state["distributions"])
         written = state.get("components", [{"log_prior": state["log_prior"], "parts": range(len(parts))}])
         components = tuple(_component(one, parts) for one in written)
-        known = {column.name for column in plan.schema.columns if column.kind != "ignore"}
-        classes = len(state["classes"])
-        used = [(*part.columns, *part.parents) for part in parts]
-        used += [(one.condition.column,) for one in components if one.condition]
-        fitting = all(one.fits(classes) for one in (*parts, *components)) and all(map(known.issuperset, used))
-        if not fitting or not components or np.shape(state["log_prior"]) != (classes,):
+        model = cls(plan, state["classes"], state["log_prior"], components, _collected(state["collected"], plan))
+        if not model.fits():
             raise InputError.at(
                 f"{path}", "does not describe a model: its parts do not fit together", remedy="save the model again"
             )
-        return cls(plan, state["classes"], state["log_prior"], components, _collected(state["collected"], plan))
+        return model
+
+    def fits(self) -> bool:
+        """True when all of it fits together; a file from a stranger is asked before it is used."""
+        classes = len(self.classes)
+        parts: tuple[Any, ...] = (*self.distributions, *self.components)
+        shaped = are_classes(self.classes) and all_shaped((classes,), self.log_prior) and bool(self.components)
+        sound = shaped and are_log_shares(self.log_prior) and all(one.fits(classes) for one in parts)
+        return sound and self._fits_columns() and (self.collected is None or self._fits_statistics(self.collected))
+
+    def _fits_columns(self) -> bool:
+        """True when all columns that are asked for are there and of a kind that can be read; a plain sum asks each once."""
+        known = {column.name: column for column in self.schema.columns if column.kind != "ignore"}
+        used = [name for part in self.distributions for name in part.columns]
+        asked = {*used, *(name for part in self.distributions for name in part.parents)}
+        asked |= {one.condition.column for one in self.components if one.condition}
+        if not asked <= set(known) or (self.is_plain_sum and sorted(used) != sorted(known)):
+            return False
+        own = [part for part in self.distributions if type(part) in DISTRIBUTIONS.values()]
+        return all(part.reads(known[name]) for part in own for name in part.columns)
+
+    def _fits_statistics(self, collected: Collected) -> bool:
+        """True when the statistics are of the same classes, and each is of its block's columns; one of your own may not tell."""
+        count, same = len(self.classes), collected.classes.dtype == self.classes.dtype
+        if not same or not np.array_equal(collected.classes, self.classes) or not collected.class_counts.fits(count):
+            return False
+        told: list[tuple[Any, Any]] = [(block, part) for block, part in zip(self.plan.blocks, collected.blocks, strict=True) if hasattr(part, "fits")]  # fmt: skip
+        of_blocks = all(tuple(part.columns) == block.columns and part.fits(count) for block, part in told)
+        return of_blocks and all(self._reads_as(part) for _, part in told if isinstance(part, Rows))
+
+    def _reads_as(self, rows: Rows) -> bool:
+        """True when kept rows hold words where the columns do."""
+        words = [self.plan.schema[name].kind == "categorical" for name in rows.columns]
+        return words == [known is not None for known in rows.labels]
 
 
 def _draw(component: Component, n: int, rng: np.random.Generator) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:

@@ -8,9 +8,11 @@ from typing import Any
 
 from merula.classify.fitted import FittedModel
 from merula.classify.plan import packed, unpacked
-from merula.core import InputError
+from merula.core import InputError, located
 from merula.core.archive import NotAnArchiveError, read_state
 from merula.distributions import FAMILIES
+
+WRONG = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, MemoryError, RecursionError)
 
 
 def model_state(model: Any) -> dict[str, Any]:
@@ -28,6 +30,12 @@ def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
         The file; networks are known by their suffix (.bif, .xmlbif, .net, .xdsl, .uai, .json, also with .gz).
     families : family classes
         Your own families, if the model uses any: a file names them, it cannot bring them.
+
+    Notes
+    -----
+    Loading runs nothing. A file that is damaged or forged is a proper model or one ValueError; one that takes more memory
+    than the environment variable MERULA_MOST_BYTES allows (by default 300 times its size, at least 64 MiB, and half of the
+    machine's memory at the most) is refused before the memory is taken.
 
     Examples
     --------
@@ -55,7 +63,9 @@ def model_of(state: dict[str, Any], path: Any, families: Iterable[Any] = ()) -> 
     """The model that a file's plain data describe; a ValueError where they describe none."""
     try:
         return _model(state, path, families)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except InputError as error:
+        raise error if f"{path}" in str(error) else located(error, f"{path}", " does not describe a model: ") from None
+    except WRONG as error:
         raise InputError.at(
             f"{path}", f"does not describe a model this merula can read ({error!r})", remedy="save the model again"
         ) from error
@@ -74,4 +84,5 @@ def _model(state: dict[str, Any], path: Any, families: Iterable[Any]) -> Any:
             remedy="update merula to open it",
         )
     model = kind(**{name: unpacked(value, known, path) for name, value in state["params"].items()})
+    model._check_options()
     return model._hold(FittedModel.from_state(state, known, path))

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from merula.core import InputError, Option, one_of
+from merula.core.sound import are_names, is_one_of
 from merula.data.schema import KINDS, Column, Schema
 from merula.distributions import FAMILIES
 from merula.distributions.priors import MEstimate
+
+LIBRARIES = ("numpy", "pandas", "polars", "pyarrow", "sparse")  # that a table may come from
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +68,32 @@ class Plan:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], families: Mapping[str, Any], path: Any) -> Plan:
-        """The plan that `state`, read from a file, describes."""
+        """The plan that `state`, read from a file, describes; a ValueError where its parts do not fit together."""
         blocks = tuple(
             Block(unpacked(block["family"], families, path), tuple(block["columns"])) for block in state["blocks"]
         )
-        return cls(
+        plan = cls(
             Schema.from_state(state["schema"]), blocks, state["named"], state["library"], state.get("scores", {})
         )
+        if not plan.fits():
+            raise InputError("its blocks of columns do not fit its columns")
+        return plan
+
+    def fits(self) -> bool:
+        """True when every column that is not ignored is in one block whose family reads it; a stranger's file is asked."""
+        read = {column.name for column in self.schema.columns if column.kind != "ignore"}
+        placed = [name for block in self.blocks for name in block.columns]
+        if not are_names(placed) or set(placed) != read or not is_one_of(self.library, LIBRARIES):
+            return False
+        for block in self.blocks:
+            block.family.wanted(block.columns)
+            for name in block.columns:
+                block.family.encodes(self.schema[name])
+        return (self.named is None or type(self.named) is bool) and all(map(_are_scores, self.scores.values()))
+
+
+def _are_scores(scores: Any) -> bool:
+    return isinstance(scores, Mapping) and all(isinstance(score, float | int) for score in scores.values())
 
 
 def packed(value: Any) -> Any:

@@ -26,4 +26,6 @@ def _with_lists(value: Any) -> Any:
 
 def _with_tuples(value: Any) -> Any:
     """Lists as tuples, all the way down."""
-    return tuple(_with_tuples(part) for part in value) if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    return tuple(_with_tuples(part) for part in value) if list in set(map(type, value)) else tuple(value)

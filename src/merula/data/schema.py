@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,8 +10,10 @@ from typing import Any
 
 from merula.core import InputError, Option
 from merula.core.plain_fields import PlainFields
+from merula.core.sound import are_cuts, are_labels, are_names, is_one_of
 
 Label = Any
+UNIT = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]")
 KINDS = ("numeric", "categorical", "count", "text", "datetime", "ignore")
 
 
@@ -59,6 +62,13 @@ class Column(PlainFields):
     cuts: tuple[float, ...] | None = None
     unit: str | None = None
     declared: bool = False
+
+    def fits(self) -> bool:
+        """True when this describes a column; a file from a stranger is asked before it is used."""
+        known = self.levels is None or are_labels(self.levels, missing=True)
+        cut = self.cuts is None or are_cuts(self.cuts)
+        timed = self.unit is None or (isinstance(self.unit, str) and UNIT.fullmatch(self.unit) is not None)
+        return is_one_of(self.kind, KINDS) and known and cut and timed and type(self.declared) is bool
 
     def __add__(self, other: Column) -> Column:
         """The column that holds what either holds; levels unite by label."""
@@ -128,5 +138,8 @@ class Schema:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Schema:
-        """The schema that `state` describes."""
-        return cls(tuple(map(Column.from_state, state["columns"])))
+        """The schema that `state` describes; a ValueError where it describes none."""
+        columns = tuple(map(Column.from_state, state["columns"]))
+        if not are_names([column.name for column in columns]) or not all(column.fits() for column in columns):
+            raise InputError("the columns are not described as columns are")
+        return cls(columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from merula.core import Array, InputError, Option
 from merula.core.plain_fields import PlainFields
+from merula.core.sound import are_names
 from merula.core.threads import BLOCK
 from merula.data.encode import Encoded
 from merula.data.schema import Column, Label
 from merula.distributions.priors import Smoothing
 from merula.stats import Statistic, Wanted
 
+READ = ("categorical", "numeric", "count", "datetime")  # kinds of columns but text
 SAMPLED = 10_000  # rows drawn to find where a column's mass is
 
 
@@ -136,8 +138,15 @@ class Distribution(PlainFields):
         return np.zeros(0)
 
     def fits(self, classes: int) -> bool:
-        """True when its parts fit together and this number of classes; a file from a stranger is asked before it is used."""
-        return True
+        """True when its parts fit together and this number of classes; a file from a stranger is asked before it is used.
+
+        Its parameters are asked by the checks of `merula.core.sound`; what fits answers without NaN.
+        """
+        return are_names(self.columns) and bool(self.columns)
+
+    def reads(self, column: Column) -> bool:
+        """Whether this is a column as it reads them: words where it has levels, else numbers."""
+        return (column.kind == "categorical") == (column.name in self.levels) and column.kind in READ
 
 
 class AddedDistribution(Distribution):
@@ -210,16 +219,6 @@ def drawn_levels(mass: Array, classes: NDArray[np.int64], rng: np.random.Generat
         own = classes == label
         levels[own] = np.searchsorted(reached[:, label], chance[own], side="right")
     return levels
-
-
-def all_paired(columns: Sequence[str], keys: Any, tables: Any, shape: Callable[[Any], tuple[int, ...]]) -> bool:
-    """True when every column has a key and a table, an array of float64 of the shape that its key asks for."""
-    return len(columns) == len(keys) == len(tables) and all(map(all_shaped, map(shape, keys), tables))
-
-
-def all_shaped(shape: tuple[int, ...], *arrays: Any) -> bool:
-    """True when all are arrays of float64 of this shape."""
-    return all(isinstance(array, np.ndarray) and array.dtype == np.float64 and array.shape == shape for array in arrays)
 
 
 class Family(Protocol):

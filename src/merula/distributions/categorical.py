@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from merula.core import Array, InputError
 from merula.core.checks import checked_number
 from merula.core.logspace import safe_log
+from merula.core.sound import all_paired, are_labels, are_log_shares, are_logs, each
 from merula.data.encode import Encoded
 from merula.data.intervals import interval_labels
 from merula.data.schema import Column, Label
 from merula.data.table import label_array
 from merula.distributions._kernels import add_levels, slot_table
 from merula.distributions._vectors import AT_ONCE
-from merula.distributions.base import BaseFamily, Distribution, IndependentColumns, Setting, all_paired, drawn_levels
+from merula.distributions.base import BaseFamily, Distribution, IndependentColumns, Setting, drawn_levels
 from merula.distributions.priors import Smoothing, checked_smoothing, smoothed, unseen_probability
 from merula.stats import LevelCounts, Statistic
 
@@ -34,7 +35,8 @@ class CategoricalDistribution(IndependentColumns):
     log_table: tuple[Array, ...]
 
     def fits(self, classes: int) -> bool:
-        return all_paired(self.columns, self.level_sets, self.log_table, lambda levels: (len(levels) + 2, classes))
+        paired = all_paired(self.columns, self.level_sets, self.log_table, lambda levels: (len(levels) + 2, classes))
+        return super().fits(classes) and paired and each(_is_level_table, self.level_sets, self.log_table)
 
     @cached_property
     def _stacked(self) -> tuple[Array, NDArray[np.int64]]:
@@ -79,6 +81,12 @@ class CategoricalDistribution(IndependentColumns):
             else np.full(len(classes), None, dtype=object)
             for name, levels in self.levels.items()
         }
+
+
+def _is_level_table(levels: tuple[Label, ...], table: Array) -> bool:
+    """True when the probabilities of the levels add up to 1, a missing cell says nothing, and an unseen one is a probability."""
+    known = table[: len(levels)]
+    return are_labels(levels, missing=True) and (not levels or are_log_shares(known)) and not table[-2].any() and are_logs(table)  # fmt: skip
 
 
 def level_tables(

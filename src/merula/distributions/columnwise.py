@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import Array, InputError
+from merula.core.sound import all_shaped, are_finite_or_missing, are_present_and_missing
 from merula.data.encode import Encoded
-from merula.distributions.base import BaseFamily, IndependentColumns, Setting, all_shaped, missing_terms
+from merula.distributions.base import BaseFamily, IndependentColumns, Setting, missing_terms
 from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
 from merula.stats import Statistic, ValueCounts
 from merula.stats.moments import refuse_closeness, refuse_distant
@@ -69,9 +70,12 @@ class ColumnwiseDistribution(IndependentColumns):
 
     def fits(self, classes: int) -> bool:
         d = len(self.columns)
-        return all_shaped((d,), self.lowest, self.highest) and all_shaped(
-            (classes, d), self.log_present, self.log_missing
+        shaped = all_shaped((d,), self.lowest, self.highest) and all_shaped((classes, d), self.log_present, self.log_missing)  # fmt: skip
+        ends = shaped and are_finite_or_missing(self.lowest) and are_finite_or_missing(self.highest)
+        ordered = ends and bool(
+            ((self.lowest <= self.highest) | (np.isnan(self.lowest) & np.isnan(self.highest))).all()
         )
+        return ordered and are_present_and_missing(self.log_present, self.log_missing) and super().fits(classes)
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         x = rows.values(self.columns)

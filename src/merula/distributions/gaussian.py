@@ -11,9 +11,18 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from merula.core import Array, InputError, one_of
+from merula.core.sound import (
+    LARGEST,
+    SMALLEST,
+    all_shaped,
+    are_finite,
+    are_finite_or_missing,
+    are_present_and_missing,
+    within,
+)
 from merula.data.encode import Encoded
 from merula.distributions._kernels import add_gaussians
-from merula.distributions.base import BaseFamily, Distribution, IndependentColumns, Setting, all_shaped, missing_terms
+from merula.distributions.base import BaseFamily, Distribution, IndependentColumns, Setting, missing_terms
 from merula.stats import Moments, Statistic
 from merula.stats.moments import refuse_closeness
 
@@ -44,7 +53,10 @@ class GaussianDistribution(IndependentColumns):
     def fits(self, classes: int) -> bool:
         d = len(self.columns)
         per_class = (self.mean, self.variance, self.log_present, self.log_missing)
-        return all_shaped((classes, d), *per_class) and all_shaped((d,), self.centre, self.spread)
+        shaped = all_shaped((classes, d), *per_class) and all_shaped((d,), self.centre, self.spread)
+        sound = shaped and within(SMALLEST, np.inf, self.variance) and are_finite(self.mean) and are_finite_or_missing(self.centre)  # fmt: skip
+        known = sound and within(0.0, LARGEST, self.spread) and are_present_and_missing(self.log_present, self.log_missing)  # fmt: skip
+        return known and super().fits(classes)
 
     @cached_property
     def _constants(self) -> tuple[Array, ...]:

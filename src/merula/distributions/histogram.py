@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from merula.core import Array, InputError, Option, one_of
 from merula.core.logspace import safe_log
+from merula.core.sound import all_paired, all_shaped, are_cuts, are_finite, are_log_shares, ascends
 from merula.data.intervals import Cuts
 from merula.data.schema import Column
-from merula.distributions.base import Distribution, Setting, all_paired, drawn_levels
+from merula.distributions.base import Distribution, Setting, drawn_levels
 from merula.distributions.columnwise import (
     ColumnwiseDistribution,
     ValueFamily,
@@ -49,8 +50,10 @@ class HistogramDistribution(ColumnwiseDistribution):
     log_mass: tuple[Array, ...]
 
     def fits(self, classes: int) -> bool:
-        known = super().fits(classes) and all(ends.ndim == 1 and len(ends) > 1 for ends in self.edges)
-        return known and all_paired(self.columns, self.edges, self.log_mass, lambda ends: (len(ends) + 1, classes))
+        known = super().fits(classes) and all(all_shaped((max(2, len(ends)),), ends) for ends in self.edges)
+        paired = known and all_paired(self.columns, self.edges, self.log_mass, lambda ends: (len(ends) + 1, classes))
+        ordered = paired and all(ascends(ends) for ends, varies in zip(self.edges, self.varies, strict=True) if varies)
+        return ordered and are_finite(*self.edges) and all(map(are_log_shares, self.log_mass))
 
     @cached_property
     def _units(self) -> list[float]:
@@ -139,9 +142,8 @@ class DiscretizedDistribution(ColumnwiseDistribution):
         return np.exp(self.log_table[self.columns.index(column)])
 
     def fits(self, classes: int) -> bool:
-        return super().fits(classes) and all_paired(
-            self.columns, self.cut_sets, self.log_table, lambda cuts: (len(cuts) + 1, classes)
-        )
+        paired = all_paired(self.columns, self.cut_sets, self.log_table, lambda cuts: (len(cuts) + 1, classes))
+        return super().fits(classes) and paired and all(map(are_cuts, self.cut_sets)) and all(map(are_log_shares, self.log_table))  # fmt: skip
 
     def column_log_prob(self, j: int, x: Array) -> Array:
         return self.log_table[j][assign(x, self.cut_sets[j])]

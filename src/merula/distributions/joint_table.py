@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from merula.core import Array, InputError
 from merula.core.logspace import safe_log
+from merula.core.sound import all_shaped, are_codes, are_labels, are_log_shares, are_logs, is_one_of
 from merula.data.encode import Encoded
 from merula.data.schema import Label
 from merula.data.table import label_array
-from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
+from merula.distributions.base import BaseFamily, Distribution, Setting
 from merula.distributions.joint_em import CellTable, share_out
 from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
 from merula.stats import JointCounts, Statistic
@@ -28,6 +29,7 @@ from merula.stats.distinct_rows import MISSING, distinct_rows
 
 Cells = NDArray[np.int32]
 UNKNOWN = -2
+UNSEEN = ("missing", "error", "smooth")
 KEPT_PATTERNS = 256
 
 
@@ -62,10 +64,17 @@ class JointTable(Distribution):
 
     def fits(self, classes: int) -> bool:
         d, k = len(self.columns), len(self.cells)
-        if len(self.level_sets) != d or self.cells.shape != (k, d) or self.cells.dtype != np.int32:
+        if not (super().fits(classes) and len(self.level_sets) == d and all(are_labels(known, True) for known in self.level_sets)):  # fmt: skip
             return False
-        within = bool(((self.cells >= 0) & (self.cells < self._sizes)).all())
-        return within and all_shaped((k, classes), self.log_cell) and all_shaped((classes,), self.log_rest)
+        shaped = all_shaped((k, classes), self.log_cell) and all_shaped((classes,), self.log_rest)
+        sound = shaped and are_codes(self.cells, (k, d), np.int32, 0, self._sizes) and is_one_of(self.unseen, UNSEEN)
+        return sound and self._adds_up()
+
+    def _adds_up(self) -> bool:
+        """True when the cells' probabilities, listed or not, add up to 1."""
+        others = _log_less(float(np.log(self._sizes).sum()), np.full(1, float(len(self.cells))))
+        rest = np.where(np.isneginf(others), -np.inf, others + self.log_rest)
+        return are_logs(self.log_cell, self.log_rest) and are_log_shares(np.concatenate([self.log_cell, rest[None]]))
 
     @cached_property
     def _sizes(self) -> NDArray[np.int64]:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from merula.core import Array, InputError, one_of
+from merula.core.sound import all_paired, all_shaped, are_positive, are_weights, ascends, is_one_of
 from merula.distributions._kernel_sums import KERNELS, KernelSums
 from merula.distributions.bandwidths import BANDWIDTHS
-from merula.distributions.base import Distribution, Setting, all_paired, all_shaped
+from merula.distributions.base import Distribution, Setting
 from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily, drawn_rows, or_pooled, shared_fields
 from merula.distributions.gaussian import variance_floor
 from merula.stats import ValueCounts
@@ -31,9 +32,15 @@ class KernelDistribution(ColumnwiseDistribution):
     bandwidth: Array
 
     def fits(self, classes: int) -> bool:
-        known = self.kernel in KERNELS and all(values.ndim == 1 for values in self.values)
+        known = is_one_of(self.kernel, KERNELS) and all(all_shaped((len(values),), values) for values in self.values)
         shaped = super().fits(classes) and all_shaped((classes, len(self.columns)), self.bandwidth)
-        return known and shaped and all_paired(self.columns, self.values, self.counts, lambda met: (classes, len(met)))
+        paired = all_paired(self.columns, self.values, self.counts, lambda met: (classes, len(met)))
+        sound = known and shaped and paired and are_weights(*self.counts) and all(map(ascends, self.values))
+        return (
+            sound
+            and are_positive(self.bandwidth[:, self.varies])
+            and all(counts.any() for counts, varies in zip(self.counts, self.varies, strict=True) if varies)
+        )
 
     @cached_property
     def _sums(self) -> list[list[KernelSums]]:

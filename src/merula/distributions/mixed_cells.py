@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from merula.core import Array, InputError
 from merula.data.encode import Encoded
 from merula.data.schema import Label
-from merula.distributions.base import Distribution, all_shaped
+from merula.distributions.base import Distribution
 from merula.distributions.joint_table import level_cells
+from merula.stats.kept_rows import are_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +27,7 @@ class KeptRowsDistribution(Distribution):
     weight: Array
 
     def fits(self, classes: int) -> bool:
-        n, d = len(self.weight), len(self.columns)
-        shaped = all_shaped((n, d), self.cells) and all_shaped((n,), self.weight) and len(self.level_sets) == d
-        if not (n and shaped and self.labels.shape == (n,) and self.labels.dtype == np.int32):
-            return False
-        return bool(((self.labels >= 0) & (self.labels < classes)).all() and (self.weight > 0).all())
+        return super().fits(classes) and are_rows(self.level_sets, self.cells, self.labels, self.weight, classes)
 
 
 def read_cells(

@@ -13,7 +13,8 @@ from scipy.special import ndtr, ndtri
 from merula.core import Array, InputError
 from merula.core.compiled import kernel
 from merula.core.logspace import log_sum_exp, safe_log
-from merula.distributions.base import Distribution, Setting, all_shaped
+from merula.core.sound import ROUNDING as ROUNDED, all_shaped, are_finite, are_positive, are_weights
+from merula.distributions.base import Distribution, Setting
 from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily, checked_range, shared_fields
 from merula.distributions.gaussian import LOG_TWO_PI, variance_floor
 from merula.stats import ValueCounts
@@ -43,7 +44,9 @@ class MixtureDistribution(ColumnwiseDistribution):
 
     def fits(self, classes: int) -> bool:
         shape = (classes, len(self.columns), *np.shape(self.weight)[2:])
-        return len(shape) == 3 and super().fits(classes) and all_shaped(shape, self.weight, self.mean, self.deviation)
+        shaped = len(shape) == 3 and super().fits(classes) and all_shaped(shape, self.weight, self.mean, self.deviation)
+        sound = shaped and are_weights(self.weight) and are_finite(self.mean) and are_positive(self.deviation)
+        return sound and bool((np.abs(self.weight[:, self.varies].sum(axis=2) - 1) <= ROUNDED).all())
 
     @cached_property
     def _log_heights(self) -> Array:

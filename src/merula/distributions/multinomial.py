@@ -12,21 +12,22 @@ from numpy.typing import NDArray
 
 from merula.core import Array, InputError, one_of
 from merula.core.logspace import safe_log
+from merula.core.sound import all_paired, all_shaped, are_labels, are_logs, within
 from merula.data.encode import Encoded, Tokens
 from merula.data.encode.tokens import NO_COUNT
-from merula.data.schema import Label, sort_labels
+from merula.data.schema import Column, Label, sort_labels
 from merula.distributions._kernels import add_tokens
 from merula.distributions.base import (
     BaseFamily,
     Distribution,
     IndependentColumns,
     Setting,
-    all_paired,
-    all_shaped,
     missing_terms,
 )
 from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
 from merula.stats import TokenCounts, Wanted
+
+LARGEST_LOG = 1_000.0  # of what a word adds: minus the logarithm of the smallest probability there is
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,12 @@ class TokenDistribution(IndependentColumns):
 
     def fits(self, classes: int) -> bool:
         tables = all_paired(self.columns, self.vocabularies, self.log_table, lambda known: (len(known), classes))
-        return tables and all_shaped((classes, len(self.columns)), self.constant, self.log_missing)
+        shaped = tables and all_shaped((classes, len(self.columns)), self.constant, self.log_missing)
+        sound = shaped and within(-np.inf, LARGEST_LOG, *self.log_table) and are_logs(self.constant, self.log_missing)
+        return sound and super().fits(classes) and type(self.binary) is bool and all(map(are_labels, self.vocabularies))
+
+    def reads(self, column: Column) -> bool:
+        return column.kind == "text"
 
     @property
     def width(self) -> int:

@@ -12,10 +12,20 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from merula.core import Array, InputError, Option, one_of
+from merula.core.sound import (
+    all_shaped,
+    are_codes,
+    are_finite,
+    are_finite_or_missing,
+    are_positive,
+    are_present_and_missing,
+    ascends,
+    within,
+)
 from merula.data.encode import Encoded
 from merula.data.schema import Label
 from merula.distributions._kernels import add_normals, complete
-from merula.distributions.base import AddedDistribution, BaseFamily, Distribution, Setting, all_shaped, missing_terms
+from merula.distributions.base import AddedDistribution, BaseFamily, Distribution, Setting, missing_terms
 from merula.distributions.gaussian import (
     FARTHEST,
     LOG_TWO_PI,
@@ -57,9 +67,16 @@ class MultivariateGaussianDistribution(AddedDistribution):
 
     def fits(self, classes: int) -> bool:
         d, k, g = len(self.columns), len(self.kept), len(self.whitening)
-        within = self.kept.dtype == np.int64 and bool(((self.kept >= 0) & (self.kept < d)).all()) and g in (1, classes)
+        known = are_codes(self.kept, (k,), np.int64, 0, d) and ascends(self.kept) and g in (1, classes)
         shaped = all_shaped((classes, d), self.log_present, self.log_missing) and all_shaped((classes, k), self.mean)
-        return within and shaped and all_shaped((g, k, k), self.whitening) and all_shaped((d,), self.centre, self.unit)
+        shaped &= all_shaped((g, k, k), self.whitening) and all_shaped((d,), self.centre, self.unit)
+        if not (
+            known and shaped and super().fits(classes) and are_present_and_missing(self.log_present, self.log_missing)
+        ):
+            return False
+        roots = np.diagonal(self.whitening, axis1=1, axis2=2)
+        sound = within(-FARTHEST, FARTHEST, self.mean, self.whitening) and within(1 / FARTHEST, FARTHEST, roots)
+        return sound and are_finite(self.centre[self.kept]) and are_finite_or_missing(self.centre) and are_positive(self.unit)  # fmt: skip
 
     @cached_property
     def _half_log_det(self) -> Array:

@@ -12,9 +12,10 @@ from scipy.special import gammaln
 
 from merula.core import Array, InputError, Option, one_of
 from merula.core.logspace import safe_log
+from merula.core.sound import all_shaped, are_weights, is_one_of
 from merula.data.encode import Encoded
 from merula.data.schema import Column
-from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
+from merula.distributions.base import BaseFamily, Distribution, Setting
 from merula.distributions.mixed_cells import KeptRowsDistribution, read_cells
 from merula.distributions.neighbor_count import best_count
 from merula.distributions.neighbor_table import AT_ONCE, NeighborTable
@@ -22,6 +23,7 @@ from merula.stats import Rows, Statistic
 from merula.stats.moments import comfortable_unit, refuse_narrow
 
 WEIGHTS, SCALES = ("uniform", "distance"), ("range", "none")
+CLOSEST = 1e-145  # a range of columns; fit refuses smaller ones, whose squares vanish
 SMALLEST = 1e-9  # of the table's diagonal: a ball's radius is not less, so that repeated rows have a density
 
 
@@ -46,14 +48,14 @@ class NeighborDistribution(KeptRowsDistribution):
     def fits(self, classes: int) -> bool:
         if not (super().fits(classes) and all_shaped((classes,), self.class_weight) and type(self.neighbors) is int):
             return False
-        weighty = bool((self.class_weight >= 0).all() and self.class_weight.any() and not np.isinf(self.cells).any())
-        return weighty and self.neighbors >= 1 and self.weights in WEIGHTS and self.scale in SCALES
+        weighty = are_weights(self.class_weight) and bool(self.class_weight.any()) and self.neighbors >= 1
+        return weighty and is_one_of(self.weights, WEIGHTS) and is_one_of(self.scale, SCALES)
 
     @cached_property
     def _range(self) -> Array:
         """How far each column's values lie apart; 0 where it was never observed."""
         low, high = np.fmin.reduce(self.cells, axis=0), np.fmax.reduce(self.cells, axis=0)
-        return np.where(high > low, high - low, 0.0)
+        return np.where(high - low > CLOSEST, high - low, 0.0)  # a smaller one only a forged file holds
 
     @cached_property
     def _unit(self) -> float:

@@ -12,7 +12,8 @@ from scipy.special import betainc, digamma, gammaincc, gammaln
 
 from merula.core import Array, InputError
 from merula.core.logspace import safe_log
-from merula.distributions.base import Distribution, Setting, all_shaped
+from merula.core.sound import all_shaped, within
+from merula.distributions.base import Distribution, Setting
 from merula.distributions.columnwise import (
     ColumnwiseDistribution,
     ValueFamily,
@@ -31,6 +32,7 @@ SERIES_FROM = 16.0  # where Stirling's series is exact to the last digit
 LARGEST_SIZE = 1e12  # a size so large is a Poisson distribution
 EVEN = 1e-12  # relative: a variance that exceeds the mean by no more does not exceed it
 SMALLEST_SIZE, LARGEST_RATIO = 1e-3, 1e4  # sizes tried first lie between this one and this many times the mean
+SMALLEST_FOUND = 1e-12  # no size that was ever found is smaller
 TRIED = 37
 
 
@@ -47,7 +49,9 @@ class CountDistribution(ColumnwiseDistribution):
 
     def fits(self, classes: int) -> bool:
         shape = (classes, len(self.columns))
-        return super().fits(classes) and all_shaped(shape, self.mean, self.size, self.extra_zeros)
+        shaped = super().fits(classes) and all_shaped(shape, self.mean, self.size, self.extra_zeros)
+        sound = shaped and within(0.0, LARGEST, self.mean) and within(SMALLEST_FOUND, np.inf, self.size)
+        return sound and within(0.0, 1.0, self.extra_zeros)
 
     def check_column(self, j: int, x: Array) -> None:
         super().check_column(j, x)

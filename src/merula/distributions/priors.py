@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from merula.core import Array, InputError, check_probabilities, one_of
 from merula.data.schema import Label
 
+LARGEST = 1e300  # imaginary rows; sums of more would overflow
+
 
 @dataclass(frozen=True)
 class MEstimate:
@@ -37,7 +39,7 @@ class MEstimate:
     p: Any = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.m, int | float | np.number) or not np.isfinite(self.m) or self.m < 0:
+        if not isinstance(self.m, int | float | np.number) or not 0 <= self.m <= LARGEST:
             raise InputError.of("MEstimate's m", self.m, "a number of imaginary rows from 0")
 
 
@@ -52,7 +54,7 @@ def checked_smoothing(smoothing: Any, columns: Sequence[str]) -> Smoothing:
     if isinstance(smoothing, MEstimate):
         return _by_column(smoothing, columns)
     is_number = isinstance(smoothing, int | float | np.number) and not isinstance(smoothing, bool)
-    if is_number and np.isfinite(smoothing) and smoothing >= 0:
+    if is_number and 0 <= smoothing <= LARGEST:
         return float(smoothing)
     raise InputError.of("smoothing", smoothing, "a pseudo-count from 0 (1 is Laplace, 0 is none) or MEstimate(m, p)")
 

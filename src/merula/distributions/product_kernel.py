@@ -17,9 +17,10 @@ from scipy.special import ndtri
 
 from merula.core import Array, InputError, Option, one_of
 from merula.core.logspace import safe_log
+from merula.core.sound import all_shaped, are_positive, within
 from merula.data.encode import Encoded
 from merula.distributions._product_sums import log_sums
-from merula.distributions.base import BaseFamily, Distribution, Setting, all_shaped
+from merula.distributions.base import BaseFamily, Distribution, Setting
 from merula.distributions.columnwise import drawn_rows, or_pooled
 from merula.distributions.gaussian import LOG_TWO_PI, variance_floor
 from merula.distributions.kernel import is_positive, weighted_quantiles
@@ -45,7 +46,11 @@ class ProductKernelDistribution(KeptRowsDistribution):
     rows_at_once: ClassVar[int] = 1_024
 
     def fits(self, classes: int) -> bool:
-        return super().fits(classes) and all_shaped((classes, len(self.columns)), self.bandwidth)
+        if not (super().fits(classes) and all_shaped((classes, len(self.columns)), self.bandwidth)):
+            return False
+        alike = bool((np.isnan(self.bandwidth) == np.isnan(self.bandwidth[0])).all())
+        own = self.bandwidth[:, self._varying]
+        return alike and within(0.0, 1.0, own[:, self._is_word]) and are_positive(own[:, ~self._is_word])
 
     @cached_property
     def _varying(self) -> NDArray[np.int64]:

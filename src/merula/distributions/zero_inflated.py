@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from merula.core import Array, InputError
 from merula.core.logspace import safe_log
+from merula.core.sound import all_shaped, are_present_and_missing
 from merula.data.encode import Encoded
 from merula.data.schema import Column
-from merula.distributions.base import Distribution, Setting, all_shaped
+from merula.distributions.base import Distribution, Setting
 from merula.distributions.columnwise import (
     ColumnwiseDistribution,
     ValueFamily,
@@ -45,7 +46,8 @@ class ZeroInflatedDistribution(ColumnwiseDistribution):
     def fits(self, classes: int) -> bool:
         shape = (classes, len(self.columns))
         known = self.base.columns == self.columns and self.base.fits(classes)
-        return known and super().fits(classes) and all_shaped(shape, self.log_zero, self.log_other)
+        shaped = known and super().fits(classes) and all_shaped(shape, self.log_zero, self.log_other)
+        return shaped and are_present_and_missing(self.log_other, self.log_zero)
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         # to the base, a 0 is a missing cell

@@ -47,7 +47,7 @@ class Statistic(Protocol):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The statistic that `state` describes."""
+        """The statistic that `state` describes; whether it makes sense, its ``fits(classes)`` says, if it has one."""
         ...
 
 

@@ -13,6 +13,7 @@ from merula.core import Array, InputError, Message, Option
 from merula.core.compiled import kernel
 from merula.core.limits import MOST_BYTES, check_bytes
 from merula.core.plain_fields import PlainFields
+from merula.core.sound import all_paired, all_shaped, are_labels, are_names, are_weights, ascends
 from merula.data.encode import WIDEST_RANGE, Encoded, Target
 from merula.data.encode.tokens import NO_COUNT
 from merula.data.schema import Label, resolve_levels
@@ -40,6 +41,9 @@ class ClassCounts(PlainFields):
 
     weight: Array
 
+    def fits(self, classes: int) -> bool:
+        return all_shaped((classes,), self.weight) and are_weights(self.weight) and bool(self.weight.any())
+
     @classmethod
     def zero(cls, _columns: Sequence[str], classes: int) -> ClassCounts:
         """Nothing counted yet; there are no columns to count."""
@@ -59,6 +63,12 @@ class ClassCounts(PlainFields):
         return self
 
 
+def are_counted(columns: Any, keys: Any, counts: Any, cells: Any, classes: int) -> bool:
+    """True when every column has its keys, the weight of each class at each of them, and one number for each class besides."""
+    paired = are_names(columns) and all_paired(columns, keys, counts, lambda known: (classes, len(known)))
+    return paired and all_shaped((classes, len(columns)), cells) and are_weights(cells, *counts)
+
+
 @dataclass(frozen=True, eq=False)
 class LevelCounts(OfColumns):
     """For each of several columns: the labels met, the weight of each class and label, and of each class's missing cells.
@@ -70,6 +80,10 @@ class LevelCounts(OfColumns):
     labels: tuple[Sequence[Label], ...]
     counts: tuple[Array, ...]
     missing: Array
+
+    def fits(self, classes: int) -> bool:
+        counted = are_counted(self.columns, self.labels, self.counts, self.missing, classes)
+        return counted and all(map(are_labels, self.labels))
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> LevelCounts:
@@ -157,6 +171,10 @@ class TokenCounts(OfColumns):
     counts: tuple[Array, ...]
     present: Array
 
+    def fits(self, classes: int) -> bool:
+        counted = are_counted(self.columns, self.labels, self.counts, self.present, classes)
+        return counted and all(map(are_labels, self.labels)) and type(self.binary) is bool
+
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int, binary: bool = False) -> TokenCounts:
         d = len(columns)
@@ -195,6 +213,11 @@ class ValueCounts(OfColumns):
     values: tuple[Array, ...]
     counts: tuple[Array, ...]
     missing: Array
+
+    def fits(self, classes: int) -> bool:
+        counted = are_counted(self.columns, self.values, self.counts, self.missing, classes)
+        met = counted and all(all_shaped((len(values),), values) and ascends(values) for values in self.values)
+        return met and all(bool(part.any(axis=0).all()) for part in self.counts)
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> ValueCounts:

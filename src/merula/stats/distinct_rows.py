@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from merula.core import Array, Option
 from merula.core.limits import check_bytes
 from merula.core.plain_fields import PlainFields
+from merula.core.sound import all_shaped, are_codes, are_labels, are_names, are_weights
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Label, resolve_levels
 from merula.data.table import codes_of_numbers
@@ -69,6 +70,13 @@ class JointCounts(PlainFields):
     labels: tuple[Sequence[Label], ...]
     cells: Cells
     weight: Array
+
+    def fits(self, classes: int) -> bool:
+        known = are_names(self.columns) and len(self.labels) == len(self.columns) and all(map(are_labels, self.labels))
+        sizes, n = np.array([len(labels) for labels in self.labels]), len(self.weight)
+        shaped = known and are_codes(self.cells, (n, len(self.columns)), np.int32, MISSING, sizes)
+        weighed = shaped and all_shaped((n, classes), self.weight) and are_weights(self.weight)
+        return weighed and n > 0 and bool(self.weight.any(axis=1).all())
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> JointCounts:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from merula.core import Array
 from merula.core.compiled import kernel
+from merula.core.sound import HEAVIEST, all_shaped, are_codes, are_labels, are_names, within
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Label, resolve_levels
 from merula.stats.base import OfColumns
@@ -34,6 +35,9 @@ class Rows(OfColumns):
     cells: Array
     classes: NDArray[np.int32]
     weight: Array
+
+    def fits(self, classes: int) -> bool:
+        return are_names(self.columns) and are_rows(self.labels, self.cells, self.classes, self.weight, classes)
 
     @classmethod
     def zero(cls, columns: Sequence[str], _classes: int) -> Rows:
@@ -108,6 +112,24 @@ class Rows(OfColumns):
     def from_state(cls, state: dict[str, Any]) -> Rows:
         labels = tuple(None if labels is None else tuple(labels) for labels in state["labels"])
         return cls(tuple(state["columns"]), labels, state["rows"], state["class"], state["weight"])
+
+
+def are_rows(level_sets: Any, cells: Any, labels: Any, weight: Any, classes: int) -> bool:
+    """True when these are kept rows: a weight and a class each, and cells that are numbers, indices of levels, or missing."""
+    n, d = len(weight), len(level_sets)
+    shaped = n > 0 and all_shaped((n, d), cells) and all_shaped((n,), weight)
+    if not shaped or not are_codes(labels, (n,), np.int32, 0, classes) or not within(1 / HEAVIEST, HEAVIEST, weight):
+        return False
+    words = [j for j, known in enumerate(level_sets) if known is not None]
+    if not all(are_labels(level_sets[j]) for j in words):
+        return False
+    finite = within(-LARGEST, LARGEST, cells) or not (np.abs(cells) > LARGEST).any()  # NaN is missing, and no more
+    return finite and all(_are_indices(cells[:, j], len(level_sets[j])) for j in words)
+
+
+def _are_indices(column: Array, size: int) -> bool:
+    whole = (column == np.floor(column)) & (column >= 0) & (column < size)
+    return bool((whole | np.isnan(column)).all())
 
 
 def _read(

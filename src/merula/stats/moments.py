@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from merula.core import Array, InputError, Option
 from merula.core.limits import check_bytes
 from merula.core.plain_fields import PlainFields
+from merula.core.sound import LARGEST, all_shaped, are_finite, are_names, are_weights, within
 from merula.data.encode import Encoded, Target
 from merula.stats._kernels import class_sums, class_weights, first_values, present_class_sums
 from merula.stats.base import OfColumns, moved, with_weight
@@ -89,6 +90,11 @@ class Moments(OfColumns):
     mean: Array
     squares: Array
     rest: Array | float = 0.0
+
+    def fits(self, classes: int) -> bool:
+        shaped = are_names(self.columns) and all_shaped((classes, len(self.columns)), *self._parts)
+        sound = shaped and are_weights(self.weight) and within(0.0, LARGEST, self.squares)
+        return sound and are_finite(self.mean, self.rest)
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> Moments:
@@ -206,6 +212,15 @@ class FullMoments(PlainFields):
     mean: Array
     scatter: Array
     rest: Array | float = 0.0
+
+    def fits(self, classes: int) -> bool:
+        shape = (classes, len(self.columns))
+        shaped = are_names(self.columns) and all_shaped(shape, self.mean) and all_shaped((classes,), self.weight)
+        shaped = shaped and all_shaped((*shape, shape[1]), self.scatter)
+        shaped = shaped and (isinstance(self.rest, float) or all_shaped(shape, self.rest))
+        sound = shaped and are_weights(self.weight) and are_finite(self.mean, self.rest, self.scatter)
+        even = sound and bool((self.scatter == self.scatter.swapaxes(1, 2)).all())
+        return even and within(0.0, LARGEST, np.diagonal(self.scatter, axis1=1, axis2=2))
 
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> FullMoments:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core import Array
+from merula.core import Array, InputError
+from merula.core.sound import HEAVIEST, all_shaped, are_codes, are_finite, is_number
 from merula.data.encode import Encoded, Target
 from merula.stats._kernels import incomplete_rows
 from merula.stats.base import with_weight
@@ -63,6 +64,12 @@ class PatternMoments:
 
     complete: FullMoments
     partial: dict[Key, Partial]
+
+    def fits(self, classes: int) -> bool:
+        known = self.complete.fits(classes) and all(0 <= label < classes for label, _ in self.partial)
+        parts = self.partial.values()
+        sound = known and all(is_number(part.weight, 0.0, HEAVIEST) for part in parts)
+        return sound and all(are_finite(part.mean, part.root, part.low) for part in parts)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -120,6 +127,8 @@ class PatternMoments:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> PatternMoments:
+        if not _are_patterns(state):
+            raise InputError("the moments of incomplete rows do not fit together")
         partial: dict[Key, Partial] = {}
         mean_at = root_at = 0
         for label, observed, weight, vectors in zip(
@@ -131,6 +140,19 @@ class PatternMoments:
             partial[label, observed.tobytes()] = Partial(weight, mean, root, rest)
             mean_at, root_at = mean_at + size, root_at + vectors * size
         return cls(FullMoments.from_state(state["complete"]), partial)
+
+
+def _are_patterns(state: dict[str, Any]) -> bool:
+    """True when a state holds as many numbers as its patterns ask for, each pattern of a class once."""
+    count, width = len(state["class"]), len(state["complete"]["columns"])
+    shaped = are_codes(state["class"], (count,), np.int64, 0, 2**31) and all_shaped((count,), state["weight"])
+    shaped = shaped and are_codes(state["observed"], (count, width), np.uint8, 0, 2)
+    if not shaped or not are_codes(state["vectors"], (count,), np.int64, 0, width + 1):
+        return False
+    sizes = state["observed"].sum(axis=1, dtype=np.int64)
+    enough = all_shaped((int(sizes.sum()),), state["mean"], state["rest"])
+    keys = {(label, mask.tobytes()) for label, mask in zip(state["class"].tolist(), state["observed"], strict=True)}
+    return enough and all_shaped((int(sizes @ state["vectors"]),), state["root"]) and len(keys) == count
 
 
 def merge(partial: dict[Key, Partial], more: Iterable[tuple[Key, Partial]]) -> dict[Key, Partial]:

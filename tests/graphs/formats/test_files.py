@@ -130,7 +130,7 @@ class TestCompression:
         data = gzip.compress(GROESSE.encode())
         for size in (len(data) - 1, len(data) // 2, 12):
             with pytest.raises(
-                ValueError, match=r"a\.bif\.gz: the compressed file is cut short or damaged .*; fetch it again"
+                ValueError, match=r"a\.bif\.gz: the file is packed by gzip, but cut short or damaged .*; fetch it again"
             ):
                 read_nodes(written(tmp_path / "a.bif.gz", data[:size]))
 
@@ -151,8 +151,10 @@ class TestCompression:
         assert (tmp_path / "one.bif.gz").read_bytes() == (tmp_path / "two/one.bif.gz").read_bytes()
 
     def test_a_file_that_unpacks_without_end(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("merula.graphs.formats.network_files.LARGEST_FILE", 1000)
-        with pytest.raises(ValueError, match="the file unpacks to more than 1,000 bytes"):
+        monkeypatch.setenv("MERULA_MOST_BYTES", "1000")
+        with pytest.raises(
+            ValueError, match="the file becomes more than 1,000 bytes in memory, the most that MERULA_MOST_BYTES allows"
+        ):
             read_nodes(written(tmp_path / "a.bif.gz", gzip.compress(b" " * 1001)))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import Array, InputError, Option, nearest
+from merula.core.sound import all_shaped, are_finite, are_labels
 from merula.data.schema import Label
 from merula.data.table import plain_label
 
@@ -22,6 +23,11 @@ class Costs:
     table: Array
     actions: tuple[Label, ...]
     classes: tuple[Label, ...]
+
+    def fits(self, classes: Sequence[Label]) -> bool:
+        """True when these are costs of actions given these classes; a file from a stranger is asked before it is used."""
+        shaped = all_shaped((len(self.actions), len(self.classes)), self.table) and list(self.classes) == list(classes)
+        return shaped and len(self.actions) > 0 and are_labels(self.actions) and are_finite(self.table)
 
 
 def read_costs(costs: Any, classes: Sequence[Any] | NDArray[Any] | None = None) -> Costs:

@@ -17,7 +17,7 @@ from merula.classify.model_files import model_of, model_state
 from merula.cli.jobs.task import named_table
 from merula.core import InputError, located
 from merula.core.archive import NotAnArchiveError, read_state, write_state
-from merula.core.atomic_file import check_folder, nearest_file
+from merula.core.atomic_file import check_folder, check_named, nearest_file
 from merula.data.schema import Label
 from merula.data.table import plain_label
 
@@ -73,7 +73,7 @@ def write_model(saved: SavedModel) -> None:
 
 def open_model(path: str) -> SavedModel:
     """The model in a file; an error in one line if there is none."""
-    if Path(path).is_dir():
+    if Path(check_named(path)).is_dir():
         raise IsADirectoryError(f"{path} is a folder, expected a model file")
     if not Path(path).exists():
         raise FileNotFoundError(f"there is no model file {path}{nearest_file(Path(path), '.merula')}")
@@ -81,14 +81,21 @@ def open_model(path: str) -> SavedModel:
         state = read_state(path)
     except NotAnArchiveError:
         raise InputError(f"{path} {_other_content(path)}") from None
-    about = state.get("command") or {}
-    costs = about.get("costs")
-    return SavedModel(
-        model_of(state, path),
-        path,
-        about.get("target"),
-        costs and Costs(costs["table"], tuple(costs["actions"]), tuple(costs["classes"])),
-    )
+    model = model_of(state, path)
+    return SavedModel(model, path, *_kept_beside(model, state.get("command"), path))
+
+
+def _kept_beside(model: Any, about: Any, path: str) -> tuple[str | None, Costs | None]:
+    """The target and the costs that `write_model` kept beside a model; a file from a stranger may hold anything there."""
+    try:
+        target, costs = (about or {}).get("target"), (about or {}).get("costs")
+        found = costs and Costs(costs["table"], tuple(costs["actions"]), tuple(costs["classes"]))
+    except (AttributeError, KeyError, TypeError):
+        raise InputError.at(path, "holds costs that are none", remedy="save the model again") from None
+    classes = [plain_label(label) for label in model.classes_.tolist()]
+    if not isinstance(target, str | None) or (found and not found.fits(classes)):
+        raise InputError.at(path, "holds a target or costs that are none", remedy="save the model again")
+    return target, found
 
 
 def _other_content(path: str) -> str:
@@ -106,7 +113,7 @@ def _other_content(path: str) -> str:
 
 def check_writable(path: str, what: str, table: str | None = None) -> None:
     """An error before any work is done, if a file cannot be written, or is the table that is to be read."""
-    output = Path(path)
+    output = Path(check_named(path))
     if table is not None and output.exists() and Path(table).exists() and output.samefile(table):
         raise InputError.at(
             f"{path}", "is the table itself, which would be lost", remedy=f"name another file for {what}"

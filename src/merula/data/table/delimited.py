@@ -10,6 +10,7 @@ from typing import Any
 
 from merula.core import InputError, Option, warn_user
 from merula.core.encodings import marked_encoding
+from merula.data.table.declared_sizes import refuse_columns
 from merula.show.numbers import several
 
 SEPARATORS = ",;\t|"
@@ -21,6 +22,7 @@ EXCEL = re.compile(rb"\Asep=.\r?\n")  # what Excel writes before the header, for
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # what no text holds
 FOR_MISSING = ("NA", "N/A", "n/a", "na", "NaN", "nan", "null", "NULL", "#N/A", "?", "-", "--", ".")
 LONGEST = 60
+MOST_LINES = 1_000  # of a header
 NO_ROWS = "has a header but no rows"
 
 
@@ -175,6 +177,7 @@ def _regularity(rows: list[list[str]]) -> tuple[bool, float, int]:
 
 def _checked_header(data: bytes, separator: str) -> list[str]:
     """The names in the first line; a ValueError where it is a row like the others."""
+    refuse_columns(_header_width(data, separator))
     first = data.lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r").decode()
     names = next(iter(_cells([first], separator)), [first])
     if len(names) > 1 and all(map(NUMBER.fullmatch, names)):
@@ -182,6 +185,20 @@ def _checked_header(data: bytes, separator: str) -> list[str]:
             f"begins with a line of numbers ({_short(first)})", remedy="the first line must name the columns: add one"
         )
     return names
+
+
+def _header_width(data: bytes, separator: str) -> int:
+    """The number of names in the header, which goes on to the next line within quotation marks."""
+    start, quotes, width = len(data) - len(data.lstrip(b"\r\n")), 0, 1
+    for _ in range(MOST_LINES):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        width += data.count(separator.encode(), start, end)
+        quotes += data.count(b'"', start, end)
+        if quotes % 2 == 0 or end == len(data):
+            break
+        start = end + 1
+    return width
 
 
 def _ragged(data: bytes, separator: str, width: int) -> str | None:

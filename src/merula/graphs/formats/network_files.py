@@ -5,20 +5,18 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from merula.core import InputError, Option, located, nearest
+from merula.core import InputError, Option, bounded, located, nearest
 from merula.core.atomic_file import atomic_write, check_folder, nearest_file
 from merula.core.encodings import marked_encoding
 from merula.graphs.formats import bif, merula_json, net, uai, xdsl, xmlbif
 from merula.graphs.network.node import AnyNode
 
 PathLike = str | os.PathLike[str]
-LARGEST_FILE = 2**31  # bytes, unpacked
 XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']""")
 
 
@@ -154,17 +152,10 @@ def _content(path: Path) -> bytes:
         raise IsADirectoryError(f"{path} is a folder; name a file in it")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}{nearest_file(path)}")
-    data = path.read_bytes()
-    if data[:2] != b"\x1f\x8b":
-        return data
     try:
-        with gzip.open(path) as file:
-            data = file.read(LARGEST_FILE + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"the compressed file is cut short or damaged ({error})", remedy="fetch it again") from None
-    if len(data) > LARGEST_FILE:
-        raise InputError(f"the file unpacks to more than {LARGEST_FILE:,} bytes", remedy="unpack it and read it without .gz if you trust it")  # fmt: skip
-    return data
+        return bounded.unpacked(bounded.read_whole(path))
+    except InputError as error:
+        raise located(error, "the file", " ") from None
 
 
 def _decoded(data: bytes, encoding: str | None) -> str:
