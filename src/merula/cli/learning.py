@@ -129,7 +129,10 @@ def merge(
     models: Annotated[
         list[str], typer.Argument(metavar="MODEL...", help="Two or more model files.", show_default=False)
     ],
-    output: MODEL_OUT = "merged.merula",
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where the model is written.", show_default="merged.merula"),
+    ] = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,

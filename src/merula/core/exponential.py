@@ -6,15 +6,13 @@ from collections.abc import Callable
 from math import factorial
 from typing import Any
 
-import numba
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
 from merula.core.arrays import Array
-from merula.core.compiled import COMPILED
+from merula.core.compiled import ordered
 
-EXACT: Any = COMPILED | {"fastmath": {"contract"}}  # (n + ROUND) − ROUND must not be taken for n
 SERIES = tuple(1 / factorial(k) for k in range(14))  # exp(r) to the last digit but one for |r| ≤ ½ log 2
 LOG2_E = 1.4426950408889634
 LOG_2 = (0.6931471803691238, 1.9082149292705877e-10)  # in two parts: n times the first is exact
@@ -22,7 +20,7 @@ ROUND = 1.5 * 2.0**52 + 1023  # a number this large has no digits after the poin
 LOWEST, SMALLEST = -1100.0, -1000.0  # exp of the first is 0; 2 to the second still has all its digits
 
 
-@numba.njit(**EXACT)  # type: ignore[untyped-decorator]
+@ordered
 def exp_in_place(values: Array) -> None:
     """exp of every value ≤ 0 of a contiguous table, −inf included, in place."""
     flat = values.reshape(-1)
@@ -30,11 +28,11 @@ def exp_in_place(values: Array) -> None:
         flat[k] = _exp(flat[k])
 
 
-@numba.njit(**EXACT)  # type: ignore[untyped-decorator]
+@ordered
 def _exp(x: float) -> float:
     """exp(x) = 2ⁿ·exp(r), n the whole number nearest to x / log 2; in two factors, as 2ⁿ may be too small for one."""
     x = LOWEST if x < LOWEST else x
-    n = (x * LOG2_E + ROUND) - ROUND
+    n = (x * LOG2_E + ROUND) - ROUND  # which must not be taken for x·log₂e: hence `ordered`
     r = (x - n * LOG_2[0]) - n * LOG_2[1]
     total = SERIES[-1]
     for k in range(len(SERIES) - 2, -1, -1):
