@@ -113,9 +113,7 @@ def check_writable(path: str, what: str, inputs: Sequence[str | None] = ()) -> N
     read = _file_read(output, inputs) if output.is_file() else None
     if read is not None:
         same = "is" if read == path else f"is the same file as {read}, which is"
-        raise InputError.at(
-            f"{path}", f"{same} to be read and would be lost", remedy=f"name another file for {what}"
-        )
+        raise InputError.at(f"{path}", f"{same} to be read and would be lost", remedy=f"name another file for {what}")
     check_folder(output)
     special = output.exists() and not output.is_file()  # such as /dev/null, which is not replaced
     if not (special or os.access(output.parent, os.W_OK)) or (output.exists() and not os.access(output, os.W_OK)):
