@@ -10,7 +10,7 @@ Rows = Sequence[Sequence[str]]
 RULE = "─"
 UNSEEN = ("Mn", "Me", "Cf")  # marks drawn over the letter before, joiners
 # what a terminal obeys instead of showing it: controls of both sets, line separators, and marks that turn the writing round
-OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def visible(text: str) -> str:
