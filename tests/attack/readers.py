@@ -13,7 +13,7 @@ ALLOWED = (ValueError, OSError)
 READ, REFUSED, REFUSED_LATER = SOUND = ("read", "refused", "refused when asked")
 
 
-class BrokenLaw(AssertionError):
+class BrokenLawError(AssertionError):
     """A file was read, and what came of it is not sound."""
 
 
@@ -39,7 +39,7 @@ def _check_posterior(posterior: Any) -> None:
         or (posterior < 0).any()
         or not np.allclose(posterior.sum(axis=-1), 1, atol=1e-9)
     ):
-        raise BrokenLaw(f"posterior {posterior.tolist()!r:.300}")
+        raise BrokenLawError(f"posterior {posterior.tolist()!r:.300}")
 
 
 # ---------------------------------------------------------------------------------------------------------------- models
@@ -98,7 +98,7 @@ def _ask_network(network: Any) -> None:
     for found in network.posteriors().values():
         if hasattr(found, "deviation"):
             if not np.isfinite([found.mean, found.deviation]).all():
-                raise BrokenLaw(f"{found.variables} has mean {found.mean} and deviation {found.deviation}")
+                raise BrokenLawError(f"{found.variables} has mean {found.mean} and deviation {found.deviation}")
         else:
             _check_posterior([value for _, value in found])
 
@@ -136,7 +136,7 @@ def _read_costs(path: Path) -> Any:
 
 def _ask_costs(costs: Any) -> None:
     if not np.isfinite(costs.table).all():
-        raise BrokenLaw(f"costs {costs.table.tolist()}")
+        raise BrokenLawError(f"costs {costs.table.tolist()}")
 
 
 def _read_packed(path: Path) -> Any:
