@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
         load as load,
     )
     from merula.classify.advice import TargetColumnWarning as TargetColumnWarning
+    from merula.core.compiled import NoCacheWarning as NoCacheWarning
     from merula.core.errors import InputError as InputError
     from merula.core.logspace import ZeroEvidenceWarning as ZeroEvidenceWarning
     from merula.core.versions import show_versions as show_versions
@@ -82,6 +83,7 @@ _EXPORTS = {
     "answers.question": "next_question",
     "classify": "BayesClassifier KernelBayesClassifier NaiveBayesClassifier NearestNeighborsClassifier load",
     "classify.advice": "TargetColumnWarning",
+    "core.compiled": "NoCacheWarning",
     "core.errors": "InputError",
     "core.logspace": "ZeroEvidenceWarning",
     "core.versions": "show_versions",

@@ -55,7 +55,7 @@ def _columns_of_words(table: Any) -> dict[str | None, Any]:
     """The names of a table's columns, and the columns that hold words."""
     import pyarrow as pa
 
-    columns = {None: pa.array(table.column_names, pa.string())}
+    columns: dict[str | None, Any] = {None: pa.array(table.column_names, pa.string())}
     for name, kind in zip(table.column_names, table.schema.types, strict=True):
         held = kind.value_type if pa.types.is_dictionary(kind) else kind
         if pa.types.is_string(held) or pa.types.is_large_string(held):
