@@ -66,7 +66,7 @@ def test_no_command_writes_over_what_it_reads(merula, files, words):
 
 def test_a_link_is_told_by_the_name_it_hides(merula, files):
     told = merula("predict", "model.merula", "in.csv", "-o", "hard.csv").stderr
-    assert told.startswith("error: hard.csv is the same file as in.csv, which is to be read and would be lost")
+    assert told.startswith("error: hard.csv is the table itself (in.csv), which would be lost")
 
 
 def test_a_merge_into_one_of_its_models_is_done_where_that_is_asked(merula, files):

@@ -22,7 +22,16 @@ AHEAD, LINE = 8_192, 64  # bytes: how far ahead memory is asked for, and how muc
 
 
 class NoCacheWarning(UserWarning):
-    """Compiled loops cannot be kept on disk: every run compiles them anew."""
+    """Compiled loops cannot be kept on disk: every run compiles them anew.
+
+    Set the environment variable ``NUMBA_CACHE_DIR`` to a folder that you alone can write to, or leave the warning out:
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import merula as mr
+    >>> warnings.simplefilter("ignore", mr.NoCacheWarning)
+    """
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]

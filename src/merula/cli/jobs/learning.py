@@ -28,7 +28,7 @@ def fit_file(
     task: Task | None = None,
 ) -> tuple[SavedModel, Task]:
     """The model fitted on a table, read here unless it was before, and written to a file."""
-    check_writable(output, "a model", [asked.table, costs, like])
+    check_writable(output, "a model", [("table", asked.table), ("costs", costs), ("model", like)])
     if like is not None and (model != "auto" or asked.kinds or asked.ignore):
         raise InputError.at(
             "--like",
@@ -68,7 +68,7 @@ def _columns_of(kinds: Mapping[str, str], path: str, features: Any) -> Any:
 
 def merge_files(paths: Sequence[str], output: str | None = None) -> SavedModel:
     """The model as if fitted on the rows of all models, written to a file; one of them only where it is named for that."""
-    check_writable(output or MERGED, "a model", [path for path in paths if path != output])
+    check_writable(output or MERGED, "a model", [("model", path) for path in paths if path != output])
     saved = [open_model(path) for path in paths]
     merged = saved[0].model.with_choices_fixed()
     for other in saved[1:]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -105,26 +105,29 @@ def _other_content(path: str) -> str:
     return "cannot be read as a merula model: it is another kind of file, or cut short; the model, as merula fit wrote it, comes before the table"
 
 
-def check_writable(path: str, what: str, inputs: Sequence[str | None] = ()) -> None:
+def check_writable(path: str, what: str, inputs: Sequence[tuple[str, str | None]] = ()) -> None:
     """An error before any work is done, if a file cannot be written, or is one of those that are to be read."""
     output = Path(path)
     if path == STANDARD:
         raise IsADirectoryError(f"{what} cannot be written to {path}; name a file")
-    read = _file_read(output, inputs) if output.is_file() else None
-    if read is not None:
-        same = "is" if read == path else f"is the same file as {read}, which is"
-        raise InputError.at(f"{path}", f"{same} to be read and would be lost", remedy=f"name another file for {what}")
+    for role, read in _files_read(inputs) if output.is_file() else ():
+        if output.samefile(read):
+            named = "" if read == path else f" ({read})"
+            raise InputError.at(
+                f"{path}", f"is the {role} itself{named}, which would be lost", remedy=f"name another file for {what}"
+            )
     check_folder(output)
     special = output.exists() and not output.is_file()  # such as /dev/null, which is not replaced
     if not (special or os.access(output.parent, os.W_OK)) or (output.exists() and not os.access(output, os.W_OK)):
         raise PermissionError(f"{path} may not be written: permission denied")
 
 
-def _file_read(output: Path, inputs: Sequence[str | None]) -> str | None:
-    """The first of all files to be read, patterns among them expanded, that is the output by whatever name or link."""
-    named = [name for name in inputs if name is not None and name != STANDARD]
-    files = (file for name in named for file in files_named(name) if Path(file).exists())
-    return next((file for file in files if output.samefile(file)), None)
+def _files_read(inputs: Sequence[tuple[str, str | None]]) -> Iterator[tuple[str, str]]:
+    """What each file is read as, patterns among their names expanded."""
+    for role, name in inputs:
+        for file in files_named(name) if name is not None and name != STANDARD else ():
+            if Path(file).exists():
+                yield role, file
 
 
 def costs_file(path: str | None, classes: list[Label]) -> Costs | None:
