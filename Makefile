@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DATA ?= penguins
 TARGET ?=
 
-.PHONY: run test lint types imports bench compare docs examples picture format clean
+.PHONY: run test attack lint types imports bench compare docs examples picture format clean
 
 # The main job on the penguins, or on any table: make run DATA=my.csv TARGET=outcome
 run: $(VENV)/.command
@@ -14,6 +14,13 @@ run: $(VENV)/.command
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto
+
+# The attacks of tests/attack for as long as MINUTES says: make attack MINUTES=30 SEED=7; what breaks is kept in attack-found/
+MINUTES ?= 30
+SEED ?= 12
+attack: $(VENV)/.ready
+	$(BIN)/python -m pytest tests/attack -k 'not damaged'
+	$(BIN)/python -m tests.attack --minutes $(MINUTES) --seed $(SEED)
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

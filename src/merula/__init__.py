@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
     )
     from merula.classify.advice import TargetColumnWarning as TargetColumnWarning
     from merula.classify.sentinels import SentinelWarning as SentinelWarning
+    from merula.core.compiled import NoCacheWarning as NoCacheWarning
     from merula.core.errors import InputError as InputError
     from merula.core.limits import TooLargeError as TooLargeError
     from merula.core.logspace import ZeroEvidenceWarning as ZeroEvidenceWarning
@@ -85,6 +86,7 @@ _EXPORTS = {
     "classify": "BayesClassifier KernelBayesClassifier NaiveBayesClassifier NearestNeighborsClassifier load",
     "classify.advice": "TargetColumnWarning",
     "classify.sentinels": "SentinelWarning",
+    "core.compiled": "NoCacheWarning",
     "core.errors": "InputError",
     "core.limits": "TooLargeError",
     "core.logspace": "ZeroEvidenceWarning",

@@ -87,7 +87,9 @@ def test_the_limit_is_stated_in_the_environment(monkeypatch):
     mr.BayesClassifier().fit(rows, y)
     for bad in ("much", "-1", "nan"):
         monkeypatch.setenv("MERULA_MOST_BYTES", bad)
-        with pytest.raises(mr.InputError, match="MERULA_MOST_BYTES is '.*', expected a number of bytes, such as 8e9"):
+        with pytest.raises(
+            mr.InputError, match="MERULA_MOST_BYTES is '.*', expected a number of bytes from 1, such as 32e9"
+        ):
             mr.BayesClassifier().fit(rows, y)
 
 

@@ -26,6 +26,13 @@ def predict(
     append: Annotated[
         bool, typer.Option("--append", help="Write the table's own columns too, before the answers.")
     ] = False,
+    for_spreadsheets: Annotated[
+        bool,
+        typer.Option(
+            "--for-spreadsheets",
+            help="Put an apostrophe before words that a spreadsheet would run as a formula, such as =1+1.",
+        ),
+    ] = False,
     missing: ask.Missing = [],  # noqa: B006 - typer asks for a list
     encoding: ask.Encoding = None,
     as_json: ask.AsJson = False,
@@ -42,7 +49,7 @@ def predict(
     from merula.cli.jobs.answering import predict_file
 
     console = Console(quiet, as_json)
-    rows = predict_file(model, table, output, console, costs, append, missing, encoding)
+    rows = predict_file(model, table, output, console, costs, append, for_spreadsheets, missing, encoding)
     if output != "-":
         console.result(f"{rows:,} rows: {output}", {"rows": rows, "output": output})
 

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from merula.cli import answering, learning, networks
-from merula.cli.console import OPTIONS, one_line, phrased
+from merula.cli.console import OPTIONS, one_line, phrased, say, stray_warnings_as_notes
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 INPUT_ERRORS = (ValueError, FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
@@ -42,7 +42,9 @@ class Commands(TyperGroup):
                 stream.reconfigure(errors="backslashreplace")
         extra["standalone_mode"] = False
         OPTIONS.set(_options(self, given))
-        sys.exit(exit_code(lambda: super(Commands, self).main(given, prog_name, **extra), "--debug" in given))
+        with stray_warnings_as_notes(quiet=not {"--quiet", "-q"}.isdisjoint(given)):
+            code = exit_code(lambda: super(Commands, self).main(given, prog_name, **extra), "--debug" in given)
+        sys.exit(code)
 
 
 def _options(command: Any, words: Sequence[str]) -> set[str]:
@@ -60,7 +62,7 @@ def exit_code(run: Callable[[], Any], debug: bool) -> int:
         return _say("interrupted", INTERRUPTED)
     except Exception as error:
         if debug:
-            traceback.print_exception(error)
+            say("".join(traceback.format_exception(error)), sys.stderr)
             return _told(error)[1]
         return _say(*_told(error))
     return found if isinstance(found, int) else 0
@@ -87,7 +89,7 @@ def _told(error: Exception) -> tuple[str, int]:
 
 
 def _say(text: str, code: int) -> int:
-    print(f"error: {one_line(text)}", file=sys.stderr)
+    say(f"error: {one_line(text)}", sys.stderr)
     return code
 
 

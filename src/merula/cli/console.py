@@ -10,7 +10,9 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TextIO
+
+from merula.show.text import OBEYED, visible
 
 OTHERWISE = ("missing",)  # options of the library that a command has in another sense
 OPTIONS: ContextVar[Collection[str]] = ContextVar("the options of the command that is run", default=())
@@ -30,7 +32,7 @@ class Console:
         if line not in self.notes:
             self.notes.append(line)
             if not self.quiet:
-                print(f"note: {line}", file=sys.stderr)
+                say(f"note: {line}", sys.stderr)
 
     def result(self, text: str, data: Mapping[str, Any]) -> None:
         """Print what was found: text for people, one JSON object with the notes for machines."""
@@ -38,9 +40,10 @@ class Console:
             from merula.core.plain import to_plain  # on first use: help needs no arrays
 
             ascii_only = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf").lower()
-            print(json.dumps(to_plain({**data, "notes": self.notes}), ensure_ascii=ascii_only, allow_nan=False))
+            written = json.dumps(to_plain({**data, "notes": self.notes}), ensure_ascii=ascii_only, allow_nan=False)
+            print(OBEYED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", written))  # the same JSON, harmless to a terminal
         elif text:
-            print(text)
+            say(text)
 
     @property
     def shows_progress(self) -> bool | None:
@@ -95,3 +98,24 @@ def typed(part: Any) -> str:
 def one_line(text: str) -> str:
     """A message on one line."""
     return " ".join(text.split())
+
+
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Print what people read: the one way to the terminal, on which no sign in it is obeyed."""
+    print(visible(text), file=stream or sys.stdout)
+
+
+@contextmanager
+def stray_warnings_as_notes(quiet: bool) -> Iterator[None]:
+    """Warnings outside a job, such as those of loading the library, are notes too; those of other libraries stay as they are."""
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *where: Any, **also: Any) -> None:
+            if not issubclass(category, UserWarning):
+                others(message, category, *where, **also)
+            elif not quiet:
+                say(f"note: {one_line(phrased(message))}", sys.stderr)
+
+        warnings.showwarning = show
+        yield

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from merula.cli import options as ask
-from merula.cli.console import Console
+from merula.cli.console import Console, say
 
 MODEL_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the model is written.")]
 MODELS = Annotated[
@@ -129,7 +129,12 @@ def merge(
     models: Annotated[
         list[str], typer.Argument(metavar="MODEL...", help="Two or more model files.", show_default=False)
     ],
-    output: MODEL_OUT = "merged.merula",
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where the model is written.", show_default="merged.merula"
+        ),
+    ] = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
@@ -187,5 +192,5 @@ def demo(
     for part in demonstrate(table, target, folder, console):
         parts.append(part.strip())
         if not as_json:
-            typer.echo(part)
+            say(part)
     console.result("", {"parts": parts, "folder": folder})

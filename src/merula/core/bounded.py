@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from merula.core.errors import InputError
+from merula.core.limits import VARIABLE, stated_bytes
 
-VARIABLE = "MERULA_MOST_BYTES"
 SMALL = 2**26  # bytes that the smallest file may become
 USUAL = 50  # times its size: what nearly all packed text stays below
 RATIO = 300  # times its size: a table of rare events (1 in 1,000) packs 240 to 1, what packs 1,000 to 1 is padding
@@ -30,20 +30,6 @@ SHARE = 0.5  # of the machine's memory that one file may take
 UNKNOWN_MEMORY = 2**33
 CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 PACKED = b"\x1f\x8b"
-
-
-def stated_bytes() -> int | None:
-    """What MERULA_MOST_BYTES says, None where it is not set."""
-    text = os.environ.get(VARIABLE, "").strip()
-    if not text:
-        return None
-    try:
-        stated = float(text)
-    except ValueError:
-        stated = 0.0
-    if not 1 <= stated < 2**63:
-        raise InputError.of(VARIABLE, text, "a number of bytes from 1, such as 32e9")
-    return int(stated)
 
 
 def most_bytes() -> int:

@@ -9,11 +9,39 @@ import numba
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.caching import FunctionCache
 from numba.extending import intrinsic
 
+from merula.core.notes import warn_user
+
 F = TypeVar("F", bound=Callable[..., Any])
-COMPILED: Any = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
+COMPILED: Any = {"nogil": True, "error_model": "numpy"}
+REGROUPED, ORDERED = {"reassoc", "contract", "nsz"}, {"contract"}  # what may be done to sums for the sake of speed
+UNCACHED = "compiled loops cannot be kept, as no folder for them can be written to, so that every run compiles them anew and begins some seconds later; set the environment variable NUMBA_CACHE_DIR to a folder of your own"
 AHEAD, LINE = 8_192, 64  # bytes: how far ahead memory is asked for, and how much comes at once
+
+
+class NoCacheWarning(UserWarning):
+    """Compiled loops cannot be kept on disk: every run compiles them anew.
+
+    Set the environment variable ``NUMBA_CACHE_DIR`` to a folder that you alone can write to, or leave the warning out:
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import merula as mr
+    >>> warnings.simplefilter("ignore", mr.NoCacheWarning)
+    """
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of a loop on disk, but for its errors: what cannot be kept is compiled again next time."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError:  # the disk is full, say
+            _say_uncached()
 
 
 def kernel(function: F) -> F:
@@ -22,17 +50,40 @@ def kernel(function: F) -> F:
     Sums may be regrouped (``reassoc``) so that they use vector instructions. Then x − x may be taken for 0, which is what
     np.isfinite is made of: inside a kernel, test numbers by comparison, as in ``abs(x) < np.inf``.
     """
-    return numba.njit(**COMPILED)(function)  # type: ignore[no-any-return]
-
-
-def exact(function: F) -> F:
-    """A kernel whose sums are not regrouped."""
-    return numba.njit(**COMPILED | {"fastmath": {"contract", "nsz"}})(function)  # type: ignore[no-any-return]
+    return _compiled(function, fastmath=REGROUPED)
 
 
 def inlined(function: F) -> F:
     """A kernel that is copied into those that call it, and compiled as they are: in half the time, and without handing over arrays."""
-    return numba.njit(**COMPILED, inline="always")(function)  # type: ignore[no-any-return]
+    return _compiled(function, fastmath=REGROUPED, inline="always")
+
+
+def ordered(function: F) -> F:
+    """A loop compiled as by `kernel`, its operations in the order written.
+
+    Regrouping (x − q) + (y − q) into (x + y) − 2q would lose what makes columns near 1e9 exact.
+    """
+    return _compiled(function, fastmath=ORDERED)
+
+
+def _compiled(function: F, **options: Any) -> F:
+    """The loop with its cache, or without one where the installation is read-only and there is no home."""
+    loop = numba.njit(**COMPILED, **options)(function)
+    try:
+        loop._cache = _Cache(function)
+    except (RuntimeError, OSError):  # "no locator available"
+        _say_uncached()
+    return loop  # type: ignore[no-any-return]
+
+
+def _say_uncached() -> None:
+    """Warn, once in a process."""
+    if not _said:
+        _said.append(True)
+        warn_user(UNCACHED, NoCacheWarning)
+
+
+_said: list[bool] = []
 
 
 @intrinsic  # type: ignore[untyped-decorator]

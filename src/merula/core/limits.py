@@ -38,18 +38,23 @@ class TooLargeError(InputError, MemoryError):
         self.needed, self.limit = needed, limit
 
 
+def stated_bytes() -> int | None:
+    """What MERULA_MOST_BYTES says, None where it is not set."""
+    text = os.environ.get(VARIABLE, "").strip()
+    if not text:
+        return None
+    try:
+        stated = float(text)
+    except ValueError:
+        stated = 0.0
+    if not 1 <= stated < 2**63:
+        raise InputError.of(VARIABLE, text, "a number of bytes from 1, such as 32e9")
+    return int(stated)
+
+
 def most_bytes() -> float:
     """The number of bytes that one model's tables may take."""
-    stated = os.environ.get(VARIABLE, "").strip()
-    if not stated:
-        return float(MOST_BYTES)
-    try:
-        limit = float(stated)
-    except ValueError:
-        limit = -1.0
-    if not limit > 0:
-        raise InputError.of(VARIABLE, stated, "a number of bytes, such as 8e9")
-    return limit
+    return float(stated_bytes() or MOST_BYTES)
 
 
 def check_bytes(needed: float, what: str, remedy: Message) -> None:

@@ -9,19 +9,15 @@ clusters, and arbitrarily far out. Box and Epanechnikov: sums of powers over run
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Self
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import Array, InputError, Option
-from merula.core.compiled import kernel
-
-F = TypeVar("F", bound=Callable[..., Any])
+from merula.core.compiled import kernel, ordered
 
 COMPACT = {"box": (0.5, 0.0), "epanechnikov": (0.75, 1.0)}  # height and curvature: K(u) = height·(1 − curvature·u²)
 KERNELS = ("gaussian", *COMPACT)
@@ -37,15 +33,6 @@ BLOCK = 256  # points whose powers are summed at once, so that they stay in the 
 FAINT = 1e-4  # share of the largest possible sum below which a difference of power sums is too coarse
 START, FIRST, LAST, ANCHOR, CENTRE, PER_HALF, LOG_SUM, SLOPE, SERIES = range(9)  # what a row of `_pieces` holds
 FACTORIALS = np.array([math.factorial(k) for k in range(TERMS + 1)], dtype=np.float64)
-
-
-def ordered(function: F) -> F:
-    """A loop compiled as by `kernel`, its operations in the order written.
-
-    Regrouping (x − q) + (y − q) into (x + y) − 2q would lose what makes columns near 1e9 exact.
-    """
-    options = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"contract"}}
-    return numba.njit(**options)(function)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import Array
-from merula.core.compiled import kernel
-from merula.distributions._kernel_sums import ordered
+from merula.core.compiled import kernel, ordered
 
 PANEL = 256  # kept rows whose exponents are summed at once, a power of 2; their cells stay in the nearest cache
 FAINT = 60.0  # a panel whose largest exponent is so far below the largest met adds nothing that a float could hold

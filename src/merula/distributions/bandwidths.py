@@ -14,7 +14,8 @@ from scipy.fft import dct
 from scipy.optimize import brentq, minimize_scalar
 
 from merula.core import Array
-from merula.distributions._kernel_sums import NEGLIGIBLE, KernelSums, distinct, excess, ordered
+from merula.core.compiled import ordered
+from merula.distributions._kernel_sums import NEGLIGIBLE, KernelSums, distinct, excess
 
 GRID = 1_024  # points on which the improved Sheather–Jones rule bins the sample
 STAGES = 7  # the highest derivative it estimates: the five steps its authors recommend

@@ -11,10 +11,27 @@ from typing import Any
 import altair as alt
 
 from merula.show.colors import color_at
-from merula.show.text import shortened
+from merula.show.text import shortened, visible
 
 Bar = tuple[str, float, str, Mapping[str, str]]  # its label, length and colour, and what pointing at it tells
 LONGEST = 60  # of a label or a column's name
+UNSEEN = "\u2060"  # a word joiner, which has no width
+INHERITED = frozenset(
+    [
+        "constructor",
+        "hasOwnProperty",
+        "isPrototypeOf",
+        "propertyIsEnumerable",
+        "toLocaleString",
+        "toString",
+        "valueOf",
+        "__proto__",
+        "__defineGetter__",
+        "__defineSetter__",
+        "__lookupGetter__",
+        "__lookupSetter__",
+    ]
+)
 OWN_COLOR = alt.Color("color:N", scale=None)  # that which stands in the data
 
 
@@ -42,17 +59,28 @@ class Chart:
     @property
     def json(self) -> str:
         """The specification as JSON that no HTML parser takes for anything else."""
-        text = json.dumps(finite(self.spec), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(drawable(self.spec), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
         return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def finite(value: Any) -> Any:
-    """Plain data in which numbers that JSON lacks are null, and others have the digits that a drawing shows."""
+def drawable(value: Any) -> Any:
+    """Plain data that Vega draws, whatever labels it holds.
+
+    Numbers that JSON lacks are null, others have the digits that a drawing shows. No text is the name of something that
+    every object of JavaScript has, which Vega would find in its place, or holds line breaks, which end its expressions.
+    """
     if isinstance(value, float):
         return float(f"{value:.6g}") if isfinite(value) else None
+    if isinstance(value, str):
+        return f"{UNSEEN}{value}" if value in INHERITED else visible(value).replace("\n", "\\n")
     if isinstance(value, dict):
-        return {key: finite(part) for key, part in value.items()}
-    return [finite(part) for part in value] if isinstance(value, list | tuple) else value
+        return {key: _title(part) if key == "title" else drawable(part) for key, part in value.items()}
+    return [drawable(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _title(words: Any) -> Any:
+    """A title, which Vega-Lite writes into its expressions between quotation marks, but for backslashes without escaping it."""
+    return drawable(words).replace("\\", "⧵") if isinstance(words, str) else drawable(words)
 
 
 def name(label: Any) -> str:

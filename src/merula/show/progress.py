@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 
 from merula.core import InputError
+from merula.show.text import visible
 
 
 @contextmanager
@@ -17,12 +18,13 @@ def progress_bar(total: int | None, progress: bool | None) -> Iterator[Callable[
         yield lambda _: None
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress
 
     console = Console(stderr=True)
     with Progress(console=console, transient=console.is_terminal) as bar:
         task = bar.add_task("", total=total)
-        yield lambda step: bar.update(task, description=step, advance=1)
+        yield lambda step: bar.update(task, description=escape(visible(step)), advance=1)
 
 
 def _wanted(progress: bool | None) -> bool:

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from unicodedata import category, east_asian_width, normalize
 
 Rows = Sequence[Sequence[str]]
 RULE = "─"
 UNSEEN = ("Mn", "Me", "Cf")  # marks drawn over the letter before, joiners
+# what a terminal obeys instead of showing it: controls of both sets, line separators, and marks that turn the writing round
+OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    r"""The text with everything that a terminal would obey written out, but for line breaks.
+
+    Labels, cells and names of files come from strangers: none of them may clear the screen or turn a sentence round.
+
+    Examples
+    --------
+    >>> print(visible("wren\x1b[2J\x9b and \u202egnik"))
+    wren\x1b[2J\x9b and \u202egnik
+    """
+    return OBEYED.sub(lambda sign: sign[0].encode("unicode_escape").decode(), text)
 
 
 def display_width(text: str) -> int:
@@ -91,7 +107,7 @@ def text_table(heading: str, rows: Rows, names: int, note: str = "") -> str:
     ───────────────────
     all               1
     """
-    rows = [[" ".join(cell.split("\n")) for cell in row] for row in rows]
+    rows = [[visible(" ".join(cell.split("\n"))) for cell in row] for row in rows]
     columns = max(map(len, rows), default=0)
     widths = [max(display_width(row[k]) for row in rows if len(row) > k) for k in range(columns)]
     rule = [RULE * (sum(widths) + 2 * (columns - 1))]

@@ -13,8 +13,13 @@ from merula.cli.jobs.models import SavedModel, check_writable, costs_file, open_
 from merula.cli.jobs.task import named_table
 from merula.core import InputError
 from merula.data.table.read import STANDARD
+from merula.data.table.spreadsheets import first_formula, without_formulas
 from merula.data.table.write import write_table, writer_of
 from merula.show.progress import progress_bar
+from merula.show.text import shortened
+
+OPENED = (".csv", ".tsv")  # files that a double click hands to a spreadsheet
+LONGEST = 40
 
 
 def predict_file(
@@ -24,6 +29,7 @@ def predict_file(
     console: Console,
     costs: str | None = None,
     append: bool = False,
+    for_spreadsheets: bool = False,
     missing: Sequence[str] = (),
     encoding: str | None = None,
 ) -> int:
@@ -31,7 +37,7 @@ def predict_file(
     suffix = ".jsonl" if console.as_json and output == STANDARD else None
     writer_of(output, suffix)
     if output != STANDARD:
-        check_writable(output, "the answers", table)
+        check_writable(output, "the answers", [("table", table), ("model", path), ("costs", costs)])
     with progress_bar(4, console.shows_progress) as step, console.warnings_as_notes():
         step("loading")
         saved = open_model(path)
@@ -40,8 +46,22 @@ def predict_file(
         step("predicting")
         answers = answered(saved, rows, costs)
         step("writing")
-        write_table(_beside(rows, answers) if append else answers, output, suffix)
+        answers = _beside(rows, answers) if append else answers
+        if for_spreadsheets:
+            answers = without_formulas(answers)
+        elif not console.as_json and output.lower().endswith(OPENED):
+            _note_formula(answers, console)
+        write_table(answers, output, suffix)
     return int(rows.num_rows)
+
+
+def _note_formula(answers: Any, console: Console) -> None:
+    """A note where a spreadsheet that opens the answers would run one of their words; they stay what they are."""
+    formula = first_formula(answers)
+    if formula is not None:
+        console.note(
+            f"{shortened(repr(formula), LONGEST)} would be run as a formula by a spreadsheet that opens the answers; --for-spreadsheets puts an apostrophe before such words"
+        )
 
 
 def answered(saved: SavedModel, rows: Any, costs: str | None = None) -> Any:

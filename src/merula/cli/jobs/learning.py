@@ -15,6 +15,8 @@ from merula.cli.jobs.task import SAID, Asked, Task, read_task
 from merula.core import InputError, located
 from merula.show.progress import progress_bar
 
+MERGED = "merged.merula"
+
 
 def fit_file(
     asked: Asked,
@@ -26,7 +28,7 @@ def fit_file(
     task: Task | None = None,
 ) -> tuple[SavedModel, Task]:
     """The model fitted on a table, read here unless it was before, and written to a file."""
-    check_writable(output, "a model", asked.table)
+    check_writable(output, "a model", [("table", asked.table), ("costs", costs), ("model", like)])
     if like is not None and (model != "auto" or asked.kinds or asked.ignore):
         raise InputError.at(
             "--like",
@@ -64,9 +66,9 @@ def _columns_of(kinds: Mapping[str, str], path: str, features: Any) -> Any:
     return features.select(list(kinds))
 
 
-def merge_files(paths: Sequence[str], output: str) -> SavedModel:
-    """The model as if fitted on the rows of all models, written to a file."""
-    check_writable(output, "a model")
+def merge_files(paths: Sequence[str], output: str | None = None) -> SavedModel:
+    """The model as if fitted on the rows of all models, written to a file; one of them only where it is named for that."""
+    check_writable(output or MERGED, "a model", [("model", path) for path in paths if path != output])
     saved = [open_model(path) for path in paths]
     merged = saved[0].model.with_choices_fixed()
     for other in saved[1:]:
@@ -84,6 +86,6 @@ def merge_files(paths: Sequence[str], output: str) -> SavedModel:
         except ValueError as error:
             error.add_note(f"(fit it with --like {os.fspath(saved[0].path)})")
             raise located(error, other.path) from None
-    result = replace(saved[0], model=merged, path=output)
+    result = replace(saved[0], model=merged, path=output or MERGED)
     write_model(result)
     return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from merula.core.archive import NotAnArchiveError, read_state, write_state
 from merula.core.atomic_file import check_folder, check_named, nearest_file
 from merula.data.schema import Label
 from merula.data.table import plain_label
+from merula.data.table.read import STANDARD, files_named
 
 MODELS: dict[str, Any] = {
     "auto": partial(NaiveBayesClassifier, distributions="auto"),
@@ -111,19 +112,29 @@ def _other_content(path: str) -> str:
     return "cannot be read as a merula model: it is another kind of file, or cut short; the model, as merula fit wrote it, comes before the table"
 
 
-def check_writable(path: str, what: str, table: str | None = None) -> None:
-    """An error before any work is done, if a file cannot be written, or is the table that is to be read."""
+def check_writable(path: str, what: str, inputs: Sequence[tuple[str, str | None]] = ()) -> None:
+    """An error before any work is done, if a file cannot be written, or is one of those that are to be read."""
     output = Path(check_named(path))
-    if table is not None and output.exists() and Path(table).exists() and output.samefile(table):
-        raise InputError.at(
-            f"{path}", "is the table itself, which would be lost", remedy=f"name another file for {what}"
-        )
-    if path == "-":
+    if path == STANDARD:
         raise IsADirectoryError(f"{what} cannot be written to {path}; name a file")
+    for role, read in _files_read(inputs) if output.is_file() else ():
+        if output.samefile(read):
+            named = "" if read == path else f" ({read})"
+            raise InputError.at(
+                f"{path}", f"is the {role} itself{named}, which would be lost", remedy=f"name another file for {what}"
+            )
     check_folder(output)
     special = output.exists() and not output.is_file()  # such as /dev/null, which is not replaced
     if not (special or os.access(output.parent, os.W_OK)) or (output.exists() and not os.access(output, os.W_OK)):
         raise PermissionError(f"{path} may not be written: permission denied")
+
+
+def _files_read(inputs: Sequence[tuple[str, str | None]]) -> Iterator[tuple[str, str]]:
+    """What each file is read as, patterns among their names expanded."""
+    for role, name in inputs:
+        for file in files_named(name) if name is not None and name != STANDARD else ():
+            if Path(file).exists():
+                yield role, file
 
 
 def costs_file(path: str | None, classes: list[Label]) -> Costs | None:

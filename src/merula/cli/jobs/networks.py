@@ -38,7 +38,7 @@ def learn_file(
     encoding: str | None = None,
 ) -> None:
     """A network over a table's columns, learned and written to a file; what tells rows apart and nothing else is left out."""
-    check_network_file(output, table)
+    check_network_file(output, "table", table)
     if options.get("numeric") == "gaussian" and not output.lower().removesuffix(".gz").endswith(".json"):
         raise InputError(
             "--numeric gaussian keeps numbers, which only .json holds", remedy=f"write to another file than {output}"
@@ -78,9 +78,9 @@ def _used_columns(data: Any, stated: Mapping[str, str], console: Console) -> dic
     return {name: kind for name, kind in kinds.items() if kind not in ("ignore", *NOT_HELD)}
 
 
-def check_network_file(path: str, table: str | None = None) -> None:
+def check_network_file(path: str, role: str, source: str) -> None:
     """An error before any work is done, if a network cannot be written there."""
-    check_writable(path, "a network", table)
+    check_writable(path, "a network", [(role, source)])
     if not names_network(path):
         raise InputError(f"{path}: networks are written as {', '.join(FORMATS)}, each also with .gz", where=f"{path}")
 
@@ -213,7 +213,7 @@ def _moments(found: Any) -> dict[str, Any]:
 
 def convert_file(source: str, output: str, encoding: str | None = None) -> int:
     """The number of variables of a network that was written in another format."""
-    check_network_file(output)
+    check_network_file(output, "network", source)
     network = open_network(source, encoding)
     network.write(output)
     return len(network.variables)

@@ -81,12 +81,12 @@ def read_table(
     >>> read_table(path).to_pydict()
     {'bird': ['wren', 'blackbird'], 'wing in cm': [4.9, None]}
     """
-    paths = _paths(os.fspath(path))
+    paths = files_named(os.fspath(path))
     tables = [_read_one(one, Reading(words, tuple(missing), encoding)) for one in paths]
     return tables[0] if len(tables) == 1 else _one_below_the_other(tables, paths)
 
 
-def _paths(path: str) -> list[str]:
+def files_named(path: str) -> list[str]:
     """The files that a path or a pattern names."""
     if path == STANDARD or Path(path).exists() or not any(sign in path for sign in "*?["):
         return [path]

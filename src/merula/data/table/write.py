@@ -15,6 +15,7 @@ from typing import IO, Any
 from merula.core import InputError, nearest
 from merula.core.atomic_file import atomic_write
 from merula.data.table.read import STANDARD, PathLike
+from merula.show.text import visible
 
 ROWS_AT_ONCE = 8_192
 
@@ -43,6 +44,11 @@ def write_table(table: Any, path: PathLike, suffix: str | None = None) -> None:
     if os.fspath(path) == STANDARD:
         if sys.stdout is None:
             raise InputError("standard output is closed", remedy="name a file to write to")
+        if sys.stdout.isatty():  # someone reads it
+            shown = io.BytesIO()
+            write(table, shown)
+            print(visible(shown.getvalue().decode(errors="replace")), end="")  # noqa: T201 - that is what was asked for
+            return
         write(table, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return

@@ -1,0 +1,158 @@
+"""What each reader is asked of a damaged file, and the law it keeps: a ValueError or an OSError, or else a sound answer."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ALLOWED = (ValueError, OSError)
+READ, REFUSED, REFUSED_LATER = SOUND = ("read", "refused", "refused when asked")
+
+
+class BrokenLawError(AssertionError):
+    """A file was read, and what came of it is not sound."""
+
+
+def attempt(reader: str, path: Path) -> str:
+    """How a reader ends on a file; anything but these three words is an exception of another kind, and a failure."""
+    warnings.simplefilter("ignore")
+    read, ask = READERS[reader]
+    try:
+        found = read(path)
+    except ALLOWED:
+        return REFUSED
+    try:
+        ask(found)
+    except ALLOWED:
+        return REFUSED_LATER
+    return READ
+
+
+def _check_posterior(posterior: Any) -> None:
+    posterior = np.asarray(posterior)
+    if (
+        not np.isfinite(posterior).all()
+        or (posterior < 0).any()
+        or not np.allclose(posterior.sum(axis=-1), 1, atol=1e-9)
+    ):
+        raise BrokenLawError(f"posterior {posterior.tolist()!r:.300}")
+
+
+# ---------------------------------------------------------------------------------------------------------------- models
+
+
+def _load(path: Path) -> Any:
+    import merula as mr
+
+    return mr.load(path)
+
+
+def _ask_model(model: Any) -> None:
+    if not hasattr(model, "schema_"):
+        return _ask_network(model)
+    table = _rows_for(model.schema_.columns)
+    _check_posterior(model.predict_proba(table))
+    model.predict(table)
+    if model.fitted_.collected is not None:
+        str(model)
+    return None
+
+
+def _rows_for(columns: Any) -> Any:
+    """Four rows that suit a model: values within, beyond, missing."""
+    import pyarrow as pa
+
+    cells = {
+        "numeric": [0.0, 120.5, None, -1e6],
+        "count": [0, 3, None, 1_000],
+        "text": ["pain in the knee", "", None, "zebra"],
+        "datetime": pa.array([0, 1_704_067_200, None, 4_000_000_000], pa.timestamp("s")),
+        "ignore": [None, None, None, None],
+    }
+
+    def held(column: Any) -> Any:
+        if column.kind in cells:
+            return cells[column.kind]
+        levels = list(column.levels or ["yes"])
+        return pa.array([None if not isinstance(v, str) else v for v in (levels[0], levels[-1], None, levels[0])], pa.string()) if any(isinstance(v, str) for v in levels) else pa.array([levels[0], levels[-1], None, levels[0]])  # fmt: skip
+
+    return pa.table({str(column.name): held(column) for column in columns})
+
+
+# -------------------------------------------------------------------------------------------------------------- networks
+
+
+def _read_network(path: Path) -> Any:
+    import merula as mr
+
+    return mr.read_network(path)
+
+
+def _ask_network(network: Any) -> None:
+    if len(network.variables) > 200:
+        return
+    for found in network.posteriors().values():
+        if hasattr(found, "deviation"):
+            if not np.isfinite([found.mean, found.deviation]).all():
+                raise BrokenLawError(f"{found.variables} has mean {found.mean} and deviation {found.deviation}")
+        else:
+            _check_posterior([value for _, value in found])
+
+
+# ---------------------------------------------------------------------------------------------------------------- tables
+
+
+def _read_table(path: Path) -> Any:
+    import merula as mr
+
+    return mr.read_table(path)
+
+
+def _ask_table(table: Any) -> None:
+    """Every cell is touched, and a model is learned where there are classes to learn."""
+    import merula as mr
+
+    table.validate(full=True)
+    if table.num_columns > 60 or table.num_rows > 2_000:
+        return
+    table.to_pylist()
+    target = next((name for name in table.column_names if 2 <= len(set(map(str, table[name].to_pylist()))) <= 9), None)
+    if target is None or table.num_columns < 2 or table[target].null_count:
+        return
+    rows = table.drop_columns([target])
+    model = mr.NaiveBayesClassifier().fit(rows, [str(label) for label in table[target].to_pylist()])
+    _check_posterior(model.predict_proba(rows))
+
+
+def _read_costs(path: Path) -> Any:
+    from merula.cli.jobs.models import costs_file
+
+    return costs_file(str(path), ["healthy", "ill"])
+
+
+def _ask_costs(costs: Any) -> None:
+    if not np.isfinite(costs.table).all():
+        raise BrokenLawError(f"costs {costs.table.tolist()}")
+
+
+def _read_packed(path: Path) -> Any:
+    inner = path.name.removesuffix(".gz")
+    return _read_network(path) if inner.endswith((".bif", ".xmlbif", ".net", ".xdsl", ".uai")) else _read_table(path)
+
+
+def _ask_packed(found: Any) -> None:
+    (_ask_network if hasattr(found, "posteriors") else _ask_table)(found)
+
+
+READERS: dict[str, tuple[Callable[[Path], Any], Callable[[Any], None]]] = {
+    "model": (_load, _ask_model),
+    "forged": (_load, _ask_model),
+    "network": (_read_network, _ask_network),
+    "table": (_read_table, _ask_table),
+    "packed": (_read_packed, _ask_packed),
+    "costs": (_read_costs, _ask_costs),
+}

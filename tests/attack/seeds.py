@@ -1,0 +1,139 @@
+"""Sound files of every kind that merula reads, which the attacks then damage; and some that were made to harm."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+OLD = Path(__file__).parents[1] / "classify" / "old_files"
+TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".csv.gz", ".jsonl.gz")
+NETWORK_SUFFIXES = (".bif", ".xmlbif", ".net", ".xdsl", ".uai", ".json")
+
+
+def write_seeds(folder: Path) -> None:
+    """One folder of files for each reader."""
+    for reader in ("model", "forged", "network", "table", "packed", "costs"):
+        (folder / reader).mkdir(parents=True)
+    _models(folder / "model")
+    _models(folder / "forged")
+    _tables(folder / "table")
+    _networks(folder / "network")
+    _packed(folder)
+    _costs(folder / "costs")
+
+
+def rows():
+    """A small table with every kind of column and missing cells."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    ill = rng.random(60) < 0.4
+    table = pd.DataFrame(
+        {
+            "blood pressure": np.where(rng.random(60) < 0.1, np.nan, rng.normal(120 + 20 * ill, 10)).round(1),
+            "visits": rng.poisson(1 + 2 * ill),
+            "色泽": np.where(rng.random(60) < 0.2 + 0.6 * ill, "乌黑", "浅白"),
+            "remark": rng.choice(["pain in the left knee", "feels well", "cough since last week", "no sleep"], 60),
+            "seen on": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 90, 60), unit="D"),
+        }
+    )
+    return table, np.where(ill, "ill", "healthy")
+
+
+def _models(folder: Path) -> None:
+    import merula as mr
+
+    table, classes = rows()
+    numbers = table[["blood pressure", "visits"]]
+    some = {
+        "naive": mr.NaiveBayesClassifier(kinds={"visits": "count", "remark": "text"}),
+        "auto": mr.NaiveBayesClassifier(distributions="auto", kinds={"remark": "ignore"}),
+        "level": mr.NaiveBayesClassifier(missing="level", kinds={"remark": "categorical"}),
+    }
+    for name, model in some.items():
+        model.fit(table, classes).save(folder / f"{name}.merula")
+    few = {
+        "bayes": mr.BayesClassifier(),
+        "kernel": mr.KernelBayesClassifier(),
+        "neighbors": mr.NearestNeighborsClassifier(),
+        "mixture": mr.NaiveBayesClassifier(distributions={"blood pressure": mr.GaussianMixture()}),
+        "histogram": mr.NaiveBayesClassifier(distributions={"blood pressure": mr.Histogram()}),
+        "kernels": mr.NaiveBayesClassifier(distributions={"blood pressure": mr.Kernel()}),
+        "cut": mr.NaiveBayesClassifier(distributions={"blood pressure": mr.Discretized()}),
+    }
+    for name, model in few.items():
+        model.fit(numbers.dropna(), classes[numbers.notna().all(axis=1)]).save(folder / f"{name}.merula")
+    for old in OLD.glob("*.merula"):
+        (folder / f"old-{old.name}").write_bytes(old.read_bytes())
+
+
+def _tables(folder: Path) -> None:
+    import pyarrow as pa
+
+    from merula.data.table.write import write_table
+
+    table, classes = rows()
+    whole = pa.table({**{name: pa.array(table[name]) for name in table}, "ill": pa.array(classes)})
+    for suffix in (".csv", ".tsv", ".jsonl", ".parquet", ".arrow"):
+        write_table(whole, folder / f"rows{suffix}")
+    with pa.OSFile(str(folder / "stream.arrow"), "wb") as file, pa.ipc.new_stream(file, whole.schema) as stream:
+        stream.write_table(whole)
+    nested = pa.table(
+        {"marks": pa.array([[1, 2], [], None]), "bird": pa.array(["wren", "tit", None]).dictionary_encode()}
+    )
+    write_table(nested, folder / "nested.parquet")
+    write_table(nested, folder / "nested.arrow")
+    records = [{"size": 1.5, "bird": "wren"}, {"size": None, "bird": "tit"}]
+    (folder / "list.json").write_text(json.dumps(records))
+    (folder / "columns.json").write_text(json.dumps({"size": [1, 2, 3], "bird": ["wren", "tit", "owl"]}))
+    (folder / "german.csv").write_bytes("Größe;Vogel\n1,5;Zaunkönig\n;Meise\n1.200,75;Uhu\n".encode())
+    (folder / "quoted.csv").write_bytes(b'\xef\xbb\xbf"a ""b""","c\nd",e\n1,"x, y",2024-12-31\n2,"",2024-02-29\n')
+    (folder / "sixteen.csv").write_bytes("size,bird\n1,wren\n2,tit\n".encode("utf-16"))
+
+
+def _networks(folder: Path) -> None:
+    import merula as mr
+
+    network = (
+        mr.BayesianNetwork()
+        .add("age", ["≤ 40", "> 40"], [0.6, 0.4])
+        .add("smoker", ["no", "yes"], [0.7, 0.3])
+        .add("ill", ["no", "yes", "n/a"], [[[0.9, 0.1, 0], [0.5, 0.4, 0.1]], [[0.6, 0.3, 0.1], [0.2, 0.7, 0.1]]], parents=["age", "smoker"])
+        .add("cough (dry)", ["<=2", "(2,5]", "5+"], [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.3, 0.3, 0.4]], parents=["ill"])
+    )  # fmt: skip
+    for suffix in NETWORK_SUFFIXES:
+        network.write(folder / f"stated{suffix}")
+    table, classes = rows()
+    levels = table[["色泽", "visits"]].assign(ill=classes, visits=table["visits"].astype(str))
+    learned = mr.learn_structure(levels)
+    for suffix in NETWORK_SUFFIXES:
+        learned.write(folder / f"learned{suffix}")
+    mr.learn_structure(table[["blood pressure", "visits"]].dropna().assign(ill=classes[table["blood pressure"].notna()]), numeric="gaussian").write(folder / "gaussian.json")  # fmt: skip
+    mr.learn_structure(table[["blood pressure", "visits"]].dropna(), numeric="quantile").write(folder / "cut.json")
+
+
+def _packed(folder: Path) -> None:
+    """Packed files; among them some that are small and would unpack to more than memory may hold."""
+    for kind in ("table", "network"):
+        for path in (folder / kind).iterdir():
+            (folder / "packed" / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+    head, block = b"size,bird\n", b"1,wren\n" * 100_000
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    parts = [packer.compress(head), *(packer.compress(block) for _ in range(2_500)), packer.flush()]
+    (folder / "packed" / "bomb.csv.gz").write_bytes(b"".join(parts))  # 1.7 GB in 5 MB
+    (folder / "packed" / "endless.csv.gz").write_bytes(b"".join(parts[:-1]))
+    zeros = zlib.compressobj(9, zlib.DEFLATED, 31)
+    parts = [*(zeros.compress(bytes(1 << 20)) for _ in range(2_000)), zeros.flush()]
+    (folder / "packed" / "zeros.bif.gz").write_bytes(b"".join(parts))
+
+
+def _costs(folder: Path) -> None:
+    (folder / "costs.csv").write_text("action,healthy,ill\ntreat,1,0\nwait,0,5.5\nask,0.5,0.5\n")
+    (folder / "own.csv").write_text("action;ill;healthy\nill;0;1,5\nhealthy;2,25;0\n")
+    (folder / "costs.jsonl").write_text(
+        '{"action": "treat", "healthy": 1, "ill": 0}\n{"action": "wait", "healthy": 0, "ill": 5}\n'
+    )
