@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from merula.core.errors import InputError
-from merula.core.limits import VARIABLE, stated_bytes
+from merula.core.limits import VARIABLE as VARIABLE, stated_bytes
 
 SMALL = 2**26  # bytes that the smallest file may become
 USUAL = 50  # times its size: what nearly all packed text stays below
