@@ -285,9 +285,8 @@ class BayesianNetwork:
         log, found = hybrid.ask(self._nodes, self._inference, evidence, most, "posteriors")
         check_possible(log, evidence)
         answers: dict[str, Any] = hybrid.numeric_posteriors(self._nodes, self._inference, evidence, most)
-        answers |= {
-            name: JointDistribution._of((name,), (self._nodes[name].levels,), table) for name, table in found.items()
-        }
+        for name, table in found.items():
+            answers[name] = JointDistribution._of((name,), (self._nodes[name].levels,), table)
         return {name: answers[name] for name in self._nodes}
 
     def probability(self, given: Any, *, limit: float | None = None) -> float:
@@ -580,8 +579,7 @@ class BayesianNetwork:
         return self._nodes
 
     def _read(self, given: Any) -> Evidence:
-        known = given if isinstance(given, Mapping) else ()
-        return read_evidence(self._stated(), given, cuts_of(self._nodes, known, self.discretizer_))
+        return read_evidence(self._stated(), given, cuts_of(self._nodes, given if isinstance(given, Mapping) else (), self.discretizer_))  # fmt: skip
 
     @property
     def _cuts(self) -> dict[str, tuple[float, ...]]:
