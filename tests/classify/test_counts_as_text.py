@@ -133,3 +133,9 @@ def test_numbers_among_texts_are_refused_in_one_sentence():
 def test_words_after_counts_are_refused():
     with pytest.raises(mr.InputError, match="was fitted on a matrix of counted words"):
         classifier().fit(COUNTS, Y).predict(np.array([["Husten"] * 6]))
+
+
+def test_choices_fixed_fit_again():
+    model = classifier().fit(pd.DataFrame(COUNTS, columns=WORDS), Y).with_choices_fixed()
+    assert model.kinds == "text"
+    assert model.fit(COUNTS, Y).predict(NEW).tolist() == classifier().fit(COUNTS, Y).predict(NEW).tolist()

@@ -296,7 +296,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "classes_")
         plan = self.fitted_.plan
-        model: Self = clone(self).set_params(kinds={column.name: column.kind for column in plan.schema.columns})
+        kinds = "text" if is_counted(plan.schema) else {column.name: column.kind for column in plan.schema.columns}
+        model: Self = clone(self).set_params(kinds=kinds)
         if _is_auto(self.distributions):
             model.distributions = {name: block.family for block in plan.blocks for name in block.columns}
         return model._hold(self.fitted_)
