@@ -37,7 +37,9 @@ def main() -> int:
     asked = _arguments()
     folder = Path(tempfile.mkdtemp(prefix="merula-attack-"))
     try:
-        builder = multiprocessing.get_context("fork").Process(target=write_seeds, args=(folder / "seeds",))
+        builder = multiprocessing.get_context("fork").Process(
+            target=write_seeds, args=(folder / "seeds", asked.readers)
+        )
         builder.start()  # in a child, so that this process has no threads when it forks the others
         builder.join()
         if builder.exitcode:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,16 +14,11 @@ TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".csv.gz", ".j
 NETWORK_SUFFIXES = (".bif", ".xmlbif", ".net", ".xdsl", ".uai", ".json")
 
 
-def write_seeds(folder: Path) -> None:
+def write_seeds(folder: Path, readers: Sequence[str]) -> None:
     """One folder of files for each reader."""
-    for reader in ("model", "forged", "network", "table", "packed", "costs"):
+    for reader in readers:
         (folder / reader).mkdir(parents=True)
-    _models(folder / "model")
-    _models(folder / "forged")
-    _tables(folder / "table")
-    _networks(folder / "network")
-    _packed(folder)
-    _costs(folder / "costs")
+        WRITERS[reader](folder / reader)
 
 
 def rows():
@@ -118,17 +113,16 @@ def _networks(folder: Path) -> None:
 
 def _packed(folder: Path) -> None:
     """Packed files; among them some that are small and would unpack to more than memory may hold."""
-    for kind in ("table", "network"):
-        for path in (folder / kind).iterdir():
-            (folder / "packed" / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
-    head, block = b"size,bird\n", b"1,wren\n" * 100_000
-    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
-    parts = [packer.compress(head), *(packer.compress(block) for _ in range(2_500)), packer.flush()]
-    (folder / "packed" / "bomb.csv.gz").write_bytes(b"".join(parts))  # 1.7 GB in 5 MB
-    (folder / "packed" / "endless.csv.gz").write_bytes(b"".join(parts[:-1]))
-    zeros = zlib.compressobj(9, zlib.DEFLATED, 31)
-    parts = [*(zeros.compress(bytes(1 << 20)) for _ in range(2_000)), zeros.flush()]
-    (folder / "packed" / "zeros.bif.gz").write_bytes(b"".join(parts))
+    _tables(folder)
+    _networks(folder)
+    for path in list(folder.iterdir()):
+        (folder / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+        path.unlink()
+    rows, zeros = gzip.compress(b"1,wren\n" * 10_000_000, 1, mtime=0), gzip.compress(bytes(100 << 20), 1, mtime=0)
+    head = gzip.compress(b"size,bird\n", mtime=0)
+    (folder / "bomb.csv.gz").write_bytes(head + rows * 25)  # 1.75 GB, in parts that each are small
+    (folder / "endless.csv.gz").write_bytes(head + rows * 25 + rows[:-100])
+    (folder / "zeros.bif.gz").write_bytes(zeros * 20)
 
 
 def _costs(folder: Path) -> None:
@@ -137,3 +131,13 @@ def _costs(folder: Path) -> None:
     (folder / "costs.jsonl").write_text(
         '{"action": "treat", "healthy": 1, "ill": 0}\n{"action": "wait", "healthy": 0, "ill": 5}\n'
     )
+
+
+WRITERS = {
+    "model": _models,
+    "forged": _models,
+    "network": _networks,
+    "table": _tables,
+    "packed": _packed,
+    "costs": _costs,
+}
