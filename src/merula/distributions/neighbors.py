@@ -20,10 +20,9 @@ from merula.distributions.mixed_cells import KeptRowsDistribution, read_cells
 from merula.distributions.neighbor_count import best_count
 from merula.distributions.neighbor_table import AT_ONCE, NeighborTable
 from merula.stats import Rows, Statistic
-from merula.stats.moments import comfortable_unit, refuse_narrow
+from merula.stats.moments import NARROWEST, comfortable_unit, refuse_narrow
 
 WEIGHTS, SCALES = ("uniform", "distance"), ("range", "none")
-CLOSEST = 1e-145  # a range of columns; fit refuses smaller ones, whose squares vanish
 SMALLEST = 1e-9  # of the table's diagonal: a ball's radius is not less, so that repeated rows have a density
 
 
@@ -49,13 +48,14 @@ class NeighborDistribution(KeptRowsDistribution):
         if not (super().fits(classes) and all_shaped((classes,), self.class_weight) and type(self.neighbors) is int):
             return False
         weighty = are_weights(self.class_weight) and bool(self.class_weight.any()) and self.neighbors >= 1
-        return weighty and is_one_of(self.weights, WEIGHTS) and is_one_of(self.scale, SCALES)
+        apart = not ((self._range > 0) & (self._range < NARROWEST)).any()  # as `build` demands
+        return weighty and apart and is_one_of(self.weights, WEIGHTS) and is_one_of(self.scale, SCALES)
 
     @cached_property
     def _range(self) -> Array:
         """How far each column's values lie apart; 0 where it was never observed."""
         low, high = np.fmin.reduce(self.cells, axis=0), np.fmax.reduce(self.cells, axis=0)
-        return np.where(high - low > CLOSEST, high - low, 0.0)  # a smaller one only a forged file holds
+        return np.where(high > low, high - low, 0.0)
 
     @cached_property
     def _unit(self) -> float:
