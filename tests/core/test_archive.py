@@ -661,7 +661,7 @@ def test_permission_denied_is_told_as_such(path, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("builtins.open", refuse)
+    monkeypatch.setattr("io.open", refuse)
     with pytest.raises(PermissionError, match="Permission denied"):
         read_state(path)
 

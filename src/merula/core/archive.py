@@ -15,6 +15,7 @@ import zlib
 from errno import EINVAL
 from functools import lru_cache
 from math import prod
+from pathlib import Path
 from tokenize import TokenError
 from typing import IO, Any
 
@@ -78,7 +79,7 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     if os.path.isdir(path):
         raise NotAnArchiveError.at(f"{path}", "is a folder, not a merula model", remedy="name a file in it")
     try:
-        with open(path, "rb") as file, bounded.naming(path):
+        with Path(path).open("rb") as file, bounded.naming(path):
             head, members = _read_members(file)
     except InputError as error:
         raise located(error, f"{path}", " ") from None
@@ -200,7 +201,7 @@ def _array(data: bytes) -> NDArray[Any]:
     shape, by_columns, dtype = _header(data[:start])
     count, size = prod(shape), len(data) - start
     if count * dtype.itemsize != size or count > size:
-        raise ValueError(f"an array of shape {shape} in {size:,} bytes")
+        raise InputError(f"an array of shape {shape} in {size:,} bytes")
     array = np.frombuffer(data, dtype, count, start) if count else np.empty(0, dtype)
     return array.reshape(shape, order="F" if by_columns else "C").copy("K")  # to be written to, unlike the data
 

@@ -13,7 +13,7 @@ from merula.core.plain_fields import PlainFields
 from merula.core.sound import are_cuts, are_labels, are_names, is_one_of
 
 Label = Any
-UNIT = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]")
+UNIT = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]|counts")
 KINDS = ("numeric", "categorical", "count", "text", "datetime", "ignore")
 
 

@@ -188,11 +188,13 @@ class Bernoulli(Categorical):
     def _cut(self, column: Column) -> Column:
         """A column of numbers as the two sides of the threshold."""
         checked_number(self.threshold, "threshold", "a finite number", np.isfinite)
+        cuts = (float(self.threshold),)  # type: ignore[arg-type]
+        if column.cuts == cuts:
+            return column
         if column.kind == "categorical":
             raise InputError.at(
                 f"column {column.name!r}",
                 "is categorical, but a threshold cuts numbers",
                 remedy="leave threshold out, or make it a column of numbers",
             )
-        cuts = (float(self.threshold),)  # type: ignore[arg-type]
         return replace(column, kind="categorical", levels=interval_labels(cuts), cuts=cuts, declared=True)
