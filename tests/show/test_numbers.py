@@ -38,7 +38,7 @@ def test_percentages_are_near_and_only_0_and_1_are_called_so(share):
     text = percent(share)
     assert text.endswith(" %")
     if text[0] in "<>":
-        assert 0 < share < 0.0005 or 0.9995 < share < 1
+        assert 0 < share < 0.0005 or 0.9995 <= share < 1
     else:
         assert float(text[:-2]) == pytest.approx(100 * share, abs=0.0500001)
         assert (text == "0 %") <= (share == 0)

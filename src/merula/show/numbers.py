@@ -84,9 +84,8 @@ def percent(share: float) -> str:
     """
     if 0 < share < 0.0005:
         return "< 0.1 %"
-    if 0.9995 < share < 1 - 1e-12:
-        return "> 99.9 %"
-    return f"{100 * share:.1f}".removesuffix(".0") + " %"
+    text = f"{100 * share:.1f}".removesuffix(".0")
+    return "> 99.9 %" if text == "100" and share < 1 - 1e-12 else f"{text} %"
 
 
 def count(value: float) -> str:
