@@ -90,15 +90,15 @@ def categorical(rng: np.random.Generator) -> Iterator[Result]:
     yield pair(
         "categorical naive Bayes, fit from integers", lambda: ours.fit(X, y), lambda: theirs.fit(X, y), 50, floor
     )
-    yield pair("  predict_proba", lambda: ours.predict_proba(X), lambda: theirs.predict_proba(X), 15, floor)
-    yield pair("  predict", lambda: ours.predict(X), lambda: theirs.predict(X), 15, floor)
+    yield pair("  predict_proba", lambda: ours.predict_proba(X), lambda: theirs.predict_proba(X), 15, floor, 15)
+    yield pair("  predict", lambda: ours.predict(X), lambda: theirs.predict(X), 15, floor, 15)
     frame = pd.DataFrame({f"colour {j}": pd.Categorical.from_codes(X[:, j], categories=WORDS) for j in range(COLUMNS)})
     named = mr.NaiveBayesClassifier().fit(frame[:1000], y[:1000])
     yield pair(
         "  fit from pandas categoricals (peer: integers)", lambda: named.fit(frame, y), lambda: theirs.fit(X, y), 30
     )
-    yield pair("  predict_proba", lambda: named.predict_proba(frame), lambda: theirs.predict_proba(X), 15)
-    yield pair("  predict", lambda: named.predict(frame), lambda: theirs.predict(X), 15)
+    yield pair("  predict_proba", lambda: named.predict_proba(frame), lambda: theirs.predict_proba(X), 15, None, 15)
+    yield pair("  predict", lambda: named.predict(frame), lambda: theirs.predict(X), 15, None, 15)
 
 
 def strings(rng: np.random.Generator) -> Iterator[Result]:
