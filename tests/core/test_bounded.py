@@ -5,6 +5,7 @@ import io
 import json
 import os
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -81,3 +82,31 @@ def test_json_is_as_deep_and_as_long_as_it_may_be():
         bounded.parsed_json(b"[" + b"[]," * 5_000, 100_000)
     with pytest.raises(InputError, match="the key 'wren' twice"):
         bounded.parsed_json(b'{"tit": 1, "wren": {"wren": 1}, "wren": 2}', 10_000)
+
+
+@pytest.mark.parametrize("name", ["m.merula", "n.bif", "t.csv"])
+def test_where_memory_gives_out_a_file_is_bad_input(monkeypatch, tmp_path, name):
+    import merula as mr
+
+    def none_left(*_):
+        raise MemoryError
+
+    (tmp_path / name).write_bytes(b"")
+    for place in ("merula.core.bounded.read_whole", "merula.core.archive._read_members"):
+        monkeypatch.setattr(place, none_left)
+    read = {"m.merula": mr.load, "n.bif": mr.read_network, "t.csv": mr.read_table}[name]
+    with pytest.raises(InputError, match="does not fit into memory") as told:
+        read(tmp_path / name)
+    assert str(told.value).startswith(str(tmp_path / name))
+    assert str(told.value).count(name) == 1
+
+
+def test_what_a_process_already_takes_is_not_left_for_a_file(monkeypatch):
+    resource = pytest.importorskip("resource")
+    told = Path("/proc/self/statm")
+    if not told.exists():
+        pytest.skip("only Linux tells what a process takes")
+    used = int(told.read_text().split()[0]) * resource.getpagesize()
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (used + 2**30, used + 2**30))
+    monkeypatch.delenv(bounded.VARIABLE, raising=False)
+    assert 2**28 < bounded.most_bytes() <= 2**29 + 2**24

@@ -8,11 +8,11 @@ from typing import Any
 
 from merula.classify.fitted import FittedModel
 from merula.classify.plan import packed, unpacked
-from merula.core import InputError, located
+from merula.core import InputError, bounded, located
 from merula.core.archive import NotAnArchiveError, read_state
 from merula.distributions import FAMILIES
 
-WRONG = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, MemoryError, RecursionError)
+WRONG = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
 
 def model_state(model: Any) -> dict[str, Any]:
@@ -45,18 +45,20 @@ def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
     >>> mr.load(path).predict([["blue"]])
     array(['neg'], dtype='<U3')
     """
-    state = None
-    try:
-        state = read_state(path)
-    except (NotAnArchiveError, FileNotFoundError):
-        from merula.graphs.formats import (  # loaded where a network is: models need none of it
-            names_network,
-            read_network,
-        )
+    with bounded.reading(path):
+        try:
+            state = read_state(path)
+        except (NotAnArchiveError, FileNotFoundError):
+            from merula.graphs.formats import names_network  # loaded where a network is: models need none of it
 
-        if not names_network(path):
-            raise
-    return read_network(path) if state is None else model_of(state, path, families)
+            if not names_network(path):
+                raise
+            state = None
+        if state is not None:
+            return model_of(state, path, families)
+    from merula.graphs.formats import read_network
+
+    return read_network(path)
 
 
 def model_of(state: dict[str, Any], path: Any, families: Iterable[Any] = ()) -> Any:

@@ -79,7 +79,7 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     if os.path.isdir(path):
         raise NotAnArchiveError.at(f"{path}", "is a folder, not a merula model", remedy="name a file in it")
     try:
-        with Path(path).open("rb") as file, bounded.naming(path):
+        with Path(path).open("rb") as file:
             head, members = _read_members(file)
     except InputError as error:
         raise located(error, f"{path}", " ") from None

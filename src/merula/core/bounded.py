@@ -65,19 +65,25 @@ def too_large(packed: int, ratio: int = RATIO) -> InputError:
 
 
 @contextmanager
-def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """While a file is read: what the system refuses is told with the file's name."""
+def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """While a file is read: what the system refuses is told with the file's name, and want of memory as bad input."""
     try:
         yield
     except OSError as error:
         if error.filename is None and error.errno:
             error.filename = os.fspath(path)
         raise
+    except MemoryError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError.at(
+            os.fspath(path), "does not fit into memory", remedy="read it where there is more, or make it smaller"
+        ) from None
 
 
 def read_whole(path: Path) -> bytes:
     """The bytes of a file that is not larger than it may be; a device without end is not read to the end."""
-    with path.open("rb") as file, naming(path):
+    with path.open("rb") as file, reading(path):
         size = os.fstat(file.fileno()).st_size
         if size > most_bytes():
             raise too_large(size)
@@ -180,10 +186,16 @@ def _machine_memory() -> int:
 
 
 def _process_memory() -> float:
-    """The address space that this process may have."""
+    """The address space that this process may still take."""
     try:
         import resource
     except ImportError:  # there is none on Windows
         return float("inf")
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return float("inf") if limit == resource.RLIM_INFINITY else limit
+    if limit == resource.RLIM_INFINITY:
+        return float("inf")
+    try:
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except OSError:  # only Linux tells
+        used = 0
+    return max(limit - used, 0)

@@ -103,28 +103,33 @@ def _read_one(path: str, reading: Reading) -> Any:
         import pyarrow as pa
     except ImportError:
         raise ImportError(NEEDS_ARROW) from None
-    content = _content(path)
-    try:
-        data = bounded.unpacked(content)
-        data = in_utf8(data, None) if is_marked(data) and reading.encoding is None else data
-        return _checked(_reader(data)(data, reading))
-    except MemoryError:
-        raise InputError.at(name, "does not fit into memory", remedy="read fewer rows at a time") from None
-    except (pa.ArrowException, OSError, EOFError, struct.error) as error:  # some ValueErrors, without the file's name
-        what = _one_line(error).removeprefix("Could not open Parquet input source '<Buffer>': ").rstrip(".")
-        raise InputError.at(
-            name, f"cannot be read: it is cut short or damaged ({what})", remedy="fetch it again"
-        ) from None
-    except ValueError as error:
-        raise located(error, name, " ") from None
+    with bounded.reading(name):
+        content = _content(path)
+        try:
+            data = bounded.unpacked(content)
+            data = in_utf8(data, None) if is_marked(data) and reading.encoding is None else data
+            return _checked(_reader(data)(data, reading))
+        except MemoryError:  # one of Arrow's is an ArrowException as well
+            raise
+        except (
+            pa.ArrowException,
+            OSError,
+            EOFError,
+            struct.error,
+        ) as error:  # some ValueErrors, without the file's name
+            what = _one_line(error).removeprefix("Could not open Parquet input source '<Buffer>': ").rstrip(".")
+            raise InputError.at(
+                name, f"cannot be read: it is cut short or damaged ({what})", remedy="fetch it again"
+            ) from None
+        except ValueError as error:
+            raise located(error, name, " ") from None
 
 
 def _content(path: str) -> bytes:
     if path == STANDARD:
         if sys.stdin is None:
             raise InputError("standard input is closed", remedy="name a file, or send the table through a pipe")
-        with bounded.naming("standard input"):
-            return bounded.read_stream(sys.stdin.buffer)
+        return bounded.read_stream(sys.stdin.buffer)
     file = Path(check_named(path))
     if file.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name the files in it, such as '{file / '*.csv'}'")
@@ -282,8 +287,8 @@ def _checked(table: Any) -> Any:
     refuse_rows(table)
     twice = [name for name, count in Counter(names).items() for _ in range(count) if count > 1]
     if twice and not twice[0]:
-        raise InputError.at(
-            f"has {len(twice)} columns without a", "name", remedy="give every column its own, in the first line"
+        raise InputError(
+            f"has {len(twice)} columns without a name", remedy="give every column its own, in the first line"
         )
     if twice:
         raise InputError(f"names the column {twice[0]!r} twice", remedy="give every column its own name")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core import InputError, Option
+from merula.core import InputError, Option, bounded
 from merula.data.schema import Column, Schema
 from merula.distributions.discretize import Discretizer
 from merula.graphs.factors.names import Levels
@@ -40,16 +40,22 @@ def read_network(path: PathLike, *, encoding: str | None = None, limit: float | 
     0.2
     """
     options: dict[str, Any] = {} if limit is None else {"limit": limit}
-    nodes, kept = read_all(path, encoding)
-    network = BayesianNetwork._of(nodes, **options)
+    with bounded.reading(path):
+        nodes, kept = read_all(path, encoding)
+        network = BayesianNetwork._of(nodes, **options)
+        _take_kept(network, kept or {}, path)
+    return network
+
+
+def _take_kept(network: BayesianNetwork, kept: Mapping[str, Any], path: PathLike) -> None:
+    """Give a network what its file keeps of the rows that it learned from."""
     try:
-        if kept and kept["learned"]:
+        if kept.get("learned"):
             network._take(Learned.from_state(kept["learned"], network._nodes))
-        if kept and kept["discretizer"]:
+        if kept.get("discretizer"):
             network.discretizer_ = _discretizer(network.levels, **kept["discretizer"])
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
         raise InputError(f"{os.fspath(path)}: what the file keeps of the rows that were learned from does not fit its network ({error if isinstance(error, InputError) else repr(error)!s:.160})", where=f"{os.fspath(path)}", remedy="save the network again") from None  # fmt: skip
-    return network
 
 
 def write_network(network: BayesianNetwork, path: PathLike, keep_counts: bool | None = None) -> None:
