@@ -107,7 +107,7 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
     roc = _rating(
         "roc",
         "ROC curve",
-        f"How many rows of {kept} are found, for how many of the others taken in error, as the threshold falls. The dashed line is guessing. All folds together.",
+        f"How many rows of {kept} are found, for how many of the others taken in error, as the threshold falls. The dashed line is guessing. The mean of the folds.",
         [(key, curve.roc) for key, curve in drawn],
         ("others taken in error", "share found"),
         colors,
@@ -116,7 +116,7 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
     recall = _rating(
         "precision",
         "Precision and recall",
-        f"Of the rows taken for {kept}, how many are of it (precision), by how many of its rows are found (recall). All folds together.",
+        f"Of the rows taken for {kept}, how many are of it (precision), by how many of its rows are found (recall). The mean of the folds.",
         # from the left edge on: to find fewer rows than the highest threshold does changes nothing
         [(key, [(0.0, curve.precision_recall[0][1]), *curve.precision_recall]) for key, curve in drawn],
         ("share found (recall)", "share right (precision)"),

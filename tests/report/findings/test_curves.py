@@ -21,14 +21,20 @@ def evaluation(patients):
     return mr.evaluate(mr.NaiveBayesClassifier(), *patients, cv=4, repeats=1, costs=COSTS, progress=False)
 
 
-def test_area_under_the_roc_curve_is_scikit_learns(evaluation):
+def test_area_under_the_roc_curve_is_the_mean_of_scikit_learns_in_each_fold(evaluation):
     (curve,) = findings_of(evaluation).ratings
-    truth, proba = answers_of(evaluation)
     assert curve.label == "ill"
-    assert auc(*np.transpose(curve.roc)) == pytest.approx(roc_auc_score(truth, proba[:, 1]), abs=1e-12)
+    areas, pairs = [], []
+    for fold, proba in zip(evaluation.folds, evaluation.models[0].probabilities, strict=True):
+        truth = evaluation.truth[fold.test]
+        areas.append(roc_auc_score(truth, proba[:, 1]))
+        pairs.append(truth.sum() * (1 - truth).sum())
+    assert auc(*np.transpose(curve.roc)) == pytest.approx(np.average(areas, weights=pairs), abs=1e-12)
 
 
-def test_precision_and_recall_are_those_of_real_thresholds(evaluation):
+def test_the_curves_of_one_fold_are_those_of_real_thresholds(patients):
+    halves = [(np.arange(0, len(patients[1]), 2), np.arange(1, len(patients[1]), 2))]
+    evaluation = mr.evaluate(mr.NaiveBayesClassifier(), *patients, cv=halves, progress=False)
     (curve,) = findings_of(evaluation).ratings
     truth, proba = answers_of(evaluation)
     recall, precision = np.transpose(curve.precision_recall)
@@ -41,6 +47,15 @@ def test_precision_and_recall_are_those_of_real_thresholds(evaluation):
     assert {(round(x, 9), round(y, 9)) for x, y in curve.precision_recall} <= {
         (round(x, 9), round(y, 9)) for x, y in real
     }
+
+
+@pytest.mark.filterwarnings("ignore::merula.answers.evaluation.folds.RareClassWarning")
+def test_the_curve_of_a_constant_prediction_is_the_diagonal():
+    """The frequencies of a class differ from fold to fold; that is no ranking of rows."""
+    truth = np.repeat([0, 1], [23, 4])
+    evaluation = mr.evaluate(mr.NaiveBayesClassifier(), np.zeros((27, 1)), truth, cv=5, repeats=1, progress=False)
+    (curve,) = findings_of(evaluation).ratings
+    assert np.ptp(np.subtract(*np.transpose(curve.roc))) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_the_cost_curve_is_what_acting_from_each_threshold_on_costs(evaluation):

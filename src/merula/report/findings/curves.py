@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import precision_recall_curve, roc_curve
+from sklearn.metrics import roc_curve
 
 from merula.answers.decision import binary_threshold
 from merula.answers.evaluation import Evaluation, ModelEvaluation
@@ -36,23 +36,52 @@ def shown_classes(evaluation: Evaluation) -> list[int]:
 
 
 def rating_curves(evaluation: Evaluation) -> tuple[RatingCurve, ...]:
-    """For two classes a curve of each model; for more, one for each class of the first model."""
+    """For two classes a curve of each model; for more, one for each class of the first model.
+
+    A class of which no fold has both a row and another is left out: no two rows were ranked by one model.
+    """
     models = evaluation.models if len(evaluation.classes) == 2 else evaluation.models[:1]
-    return tuple(
-        _rating(tested(evaluation, model), model.name, evaluation.classes[index], index)
+    found = (
+        _rating(answers_of(evaluation, model.probabilities), model.name, evaluation.classes[index], index)
         for model in models
         for index in shown_classes(evaluation)
     )
+    return tuple(curve for curve in found if curve is not None)
 
 
-def _rating(answers: Answers, model: str, label: Any, index: int) -> RatingCurve:
-    hit, score = answers.truth == index, answers.proba[:, index]
-    false, found, _ = roc_curve(hit, score, sample_weight=answers.weights)
-    precision, recall, _ = precision_recall_curve(hit, score, sample_weight=answers.weights, drop_intermediate=True)
-    real = slice(
-        -2, None, -1
-    )  # scikit-learn's last point (precision 1 of no row found) is none that any threshold gives
-    return RatingCurve(model, label, _thinned(false, found), _thinned(recall[real], precision[real]))
+def _rating(folds: list[Answers], model: str, label: Any, index: int) -> RatingCurve | None:
+    ranked = [fold for fold in folds if 0 < np.count_nonzero(fold.truth == index) < len(fold.truth)]
+    if not ranked:
+        return None
+    own, rest = np.transpose([_masses(fold, index) for fold in ranked])
+    false, found = _mean_roc([_roc(fold, index) for fold in ranked], own * rest)
+    hits, alarms = found * own.sum(), false * rest.sum()
+    taken = hits + alarms > 0
+    precision = hits[taken] / (hits + alarms)[taken]
+    return RatingCurve(model, label, _thinned(false, found), _thinned(found[taken], precision))
+
+
+def _masses(answers: Answers, index: int) -> tuple[float, float]:
+    """The rows of a class and the rest, by weight."""
+    own = answers.truth == index
+    mass = np.ones(len(own)) if answers.weights is None else answers.weights
+    return float(mass[own].sum()), float(mass[~own].sum())
+
+
+def _roc(answers: Answers, index: int) -> tuple[Array, Array]:
+    false, found, _ = roc_curve(answers.truth == index, answers.proba[:, index], sample_weight=answers.weights)
+    return false, found
+
+
+def _mean_roc(curves: list[tuple[Array, Array]], weights: Array) -> tuple[Array, Array]:
+    """The mean of ROC curves along the lines false + found = t, on which each of them has one point.
+
+    Models of different folds differ in their priors, so that their scores are not pooled. The area is the mean of the areas:
+    with d = found − false it is 1/2 + 1/2 ∫ d dt, linear in d.
+    """
+    t = np.unique(np.concatenate([false + found for false, found in curves]))
+    d = np.average([np.interp(t, false + found, found - false) for false, found in curves], axis=0, weights=weights)
+    return np.clip((t - d) / 2, 0.0, 1.0), np.clip((t + d) / 2, 0.0, 1.0)
 
 
 def _thinned(x: Array, y: Array) -> tuple[tuple[float, float], ...]:

@@ -46,7 +46,7 @@ class DataSummary:
 
 @dataclass(frozen=True)
 class RatingCurve:
-    """How well a model ranks rows by the probability of one class, over all tested rows of all folds.
+    """How well a model ranks rows by the probability of one class, each row beside the others of its fold: the mean of the folds.
 
     ``roc`` are points (share of others taken in error, share of the class found), ``precision_recall`` are points
     (share of the class found, share of rows taken that are of the class).
