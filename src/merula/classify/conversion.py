@@ -115,7 +115,7 @@ def _written_out(part: JointTable) -> Array:
     """P(all columns given class), an axis for the class and one for each column."""
     shape = tuple(len(levels) for levels in part.level_sets)
     if prod(shape) * len(part.log_rest) > MOST_CELLS or not all(shape):
-        raise InputError(f"the joint table of {', '.join(map(repr, part.columns[:4]))}{' …' if len(shape) > 4 else ''} has {prod(shape):.3g} cells for each class, a network would write out all", expected=f"from 1 to {MOST_CELLS:,}: use NaiveBayesClassifier, or fewer columns")  # fmt: skip
+        raise InputError(f"the joint table of {', '.join(map(repr, part.columns[:4]))}{' …' if len(shape) > 4 else ''} has {min(prod(shape), 10**300):.3g} cells for each class, a network would write out all", expected=f"from 1 to {MOST_CELLS:,}: use NaiveBayesClassifier, or fewer columns")  # fmt: skip
     joint = np.repeat(np.exp(part.log_rest)[:, None], prod(shape), axis=1)
     joint[:, np.ravel_multi_index(tuple(part.cells.T.astype(np.int64)), shape)] = np.exp(part.log_cell).T
     return joint.reshape(-1, *shape)

@@ -8,6 +8,7 @@ from merula.core.errors import InputError, Message, Part
 
 MOST_BYTES = 2 * 2**30  # that the tables of one model may take, unless the environment says otherwise
 VARIABLE = "MERULA_MOST_BYTES"
+CELL = 8  # bytes of a number
 
 
 class TooLargeError(InputError, MemoryError):
@@ -70,6 +71,21 @@ def check_bytes(needed: float, what: str, remedy: Message) -> None:
             raise TooLargeError(what, needed, limit, remedy)
 
 
+def check_cells(cells: int, most: int, where: str, remedy: Message) -> None:
+    """A `TooLargeError` where a table of numbers has more cells than `most`, or than MERULA_MOST_BYTES holds where it is set.
+
+    Examples
+    --------
+    >>> check_cells(100, 2**24, "the table of 'rain'", "give it fewer parents")
+    """
+    limit = stated_bytes() or CELL * most
+    if CELL * cells > limit:
+        number = f"{cells:,}" if cells < 10**30 else f"{min(cells, 10**300):.3g}"
+        raise TooLargeError(
+            f"{where} would have {number} cells, a table", float(CELL * min(cells, 10**300)), limit, remedy
+        )
+
+
 def shown_bytes(size: float) -> str:
     """A number of bytes as a person reads it.
 
@@ -78,7 +94,7 @@ def shown_bytes(size: float) -> str:
     >>> shown_bytes(32), shown_bytes(2.5e9)
     ('32 bytes', '2.5 GB')
     """
-    units = ["bytes", "kB", "MB", "GB", "TB", "PB"]
+    units = ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"]
     while size >= 1000 and len(units) > 1:
         size /= 1000
         units.pop(0)

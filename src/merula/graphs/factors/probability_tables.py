@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from merula.core import Array, InputError, one_of
+from merula.core.limits import check_cells
 from merula.data.schema import Label
 from merula.data.table import open_table, plain_label
 from merula.graphs.factors.named import NamedTable
@@ -70,8 +71,10 @@ def distinct_levels(name: str, levels: Iterable[Label]) -> tuple[Label, ...]:
 def checked_size(levels: Levels) -> tuple[int, ...]:
     """The shape of the table over these levels, if it can be held."""
     shape = tuple(len(labels) for labels in levels.values())
-    if prod(shape) > MOST_CELLS or len(shape) > MOST_AXES:
-        raise InputError.at(f"{title(levels)}", f"has {prod(shape):,} cells over {len(shape)} variables", expected=f"at most {MOST_CELLS:,} cells over {MOST_AXES}", remedy="take fewer variables or levels, or state a BayesianNetwork")  # fmt: skip
+    remedy = "take fewer variables or levels, or state a BayesianNetwork"
+    if len(shape) > MOST_AXES:
+        raise InputError.at(f"{title(levels)}", f"has {len(shape)} variables", expected=f"at most {MOST_AXES}", remedy=remedy)  # fmt: skip
+    check_cells(prod(shape), MOST_CELLS, title(levels), remedy)
     return shape
 
 

@@ -8,6 +8,7 @@ from math import prod
 from typing import TypeVar
 
 from merula.core import Array, InputError, check_probabilities, nearest
+from merula.core.limits import check_cells
 from merula.data.schema import Label
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.graphs.structure.graph import find_cycle
@@ -58,8 +59,8 @@ def table_shape(name: str, parents: Sequence[str], levels: Levels) -> tuple[int,
             f"variable {name!r}", f"has {len(parents)} parents", remedy=f"at most {MOST_PARENTS} are possible"
         )
     shape = tuple(len(levels[variable]) for variable in (*parents, name))
-    if prod(shape) > LARGEST_TABLE:
-        raise InputError.at(f"the table of {name!r} given {len(parents)} parents", f"would have {prod(shape):,} cells, at most {LARGEST_TABLE:,} fit into a file", remedy="give it fewer parents (.json and .xdsl hold a NoisyOr or NoisyMax by its few numbers)")  # fmt: skip
+    remedy = "give it fewer parents (.json and .xdsl hold a NoisyOr or NoisyMax by its few numbers)"
+    check_cells(prod(shape), LARGEST_TABLE, f"the table of {name!r} given {len(parents)} parents", remedy)
     return shape
 
 
@@ -68,8 +69,8 @@ def check_sizes(families: Iterable[tuple[str, Sequence[str]]], levels: Levels) -
     total = 0
     for name, parents in families:
         total += prod(table_shape(name, parents, levels))
-        if total > LARGEST_NETWORK:
-            raise InputError.at(f"the tables up to that of {name!r}", f"would have {total:,} cells, at most {LARGEST_NETWORK:,} fit into a file", remedy="give its variables fewer parents or levels")  # fmt: skip
+        remedy = "give its variables fewer parents or levels"
+        check_cells(total, LARGEST_NETWORK, f"the tables up to that of {name!r}", remedy)
 
 
 def filled(name: str, parents: Sequence[str], levels: Levels, numbers: Array) -> Array:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from merula.core import Array, InputError, Option, as_float
+from merula.core import Array, InputError, Option
 from merula.core.checks import checked_number, one_of
+from merula.core.limits import check_cells
 from merula.data.schema import Label
 from merula.data.table import plain_label
 from merula.graphs.factors import ConditionalDistribution, JointDistribution
@@ -20,7 +21,6 @@ from merula.graphs.network.parametric import LinearGaussian, NoisyMax, NoisyOr
 from merula.graphs.structure.graph import AnyGraph, ancestors, children_of, find_cycle
 
 SUM_TOLERANCE = 1e-6
-LARGEST = MOST_CELLS  # entries of one conditional table
 
 
 def new_node(
@@ -141,8 +141,8 @@ def refuse_numeric(nodes: Mapping[str, AnyNode], what: str, names: Iterable[str]
 def read_table(name: str, levels: Sequence[Label], parents: Levels, probabilities: Any) -> Array:
     """P(name given parents) with an axis for each parent, the levels last; every row checked and brought to sum 1."""
     shape = (*(len(known) for known in parents.values()), len(levels))
-    if prod(shape) > LARGEST:
-        raise InputError.at(f"the table of {name!r} given {len(parents)} parents", f"has {as_float(prod(shape)):.3g} entries, at most {LARGEST:.3g} are kept", remedy=f"give {name!r} fewer parents or levels, or state it by a NoisyOr or NoisyMax")  # fmt: skip
+    remedy = f"give {name!r} fewer parents or levels, or state it by a NoisyOr or NoisyMax"
+    check_cells(prod(shape), MOST_CELLS, f"the table of {name!r} given {len(parents)} parents", remedy)
     table = _read(name, tuple(levels), parents, probabilities, shape)
     table = checked_rows({**parents, name: tuple(levels)}, len(parents), table, remedy="correct that row")
     table.flags.writeable = False

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from merula.core import Array, InputError, check_probabilities
+from merula.core.limits import check_cells
 from merula.core.logspace import safe_log
 
 LARGEST_TABLE = 2**24  # cells; 134 MB, and several times that while they are made
@@ -97,13 +98,13 @@ def _distributions(what: str, rows: Any, width: int) -> Array:
 
 
 def _refuse_size(sizes: Sequence[int], width: int) -> None:
-    cells = prod(sizes) * width
-    if len(sizes) > MOST_PARENTS or cells > LARGEST_TABLE:
-        raise InputError.at(
-            f"the full table of {len(sizes)} parents",
-            f"would have {cells:,} cells, at most {LARGEST_TABLE:,} are made",
-            remedy="use fewer parents, or join some of them in a node between",
-        )
+    what, remedy = (
+        f"the full table of {len(sizes)} parents",
+        "use fewer parents, or join some of them in a node between",
+    )
+    if len(sizes) > MOST_PARENTS:
+        raise InputError.at(what, f"would have {len(sizes) + 1} axes, at most 64 are possible", remedy=remedy)
+    check_cells(prod(sizes) * width, LARGEST_TABLE, what, remedy)
 
 
 def _log_at_most(rows: Array) -> Array:

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import Array, InputError, Option, nearest, one_of, warn_of
+from merula.core.limits import check_cells
 from merula.data.encode import Coded, CodedColumns, Encoded, Target, code_columns
 from merula.data.schema import Label, Schema, sort_labels
 from merula.data.table import Table, open_table, plain_label
 from merula.engines import Source, collect
-from merula.graphs.network.building import LARGEST
+from merula.graphs.factors.probability_tables import MOST_CELLS
 from merula.graphs.structure.graph import Graph
 from merula.graphs.structure.spanning_tree import tree_of_pairs
 from merula.stats import Families, Family, JointCounts, Moments, PairCounts, Wanted
@@ -270,8 +271,8 @@ def _count_cells(graph: Graph, levels: Mapping[str, Levels | None]) -> int:
     for name, members in graph.items():
         parents = [parent for parent in members if levels[parent] is not None]
         cells = prod(len(levels[member] or (None,)) for member in (*parents, name))
-        if cells > LARGEST:
-            raise InputError.at(f"the table of {name!r} given {len(parents)} parents", f"would have {cells:.3g} entries, at most {LARGEST:.3g} are kept", remedy=f"give {name!r} fewer parents, or merge levels")  # fmt: skip
+        remedy = f"give {name!r} fewer parents, or merge levels"
+        check_cells(cells, MOST_CELLS, f"the table of {name!r} given {len(parents)} parents", remedy)
         total += cells
     return total
 
