@@ -23,6 +23,7 @@ BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # what no text holds
 FOR_MISSING = ("NA", "N/A", "n/a", "na", "NaN", "nan", "null", "NULL", "#N/A", "?", "-", "--", ".")
 LONGEST = 60
 MOST_LINES = 1_000  # of a header
+ALONE = 2**20  # bytes that one thread reads: others may end a script that is over before them (terminate called …)
 NO_ROWS = "has a header but no rows"
 
 
@@ -50,7 +51,7 @@ def read_delimited(
         column_types={name: pa.string() for name in words if name in header},
     )
     # one block, so that types are those of all rows and a line may be as long as it likes
-    reading = pyarrow.csv.ReadOptions(block_size=len(data) + 1)
+    reading = pyarrow.csv.ReadOptions(block_size=len(data) + 1, use_threads=len(data) > ALONE)
     try:
         table = pyarrow.csv.read_csv(pa.BufferReader(data), reading, parsing, converting)
     except pa.ArrowInvalid as error:

@@ -27,7 +27,7 @@ from merula.data.table.declared_sizes import (
     refuse_rows,
     written_out_size,
 )
-from merula.data.table.delimited import NO_ROWS, in_utf8, is_marked, read_delimited
+from merula.data.table.delimited import ALONE, NO_ROWS, in_utf8, is_marked, read_delimited
 from merula.data.table.hard_json import refuse_hard_json
 
 PathLike = str | os.PathLike[str]
@@ -196,7 +196,9 @@ def _read_json_lines(data: bytes, _reading: Reading) -> Any:
         raise InputError("is a network", expected="a table")
     refuse_hard_json(data)
     try:  # in one block, so that types are those of all rows
-        table = pyarrow.json.read_json(pa.BufferReader(data), pyarrow.json.ReadOptions(block_size=len(data) + 1))
+        table = pyarrow.json.read_json(
+            pa.BufferReader(data), pyarrow.json.ReadOptions(block_size=len(data) + 1, use_threads=len(data) > ALONE)
+        )
     except pa.ArrowInvalid as error:
         return _table_of_rows(_json_rows(data, error))
     one_row = table.num_rows == 1 and all(map(pa.types.is_nested, table.schema.types))
