@@ -22,10 +22,10 @@ from merula.core.archive import write_state
 from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior
 from merula.core.threads import thread_count
 from merula.data.encode import Encoded, Target, encode_rows, encode_target, is_counted
-from merula.data.schema import KINDS
+from merula.data.schema import KINDS, Schema
 from merula.data.table import Table, as_times, build_frame, label_indices, open_table, plain_label
 from merula.distributions import Setting
-from merula.distributions.priors import checked_smoothing, class_probabilities
+from merula.distributions.priors import Smoothing, checked_smoothing, class_probabilities
 from merula.engines import Source, collect, describe
 from merula.stats import Collected
 
@@ -50,6 +50,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # options that the first batch fixes
     _unseen: ClassVar[tuple[str, ...]] = ("missing", "smooth", "error")
     _remedy: ClassVar[str] = "smoothing > 0 avoids this"  # for rows that are impossible under every class
+    _answering: ClassVar[type[FittedModel]] = FittedModel
 
     def __init__(
         self,
@@ -99,7 +100,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         table = open_table(X)
         auto = _is_auto(self.distributions)
-        plan, rows, target = self._choose(table, y, sample_weight) if auto else (self._inspect(table), table, y)
+        plan, rows, target = self._choose(table, y, sample_weight) if auto else (self._inspect(table, y, sample_weight), table, y)
         collected = self._count(plan, rows, target, sample_weight)
         if len(collected.classes) < 2:
             raise InputError.at(
@@ -124,7 +125,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         before = self._counted() if hasattr(self, "classes_") else None
         table = open_table(X)
-        plan = self._inspect(table, more_to_come=True) if before is None else self._agreed_plan()
+        plan = self._inspect(table, y, sample_weight, more_to_come=True) if before is None else self._agreed_plan()
         collected = self._count(plan, table, y, sample_weight)
         if classes is not None:
             collected = collected.within(np.unique(np.asarray(classes)))
@@ -143,12 +144,17 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
         return self.fitted_.plan
 
-    def _inspect(self, table: Table, more_to_come: bool = False) -> Plan:
+    def _inspect(self, table: Table, y: Any, sample_weight: Any, more_to_come: bool = False) -> Plan:
         """What a first look at a table decides: which columns there are, of which kind, and which blocks they form."""
         schema, notes = describe(Source(table), self.kinds, self.levels, more_to_come, self.n_jobs)
         warn_of(notes)
+        schema = self._read_as(schema, Source(table, y, sample_weight, table.named, type(self).__name__))
         schema, blocks = choose_blocks(schema, self.distributions, self._default_families())
         return Plan(schema, blocks, table.named, table.library)
+
+    def _read_as(self, schema: Schema, source: Source) -> Schema:
+        """The columns as this model reads them; those that cut numbers into intervals say where."""
+        return schema
 
     def _choose(self, table: Table, y: Any, sample_weight: Any) -> tuple[Plan, Any, Target]:
         """The plan with the family that suits each column best, and the scores it was chosen by; rows and classes to count by it."""
@@ -200,7 +206,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prior = class_probabilities(self.class_prior, collected.classes, weight)
         labels = tuple(plain_label(label) for label in collected.classes.tolist())
         variance = one_of(self.variance, ("mle", "unbiased"), "variance")
-        smoothing = checked_smoothing(self.smoothing, plan.schema.names)
+        smoothing = self._smoothing_of_columns(plan)
         stated = (smoothing, variance, self.missing, self.unseen, self.n_jobs)
         built = tuple(
             block.family.build(
@@ -209,6 +215,10 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for block, part in zip(plan.blocks, collected.blocks, strict=True)
         )
         return FittedModel.plain_sum(plan, collected.classes, safe_log(prior), built, collected)
+
+    def _smoothing_of_columns(self, plan: Plan) -> Smoothing:
+        """The smoothing of columns that depend on the class alone."""
+        return checked_smoothing(self.smoothing, plan.schema.names)
 
     def _hold(self, fitted: FittedModel) -> Self:
         """Answer with this model from now on."""

@@ -48,8 +48,10 @@ def sum_rows(values: Array, groups: NDArray[np.int64], count: int) -> Array:
     )
 
 
-def labelled_codes(rows: Encoded, columns: Sequence[str]) -> tuple[tuple[Sequence[Label], ...], Cells]:
-    """The labels of each categorical column, and each cell as an index into them; −1 for missing."""
+def labelled_codes(
+    rows: Encoded, columns: Sequence[str], missing_is_label: bool = False
+) -> tuple[tuple[Sequence[Label], ...], Cells]:
+    """The labels of each categorical column, and each cell as an index into them; −1 for missing, or that of the label None."""
     tile = rows.codes(columns)
     labels: list[Sequence[Label]] = []
     cells = np.empty(tile.codes.shape, dtype=np.int32, order="F")  # written and read column by column
@@ -58,6 +60,8 @@ def labelled_codes(rows: Encoded, columns: Sequence[str]) -> tuple[tuple[Sequenc
             cells[:, j], met = codes_of_numbers(tile.codes[:, j])
         else:
             cells[:, j], met = tile.codes[:, j], rows.labels(columns[j])
+        if missing_is_label and (cells[:, j] < 0).any():
+            cells[cells[:, j] < 0, j], met = len(met), (*met, None)
         labels.append(met)
     return tuple(labels), cells
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -72,6 +72,7 @@ class Families:
     labels: Labels
     classes: int
     within: tuple[ClassCounts | FullMoments, ...]
+    missing_is_label: bool = False
 
     @classmethod
     def zero(
@@ -81,11 +82,11 @@ class Families:
         return cls.of([Family.of((*parents, name), numeric) for name in columns], classes)
 
     @classmethod
-    def of(cls, families: Sequence[Family], classes: int) -> Families:
-        """Nothing counted yet of these families."""
+    def of(cls, families: Sequence[Family], classes: int, missing_is_label: bool = False) -> Families:
+        """Nothing counted yet of these families; a missing cell is a label of its own (None) if that is said."""
         labels: Labels = {name: () for family in families for name in family.discrete}
         within = tuple(family.zero(0 if family.discrete else classes) for family in families)
-        return cls(tuple(families), labels, classes, within)
+        return cls(tuple(families), labels, classes, within, missing_is_label)
 
     @cached_property
     def _of_child(self) -> dict[str, tuple[Family, Any]]:
@@ -103,7 +104,7 @@ class Families:
 
     def update(self, rows: Encoded, target: Target) -> Families:
         names = list(self.labels)
-        met, cells = labelled_codes(rows, names) if names else ((), np.zeros((len(rows), 0), dtype=np.int32))
+        met, cells = labelled_codes(rows, names, self.missing_is_label) if names else ((), np.zeros((len(rows), 0), dtype=np.int32))
         labels, codes = dict(zip(names, met, strict=True)), dict(zip(names, np.ascontiguousarray(cells.T), strict=True))
         lacking = {name for name, column in codes.items() if (column < 0).any()}
         within: list[ClassCounts | FullMoments] = []
@@ -116,14 +117,14 @@ class Families:
                 known = numbered(columns[:-1], sizes[:-1], len(rows))
                 table = count_table(known, columns[-1], sizes[-1], target.weights, lacking.isdisjoint(family.discrete))
                 within.append(ClassCounts(table.ravel()))
-        found = Families(self.families, labels, self.classes, tuple(within))
+        found = replace(self, labels=labels, within=tuple(within))
         return self + found if any(part.weight.any() for part in self.within) else found
 
     def __add__(self, other: Families) -> Families:
         labels = {name: unite_labels(mine, other.labels[name])[0] for name, mine in self.labels.items()}
         pairs = zip(self.over(labels).within, other.over(labels, self.families).within, strict=True)
         within: Any = tuple(mine + theirs for mine, theirs in pairs)  # type: ignore[operator]
-        return Families(self.families, labels, self.classes, within)
+        return replace(self, labels=labels, within=within)
 
     def over(self, labels: Labels, families: Sequence[Family] | None = None) -> Families:
         """The same with these labels, which include its own; and with the columns of the families in this order."""
@@ -136,7 +137,7 @@ class Families:
             count = self.classes * prod(family.shape(labels))
             moved = part.with_classes(self._positions(own, family, labels), count)
             within.append(moved.with_columns(family.numeric))
-        return Families(wanted, {name: labels[name] for name in self.labels}, self.classes, tuple(within))
+        return replace(self, families=wanted, labels={name: labels[name] for name in self.labels}, within=tuple(within))
 
     def _positions(self, own: Family, wanted: Family, labels: Labels) -> NDArray[np.int64]:
         """Where each of a family's groups stands when its columns have another order and more labels."""
@@ -152,13 +153,13 @@ class Families:
             cells = len(part.weight) // max(self.classes, 1)
             grid = np.arange(count * cells).reshape(count, cells)
             within.append(part.with_classes(grid[indices].ravel(), count * cells))
-        return Families(self.families, self.labels, count, tuple(within))
+        return replace(self, classes=count, within=tuple(within))
 
     def with_columns(self, columns: Sequence[str]) -> Families:
         """See `Statistic.with_columns`: the families of these children, in this order."""
         families = tuple(self._of_child[name][0] for name in columns)
         labels = {name: self.labels[name] for family in families for name in family.discrete}
-        return Families(families, labels, self.classes, tuple(self.part(name) for name in columns))
+        return replace(self, families=families, labels=labels, within=tuple(map(self.part, columns)))
 
     def state(self) -> dict[str, Any]:
         return {
@@ -166,6 +167,7 @@ class Families:
             "labels": {name: list(labels) for name, labels in self.labels.items()},
             "classes": self.classes,
             "within": [part.state() for part in self.within],
+            **({"missing_is_label": True} if self.missing_is_label else {}),
         }
 
     @classmethod
@@ -174,7 +176,7 @@ class Families:
         labels = {name: tuple(known) for name, known in state["labels"].items()}
         kinds: list[Any] = [type(family.zero(0)) for family in families]
         within = tuple(kind.from_state(part) for kind, part in zip(kinds, state["within"], strict=True))
-        return cls(families, labels, state["classes"], within)
+        return cls(families, labels, state["classes"], within, state.get("missing_is_label", False))
 
 
 def moments_within(

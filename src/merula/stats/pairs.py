@@ -14,7 +14,7 @@ from merula.core.compiled import kernel
 from merula.core.plain_fields import PlainFields
 from merula.core.threads import for_each_block
 from merula.data.encode import Encoded, Target
-from merula.data.schema import Label
+from merula.data.schema import Label, resolve_levels
 from merula.stats.base import moved
 from merula.stats.configurations import NO_WEIGHTS, Configurations, Index, count_cells, fill_table, most_cells, numbered
 from merula.stats.counts import ClassCounts
@@ -45,13 +45,15 @@ class PairCounts(PlainFields):
     labels: tuple[Sequence[Label], ...]
     cells: NDArray[np.int32]
     weight: Array
+    missing_is_label: bool = False
 
     @classmethod
-    def zero(cls, columns: Sequence[str], classes: int) -> PairCounts:
-        return cls(tuple(columns), ((),) * len(columns), np.zeros((0, 3), dtype=np.int32), np.zeros((0, classes)))
+    def zero(cls, columns: Sequence[str], classes: int, missing_is_label: bool = False) -> PairCounts:
+        labels, cells = ((),) * len(columns), np.zeros((0, 3), dtype=np.int32)
+        return cls(tuple(columns), labels, cells, np.zeros((0, classes)), missing_is_label)
 
     def update(self, rows: Encoded, target: Target) -> PairCounts:
-        labels, cells = labelled_codes(rows, self.columns)
+        labels, cells = labelled_codes(rows, self.columns, self.missing_is_label)
         return self.add_codes(labels, np.ascontiguousarray(cells.T), target.codes, target.weights, n_jobs=1)
 
     def add_codes(
@@ -79,7 +81,8 @@ class PairCounts(PlainFields):
 
         found = for_each_block(with_later, len(codes), n_jobs, 1)
         cells, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return self + PairCounts(self.columns, tuple(labels), *_sorted(cells, weight))
+        cells, weight = _sorted(cells, weight)
+        return self + replace(self, labels=tuple(labels), cells=cells, weight=weight)
 
     def __add__(self, other: PairCounts) -> PairCounts:
         if not len(self.cells):
@@ -88,8 +91,8 @@ class PairCounts(PlainFields):
         theirs = other.cells.copy()
         for side, columns in enumerate(np.triu_indices(len(self.columns)), start=1):
             theirs[:, side] = _looked_up([where for _, where in united], columns[other.cells[:, 0]], theirs[:, side])
-        cells, weight = np.concatenate([self.cells, theirs]), np.concatenate([self.weight, other.weight])
-        return PairCounts(self.columns, tuple(labels for labels, _ in united), *_sorted(cells, weight))
+        cells, weight = _sorted(np.concatenate([self.cells, theirs]), np.concatenate([self.weight, other.weight]))
+        return replace(self, labels=tuple(labels for labels, _ in united), cells=cells, weight=weight)
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PairCounts:
         return replace(self, weight=moved(self.weight.T, indices, count).T.copy())
@@ -104,7 +107,35 @@ class PairCounts(PlainFields):
         cells[:, 0] = low * len(rank) - low * (low - 1) // 2 + high - low
         order = np.lexsort(cells.T[::-1])
         labels = tuple(self.labels[self.columns.index(name)] for name in columns)
-        return PairCounts(tuple(columns), labels, cells[order], self.weight[order])
+        return replace(self, columns=tuple(columns), labels=labels, cells=cells[order], weight=self.weight[order])
+
+    def ordered(self, declared: Sequence[tuple[Label, ...] | None], missing_is_level: bool = False) -> PairCounts:
+        """Labels that were met, sorted (or as declared); missing among them, last, if it is to be a level of its own."""
+        one, other = np.triu_indices(len(self.columns))
+        where, levels = [], []
+        for j, (name, labels, fixed) in enumerate(zip(self.columns, self.labels, declared, strict=True)):
+            met = [labels[index] for index in self.cells[self._rows(j, j), 1].tolist()]
+            known = resolve_levels(name, (label for label in met if label is not None), fixed)
+            levels.append((*known, None) if missing_is_level and None in met else known)
+            positions = {label: position for position, label in enumerate(levels[-1])}
+            where.append(np.array([positions.get(label, -1) for label in labels], dtype=np.int32))
+        cells = self.cells.copy()
+        for side, columns in enumerate((one, other), start=1):
+            cells[:, side] = _looked_up(where, columns[self.cells[:, 0]], cells[:, side])
+        kept = np.flatnonzero((cells >= 0).all(axis=1))
+        kept = kept[np.lexsort(cells[kept].T[::-1])]
+        return replace(self, labels=tuple(levels), cells=cells[kept], weight=self.weight[kept])
+
+    def table(self, names: Sequence[str]) -> Array:
+        """The weights of one column, or of two: classes × the labels of each."""
+        labels = dict(zip(self.columns, self.labels, strict=True))
+        return self._table(names, [len(labels[name]) for name in names])
+
+    def _rows(self, one: int, other: int) -> slice:
+        """Where the cells of a pair of columns stand, given by their positions."""
+        low, high = min(one, other), max(one, other)
+        pair = low * len(self.columns) - low * (low - 1) // 2 + high - low
+        return slice(*np.searchsorted(self.cells[:, 0], [pair, pair + 1]))
 
     def families(self, families: Sequence[Family]) -> Families:
         """The counts of families of one or two of its columns, from rows that lacked no cell."""
@@ -116,9 +147,7 @@ class PairCounts(PlainFields):
     def _table(self, names: Sequence[str], shape: Sequence[int]) -> Array:
         """The weights of one column, or of two: classes × the labels of each."""
         positions = [self.columns.index(name) for name in names]
-        one, other, d = min(positions), max(positions), len(self.columns)
-        pair = one * d - one * (one - 1) // 2 + other - one
-        some = slice(*np.searchsorted(self.cells[:, 0], [pair, pair + 1]))
+        some = self._rows(positions[0], positions[-1])
         table = np.zeros((self.weight.shape[1], *shape))
         where: Any = self.cells[some, 1:].T[:: -1 if positions[0] > positions[-1] else 1]
         table[(slice(None), *where[: len(positions)])] = self.weight[some].T
@@ -146,6 +175,29 @@ class PairCounts(PlainFields):
         found = np.zeros((d, d))
         found[one, other] = np.maximum(told / np.where(total > 0, total, 1.0), 0.0) * (one < other)
         return found + found.T
+
+
+    def pair_weight(self) -> Array:
+        """The weight of the rows that lack neither column, for every pair of columns."""
+        d = len(self.columns)
+        found = np.zeros((d, d))
+        found[np.triu_indices(d)] = np.bincount(self.cells[:, 0], self.weight.sum(axis=1), minlength=d * (d + 1) // 2)
+        return np.maximum(found, found.T)
+
+    def class_information(self) -> Array:
+        """I(column; class) in nats for every column, from the rows that know it.
+
+        I = Σ P(x, c) log(P(x, c) / (P(x) P(c)))
+        """
+        return np.array([_information(self.weight[self._rows(j, j)]) for j in range(len(self.columns))])
+
+
+def _information(table: Array) -> float:
+    """The mutual information of rows and columns of a table of counts, in nats."""
+    rows, columns, total = table.sum(axis=1, keepdims=True), table.sum(axis=0, keepdims=True), table.sum()
+    met = table > 0
+    told = table[met] * (np.log(table[met] / (rows * columns)[met]) + np.log(total))
+    return max(float(told.sum() / total), 0.0) if total > 0 else 0.0
 
 
 def _sorted(cells: NDArray[np.int32], weight: Array) -> tuple[NDArray[np.int32], Array]:

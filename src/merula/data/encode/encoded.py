@@ -247,7 +247,7 @@ def _numbers(table: Table, column: Column, position: int) -> NDArray[Any]:
 
 def _coded(table: Table, column: Column, position: int) -> Coded:
     if column.cuts is not None:
-        return _cut(table.numbers(position), column)
+        return _cut(table.numbers(position, column.unit), column)
     integers = table.integers(position)
     if integers is not None:
         return _coded_integers(integers, column.levels)

@@ -1,0 +1,184 @@
+"""Semi-naive Bayes: categorical columns that depend on one another besides the class, one mechanism for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from merula.classify.base import BayesianClassifier
+from merula.classify.plan import Plan
+from merula.core import InputError, Option, one_of
+from merula.data.encode import encode_rows, encode_target
+from merula.data.intervals import interval_labels
+from merula.data.schema import Column, Schema
+from merula.distributions import Gaussian, Multinomial, NegativeBinomial, Setting
+from merula.distributions.priors import Smoothing
+from merula.distributions.discretize.methods import METHODS, cuts_for, settled_bins
+from merula.engines import Source, collect
+from merula.graphs.dependence.families import Dependent, ordered
+from merula.stats import Collected, ValueCounts, Wanted
+from merula.stats.dependence import Dependence, LargerFamilies
+
+
+class DependentClassifier(BayesianClassifier):
+    """What these models share: numbers are cut into intervals, and a second pass counts families of more than two columns."""
+
+    _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions", "numeric", "bins")
+
+    numeric: Any
+    bins: Any
+
+    def _dependent(self) -> Any:
+        """The family of the categorical columns."""
+        raise TypeError(f"{type(self).__name__} must name the family of its categorical columns")
+
+    def _default_families(self) -> Mapping[str, Any]:
+        family = self._dependent()
+        family.check()
+        return {
+            "numeric": Gaussian(),
+            "datetime": Gaussian(),
+            "count": NegativeBinomial(),
+            "categorical": family,
+            "text": Multinomial(),
+        }
+
+    def _check_options(self) -> None:
+        super()._check_options()
+        settled_bins(one_of(self.numeric, METHODS, "numeric"), self.bins)
+
+    def _smoothing_of_columns(self, plan: Plan) -> Smoothing:
+        return 1.0 if isinstance(self.smoothing, str) else super()._smoothing_of_columns(plan)
+
+    def _read_as(self, schema: Schema, source: Source) -> Schema:
+        self._check_options()
+        chosen = self.distributions if isinstance(self.distributions, Mapping) else {}
+        cut = [c for c in schema.of_kind("numeric") if "numeric" not in chosen and c.name not in chosen]
+        if not cut:
+            return schema
+        names = {column.name for column in cut}
+        some = Schema(tuple(c if c.name in names else replace(c, kind="ignore") for c in schema.columns))
+        values: Any = collect(source, some, [Wanted(ValueCounts, [c.name for c in cut])], self.n_jobs).blocks[0]
+        cuts = {
+            column.name: cuts_for(self.numeric, met, counts, self.bins)
+            for column, met, counts in zip(cut, values.values, values.counts, strict=True)
+        }
+        return Schema(tuple(_cut(c, cuts[c.name]) if c.name in cuts else c for c in schema.columns))
+
+    def _count(self, plan: Plan, X: Any, y: Any, sample_weight: Any) -> Collected:
+        deep = [k for k, block in enumerate(plan.blocks) if isinstance(block.family, Dependent) and block.family.deepest > 1]  # fmt: skip
+        if not deep:
+            return super()._count(plan, X, y, sample_weight)
+        rows = encode_rows(X, plan.schema, plan.named, type(self).__name__)
+        target = encode_target(y, len(rows), sample_weight)
+        first = super()._count(plan, rows, target, None)
+        blocks = list(first.blocks)
+        for k in deep:
+            blocks[k] = self._deepened(blocks[k], plan, k, Source(rows, target), first)
+        return replace(first, blocks=tuple(blocks))
+
+    def _deepened(self, counted: Any, plan: Plan, k: int, source: Source, first: Collected) -> Dependence:
+        """The counts of pairs, and of the larger families that these pairs, or those of the rows before, make the best."""
+        block, before = plan.blocks[k], self.fitted_.collected if hasattr(self, "fitted_") and plan is self.fitted_.plan else None  # fmt: skip
+        setting = Setting(tuple(first.classes.tolist()), first.class_counts.weight, tuple(map(plan.schema.__getitem__, block.columns)), missing=self.missing)  # fmt: skip
+        chosen = {name: () for name in block.columns} | (before.blocks[k].parents if before else block.family.graph(ordered(counted, setting)))  # type: ignore[attr-defined] # fmt: skip
+        found: Any = collect(source, plan.schema, [Wanted(LargerFamilies, block.columns, options={"chosen": chosen})], self.n_jobs)  # fmt: skip
+        return replace(counted, deeper=found.blocks[0].parts)
+
+
+def _cut(column: Column, cuts: tuple[float, ...]) -> Column:
+    return replace(column, kind="categorical", levels=interval_labels(cuts), cuts=cuts, declared=True)
+
+
+class TANClassifier(DependentClassifier):
+    """Tree-augmented naive Bayes: each column depends on the class and on one other column, along the most probable tree.
+
+    P(c given x) ∝ P(c) · Π_j P(x_j given c, x_parent(j))
+    """
+
+    def __init__(
+        self,
+        *,
+        kinds: Any = None,
+        levels: Any = None,
+        distributions: Any = None,
+        numeric: Any = "mdl",
+        bins: Any = None,
+        class_prior: Any = "empirical",
+        smoothing: Any = "backoff",
+        variance: Any = "mle",
+        missing: Any = "marginalise",
+        unseen: Any = "missing",
+        n_jobs: Any = None,
+    ) -> None:
+        super().__init__(kinds=kinds, levels=levels, distributions=distributions, class_prior=class_prior, smoothing=smoothing, variance=variance, missing=missing, unseen=unseen, n_jobs=n_jobs)  # fmt: skip
+        self.numeric = numeric
+        self.bins = bins
+
+    def _dependent(self) -> Dependent:
+        return Dependent("tree", smoothing=self.smoothing)
+
+
+class SPODEClassifier(DependentClassifier):
+    """One super-parent: every column depends on the class and on the same other column.
+
+    P(c given x) ∝ P(c) · P(x_i given c) · Π_j≠i P(x_j given c, x_i)
+    """
+
+    def __init__(
+        self,
+        *,
+        super_parent: Any = None,
+        kinds: Any = None,
+        levels: Any = None,
+        distributions: Any = None,
+        numeric: Any = "mdl",
+        bins: Any = None,
+        class_prior: Any = "empirical",
+        smoothing: Any = "backoff",
+        variance: Any = "mle",
+        missing: Any = "marginalise",
+        unseen: Any = "missing",
+        n_jobs: Any = None,
+    ) -> None:
+        super().__init__(kinds=kinds, levels=levels, distributions=distributions, class_prior=class_prior, smoothing=smoothing, variance=variance, missing=missing, unseen=unseen, n_jobs=n_jobs)  # fmt: skip
+        self.super_parent = super_parent
+        self.numeric = numeric
+        self.bins = bins
+
+    def _dependent(self) -> Dependent:
+        return Dependent("super-parent", super_parent=self.super_parent, smoothing=self.smoothing)
+
+
+class KDBClassifier(DependentClassifier):
+    """K-dependence Bayes: each column depends on the class and on up to k others.
+
+    P(c given x) ∝ P(c) · Π_j P(x_j given c, x_parents(j))
+    """
+
+    def __init__(
+        self,
+        k: Any = 2,
+        *,
+        parents: Any = None,
+        kinds: Any = None,
+        levels: Any = None,
+        distributions: Any = None,
+        numeric: Any = "mdl",
+        bins: Any = None,
+        class_prior: Any = "empirical",
+        smoothing: Any = "backoff",
+        variance: Any = "mle",
+        missing: Any = "marginalise",
+        unseen: Any = "missing",
+        n_jobs: Any = None,
+    ) -> None:
+        super().__init__(kinds=kinds, levels=levels, distributions=distributions, class_prior=class_prior, smoothing=smoothing, variance=variance, missing=missing, unseen=unseen, n_jobs=n_jobs)  # fmt: skip
+        self.k = k
+        self.parents = parents
+        self.numeric = numeric
+        self.bins = bins
+
+    def _dependent(self) -> Dependent:
+        return Dependent("k-dependence", k=self.k, parents=self.parents, smoothing=self.smoothing)

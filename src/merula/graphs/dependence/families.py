@@ -1,0 +1,141 @@
+"""The family of categorical columns that depend on others besides the class: which on which, and their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from merula.core import Array, InputError, Option, one_of
+from merula.core.limits import check_bytes
+from merula.core.logspace import safe_log
+from merula.data.schema import Label
+from merula.distributions.base import BaseFamily, Distribution, Setting
+from merula.graphs.dependence.columns import DependentColumns
+from merula.graphs.dependence.estimates import BACKOFF, Estimate, checked, estimate
+from merula.graphs.structure.dependence import along_a_tree, on_one, on_several
+from merula.graphs.structure.graph import Graph, find_cycle
+from merula.stats import PairCounts, Statistic
+from merula.stats.dependence import Dependence
+
+STRUCTURES = ("super-parent", "tree", "k-dependence")
+COPIES = 4  # of a table while it is made
+Levels = Mapping[str, tuple[Label, ...]]
+
+
+@dataclass(frozen=True)
+class Dependent(BaseFamily):
+    """Categorical columns of which each may depend on others besides the class.
+
+    Parameters
+    ----------
+    structure : "super-parent", "tree" or "k-dependence"
+        Which columns depend on which: all on one, along the most probable tree, or each on the `k` that tell most of it.
+    k : int
+        The most parents of a column, with "k-dependence".
+    super_parent : None or str
+        The one that all depend on, with "super-parent"; None takes that with the best BIC.
+    parents : None or {column: sequence of columns}
+        The parents of each column, stated; columns that are not named have none.
+    smoothing : "backoff", "bdeu", float or MEstimate
+        How tables are estimated from counts; see `merula.graphs.dependence.estimates`.
+    """
+
+    structure: str = "tree"
+    k: int = 1
+    super_parent: str | None = None
+    parents: Any = None
+    smoothing: Any = BACKOFF
+    name: ClassVar[str] = "dependent"
+    kinds: ClassVar[tuple[str, ...]] = ("categorical",)
+    distribution: ClassVar[type[Distribution]] = DependentColumns
+    statistic: ClassVar[type[Statistic]] = Dependence
+
+    def check(self) -> None:
+        one_of(self.structure, STRUCTURES, "structure")
+        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 0:
+            raise InputError.of("k", self.k, "a whole number of parents from 0")
+
+    @property
+    def deepest(self) -> int:
+        """The most parents that a column may have."""
+        if self.parents is not None:
+            return max((1 if isinstance(some, str) else len(some) for some in self.parents.values()), default=0)
+        return int(self.k) if self.structure == "k-dependence" else 1
+
+    def graph(self, pairs: PairCounts) -> Graph:
+        """Each column's parents, those first that tell most of it."""
+        if self.parents is not None:
+            return _stated(self.parents, pairs.columns)
+        if self.structure == "super-parent":
+            return on_one(pairs, self.super_parent)
+        return along_a_tree(pairs) if self.structure == "tree" else on_several(pairs, int(self.k))
+
+    def build(self, statistic: Dependence, setting: Setting) -> DependentColumns:
+        pairs = ordered(statistic, setting)
+        graph = self.graph(pairs)
+        deep = {name: parents for name, parents in graph.items() if len(parents) > 1}
+        if deep != statistic.parents:
+            name = next(n for n in {**deep, **statistic.parents} if deep.get(n) != statistic.parents.get(n))
+            raise InputError(
+                f"with these rows, column {name!r} is best told by {list(graph[name])}, no longer by {list(statistic.parents.get(name, ()))}, and its counts with them are not known",
+                where=f"column {name!r}",
+                remedy=("fit on all rows at once, or state ", Option("parents")),
+            )
+        return dependent_columns(statistic, pairs, graph, self.smoothing, setting)
+
+
+def ordered(statistic: Dependence, setting: Setting) -> PairCounts:
+    """The counts of pairs over the levels that the model will know."""
+    declared = [column.levels if column.declared else None for column in setting.columns]
+    return statistic.pairs.ordered(declared, setting.missing == "level")
+
+
+def dependent_columns(
+    statistic: Dependence, pairs: PairCounts, graph: Graph, smoothing: Any, setting: Setting
+) -> DependentColumns:
+    """The distribution of columns that depend on each other as the graph says."""
+    levels: Levels = dict(zip(pairs.columns, map(tuple, pairs.labels), strict=True))
+    rule = checked(smoothing, pairs.columns)
+    _refuse_size(graph, levels, len(setting.classes))
+    counted = Dependence(pairs, statistic.deeper)
+    tables = []
+    for name in pairs.columns:
+        counts = [counted.table((*graph[name][:depth], name), levels) for depth in range(len(graph[name]) + 1)]
+        tables.append(_log_table(estimate(counts, rule, name, levels[name], setting.classes), setting))
+    parents = tuple(graph[name] for name in pairs.columns)
+    return DependentColumns(pairs.columns, tuple(levels.values()), parents, tuple(tables), setting.unseen)
+
+
+def _log_table(found: Estimate, setting: Setting) -> Array:
+    """Logarithms with an axis for each parent, the levels and one for a level never met, and the classes."""
+    unseen = found.unseen if setting.unseen == "smooth" else np.ones_like(found.unseen)
+    whole = safe_log(np.concatenate([found.known, unseen[..., None]], axis=-1))
+    return np.ascontiguousarray(np.moveaxis(whole, 0, -1))
+
+
+def _refuse_size(graph: Graph, levels: Levels, classes: int) -> None:
+    """An error before memory is taken for tables that are too large."""
+    for name, parents in graph.items():
+        cells = prod(len(levels[member]) for member in (*parents, name)) * classes
+        given = f" given {', '.join(map(repr, parents))}" if parents else ""
+        what = f"column {name!r} with {len(levels[name]):,} levels{given} in {classes:,} classes needs a table"
+        check_bytes(8.0 * COPIES * cells, what, "unite rare levels, or leave the column out")
+
+
+def _stated(parents: Any, columns: Sequence[str]) -> Graph:
+    """The graph that was stated, checked."""
+    if not isinstance(parents, Mapping):
+        raise InputError.of("parents", parents, "{column: [its parents]}")
+    for name, some in parents.items():
+        one_of(name, columns, "a column of parents")
+        for parent in [some] if isinstance(some, str) else some:
+            one_of(parent, [other for other in columns if other != name], f"a parent of {name!r}")
+    graph = {name: tuple([parents[name]] if isinstance(parents.get(name), str) else parents.get(name, ())) for name in columns}  # fmt: skip
+    circle = find_cycle(graph)
+    if circle:
+        raise InputError.at("parents", f"lead round in a circle: {' → '.join(circle)}")
+    return graph

@@ -1,0 +1,105 @@
+"""What categorical columns tell of each other given the class: counts of all pairs and, once parents are chosen, of larger families."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core import Array, InputError
+from merula.data.encode import Encoded, Target
+from merula.data.schema import Label
+from merula.stats.families import Families, Family
+from merula.stats.pairs import PairCounts
+
+Parents = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """Counts of every pair of columns, and of each column with its first two, three, … parents; a missing cell is a label, None.
+
+    Parents are chosen from the pairs, so larger families are counted in a second pass, which `parents` asks for.
+    """
+
+    pairs: PairCounts
+    deeper: tuple[Families, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns, in order."""
+        return self.pairs.columns
+
+    @classmethod
+    def zero(cls, columns: Sequence[str], classes: int) -> Dependence:
+        return cls(PairCounts.zero(columns, classes, missing_is_label=True))
+
+    def update(self, rows: Encoded, target: Target) -> Dependence:
+        return replace(self, pairs=self.pairs.update(rows, target))
+
+    def __add__(self, other: Dependence) -> Dependence:
+        if self.parents != other.parents:
+            name = next(name for name in {**self.parents, **other.parents} if self.parents.get(name) != other.parents.get(name))  # fmt: skip
+            raise InputError(
+                f"column {name!r} depends on {list(self.parents.get(name, ()))} in one part and on {list(other.parents.get(name, ()))} in the other: counts of different families cannot be added",
+                where=f"column {name!r}",
+                remedy="fit on all rows at once, or state the parents",
+            )
+        deeper = tuple(mine + theirs for mine, theirs in zip(self.deeper, other.deeper, strict=True))
+        return Dependence(self.pairs + other.pairs, deeper)
+
+    @property
+    def parents(self) -> dict[str, tuple[str, ...]]:
+        """The parents of each column that was counted with more than one."""
+        return {family.child: family.discrete[:-1] for part in self.deeper for family in part.families}
+
+    def table(self, names: Sequence[str], levels: Mapping[str, tuple[Label, ...]]) -> Array:
+        """The weight of each class and configuration of these columns, the child last, over these levels alone."""
+        if len(names) <= 2:
+            return self.pairs.table(names)
+        part = self.deeper[len(names) - 3]
+        table, axes = part.table(names[-1]), part.families[0]
+        axes = next(family for family in part.families if family.child == names[-1])
+        for axis, name in enumerate(axes.discrete, start=1):
+            where = {label: k for k, label in enumerate(part.labels[name])}
+            padded = np.concatenate([table, np.zeros_like(np.take(table, [0], axis=axis))], axis=axis) if table.shape[axis] else np.zeros((*table.shape[:axis], 1, *table.shape[axis + 1 :]))  # fmt: skip
+            table = np.take(padded, [where.get(label, -1) for label in levels[name]], axis=axis)
+        return table
+
+    def with_classes(self, indices: NDArray[np.int64], count: int) -> Dependence:
+        deeper = tuple(part.with_classes(indices, count) for part in self.deeper)
+        return Dependence(self.pairs.with_classes(indices, count), deeper)
+
+    def with_columns(self, columns: Sequence[str]) -> Dependence:
+        ordered = [sorted((f.child for f in part.families), key=list(columns).index) for part in self.deeper]
+        deeper = tuple(part.with_columns(names) for part, names in zip(self.deeper, ordered, strict=True))
+        return Dependence(self.pairs.with_columns(columns), deeper)
+
+    def state(self) -> dict[str, Any]:
+        return {"pairs": self.pairs.state(), "deeper": [part.state() for part in self.deeper]}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Dependence:
+        return cls(PairCounts.from_state(state["pairs"]), tuple(map(Families.from_state, state["deeper"])))
+
+
+@dataclass(frozen=True, eq=False)
+class LargerFamilies:
+    """The second pass: counts of each column with its first two, three, … parents, depth by depth."""
+
+    parts: tuple[Families, ...]
+
+    @classmethod
+    def zero(cls, columns: Sequence[str], classes: int, chosen: Parents) -> LargerFamilies:
+        deepest = max((len(chosen[name]) for name in columns), default=0)
+        depths = [[Family((*chosen[n][:depth], n)) for n in columns if len(chosen[n]) >= depth] for depth in range(2, deepest + 1)]  # fmt: skip
+        return cls(tuple(Families.of(families, classes, missing_is_label=True) for families in depths))
+
+    def update(self, rows: Encoded, target: Target) -> LargerFamilies:
+        return LargerFamilies(tuple(part.update(rows, target) for part in self.parts))
+
+    def __add__(self, other: LargerFamilies) -> LargerFamilies:
+        return LargerFamilies(tuple(mine + theirs for mine, theirs in zip(self.parts, other.parts, strict=True)))
