@@ -18,10 +18,14 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
     from merula.answers.explanation import explain as explain, nomogram as nomogram
     from merula.answers.question import next_question as next_question
     from merula.classify import (
+        AODEClassifier as AODEClassifier,
         BayesClassifier as BayesClassifier,
+        KDBClassifier as KDBClassifier,
         KernelBayesClassifier as KernelBayesClassifier,
         NaiveBayesClassifier as NaiveBayesClassifier,
         NearestNeighborsClassifier as NearestNeighborsClassifier,
+        SPODEClassifier as SPODEClassifier,
+        TANClassifier as TANClassifier,
         load as load,
     )
     from merula.classify.advice import TargetColumnWarning as TargetColumnWarning
@@ -83,7 +87,7 @@ _EXPORTS = {
     "answers.evaluation": "RareClassWarning evaluate",
     "answers.explanation": "explain nomogram",
     "answers.question": "next_question",
-    "classify": "BayesClassifier KernelBayesClassifier NaiveBayesClassifier NearestNeighborsClassifier load",
+    "classify": "AODEClassifier BayesClassifier KDBClassifier KernelBayesClassifier NaiveBayesClassifier NearestNeighborsClassifier SPODEClassifier TANClassifier load",
     "classify.advice": "TargetColumnWarning",
     "classify.sentinels": "SentinelWarning",
     "core.compiled": "NoCacheWarning",

@@ -35,7 +35,14 @@ PLAIN = {
     "neighbors-auto-distance": mr.NearestNeighborsClassifier(
         neighbors="auto", weights="distance", class_prior="laplace"
     ),
+    "tan": mr.TANClassifier(distributions={"numeric": "gaussian"}),
+    "tan-cut": mr.TANClassifier(smoothing=0.5, numeric="quantile", bins=3),
+    "spode": mr.SPODEClassifier(distributions={"numeric": "gaussian"}, missing="level"),
+    "kdb-cut": mr.KDBClassifier(2),
+    "aode": mr.AODEClassifier(distributions={"numeric": "gaussian"}),
+    "aode-cut": mr.AODEClassifier(numeric="quantile", bins=3, unseen="smooth"),
 }
+CUTTING = ("tan-cut", "kdb-cut", "aode-cut")  # where numbers are cut, the first batch decides
 OF_PATIENTS = {
     "naive-bernoulli": mr.NaiveBayesClassifier(
         distributions={"smoker": mr.Bernoulli(), "categorical": mr.Categorical(smoothing=mr.MEstimate(2))},
@@ -82,7 +89,9 @@ def _beside_the_point(item):
     model = given.get("classifier", given.get("plain_classifier", given.get("marginalising")))
     if model is None or isinstance(model, type):  # a test elsewhere that has a classifier of its own
         return False
-    if item.get_closest_marker("squares") and any(model is EVERY[name] for name in COMPARING):
+    if item.get_closest_marker("squares") and any(model is EVERY[name] for name in (*COMPARING, *CUTTING)):
+        return True
+    if item.get_closest_marker("adds") and any(model is EVERY[name] for name in CUTTING):
         return True
     needed = {name for mark in item.iter_markers("needs") for name in mark.args} | set(given.get("params") or {})
     relative = isinstance(

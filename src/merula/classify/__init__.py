@@ -1,9 +1,39 @@
 """The classifiers: scikit-learn estimators that choose structure and families; `base` derives the rest once."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from merula.classify.bayes import BayesClassifier
 from merula.classify.kernel import KernelBayesClassifier
 from merula.classify.model_files import load
 from merula.classify.naive import NaiveBayesClassifier
 from merula.classify.neighbors import NearestNeighborsClassifier
 
-__all__ = ["BayesClassifier", "KernelBayesClassifier", "NaiveBayesClassifier", "NearestNeighborsClassifier", "load"]
+if TYPE_CHECKING:
+    from merula.classify.averaged import AODEClassifier
+    from merula.classify.dependent import KDBClassifier, SPODEClassifier, TANClassifier
+
+_LATER = {
+    "AODEClassifier": "averaged",
+    "KDBClassifier": "dependent",
+    "SPODEClassifier": "dependent",
+    "TANClassifier": "dependent",
+}  # loaded when they are asked for: they bring structures along
+
+__all__ = [
+    "AODEClassifier",
+    "BayesClassifier",
+    "KDBClassifier",
+    "KernelBayesClassifier",
+    "NaiveBayesClassifier",
+    "NearestNeighborsClassifier",
+    "SPODEClassifier",
+    "TANClassifier",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

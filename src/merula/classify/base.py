@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from merula.classify.advice import target_notes
 from merula.classify.family_choice import best_families, score_families
 from merula.classify.fitted import CONDITIONAL, Answer, ComponentTerms, FittedModel
-from merula.classify.plan import Plan, choose_blocks, same_option
+from merula.classify.plan import Block, Plan, choose_blocks, same_option
 from merula.classify.sentinels import sentinel_notes
 from merula.core import Array, InputError, Note, Option, as_float, one_of, warn_of
 from merula.core.archive import write_state
@@ -51,6 +51,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _unseen: ClassVar[tuple[str, ...]] = ("missing", "smooth", "error")
     _remedy: ClassVar[str] = "smoothing > 0 avoids this"  # for rows that are impossible under every class
     _answering: ClassVar[type[FittedModel]] = FittedModel
+    _own_families: ClassVar[tuple[Any, ...]] = ()  # besides those that any model may use
 
     def __init__(
         self,
@@ -100,7 +101,9 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         table = open_table(X)
         auto = _is_auto(self.distributions)
-        plan, rows, target = self._choose(table, y, sample_weight) if auto else (self._inspect(table, y, sample_weight), table, y)
+        plan, rows, target = (
+            self._choose(table, y, sample_weight) if auto else (self._inspect(table, y, sample_weight), table, y)
+        )
         collected = self._count(plan, rows, target, sample_weight)
         if len(collected.classes) < 2:
             raise InputError.at(
@@ -204,17 +207,24 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The model that these statistics make: parameters are a view of them."""
         weight = collected.class_counts.weight
         prior = class_probabilities(self.class_prior, collected.classes, weight)
-        labels = tuple(plain_label(label) for label in collected.classes.tolist())
-        variance = one_of(self.variance, ("mle", "unbiased"), "variance")
-        smoothing = self._smoothing_of_columns(plan)
-        stated = (smoothing, variance, self.missing, self.unseen, self.n_jobs)
         built = tuple(
-            block.family.build(
-                part, Setting(labels, weight, tuple(map(plan.schema.__getitem__, block.columns)), *stated)
-            )
+            block.family.build(part, self._setting(plan, collected, block))
             for block, part in zip(plan.blocks, collected.blocks, strict=True)
         )
         return FittedModel.plain_sum(plan, collected.classes, safe_log(prior), built, collected)
+
+    def _setting(self, plan: Plan, collected: Collected, block: Block) -> Setting:
+        """What the family of a block is told besides its statistic."""
+        return Setting(
+            tuple(plain_label(label) for label in collected.classes.tolist()),
+            collected.class_counts.weight,
+            tuple(map(plan.schema.__getitem__, block.columns)),
+            self._smoothing_of_columns(plan),
+            one_of(self.variance, ("mle", "unbiased"), "variance"),
+            self.missing,
+            self.unseen,
+            self.n_jobs,
+        )
 
     def _smoothing_of_columns(self, plan: Plan) -> Smoothing:
         """The smoothing of columns that depend on the class alone."""

@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.plan import Plan
-from merula.core import InputError, Option, one_of
+from merula.core import one_of
 from merula.data.encode import encode_rows, encode_target
 from merula.data.intervals import interval_labels
 from merula.data.schema import Column, Schema
 from merula.distributions import Gaussian, Multinomial, NegativeBinomial, Setting
-from merula.distributions.priors import Smoothing
 from merula.distributions.discretize.methods import METHODS, cuts_for, settled_bins
+from merula.distributions.priors import Smoothing
 from merula.engines import Source, collect
-from merula.graphs.dependence.families import Dependent, ordered
+from merula.graphs.dependence.families import Dependent, OneDependence, ordered
 from merula.stats import Collected, ValueCounts, Wanted
 from merula.stats.dependence import Dependence, LargerFamilies
 
@@ -25,6 +25,8 @@ class DependentClassifier(BayesianClassifier):
     """What these models share: numbers are cut into intervals, and a second pass counts families of more than two columns."""
 
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions", "numeric", "bins")
+
+    _own_families: ClassVar[tuple[Any, ...]] = (Dependent, OneDependence)
 
     numeric: Any
     bins: Any
@@ -82,7 +84,7 @@ class DependentClassifier(BayesianClassifier):
         """The counts of pairs, and of the larger families that these pairs, or those of the rows before, make the best."""
         block, before = plan.blocks[k], self.fitted_.collected if hasattr(self, "fitted_") and plan is self.fitted_.plan else None  # fmt: skip
         setting = Setting(tuple(first.classes.tolist()), first.class_counts.weight, tuple(map(plan.schema.__getitem__, block.columns)), missing=self.missing)  # fmt: skip
-        chosen = {name: () for name in block.columns} | (before.blocks[k].parents if before else block.family.graph(ordered(counted, setting)))  # type: ignore[attr-defined] # fmt: skip
+        chosen = dict.fromkeys(block.columns, ()) | (before.blocks[k].parents if before else block.family.graph(ordered(counted, setting)))  # type: ignore[attr-defined] # fmt: skip
         found: Any = collect(source, plan.schema, [Wanted(LargerFamilies, block.columns, options={"chosen": chosen})], self.n_jobs)  # fmt: skip
         return replace(counted, deeper=found.blocks[0].parts)
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from merula.classify.fitted import FittedModel
 from merula.classify.plan import packed, unpacked
 from merula.core import InputError, bounded, located
 from merula.core.archive import NotAnArchiveError, read_state
@@ -76,8 +75,8 @@ def model_of(state: dict[str, Any], path: Any, families: Iterable[Any] = ()) -> 
 def _model(state: dict[str, Any], path: Any, families: Iterable[Any]) -> Any:
     import merula.classify as classifiers
 
-    known = FAMILIES | {family.name: family for family in families}
     kind = getattr(classifiers, str(state["model"]), None)
+    known = FAMILIES | {family.name: family for family in (*getattr(kind, "_own_families", ()), *families)}
     if not (isinstance(kind, type) and hasattr(kind, "predict_proba")):
         raise InputError.at(
             f"{path}",
@@ -87,4 +86,4 @@ def _model(state: dict[str, Any], path: Any, families: Iterable[Any]) -> Any:
         )
     model = kind(**{name: unpacked(value, known, path) for name, value in state["params"].items()})
     model._check_options()
-    return model._hold(FittedModel.from_state(state, known, path))
+    return model._hold(kind._answering.from_state(state, known, path))

@@ -33,6 +33,13 @@ class Dependence:
         """The columns, in order."""
         return self.pairs.columns
 
+    def fits(self, classes: int) -> bool:
+        """True when its parts fit together and this number of classes; a file from a stranger is asked before it is used."""
+        known = set(self.columns)
+        deep = all(part.fits(classes) and known.issuperset(part.labels) for part in self.deeper)
+        ascending = all(len(f.discrete) == 3 + depth for depth, part in enumerate(self.deeper) for f in part.families)
+        return self.pairs.fits(classes) and self.pairs.missing_is_label and deep and ascending
+
     @classmethod
     def zero(cls, columns: Sequence[str], classes: int) -> Dependence:
         return cls(PairCounts.zero(columns, classes, missing_is_label=True))

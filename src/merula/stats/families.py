@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import Array
+from merula.core.sound import are_labels, are_names
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Label
 from merula.stats.configurations import NO_WEIGHTS, Index, count_table, group_moments, numbered, where_known
@@ -88,6 +89,16 @@ class Families:
         within = tuple(family.zero(0 if family.discrete else classes) for family in families)
         return cls(tuple(families), labels, classes, within, missing_is_label)
 
+    def fits(self, classes: int) -> bool:
+        """True when its parts fit together and this number of classes; a file from a stranger is asked before it is used."""
+        named = all(are_names((*family.discrete, *family.numeric)) for family in self.families)
+        told = {name for family in self.families for name in family.discrete} == set(self.labels)
+        labelled = all(are_labels(labels, self.missing_is_label) for labels in self.labels.values())
+        if not (named and told and labelled) or self.classes != classes or len(self.within) != len(self.families):
+            return False
+        groups = [classes * prod(family.shape(self.labels)) for family in self.families]
+        return all(part.fits(count) for part, count in zip(self.within, groups, strict=True))
+
     @cached_property
     def _of_child(self) -> dict[str, tuple[Family, Any]]:
         """Each child's family, and what was counted of it."""
@@ -104,7 +115,11 @@ class Families:
 
     def update(self, rows: Encoded, target: Target) -> Families:
         names = list(self.labels)
-        met, cells = labelled_codes(rows, names, self.missing_is_label) if names else ((), np.zeros((len(rows), 0), dtype=np.int32))
+        met, cells = (
+            labelled_codes(rows, names, self.missing_is_label)
+            if names
+            else ((), np.zeros((len(rows), 0), dtype=np.int32))
+        )
         labels, codes = dict(zip(names, met, strict=True)), dict(zip(names, np.ascontiguousarray(cells.T), strict=True))
         lacking = {name for name, column in codes.items() if (column < 0).any()}
         within: list[ClassCounts | FullMoments] = []

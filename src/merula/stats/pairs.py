@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from merula.core import Array
 from merula.core.compiled import kernel
 from merula.core.plain_fields import PlainFields
+from merula.core.sound import all_shaped, are_codes, are_labels, are_names, are_weights
 from merula.core.threads import for_each_block
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Label, resolve_levels
@@ -51,6 +52,21 @@ class PairCounts(PlainFields):
     def zero(cls, columns: Sequence[str], classes: int, missing_is_label: bool = False) -> PairCounts:
         labels, cells = ((),) * len(columns), np.zeros((0, 3), dtype=np.int32)
         return cls(tuple(columns), labels, cells, np.zeros((0, classes)), missing_is_label)
+
+    def fits(self, classes: int) -> bool:
+        """True when its parts fit together and this number of classes; a file from a stranger is asked before it is used."""
+        known = (
+            are_names(self.columns) and len(self.labels) == len(self.columns) and type(self.missing_is_label) is bool
+        )
+        if not known or not all(are_labels(labels, self.missing_is_label) for labels in self.labels):
+            return False
+        n, sides = len(self.weight), np.triu_indices(len(self.columns))
+        if not are_codes(self.cells, (n, 3), np.int32, 0, [len(sides[0]), 2**31, 2**31]):
+            return False
+        sizes = np.array([len(labels) for labels in self.labels])
+        named = all((self.cells[:, k + 1] < sizes[side[self.cells[:, 0]]]).all() for k, side in enumerate(sides))
+        weighed = all_shaped((n, classes), self.weight) and are_weights(self.weight)
+        return named and weighed and bool(_ascend(self.cells))
 
     def update(self, rows: Encoded, target: Target) -> PairCounts:
         labels, cells = labelled_codes(rows, self.columns, self.missing_is_label)
@@ -175,7 +191,6 @@ class PairCounts(PlainFields):
         found = np.zeros((d, d))
         found[one, other] = np.maximum(told / np.where(total > 0, total, 1.0), 0.0) * (one < other)
         return found + found.T
-
 
     def pair_weight(self) -> Array:
         """The weight of the rows that lack neither column, for every pair of columns."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -33,47 +33,29 @@ class DependentColumns(Distribution):
     """Π_j P(column j given class and its parents): the parents are columns of the same block, without a circle.
 
     ``log_table[j]`` has an axis for each parent, then the column's own levels with one more for a level never met, then the
-    classes. A row that lacks a parent is summed over all that it may be. `asked` are the columns whose terms are added up;
-    by default all.
+    classes. A row that lacks a parent is summed over all that it may be.
     """
 
-    members: tuple[str, ...]
+    columns: tuple[str, ...]
     level_sets: tuple[tuple[Label, ...], ...]
     parent_sets: tuple[tuple[str, ...], ...]
     log_table: tuple[Array, ...]
     unseen: str = "missing"
-    asked: tuple[str, ...] | None = None
-
-    @property
-    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.members if self.asked is None else self.asked
-
-    @property
-    def parents(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Those that are not among its own columns."""
-        own = [self.graph[name] for name in self.columns]
-        return tuple(dict.fromkeys(parent for some in own for parent in some if parent not in self.columns))
 
     @cached_property
     def graph(self) -> Graph:
         """Each column's parents."""
-        return dict(zip(self.members, self.parent_sets, strict=True))
-
-    @property
-    def levels(self) -> Mapping[str, tuple[Label, ...]]:
-        known = dict(zip(self.members, self.level_sets, strict=True))
-        return {name: known[name] for name in self.columns}
+        return dict(zip(self.columns, self.parent_sets, strict=True))
 
     def fits(self, classes: int) -> bool:
-        d = len(self.members)
-        if not are_names(self.members) or not d or not len(self.level_sets) == len(self.parent_sets) == len(self.log_table) == d:  # fmt: skip
+        d = len(self.columns)
+        if not are_names(self.columns) or not d or not len(self.level_sets) == len(self.parent_sets) == len(self.log_table) == d:  # fmt: skip
             return False
-        placed = all(are_names(some) and set(some) <= set(self.members) for some in self.parent_sets)
+        placed = all(are_names(some) and set(some) <= set(self.columns) for some in self.parent_sets)
         known = all(are_labels(levels, missing=True) for levels in self.level_sets)
         if not placed or not known or find_cycle(self.graph) or not is_one_of(self.unseen, UNSEEN):
             return False
-        asked = self.asked is None or (are_names(self.asked) and set(self.asked) <= set(self.members))
-        return asked and all(self._is_table(j, classes) for j in range(d))
+        return all(self._is_table(j, classes) for j in range(d))
 
     def _is_table(self, j: int, classes: int) -> bool:
         shape = (*(self._sizes[self._where[name]] for name in self.parent_sets[j]), self._sizes[j] + 1, classes)
@@ -86,7 +68,7 @@ class DependentColumns(Distribution):
 
     @cached_property
     def _where(self) -> dict[str, int]:
-        return {name: position for position, name in enumerate(self.members)}
+        return {name: position for position, name in enumerate(self.columns)}
 
     @cached_property
     def _sizes(self) -> NDArray[np.int64]:
@@ -112,11 +94,7 @@ class DependentColumns(Distribution):
         return out
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
-        cells = self._cells_of(rows)
-        if self.asked is not None:
-            out += self._of_asked(cells)
-            return
-        self._add_whole(cells, out)
+        self._add_whole(self._cells_of(rows), out)
 
     def _add_whole(self, cells: Cells, out: Array) -> None:
         first, parents, starts, table = self._stacked
@@ -126,7 +104,7 @@ class DependentColumns(Distribution):
 
     def _cells_of(self, rows: Encoded) -> Cells:
         """Each row's levels; −1 for missing, −2 for a level never met, where that has a probability of its own."""
-        cells = level_cells(rows, self.members, self.level_sets)
+        cells = level_cells(rows, self.columns, self.level_sets)
         return cells if self.unseen == "smooth" else np.where(cells == UNKNOWN, self._missing, cells)
 
     @cached_property
@@ -135,20 +113,18 @@ class DependentColumns(Distribution):
         indices = [levels.index(None) if None in levels else MISSING for levels in self.level_sets]
         return np.array(indices, dtype=np.int32)
 
-    def _of_asked(self, cells: Cells) -> Array:
-        """log P(asked cells given those before them): what the whole has more with them than without.
+    def log_prob_of(self, name: str, rows: Encoded) -> Array:
+        """log P(one cell given those before it): what the columns up to this one are told more with it than without.
 
         In an order in which parents come first, the terms so found add up to the whole, whichever cells are missing.
         """
         order = topological_order(self.graph)
-        last = max(order.index(name) for name in self.columns)
-        later = [self._where[name] for name in order[last + 1 :]]
-        with_them = cells.copy()
-        with_them[:, later] = MISSING
-        without = with_them.copy()
-        without[:, [self._where[name] for name in self.columns]] = MISSING
-        whole, rest = np.zeros((2, len(cells), self.class_count))
-        self._add_whole(with_them, whole)
+        with_it = self._cells_of(rows).copy()
+        with_it[:, [self._where[later] for later in order[order.index(name) + 1 :]]] = MISSING
+        without = with_it.copy()
+        without[:, self._where[name]] = MISSING
+        whole, rest = np.zeros((2, len(rows), self.class_count))
+        self._add_whole(with_it, whole)
         self._add_whole(without, rest)
         with np.errstate(invalid="ignore"):
             return np.where(np.isneginf(whole), np.where(np.isneginf(rest), 0.0, -np.inf), whole - rest)
@@ -172,10 +148,12 @@ class DependentColumns(Distribution):
         from merula.graphs.network.node import Node
 
         tables = [np.exp(table[..., :-1, :]) for table in self.log_table]
-        parts = list(zip(self.members, self.level_sets, self.parent_sets, tables, strict=True))
+        parts = list(zip(self.columns, self.level_sets, self.parent_sets, tables, strict=True))
         try:
             return [
-                Inference({name: Node(name, levels, parents, table[..., label]) for name, levels, parents, table in parts}).rows(self.members, None, WIDEST)  # fmt: skip
+                Inference(
+                    {name: Node(name, levels, parents, table[..., label]) for name, levels, parents, table in parts}
+                ).rows(self.columns, None, WIDEST)  # fmt: skip
                 for label in range(self.class_count)
             ]
         except TooWideError:
@@ -192,14 +170,14 @@ class DependentColumns(Distribution):
 
     def _open(self, row: Cells) -> list[int]:
         """The columns without a level of their own that something else depends on, directly or through others like them."""
-        met = [name for name, cell in zip(self.members, row, strict=True) if cell != MISSING]
+        met = [name for name, cell in zip(self.columns, row, strict=True) if cell != MISSING]
         wanted = ancestors(self.graph, met)
-        return [j for j, name in enumerate(self.members) if row[j] < 0 and name in wanted]
+        return [j for j, name in enumerate(self.columns) if row[j] < 0 and name in wanted]
 
     def _over_open(self, cells: Cells, free: list[int]) -> Array:
         """log Σ_open Π_j P(cell j given parents and class), of rows that leave the same columns open."""
         logs, operands = np.zeros((len(cells), self.class_count)), list[Any]()
-        terms = [(j, None) for j in free] + [(j, self._own(cells, j)) for j in range(len(self.members)) if cells[0, j] != MISSING]  # fmt: skip
+        terms = [(j, None) for j in free] + [(j, self._own(cells, j)) for j in range(len(self.columns)) if cells[0, j] != MISSING]  # fmt: skip
         for j, own in terms:
             values, scope = self._given(j, own, cells, free)
             highest = values.max(axis=tuple(range(1, values.ndim - 1)), keepdims=True, initial=-np.inf)
@@ -226,16 +204,17 @@ class DependentColumns(Distribution):
         return np.broadcast_to(values, (len(cells), *values.shape[1:])), opened
 
     def factors(self) -> tuple[Distribution, ...]:
-        if self.asked is not None:
-            return (self,)
-        return tuple(replace(self, asked=(name,)) for name in self.members)
+        return tuple(OneOfDependent((name,), self) for name in self.columns)
+
+    def parameters_of(self, name: str) -> int:
+        """The free parameters of one column: classes × configurations of its parents × (levels − 1)."""
+        sizes = dict(zip(self.columns, self._sizes.tolist(), strict=True))
+        return self.class_count * max(0, sizes[name] - 1) * prod(sizes[parent] for parent in self.graph[name])
 
     @property
     def parameters_count(self) -> int:
-        """Classes × Σ_j configurations of the parents × (levels − 1)."""
-        sizes = dict(zip(self.members, self._sizes.tolist(), strict=True))
-        free = [max(0, sizes[name] - 1) * prod(sizes[p] for p in self.graph[name]) for name in self.columns]
-        return self.class_count * sum(free)
+        """Σ_j classes × configurations of the parents × (levels − 1)."""
+        return sum(map(self.parameters_of, self.columns))
 
     # ------------------------------------------------------------------------------------------------ sampling
 
@@ -244,17 +223,6 @@ class DependentColumns(Distribution):
         for name in topological_order(self.graph):
             drawn[name] = self._draw(name, classes, [drawn[parent] for parent in self.graph[name]], rng)
         return {name: self._labels(name, drawn[name]) for name in self.columns}
-
-    def sample_given(
-        self, classes: NDArray[np.int64], parents: Mapping[str, NDArray[Any]], rng: np.random.Generator
-    ) -> dict[str, NDArray[Any]]:
-        known = {}
-        for name, values in parents.items():
-            where = {label: k for k, label in enumerate(self.level_sets[self._where[name]])}
-            known[name] = np.array([where[label] for label in values], dtype=np.int64)
-        for name in self.columns:
-            known[name] = self._draw(name, classes, [known[parent] for parent in self.graph[name]], rng)
-        return {name: self._labels(name, known[name]) for name in self.columns}
 
     def _draw(
         self, name: str, classes: NDArray[np.int64], given: Sequence[NDArray[np.int64]], rng: np.random.Generator
@@ -267,3 +235,26 @@ class DependentColumns(Distribution):
     def _labels(self, name: str, codes: NDArray[np.int64]) -> NDArray[Any]:
         levels = self.level_sets[self._where[name]]
         return label_array(levels)[codes] if levels else np.full(len(codes), None, dtype=object)
+
+
+@dataclass(frozen=True, eq=False)
+class OneOfDependent(Distribution):
+    """One column of a block of dependent columns: its term given its parents and, where these are missing, given all before it."""
+
+    columns: tuple[str, ...]
+    whole: DependentColumns
+
+    @property
+    def parents(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.whole.graph[self.columns[0]]
+
+    @property
+    def levels(self) -> Mapping[str, tuple[Label, ...]]:
+        return {name: self.whole.levels[name] for name in self.columns}
+
+    @property
+    def parameters_count(self) -> int:
+        return self.whole.parameters_of(self.columns[0])
+
+    def log_prob(self, rows: Encoded) -> Array:
+        return self.whole.log_prob_of(self.columns[0], rows)

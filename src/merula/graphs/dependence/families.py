@@ -88,6 +88,59 @@ class Dependent(BaseFamily):
         return dependent_columns(statistic, pairs, graph, self.smoothing, setting)
 
 
+@dataclass(frozen=True, eq=False)
+class SuperParent:
+    """A column as the parent of all others: its levels that are frequent enough, P(class) where it is known, the columns below."""
+
+    name: str
+    levels: tuple[Label, ...]
+    log_prior: Array
+    columns: DependentColumns
+
+
+@dataclass(frozen=True)
+class OneDependence(BaseFamily):
+    """Categorical columns of which each in turn is the parent of all others; by themselves they depend on the class alone.
+
+    Parameters
+    ----------
+    smoothing : "backoff", "bdeu", float or MEstimate
+        As for `Dependent`.
+    """
+
+    smoothing: Any = 1
+    name: ClassVar[str] = "one_dependence"
+    kinds: ClassVar[tuple[str, ...]] = ("categorical",)
+    distribution: ClassVar[type[Distribution]] = DependentColumns
+    statistic: ClassVar[type[Statistic]] = Dependence
+
+    def build(self, statistic: Dependence, setting: Setting) -> DependentColumns:
+        pairs = ordered(statistic, setting)
+        return dependent_columns(statistic, pairs, dict.fromkeys(pairs.columns, ()), self.smoothing, setting)
+
+    def super_parents(self, statistic: Dependence, setting: Setting, fewest: float) -> list[SuperParent]:
+        """Every column with two levels or more as the parent of the others.
+
+        Webb, Boughton & Wang (2005), "Not so naive Bayes: aggregating one-dependence estimators", equation 10, with P(c, x_i) =
+        (n_ci + α) / (n_i + α·K·m_i) = P(c) · P(x_i given c), both from the rows that know x_i.
+        """
+        pairs = ordered(statistic, setting)
+        found = []
+        for name, levels in zip(pairs.columns, pairs.labels, strict=True):
+            counts = pairs.table((name,))
+            frequent = tuple(level for level, count in zip(levels, counts.sum(axis=0), strict=True) if count >= fewest and count > 0)  # fmt: skip
+            if len(levels) > 1 and frequent:
+                columns = dependent_columns(statistic, pairs, on_one(pairs, name), self.smoothing, setting)
+                found.append(SuperParent(name, frequent, self._log_prior(counts), columns))
+        return found
+
+    def _log_prior(self, counts: Array) -> Array:
+        """P(c) = (n_c + α·m) / (n + α·K·m), from the rows that know a column of m levels."""
+        alpha = float(self.smoothing) if isinstance(self.smoothing, int | float | np.number) else 0.0
+        total = counts.sum(axis=1) + alpha * counts.shape[1]
+        return safe_log(total / total.sum())
+
+
 def ordered(statistic: Dependence, setting: Setting) -> PairCounts:
     """The counts of pairs over the levels that the model will know."""
     declared = [column.levels if column.declared else None for column in setting.columns]
