@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 import merula as mr
+from merula.classify.fitted import combined
 from merula.classify.model_files import model_state
 
 NUMBERS = ("blood pressure", "größe", "Körper-Temperatur °C")
@@ -81,7 +82,8 @@ def allowed(model, frame, relative=1e-14):
     A class that is constant in a column has the floored variance 1e-9·σ², so its log densities reach 1e9 and their own
     rounding exceeds 1e-9: `relative` (45 roundings) of the largest log density in the row is allowed on top.
     """
-    size = np.max([finite_size(term).max(axis=1) for term in model.terms(frame).values()], axis=0)
+    terms = [term.values for part in model.components(frame) for term in part.terms]
+    size = np.max([finite_size(term).max(axis=1) for term in terms], axis=0)
     return np.repeat((1e-9 + relative * size)[:, None], len(model.classes_), axis=1)
 
 
@@ -114,6 +116,8 @@ def counted(model):
             _add_rows(block, classes, counts)
         elif "complete" in block:
             _add_patterns(block, classes, counts, moments)
+        elif "pairs" in block:
+            _add_pairs(block["pairs"], classes, counts)
         elif "cells" in block:
             _add_cells(block, classes, counts)
         elif "labels" in block:
@@ -141,6 +145,14 @@ def _add_cells(block, classes, counts):
             for name, labels, code in zip(block["columns"], block["labels"], cell, strict=True)
         )
         counts |= {(label, named): weights[row] for row, label in enumerate(classes)}
+
+
+def _add_pairs(block, classes, counts):
+    one, other = np.triu_indices(len(block["columns"]))
+    for (pair, left, right), weights in zip(block["cells"].tolist(), block["weight"], strict=True):
+        sides = ((one[pair], left), (other[pair], right))
+        named = frozenset((block["columns"][column], block["labels"][column][index]) for column, index in sides)
+        counts |= {(label, "pair", named): weights[row] for row, label in enumerate(classes)}
 
 
 def _add_rows(block, classes, counts):
@@ -564,19 +576,21 @@ def test_the_evidence_is_the_joint_summed_over_classes(classifier, method, sampl
 def test_terms_add_up_to_the_joint(classifier, sample):
     model = clone(classifier).fit(sample.frame, sample.y)
     frame = odd_rows(sample.frame)
-    terms = model.terms(frame)
-    total = sum(terms.values()) + np.log(stated_prior(classifier, sample.y, None))
-    size = np.max([finite_size(term) for term in terms.values()], axis=0)
+    components = model.components(frame)
+    total = combined(components)
+    if len(components) == 1:
+        total = sum(model.terms(frame).values()) + np.log(stated_prior(classifier, sample.y, None))
+    size = np.max([finite_size(term.values) for part in components for term in part.terms], axis=0)
     np.testing.assert_array_less(gap(total, model.predict_joint_log_proba(frame)), 1e-10 + 1e-14 * size)
 
 
 @FEW
 @given(sample=samples())
 def test_terms_name_every_column_once(classifier, sample):
-    terms = clone(classifier).fit(sample.frame, sample.y).terms(sample.frame)
-    named = [name for key in terms for name in ((key,) if isinstance(key, str) else key)]
-    assert sorted(named) == sorted(sample.frame.columns)
-    assert {term.shape for term in terms.values()} == {(len(sample.y), len(set(sample.y)))}
+    for component in clone(classifier).fit(sample.frame, sample.y).components(sample.frame):
+        named = [name for term in component.terms for name in term.part.columns]
+        assert sorted(named) == sorted(sample.frame.columns)
+        assert {term.values.shape for term in component.terms} == {(len(sample.y), len(set(sample.y)))}
 
 
 @FEW

@@ -209,10 +209,12 @@ class PairCounts(PlainFields):
 
 def _information(table: Array) -> float:
     """The mutual information of rows and columns of a table of counts, in nats."""
-    rows, columns, total = table.sum(axis=1, keepdims=True), table.sum(axis=0, keepdims=True), table.sum()
+    total = table.sum()
+    if not total > 0:
+        return 0.0
+    expected = table.sum(axis=1, keepdims=True) * (table.sum(axis=0, keepdims=True) / total)
     met = table > 0
-    told = table[met] * (np.log(table[met] / (rows * columns)[met]) + np.log(total))
-    return max(float(told.sum() / total), 0.0) if total > 0 else 0.0
+    return max(float((table[met] * np.log(table[met] / expected[met])).sum() / total), 0.0)
 
 
 def _sorted(cells: NDArray[np.int32], weight: Array) -> tuple[NDArray[np.int32], Array]:

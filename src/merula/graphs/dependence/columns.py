@@ -148,14 +148,14 @@ class DependentColumns(Distribution):
         from merula.graphs.network.node import Node
 
         tables = [np.exp(table[..., :-1, :]) for table in self.log_table]
-        parts = list(zip(self.columns, self.level_sets, self.parent_sets, tables, strict=True))
+        some = [j for j, size in enumerate(self._sizes.tolist()) if size]  # a column never met has no levels to sum over
+        found = []
         try:
-            return [
-                Inference(
-                    {name: Node(name, levels, parents, table[..., label]) for name, levels, parents, table in parts}
-                ).rows(self.columns, None, WIDEST)  # fmt: skip
-                for label in range(self.class_count)
-            ]
+            for label in range(self.class_count):
+                nodes = {self.columns[j]: Node(self.columns[j], self.level_sets[j], self.parent_sets[j], tables[j][..., label]) for j in some}  # fmt: skip
+                tree, filled, variables = Inference(nodes).rows(nodes, None, WIDEST)
+                found.append((tree, filled, [some[v] for v in variables]))
+            return found
         except TooWideError:
             return []
 

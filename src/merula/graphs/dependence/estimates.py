@@ -46,7 +46,7 @@ def estimate(
     fewer = estimate(counts[:-1], smoothing, column, levels, classes) if len(counts) > 1 else _pooled(counts[0])
     empty = total[..., 0] <= 0  # nothing seen and nothing imagined: as with a parent fewer
     known = np.where(total > 0, (counts[-1] + imagined) / np.where(total > 0, total, 1.0), fewer.known[..., None, :] if len(counts) > 1 else fewer.known)  # fmt: skip
-    share = imagined.mean(axis=-1) / np.where(empty, 1.0, total[..., 0])
+    share = imagined.sum(axis=-1) / max(1, imagined.shape[-1]) / np.where(empty, 1.0, total[..., 0])
     return Estimate(known, np.where(empty, fewer.unseen[..., None] if len(counts) > 1 else fewer.unseen, share))
 
 
