@@ -91,6 +91,10 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     check_named(path)
     if os.path.isdir(path):
         raise NotAnArchiveError.at(f"{path}", "is a folder, not a merula model", remedy="name a file in it")
+    if os.path.exists(path) and not os.path.isfile(
+        path
+    ):  # a device may have no end, a pipe has no directory to look up
+        raise NotAnArchiveError.at(f"{path}", "is no plain file, as a merula model is", remedy="copy it into one")
     try:
         with Path(path).open("rb") as file:
             head, members = _read_members(file)
