@@ -80,7 +80,7 @@ class KernelDistribution(ColumnwiseDistribution):
 def is_positive(bandwidth: Any) -> bool:
     """True for a finite number above 0 (True is none)."""
     is_number = isinstance(bandwidth, int | float | np.number) and not isinstance(bandwidth, bool)
-    return is_number and bool(0 < bandwidth < np.inf)
+    return is_number and bool(0 < bandwidth <= LARGEST)
 
 
 def weighted_quantiles(values: Array, weights: Array, probabilities: Array) -> Array:
