@@ -91,8 +91,8 @@ class JointCounts(PlainFields):
         first, groups = distinct_rows(cells)
         self._check(len(first))
         slots = groups * classes + target.codes[kept]
-        per_class = np.bincount(slots, weights[kept], minlength=len(first) * classes).reshape(len(first), classes)
-        return self + JointCounts(self.columns, labels, cells[first], per_class)
+        per_class = np.bincount(slots, weights[kept], minlength=len(first) * classes).astype(np.float64, copy=False)
+        return self + JointCounts(self.columns, labels, cells[first], per_class.reshape(len(first), classes))
 
     def _check(self, distinct: int) -> None:
         """A `TooLargeError` where so many distinct rows are too many for the weight of each class at each."""
