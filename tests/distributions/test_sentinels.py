@@ -125,3 +125,15 @@ def test_sentinels_are_those_of_the_definition():
 
 def test_the_largest_numbers_are_looked_at_in_silence():
     assert sentinels(np.array([1e308, -1e308] * 10 + [1.0] * 3)) == {}  # warnings are errors here
+
+
+@pytest.mark.filterwarnings("ignore:column 'wing length' holds")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_class_without_values_lifts_no_floor(family):
+    """Amsel and Star, which has a sentinel, are what they are without a class of which no wing is known."""
+    known = SPECIES != "Drossel"
+    asked = frame(np.linspace(10, 16, 25))
+    classifier = mr.BayesClassifier(distributions={"numeric": FAMILIES[family]})
+    (two,) = classifier.fit(frame(SPOILT[known]), SPECIES[known]).terms(asked).values()
+    (three,) = classifier.fit(frame(np.where(known, SPOILT, np.nan)), SPECIES).terms(asked).values()
+    np.testing.assert_allclose(three[:, [0, 2]], two, rtol=1e-6)
