@@ -223,8 +223,11 @@ def test_brackets_in_texts_are_not_nested(tmp_path):
     assert mr.read_table(tmp_path / "smileys.jsonl").to_pylist() == rows
 
 
-def test_a_new_key_in_every_row(refuses):
-    refuses(b"\n".join(b'{"bird %d": 1}' % index for index in range(20_000)), "keys, too many cells to hold in memory")
+@pytest.mark.parametrize("key", ["bird %d", "bird %d" + 300 * "x", '\\"%d', "\\\\" + 300 * "x" + "%d"])
+@pytest.mark.parametrize("colon", [":", " \t:"])
+def test_a_new_key_in_every_row(refuses, key, colon):
+    rows = [f'{{"{key % index}"{colon} 1}}' for index in range(20_000)]
+    refuses("\n".join(rows).encode(), "keys, too many cells to hold in memory")
 
 
 @pytest.mark.parametrize("shape", ["[{%s}]", '{"bird": ["wren"], "eggs": [%d]}', '{%s}\n{"bird": 1, "eggs": 2}'])

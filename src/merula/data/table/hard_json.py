@@ -9,7 +9,7 @@ import numpy as np
 from merula.core import InputError, bounded
 
 DEEPEST = 100
-KEY = re.compile(rb'"((?:[^"\\]|\\.){0,200})"\s*:')
+APART = re.compile(rb'"\s+:')  # a key and its colon
 TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 CELL = 8  # bytes
 CHUNK = 2**20
@@ -22,12 +22,25 @@ def refuse_hard_json(data: bytes) -> None:
     rows, most = data.count(b"{"), bounded.allowed(len(data)) // CELL
     keys: set[bytes] = set()
     for start in range(0, len(data) if rows > 1 else 0, CHUNK):
-        keys.update(KEY.findall(data, start, start + CHUNK))
+        keys |= keys_in(data[start : start + CHUNK])
         if rows * len(keys) > most:
             raise InputError(
                 f"has {rows:,} rows and more than {len(keys) - 1:,} keys, too many cells to hold in memory",
                 remedy=f"give all rows the same keys, or set the environment variable {bounded.VARIABLE} to the number of bytes they may take",
             )
+
+
+def keys_in(data: bytes) -> set[bytes]:
+    """The keys that stand in a piece of JSON.
+
+    Examples
+    --------
+    >>> sorted(keys_in(b'{"bird": "wren", "wing": 4.9}'))
+    [b'bird', b'wing']
+    """
+    if b"\\" in data:  # escaped signs are one sign each, which JSON does not hold otherwise
+        data = data.replace(b"\\\\", b"\0").replace(b'\\"', b"\1")
+    return {piece[piece.rfind(b'"') + 1 :] for piece in APART.sub(b'":', data).split(b'":')[:-1]}
 
 
 def depth(data: bytes) -> int:
