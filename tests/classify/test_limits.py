@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 
 import numpy as np
@@ -73,7 +74,38 @@ def test_many_columns_of_a_full_covariance(peak):
 def test_many_rows_of_a_joint_table_in_many_classes():
     rows = pd.DataFrame({"Ort": np.arange(65_536).astype(str), "Farbe": "rot"})
     said = refused(mr.BayesClassifier(kinds="categorical"), rows, np.arange(65_536) % 2_000)
-    assert "65,536 distinct rows of 2 columns in 2,000 classes may need a joint table" in said
+    assert "65,536 distinct rows of 2 columns in 2,000 classes need a joint table" in said
+
+
+def test_few_distinct_rows_of_many_rows_in_many_classes(peak):
+    y = np.arange(65_536) % 1_500
+    rows = pd.DataFrame({"Farbe": np.where(y % 2, "rot", "blau"), "Ort": np.where(y % 3, "Ulm", "Bonn")})
+    model = mr.BayesClassifier().fit(rows, y)
+    assert peak() < 2 * MODEST
+    assert np.count_nonzero(model.predict_proba(rows.iloc[:1])[0] > 0.5 / 250) == 250  # one in six classes has this row
+
+
+@pytest.mark.parametrize("model", [mr.BayesClassifier(kinds="categorical"), mr.NaiveBayesClassifier(distributions={"numeric": "kernel"}), mr.NaiveBayesClassifier(kinds="categorical"), mr.NaiveBayesClassifier(kinds="text")])  # fmt: skip
+@pytest.mark.parametrize("batches", [False, True])
+def test_what_grows_too_large_by_many_blocks_of_rows(monkeypatch, model, batches):
+    numbers = np.arange(200_000)
+    rows = pd.DataFrame({"Maß": numbers.astype(float)}) if model.distributions else pd.DataFrame({"Ort": numbers.astype(str)})  # fmt: skip
+    monkeypatch.setenv("MERULA_MOST_BYTES", "15e6")  # a block of 65,536 rows needs 6.3 MB
+    if isinstance(model, mr.BayesClassifier):
+        rows["Farbe"] = np.where(numbers % 2, "rot", "blau")
+    with pytest.raises(mr.TooLargeError, match="in 2 classes,? (which )?needs? "):
+        if not batches:
+            model.fit(rows, numbers % 2)
+        for start in range(0, len(rows), 25_000):
+            model.partial_fit(rows[start : start + 25_000], numbers[start : start + 25_000] % 2)
+
+
+def test_levels_are_counted_of_the_column_that_is_named():
+    rows = np.column_stack([np.arange(60_000) % 30_000, np.arange(60_000) % 29_000, np.arange(60_000) % 5])
+    said = refused(mr.NaiveBayesClassifier(kinds="categorical"), rows, np.arange(60_000) % 1_000)
+    found = re.match(r"column 'x0' has ([\d,]+) levels \(all 3 columns: ([\d,]+)\) in 1,000 classes", said)
+    assert found
+    assert [round(int(number.replace(",", "")), -3) for number in found.groups()] == [30_000, 59_000]
 
 
 def test_the_limit_is_stated_in_the_environment(monkeypatch):

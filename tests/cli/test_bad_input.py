@@ -6,11 +6,14 @@ import subprocess
 import sys
 import zipfile
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import merula as mr
 from merula.classify.model_files import model_state
 from merula.cli.console import OPTIONS, typed
+from merula.cli.jobs.models import costs_file
 from merula.core.archive import write_state
 from merula.core.errors import InPython, Option
 
@@ -373,3 +376,20 @@ def test_without_the_extra_one_line_says_what_to_install(folder):
 
 def test_no_progress_bar_where_no_terminal_is_watching(merula, model):
     assert merula("predict", model, "penguins").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (pa.array([2**60, 0], pa.timestamp("ms")), pa.array([1, 0])),
+        (pa.array([0, 1], pa.timestamp("s", tz="Not/AZone")), pa.array([1, 0])),
+        (pa.array([[1], [2]]), pa.array([1, 0])),
+        (pa.array(["treat", "wait"]), pa.array([2**31 - 1, 0], pa.date32())),
+        (pa.array(["treat", "wait"]), pa.array([[1], [0]])),
+    ],
+)
+def test_a_file_of_costs_holds_actions_and_numbers(first, second, tmp_path):
+    path = tmp_path / "costs.parquet"
+    pq.write_table(pa.table({"action": first, "ill": second, "well": second}), path)
+    with pytest.raises(mr.InputError, match=r"costs\.parquet"):
+        costs_file(str(path), ["ill", "well"])

@@ -671,3 +671,12 @@ def test_what_is_no_archive_is_bad_input(path):
     with pytest.raises(InputError, match="another kind of file") as caught:
         read_state(path)
     assert isinstance(caught.value, NotAnArchiveError)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_what_is_no_plain_file_is_not_read_for_a_model(tmp_path):
+    """A device without end was read until memory gave out; a pipe waited for whoever writes."""
+    os.mkfifo(tmp_path / "pipe.merula")
+    for path in ("/dev/zero", "/dev/urandom", tmp_path / "pipe.merula"):
+        with pytest.raises(NotAnArchiveError, match="no plain file"):
+            read_state(path)

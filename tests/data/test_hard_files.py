@@ -17,6 +17,7 @@ import pytest
 import merula as mr
 from merula.core import bounded
 from merula.data.table.declared_sizes import arrow_size, parquet_size
+from merula.data.table.write import write_table
 
 MEGABYTE = 2**20
 BIRDS = pa.table({"bird": ["wren", "tit", None] * 400, "wing": np.arange(1200.0)})
@@ -222,8 +223,11 @@ def test_brackets_in_texts_are_not_nested(tmp_path):
     assert mr.read_table(tmp_path / "smileys.jsonl").to_pylist() == rows
 
 
-def test_a_new_key_in_every_row(refuses):
-    refuses(b"\n".join(b'{"bird %d": 1}' % index for index in range(20_000)), "keys, too many cells to hold in memory")
+@pytest.mark.parametrize("key", ["bird %d", "bird %d" + 300 * "x", '\\"%d', "\\\\" + 300 * "x" + "%d"])
+@pytest.mark.parametrize("colon", [":", " \t:"])
+def test_a_new_key_in_every_row(refuses, key, colon):
+    rows = [f'{{"{key % index}"{colon} 1}}' for index in range(20_000)]
+    refuses("\n".join(rows).encode(), "keys, too many cells to hold in memory")
 
 
 @pytest.mark.parametrize("shape", ["[{%s}]", '{"bird": ["wren"], "eggs": [%d]}', '{%s}\n{"bird": 1, "eggs": 2}'])
@@ -243,3 +247,37 @@ def test_a_file_that_may_not_be_read(tmp_path):
     (tmp_path / "secret.csv").chmod(0)
     with pytest.raises(PermissionError, match=r"secret\.csv may not be read"):
         mr.read_table(tmp_path / "secret.csv")
+
+
+FAR = pa.array([2**60, 0, 5, None], pa.timestamp("s"))  # the year 36,534,350,000
+
+
+def test_a_time_beyond_python_s_is_one_error():
+    table = pa.table({"seen": FAR})
+    model = mr.NaiveBayesClassifier(kinds={"seen": "categorical"})
+    with pytest.raises(mr.InputError, match="between the years 1 and 9999"):
+        model.fit(table, ["wren", "tit", "wren", "tit"])
+
+
+@pytest.mark.parametrize(
+    ("cells", "suffix"),
+    [(FAR, "jsonl"), (FAR, "parquet"), (pa.array([(1, 2, 3)], pa.month_day_nano_interval()), "csv")],
+)
+def test_what_a_format_cannot_hold_is_one_error(cells, suffix, tmp_path):
+    with pytest.raises(mr.InputError):
+        write_table(pa.table({"seen": cells}), tmp_path / f"table.{suffix}")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", [pa.map_(pa.string(), pa.int8()), pa.list_view(pa.int8())])
+def test_a_column_that_cannot_be_coded_is_told_as_lists_are(kind):
+    cells = pa.array([[("a", 1)]] * 4 if pa.types.is_map(kind) else [[1]] * 4, kind)
+    for family in (mr.NaiveBayesClassifier, mr.NearestNeighborsClassifier):
+        with pytest.raises((mr.InputError, TypeError), match="cell|cannot read"):
+            family(kinds={"bird": "categorical"}).fit(pa.table({"bird": cells}), ["wren", "tit"] * 2)
+
+
+def test_an_open_quotation_mark_in_a_file_with_nameless_columns(tmp_path):
+    (tmp_path / "birds.csv").write_text('a,,\n1,2,"3\n')
+    with pytest.raises(mr.InputError, match=r"birds\.csv"):
+        mr.read_table(tmp_path / "birds.csv")

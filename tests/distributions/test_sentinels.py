@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import norm
 
 import merula as mr
+from merula.classify.sentinels import sentinels
 
 RNG = np.random.default_rng(12)
 SPECIES = np.repeat(["Amsel", "Drossel", "Star"], 60)
@@ -99,3 +100,40 @@ def test_no_note_of_heavy_tails(family):
     """A thousand draws of a lognormal and of a Cauchy's folded half are no sentinels (warnings are errors here)."""
     for x in (RNG.lognormal(0, 2, 1_000), np.abs(RNG.standard_t(1.5, 1_000)), np.where(np.arange(1_000) % 3, 0.0, 7.0)):
         mr.BayesClassifier(distributions={"numeric": FAMILIES[family]}).fit(frame(x), np.arange(1_000) % 2)
+
+
+def far_beyond(x):
+    """The definition, written out: beyond 1,000 distances between the quartiles, and ten times as far as any other value."""
+    low, high = np.quantile(x, [0.25, 0.75])
+    distance = np.maximum(low - x, x - high)
+    out = distance > 1_000 * (high - low)
+    apart = high > low and out.any() and 10 * distance[~out].max() <= distance[out].min()
+    return {v: int((x == v).sum()) for v in np.unique(x[out]).tolist()} if apart and len(np.unique(x[out])) <= 3 else {}
+
+
+def test_sentinels_are_those_of_the_definition():
+    found = 0
+    for _ in range(2_000):
+        n = int(RNG.integers(10, 400))
+        x = [RNG.normal(size=n), RNG.lognormal(0, 3, n), RNG.integers(0, 5, n) * 1.0][int(RNG.integers(3))]
+        for value in RNG.choice([1e7, -1e7, 99_999, -999, 3e4], RNG.integers(0, 5)):
+            x[RNG.random(n) < RNG.choice([0.01, 0.1, 0.24, 0.3])] = value
+        assert sentinels(x) == far_beyond(x)
+        found += bool(far_beyond(x))
+    assert found > 200
+
+
+def test_the_largest_numbers_are_looked_at_in_silence():
+    assert sentinels(np.array([1e308, -1e308] * 10 + [1.0] * 3)) == {}  # warnings are errors here
+
+
+@pytest.mark.filterwarnings("ignore:column 'wing length' holds")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_class_without_values_lifts_no_floor(family):
+    """Amsel and Star, which has a sentinel, are what they are without a class of which no wing is known."""
+    known = SPECIES != "Drossel"
+    asked = frame(np.linspace(10, 16, 25))
+    classifier = mr.BayesClassifier(distributions={"numeric": FAMILIES[family]})
+    (two,) = classifier.fit(frame(SPOILT[known]), SPECIES[known]).terms(asked).values()
+    (three,) = classifier.fit(frame(np.where(known, SPOILT, np.nan)), SPECIES).terms(asked).values()
+    np.testing.assert_allclose(three[:, [0, 2]], two, rtol=1e-6)

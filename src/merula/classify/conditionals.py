@@ -122,7 +122,7 @@ def _levels(model: BayesianClassifier, column: Column, levels: Sequence[Any]) ->
         raise InputError.at(f"column {column.name!r}", "was always missing: it has no levels")
     probabilities = np.exp(_log_given(model, column, levels))
     kept = np.sort(np.argsort(-probabilities.max(axis=1), kind="stable")[:MOST_LEVELS])
-    called = shown if column.cuts is None else interval_of
+    called = shown if column.cuts is None or column.kind == "categorical" else interval_of
     return Conditional(
         column.name,
         "levels",

@@ -23,6 +23,7 @@ from merula.distributions import DISTRIBUTIONS, Distribution
 from merula.engines import memory
 from merula.stats import ClassCounts, Collected, Rows
 
+LIGHTEST = -700.0  # log weight of a component: its exponential is still a number
 CONDITIONAL = "its terms are weighted, so it gives P(class given row) and no P(row)"
 UNSEEN = {"missing": "treated as missing", "smooth": "given the smoothed probability of a new level"}
 
@@ -72,13 +73,13 @@ class Component:
     def fits(self, classes: int) -> bool:
         """True when it fits together and this number of classes; a file from a stranger is asked before it is used."""
         weighed = all(is_number(weight, 0.0, HEAVIEST) for weight in self.weights) and is_number(self.log_weight, -np.inf, 0.0)  # fmt: skip
-        shaped = all_shaped((classes,), self.log_prior) and len(self.weights) in (0, len(self.parts))
+        shaped = all_shaped((classes,), self.log_prior) and len(self.weights) in (0, len(self.parts)) and bool(self.parts)  # fmt: skip
         named = isinstance(self.name, str) and type(self.fallback) is bool
         return weighed and shaped and named and are_log_shares(self.log_prior) and self.condition_fits()
 
     def condition_fits(self) -> bool:
-        """True when there is no condition, or one on levels of a column."""
-        return self.condition is None or are_labels(self.condition.levels, missing=True)
+        """True when there is no condition, or one on levels of a column; the fallback has none."""
+        return self.condition is None or (not self.fallback and are_labels(self.condition.levels, missing=True))
 
 
 def _times(weight: float, log_prob: Array) -> Array:
@@ -376,15 +377,29 @@ class FittedModel:
         parts: tuple[Any, ...] = (*self.distributions, *self.components)
         shaped = are_classes(self.classes) and all_shaped((classes,), self.log_prior) and bool(self.components)
         sound = shaped and are_log_shares(self.log_prior) and all(one.fits(classes) for one in parts)
-        return sound and self._fits_columns() and (self.collected is None or self._fits_statistics(self.collected))
+        return (
+            sound
+            and self._weights_fit()
+            and self._fits_columns()
+            and (self.collected is None or self._fits_statistics(self.collected))
+        )
+
+    def _weights_fit(self) -> bool:
+        """True when some component answers for every row, and the one of a plain sum has the model's own prior."""
+        stated = np.array([one.log_weight for one in self.components], dtype=np.float64)
+        shares = bool((stated > LIGHTEST).all()) if self.weights_vary else are_log_shares(stated)
+        return shares and (not self.is_plain_sum or np.array_equal(self.components[0].log_prior, self.log_prior))
 
     def _fits_columns(self) -> bool:
         """True when all columns that are asked for are there and of a kind that can be read; a plain sum asks each once."""
         known = {column.name: column for column in self.schema.columns if column.kind != "ignore"}
         used = [name for part in self.distributions for name in part.columns]
         asked = {*used, *(name for part in self.distributions for name in part.parents)}
-        asked |= {one.condition.column for one in self.components if one.condition}
-        if not asked <= set(known) or (self.is_plain_sum and sorted(used) != sorted(known)):
+        conditions = {one.condition.column for one in self.components if one.condition}
+        coded = all(name in known and known[name].kind == "categorical" for name in conditions)
+        if not coded or not asked <= set(known) or (self.is_plain_sum and sorted(used) != sorted(known)):
+            return False
+        if not all(column.fits() for column in self.schema.columns):  # with what the distributions say of them
             return False
         own = [part for part in self.distributions if type(part) in DISTRIBUTIONS.values()]
         return all(part.reads(known[name]) for part in own for name in part.columns)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from merula.core import InputError, Option, one_of
-from merula.core.sound import are_names, is_one_of
+from merula.core.sound import LARGEST, are_names, is_one_of
 from merula.data.schema import KINDS, Column, Schema
 from merula.distributions import FAMILIES
 from merula.distributions.priors import MEstimate
@@ -174,7 +174,8 @@ def _written(value: Any) -> Any:
     """A parameter so that those `same_option` takes for equal are written alike: 1 and 1.0, a list and an array."""
     if isinstance(value, list | tuple | np.ndarray):
         return tuple(_written(item) for item in value)
-    return float(value) if isinstance(value, int | float | np.number) and not isinstance(value, bool) else value
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return float(value) if number and abs(value) <= LARGEST else value
 
 
 def same_option(mine: Any, theirs: Any) -> bool:

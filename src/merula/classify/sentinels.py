@@ -20,6 +20,7 @@ FAR = 1_000.0  # distances between the quartiles
 ISOLATED = 10.0  # times as far out as all other values
 MOST = 3  # different ones
 FEWEST_ROWS = 10
+ASKED, NARROW = 64, 0.25  # values that are asked first, and the share of the range that they may span
 SUSPICIOUS = 1e6  # times the variance that is usual within a class
 
 
@@ -49,15 +50,27 @@ def sentinels(values: NDArray[Any]) -> dict[float, int]:
     {10000000.0: 2}
     """
     known = values[np.isfinite(values)].astype(np.float64)
-    if len(known) < FEWEST_ROWS:
-        return {}
-    low, high = np.quantile(known, [0.25, 0.75])
-    distance = np.maximum(low - known, known - high)
-    out = distance > FAR * (high - low)
+    with np.errstate(over="ignore"):
+        if len(known) < FEWEST_ROWS or not _may_hold(known):
+            return {}
+        low, high = np.quantile(known, [0.25, 0.75])
+        distance = np.maximum(low - known, known - high)
+        out = distance > FAR * (high - low)
     if high == low or not out.any() or distance[~out].max() * ISOLATED > distance[out].min():
         return {}
     found, counts = np.unique(known[out], return_counts=True)
     return dict(zip(found.tolist(), counts.tolist(), strict=True)) if len(found) <= MOST else {}
+
+
+def _may_hold(known: Array) -> bool:
+    """Whether some of the values, the few farthest out left aside, span so little of all that they may hold sentinels.
+
+    All but sentinels lie within a tenth of the sentinels' distance from the quartiles, on either side; this is far less to ask
+    than the quartiles themselves.
+    """
+    some = np.unique(known[:: -(-len(known) // ASKED)])
+    spans = [some[len(some) - 1 - MOST + left] - some[left] for left in range(min(MOST + 1, len(some) - MOST))]
+    return not spans or bool(min(spans) <= NARROW * np.ptp(known))
 
 
 def told(found: Mapping[float, int]) -> str:

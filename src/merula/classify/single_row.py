@@ -109,7 +109,7 @@ def shown(column: Column, value: Label) -> str:
     """A cell as a person reads it."""
     if value is None:
         return "missing"
-    if column.unit is not None and column.kind != "text":
+    if column.unit is not None and isinstance(value, int | float):
         text = str(as_times(np.array([value], dtype=np.float64), column.unit)[0])
         return NO_FRACTION.sub("", NO_TIME.sub("", text)).replace("T", " ")
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -13,7 +13,7 @@ from merula.classify.conditionals import Conditional, class_labels, conditional,
 from merula.classify.single_row import duration_unit
 from merula.core import Array, InputError
 from merula.data.schema import Column, Label
-from merula.data.table import as_times
+from merula.data.table import as_times, times_longer
 from merula.distributions import CountDistribution, GaussianDistribution, MultivariateGaussianDistribution
 from merula.show.numbers import NOTHING, rounded, short
 from merula.show.text import shortened
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Items = tuple[str, ...]  # short texts, each of which stays on one line
 ONE_SIGMA = ndtr([-1.0, 0.0, 1.0])  # the shares below mean − deviation, mean, mean + deviation of a normal column
 MOST_LEVELS, MOST_WORDS, LONGEST = 3, 4, 24
-DAY, MINUTE = np.timedelta64(1, "D"), np.timedelta64(1, "m")
+DAY, MINUTE = 86_400, 60  # seconds
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,6 @@ def _around(texts: Sequence[str], unit: str = "") -> Items:
 
 def _time(unit: str, value: float, spread: float) -> str:
     """An instant as finely as the column's spread makes sense: to the day, to the minute, or whatever it is."""
-    moment, width = as_times(np.array([value, spread]), unit)
-    apart = width - np.datetime64(0, "ns")
-    fine = "D" if apart >= 2 * DAY else "m" if apart >= 2 * MINUTE else "ms"
-    return str(moment.astype(f"datetime64[{fine}]")).replace("T", " ")
+    moment, seconds = as_times(np.array([value]), unit)[0], spread * times_longer(unit, "datetime64[s]")
+    fine = "D" if seconds >= 2 * DAY else "m" if seconds >= 2 * MINUTE else "ms"
+    return str(moment.astype("datetime64[ms]").astype(f"datetime64[{fine}]")).replace("T", " ")

@@ -53,7 +53,7 @@ class NotAnArchiveError(InputError):
 def write_state(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     """Write plain data to a file, whole or not at all."""
     arrays: dict[int, tuple[int, NDArray[Any]]] = {}
-    body = json.dumps(_to_plain(state, arrays), ensure_ascii=False, sort_keys=True).encode()
+    body = _body(_to_plain(state, arrays), "the model")
     members = [(f"{index}.npy", _array_bytes(array)) for index, array in arrays.values()]
     head = {"format": FORMAT, "version": VERSION, "seal": _seal(VERSION, body, members), "state": json.loads(body)}
     described = [(ENTRY, json.dumps(head, ensure_ascii=False, sort_keys=True).encode()), *members]
@@ -62,6 +62,19 @@ def write_state(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
             file.seek(0)  # what packs so well that it could not be told from a bomb is written as it is
             file.truncate()
             _write_members(file, described, zipfile.ZIP_STORED)
+
+
+def _body(plain: Any, where: str) -> bytes:
+    """Plain data as a file holds them; an `InputError` where a word is no text, or they are nested too deeply."""
+    try:
+        return json.dumps(plain, ensure_ascii=False, sort_keys=True).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise InputError.at(
+            where, f"holds half a character ({half!r}), which no file can hold as text", got=half
+        ) from None
+    except RecursionError:
+        raise InputError.at(where, "is nested too deeply") from None
 
 
 def _write_members(file: IO[bytes], members: list[tuple[str, bytes]], way: int) -> bool:
@@ -78,6 +91,10 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     check_named(path)
     if os.path.isdir(path):
         raise NotAnArchiveError.at(f"{path}", "is a folder, not a merula model", remedy="name a file in it")
+    if os.path.exists(path) and not os.path.isfile(
+        path
+    ):  # a device may have no end, a pipe has no directory to look up
+        raise NotAnArchiveError.at(f"{path}", "is no plain file, as a merula model is", remedy="copy it into one")
     try:
         with Path(path).open("rb") as file:
             head, members = _read_members(file)
@@ -91,7 +108,7 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
         kind = NotAnArchiveError if isinstance(error, zipfile.BadZipFile) else InputError
         told = f"cannot be read as a merula model ({error!s:.200}): it is cut short, damaged or another kind of file"
         raise kind.at(f"{path}", told, remedy="save the model again") from None
-    body = json.dumps(head["state"], ensure_ascii=False, sort_keys=True).encode(errors="replace")
+    body = _body(head["state"], f"{path}")
     if _seal(head["version"], body, members) != head.get("seal"):
         raise InputError.at(
             f"{path}",

@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import os
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ SHARE = 0.5  # of the machine's memory that one file may take
 UNKNOWN_MEMORY = 2**33
 CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 PACKED = b"\x1f\x8b"
+TRUSTED = f"if you trust it, set the environment variable {VARIABLE} to the number of bytes it may take"
 
 
 def most_bytes() -> int:
@@ -60,7 +62,7 @@ def too_large(packed: int, ratio: int = RATIO) -> InputError:
     return InputError(
         f"becomes more than {allowed(packed, ratio):,} bytes in memory, the most that {whose}",
         got=packed,
-        remedy=f"if you trust it, set the environment variable {VARIABLE} to the number of bytes it may take",
+        remedy=TRUSTED,
     )
 
 
@@ -84,18 +86,21 @@ def reading(path: str | os.PathLike[str]) -> Iterator[None]:
 def read_whole(path: Path) -> bytes:
     """The bytes of a file that is not larger than it may be; a device without end is not read to the end."""
     with path.open("rb") as file, reading(path):
-        size = os.fstat(file.fileno()).st_size
-        if size > most_bytes():
-            raise too_large(size)
-        return file.read() if path.is_file() else read_stream(file)
+        found = os.fstat(file.fileno())
+        if found.st_size > most_bytes():
+            raise too_large(found.st_size)
+        if stat.S_ISREG(found.st_mode):
+            return file.read()
+        # a device such as /dev/zero has no end
+        return read_stream(file, SMALL if stat.S_ISCHR(found.st_mode) else None)
 
 
-def read_stream(file: IO[bytes]) -> bytes:
+def read_stream(file: IO[bytes], most: int | None = None) -> bytes:
     """All that a stream holds, as long as it is not more than it may be."""
-    limit, found = most_bytes(), io.BytesIO()
+    limit, found = stated_bytes() or min(most_bytes(), most or most_bytes()), io.BytesIO()
     for chunk in iter(lambda: file.read(CHUNK), b""):
         if found.tell() + len(chunk) > limit:
-            raise too_large(limit)
+            raise InputError(f"holds more than {limit:,} bytes, the most that is read of it", remedy=TRUSTED)
         found.write(chunk)
     return found.getvalue()
 
@@ -152,7 +157,7 @@ def parsed_json(data: bytes, limit: int) -> Any:
     if ITEM * items + len(data) > limit:
         raise InputError(
             f"holds {items:,} items, which take more than {limit:,} bytes in memory",
-            remedy=f"if you trust it, set the environment variable {VARIABLE} to the number of bytes it may take",
+            remedy=TRUSTED,
         )
     try:
         return json.loads(data, object_pairs_hook=_once)

@@ -70,7 +70,7 @@ def check_probabilities(
     """
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError.at(_called(what, ()), f"holds something that is not a number ({error})") from None
     if array.size and not (
         array.min() >= 0 and array.max() < np.inf

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 ROUNDING = 1e-6  # how far from 1 probabilities may add up to
 LARGEST = 1.7e308  # a number, but hardly any larger one
 HEAVIEST = 1e150  # weight of rows; many such weights add up to a number
+MOST_COUNTED = 2**53  # of anything: whole numbers up to it are floats as well
 SMALLEST = 1e-300  # its inverse is still a number
 LABELS = (str, int, float, bool)
 
@@ -143,8 +144,9 @@ def are_classes(classes: Any) -> bool:
 
 
 def is_number(value: Any, low: float, high: float) -> bool:
-    """True for a number between the two; true and false are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+    """True for a number between the two that a float can hold; true and false are none."""
+    known = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+    return known and (isinstance(value, float) or -LARGEST <= value <= LARGEST)
 
 
 def is_one_of(word: Any, allowed: Collection[Any]) -> bool:

@@ -66,9 +66,13 @@ class Column(PlainFields):
     def fits(self) -> bool:
         """True when this describes a column; a file from a stranger is asked before it is used."""
         known = self.levels is None or are_labels(self.levels, missing=True)
-        cut = self.cuts is None or are_cuts(self.cuts)
+        cut = self.cuts is None or (self.kind != "text" and are_cuts(self.cuts) and self._has_intervals(self.cuts))
         timed = self.unit is None or (isinstance(self.unit, str) and UNIT.fullmatch(self.unit) is not None)
         return is_one_of(self.kind, KINDS) and known and cut and timed and type(self.declared) is bool
+
+    def _has_intervals(self, cuts: tuple[float, ...]) -> bool:
+        """True when a column that is read as intervals has a level for each of them."""
+        return self.kind != "categorical" or len(set(self.levels or ()) - {None}) == len(cuts) + 1
 
     def __add__(self, other: Column) -> Column:
         """The column that holds what either holds; levels unite by label."""

@@ -80,7 +80,7 @@ class KernelDistribution(ColumnwiseDistribution):
 def is_positive(bandwidth: Any) -> bool:
     """True for a finite number above 0 (True is none)."""
     is_number = isinstance(bandwidth, int | float | np.number) and not isinstance(bandwidth, bool)
-    return is_number and bool(0 < bandwidth < np.inf)
+    return is_number and bool(0 < bandwidth <= LARGEST)
 
 
 def weighted_quantiles(values: Array, weights: Array, probabilities: Array) -> Array:
@@ -157,13 +157,12 @@ class Kernel(ValueFamily):
         unit, rule, total = comfortable_unit(float(np.ptp(values))), BANDWIDTHS[self.bandwidth], counts.sum(axis=0)
         values = values / unit
         own = np.array([rule(values, part) if np.count_nonzero(part) > 1 else 0.0 for part in counts])
-        lacking = (4 / 3) ** 0.2 * _within(values, counts) * np.maximum(counts.sum(axis=1), 1.0) ** -0.2
-        pooled = rule(values, total) if not counts.any(axis=1).all() else 0.0
-        own = np.where(counts.any(axis=1), own, pooled)
-        parts = [part if part.any() else total for part in counts]
-        means = np.array([[np.average(values, weights=part)] for part in parts])
-        variances = np.array([[_deviation(values, part) ** 2] for part in parts])
-        least = np.sqrt(variance_floor(variances, means, _deviation(values, total) ** 2))
+        present = counts.any(axis=1)
+        n, mean, variance = np.array([_moments(values, part) for part in counts[present]]).T
+        within = np.sqrt((n * variance).sum() / n.sum())
+        lacking = (4 / 3) ** 0.2 * within * np.maximum(counts.sum(axis=1), 1.0) ** -0.2
+        own = np.where(present, own, rule(values, total) if not present.all() else 0.0)
+        least = np.sqrt(variance_floor(variance[:, None], mean[:, None], _moments(values, total)[2]))
         return unit * np.maximum(np.where(own > 0, own, lacking), least)
 
 
@@ -175,13 +174,7 @@ def _refuse_extremes(statistic: ValueCounts) -> None:
             refuse_narrow(np.array([np.ptp(values)]), (name,))
 
 
-def _deviation(values: Array, weights: Array) -> float:
-    """The standard deviation of weighted values."""
-    away = values - np.average(values, weights=weights)
-    return float(np.sqrt(np.average(away * away, weights=weights)))
-
-
-def _within(values: Array, counts: Array) -> float:
-    """The pooled standard deviation within classes."""
-    parts = [(part.sum(), _deviation(values, part)) for part in counts if part.any()]
-    return float(np.sqrt(sum(n * deviation**2 for n, deviation in parts) / sum(n for n, _ in parts)))
+def _moments(values: Array, weights: Array) -> tuple[float, float, float]:
+    """The weight of weighted values, their mean and their variance."""
+    mean, n = np.average(values, weights=weights, returned=True)
+    return float(n), float(mean), float(np.average((values - mean) ** 2, weights=weights))

@@ -13,7 +13,7 @@ from scipy.special import ndtr, ndtri
 from merula.core import Array, InputError
 from merula.core.compiled import kernel
 from merula.core.logspace import log_sum_exp, safe_log
-from merula.core.sound import ROUNDING as ROUNDED, all_shaped, are_finite, are_positive, are_weights
+from merula.core.sound import MOST_COUNTED, ROUNDING as ROUNDED, all_shaped, are_finite, are_positive, are_weights
 from merula.distributions.base import Distribution, Setting
 from merula.distributions.columnwise import ColumnwiseDistribution, ValueFamily, checked_range, shared_fields
 from merula.distributions.gaussian import LOG_TWO_PI, variance_floor
@@ -431,7 +431,7 @@ class GaussianMixture(ValueFamily):
 
 
 def _is_number_of_components(number: Any) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= 1)
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and 1 <= int(number) <= MOST_COUNTED
 
 
 def _within(indices: Array, counts: Array) -> float:

@@ -76,7 +76,7 @@ class MultivariateGaussianDistribution(AddedDistribution):
             return False
         roots = np.diagonal(self.whitening, axis1=1, axis2=2)
         sound = within(-FARTHEST, FARTHEST, self.mean, self.whitening) and within(1 / FARTHEST, FARTHEST, roots)
-        return sound and are_finite(self.centre[self.kept]) and are_finite_or_missing(self.centre) and are_positive(self.unit)  # fmt: skip
+        return sound and _are_invertible(self.whitening) and are_finite(self.centre[self.kept]) and are_finite_or_missing(self.centre) and are_positive(self.unit)  # fmt: skip
 
     @cached_property
     def _half_log_det(self) -> Array:
@@ -170,6 +170,16 @@ class MultivariateGaussianDistribution(AddedDistribution):
             z[np.ix_(chosen, self.kept)] = mean + noise @ roots[label if len(roots) > 1 else 0]
         values = self.centre + self.unit * z
         return self.with_missing(dict(zip(self.columns, values.T, strict=True)), classes, rng)
+
+
+def _are_invertible(matrices: Array) -> bool:
+    """True when all can be inverted; triangular ones can, and their diagonals are known not to be 0."""
+    if np.array_equal(np.triu(matrices), matrices):
+        return True
+    try:
+        return are_finite(np.linalg.inv(matrices))
+    except np.linalg.LinAlgError:
+        return False
 
 
 @dataclass(frozen=True)

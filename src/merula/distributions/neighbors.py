@@ -12,7 +12,7 @@ from scipy.special import gammaln
 
 from merula.core import Array, InputError, Option, one_of
 from merula.core.logspace import safe_log
-from merula.core.sound import all_shaped, are_weights, is_one_of
+from merula.core.sound import MOST_COUNTED, all_shaped, are_weights, is_one_of
 from merula.data.encode import Encoded
 from merula.data.schema import Column
 from merula.distributions.base import BaseFamily, Distribution, Setting
@@ -47,7 +47,9 @@ class NeighborDistribution(KeptRowsDistribution):
     def fits(self, classes: int) -> bool:
         if not (super().fits(classes) and all_shaped((classes,), self.class_weight) and type(self.neighbors) is int):
             return False
-        weighty = are_weights(self.class_weight) and bool(self.class_weight.any()) and self.neighbors >= 1
+        weighty = (
+            are_weights(self.class_weight) and bool(self.class_weight.any()) and 1 <= self.neighbors <= MOST_COUNTED
+        )
         apart = not ((self._range > 0) & (self._range < NARROWEST)).any()  # as `build` demands
         return weighty and apart and is_one_of(self.weights, WEIGHTS) and is_one_of(self.scale, SCALES)
 
@@ -153,7 +155,7 @@ class NearestNeighbors(BaseFamily):
         one_of(self.weights, WEIGHTS, "weights")
         one_of(self.scale, SCALES, "scale")
         whole = isinstance(self.neighbors, int | np.integer) and not isinstance(self.neighbors, bool)
-        if self.neighbors != "auto" and not (whole and self.neighbors >= 1):
+        if self.neighbors != "auto" and not (whole and 1 <= self.neighbors <= MOST_COUNTED):
             raise InputError.of("neighbors", self.neighbors, "'auto' or a whole number from 1")
 
     def _refuse(self, setting: Setting) -> None:

@@ -118,7 +118,7 @@ class CountDistribution(ColumnwiseDistribution):
         mean, size = self.mean[classes, j], self.size[classes, j]
         spread = np.isfinite(size)
         shape = np.where(spread, size, 1.0)
-        rate = np.where(spread, rng.gamma(shape, mean / shape), mean)
+        rate = np.where(spread, rng.gamma(shape, np.abs(mean / shape)), mean)
         extra = rng.random(len(classes)) < self.extra_zeros[classes, j]
         return np.where(extra, 0.0, rng.poisson(rate).astype(np.float64))
 

@@ -54,7 +54,7 @@ def checked_smoothing(smoothing: Any, columns: Sequence[str]) -> Smoothing:
     if isinstance(smoothing, MEstimate):
         return _by_column(smoothing, columns)
     is_number = isinstance(smoothing, int | float | np.number) and not isinstance(smoothing, bool)
-    if is_number and 0 <= float(smoothing) <= LARGEST:
+    if is_number and 0 <= smoothing <= LARGEST:
         return float(smoothing)
     raise InputError.of("smoothing", smoothing, "a pseudo-count from 0 (1 is Laplace, 0 is none) or MEstimate(m, p)")
 

@@ -48,16 +48,21 @@ def rounded(value: float, spread: float) -> str:
 def from_log(log_value: float) -> str:
     """exp(log_value) in four digits, however small or large; "impossible" for 0.
 
+    Beyond 10 to the power of ±10¹² a float no longer knows the digits, and the power alone is written.
+
     Examples
     --------
-    >>> from_log(-1.0), from_log(-1000.0), from_log(float("-inf"))
-    ('0.3679', '5.076e-435', 'impossible')
+    >>> from_log(-1.0), from_log(-1000.0), from_log(float("-inf")), from_log(-1e20)
+    ('0.3679', '5.076e-435', 'impossible', '10^-4.343e+19')
     """
     if log_value == -float("inf"):
         return "impossible"
     if abs(log_value) < 600:
         return short(exp(log_value))
-    exponent = floor(log_value / log(10))
+    power = log_value / log(10)
+    if not abs(power) < 1e12:
+        return f"10^{short(power)}"
+    exponent = floor(power)
     return f"{short(exp(log_value - exponent * log(10)))}e{exponent:+d}"
 
 

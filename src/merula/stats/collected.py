@@ -73,4 +73,6 @@ class Collected:
 def _sort_of_label(classes: NDArray[Any]) -> str:
     """Which labels can stand in one sorted list: words, times, or numbers."""
     kind = classes.dtype.kind
-    return "words" if kind in "OUS" else kind if kind in "Mm" else "numbers"
+    if kind == "O":  # words, or whole numbers of more than 64 bits
+        return "words" if all(isinstance(label, str) for label in classes.tolist()) else "numbers"
+    return "words" if kind in "US" else kind if kind in "Mm" else "numbers"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from merula.core import Array, InputError, Message, Option
 from merula.core.compiled import kernel
-from merula.core.limits import MOST_BYTES, check_bytes
+from merula.core.limits import check_bytes, most_bytes
 from merula.core.plain_fields import PlainFields
 from merula.core.sound import all_paired, all_shaped, are_labels, are_names, are_weights, ascends
 from merula.data.encode import WIDEST_RANGE, Encoded, Target
@@ -24,15 +24,25 @@ from merula.stats.base import OfColumns, moved, with_weight
 COPIES = 6  # of a table of counts, from the first count to the model: blocks, sums, probabilities and their logarithms
 
 
-def check_table(name: str, entries: int, held: str, classes: int, remedy: Message) -> None:
-    """A `TooLargeError` naming the column where a table of this many entries in each class would be too large."""
-    what = f"column {name!r} has {entries:,} {held} in {classes:,} classes, which need tables"
-    check_bytes(8.0 * COPIES * entries * classes, what, remedy)
+def check_tables(columns: Sequence[str], sizes: Sequence[int], held: str, classes: int, remedy: Message) -> None:
+    """A `TooLargeError` naming the widest column where tables of so many entries in each class would be too large together."""
+    total = sum(sizes)
+    if 8.0 * COPIES * total * classes <= most_bytes():
+        return
+    widest = int(np.argmax(sizes))
+    has = f"column {columns[widest]!r} has {sizes[widest]:,} {held}"
+    others = f" (all {len(columns):,} columns: {total:,})" if total > sizes[widest] else ""
+    check_bytes(8.0 * COPIES * total * classes, f"{has}{others} in {classes:,} classes, which need tables", remedy)
 
 
 FEWER_LEVELS = ("leave it out (", Option("kinds", "ignore"), ") or unite rare levels")
 FEWER_WORDS = ("leave it out (", Option("kinds", "ignore"), ") or unite classes")
 FEWER_VALUES = "round its values, or choose a family that does not keep each of them, such as 'gaussian'"
+
+
+def widths(entries: Sequence[Sized], more: Sequence[Sized]) -> list[int]:
+    """The number of entries of each column, of two statistics the larger one: what both have in common is not known yet."""
+    return [max(len(mine), len(theirs)) for mine, theirs in zip(entries, more, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,38 +103,40 @@ class LevelCounts(OfColumns):
     def update(self, rows: Encoded, target: Target) -> LevelCounts:
         tile = rows.codes(self.columns)
         offsets = tile.offsets
-        widest = int(tile.width.argmax())
-        check_table(self.columns[widest], int(offsets[-1]), "levels", len(self.missing), FEWER_LEVELS)
+        self._check(np.diff(offsets).tolist())
         counts = np.zeros((len(self.missing), offsets[-1]), dtype=np.int32 if target.weights is None else np.float64)
         count_slots(tile.codes, target.codes, target.weights, tile.shift, tile.width, offsets, counts)
         labels, parts, missing = [], [], np.zeros_like(self.missing)
         for j, slots in enumerate(tile.slots):
             part = counts[:, offsets[j] : offsets[j + 1]].astype(np.float64)
             if part[:, -1].any():
-                slots, part = self._recounted(tile.codes[:, j : j + 1], target)
+                slots, part = self._recounted(self.columns[j], tile.codes[:, j : j + 1], target)
             if len(slots) and slots[0] is None:
                 missing[:, j], slots, part = part[:, 0], rows.labels(self.columns[j]), part[:, 1:]
             labels.append(slots)
             parts.append(part[:, : len(slots)])
         return self + LevelCounts(self.columns, tuple(labels), tuple(parts), missing)
 
-    def _recounted(self, codes: NDArray[Any], target: Target) -> tuple[Sequence[Label], Array]:
+    def _recounted(self, name: str, codes: NDArray[Any], target: Target) -> tuple[Sequence[Label], Array]:
         """One column of integers counted again, over the range it really has."""
         low, high = int(codes.min()), int(codes.max())
         slots: Sequence[Label] = range(low, high + 1)
         if high - low >= WIDEST_RANGE:
             indices, slots = codes_of_numbers(codes[:, 0])
             codes, low = indices[:, None], 0
+        check_tables((name,), (len(slots),), "levels", len(self.missing), FEWER_LEVELS)
         counts = np.zeros((len(self.missing), len(slots) + 1))
         one = np.array([len(slots)], dtype=np.int64)
         count_slots(codes, target.codes, target.weights, np.array([low]), one, np.zeros(1, dtype=np.int64), counts)
         return slots, counts
 
     def __add__(self, other: LevelCounts) -> LevelCounts:
-        for name, mine, theirs in zip(self.columns, self.labels, other.labels, strict=True):
-            check_table(name, max(len(mine), len(theirs)), "levels", len(self.missing), FEWER_LEVELS)
+        self._check(widths(self.labels, other.labels))
         labels, counts = zip(*map(merged_counts, self.labels, self.counts, other.labels, other.counts), strict=True)
         return LevelCounts(self.columns, labels, counts, self.missing + other.missing)
+
+    def _check(self, sizes: Sequence[int]) -> None:
+        check_tables(self.columns, sizes, "levels", len(self.missing), FEWER_LEVELS)
 
     def ordered(self, declared: Sequence[tuple[Label, ...] | None]) -> LevelCounts:
         """Levels that were met, sorted; or the declared levels in their own order (any other label is an error)."""
@@ -184,7 +196,7 @@ class TokenCounts(OfColumns):
         labels, counts, present = [], [], np.zeros_like(self.present)
         for j, name in enumerate(self.columns):
             tokens = rows.tokens(name)
-            check_table(name, len(tokens.labels), "words", len(self.present), FEWER_WORDS)
+            check_tables((name,), (len(tokens.labels),), "words", len(self.present), FEWER_WORDS)
             found = np.zeros((len(self.present), len(tokens.labels)))
             amounts = tokens.starts, tokens.codes, tokens.counts
             if not count_tokens(*amounts, target.codes, target.weights, self.binary, found):
@@ -197,6 +209,7 @@ class TokenCounts(OfColumns):
         return self + TokenCounts(self.columns, self.binary, tuple(labels), tuple(counts), present)
 
     def __add__(self, other: TokenCounts) -> TokenCounts:
+        check_tables(self.columns, widths(self.labels, other.labels), "words", len(self.present), FEWER_WORDS)
         labels, counts = zip(*map(merged_counts, self.labels, self.counts, other.labels, other.counts), strict=True)
         return TokenCounts(self.columns, self.binary, labels, counts, self.present + other.present)
 
@@ -229,8 +242,8 @@ class ValueCounts(OfColumns):
         values, counts, missing = [], [], np.zeros_like(self.missing)
         for j, name in enumerate(self.columns):
             column = np.ascontiguousarray(x[:, j])
-            if 8.0 * COPIES * len(column) * len(missing) > MOST_BYTES:  # only then are they counted first
-                check_table(name, len(np.unique(column)), "different values", len(missing), FEWER_VALUES)
+            if 8.0 * COPIES * len(column) * len(missing) > most_bytes():  # only then are they counted first
+                self._check(name, len(np.unique(column)))
             met, part, missing[:, j] = _tally(column, np.argsort(column), target.codes, target.weights, len(missing))
             _refuse_infinity(met, name)
             values.append(met + 0.0)  # −0 + 0 is 0; compiled loops may take the sum for the value itself
@@ -238,9 +251,15 @@ class ValueCounts(OfColumns):
         return self + ValueCounts(self.columns, tuple(values), tuple(counts), missing)
 
     def __add__(self, other: ValueCounts) -> ValueCounts:
+        for name, size in zip(self.columns, widths(self.values, other.values), strict=True):
+            self._check(name, size)
         merged = [_merge(*pair) for pair in zip(self.values, self.counts, other.values, other.counts, strict=True)]
         values, counts = tuple(met for met, _ in merged), tuple(part for _, part in merged)
         return ValueCounts(self.columns, values, counts, self.missing + other.missing)
+
+    def _check(self, name: str, size: int) -> None:
+        """Of each column alone: they are added up one after another, and together take what the columns themselves do."""
+        check_tables((name,), (size,), "different values", len(self.missing), FEWER_VALUES)
 
 
 def _refuse_infinity(values: Array, name: str) -> None:

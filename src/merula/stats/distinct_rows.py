@@ -20,7 +20,7 @@ from merula.stats.base import moved
 
 Cells = NDArray[np.int32]
 MISSING = -1
-COPIES = 4  # of the counts of a block of rows
+COPIES = 6  # of the counts, from the first to the model
 
 
 def distinct_rows(cells: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -90,14 +90,20 @@ class JointCounts(PlainFields):
     def update(self, rows: Encoded, target: Target) -> JointCounts:
         labels, cells = labelled_codes(rows, self.columns)
         weights = np.ones(len(cells)) if target.weights is None else target.weights
-        kept = weights > 0
-        classes = self.weight.shape[1]
-        what = f"{len(cells):,} distinct rows of {len(self.columns):,} columns in {classes:,} classes may need a joint table"
+        kept, classes = weights > 0, self.weight.shape[1]
+        cells = cells[kept]
+        first, groups = distinct_rows(cells)
+        self._check(len(first))
+        slots = groups * classes + target.codes[kept]
+        per_class = np.bincount(slots, weights[kept], minlength=len(first) * classes).astype(np.float64, copy=False)
+        return self + JointCounts(self.columns, labels, cells[first], per_class.reshape(len(first), classes))
+
+    def _check(self, distinct: int) -> None:
+        """A `TooLargeError` where so many distinct rows are too many for the weight of each class at each."""
+        columns, classes = len(self.columns), self.weight.shape[1]
+        what = f"{distinct:,} distinct rows of {columns:,} columns in {classes:,} classes need a joint table"
         remedy = ("model the columns one by one (", Option("distributions", "categorical"), ") or unite classes")
-        check_bytes(8.0 * COPIES * len(cells) * classes, what, remedy)
-        per_class = np.zeros((len(cells), self.weight.shape[1]))
-        per_class[np.arange(len(cells)), target.codes] = weights
-        return self + JointCounts(self.columns, labels, cells[kept], per_class[kept])
+        check_bytes(8.0 * COPIES * distinct * classes, what, remedy)
 
     def __add__(self, other: JointCounts) -> JointCounts:
         pairs = [unite_labels(mine, theirs) for mine, theirs in zip(self.labels, other.labels, strict=True)]
@@ -105,8 +111,9 @@ class JointCounts(PlainFields):
         for j, (_, indices) in enumerate(pairs):
             moved_cells[:, j] = indices[other.cells[:, j]]
         cells = np.concatenate([self.cells, moved_cells])
-        weight = np.concatenate([self.weight, other.weight])
         first, groups = distinct_rows(cells)
+        self._check(len(first))
+        weight = np.concatenate([self.weight, other.weight])
         return JointCounts(
             self.columns, tuple(united for united, _ in pairs), cells[first], sum_rows(weight, groups, len(first))
         )

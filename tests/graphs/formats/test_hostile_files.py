@@ -223,3 +223,29 @@ def test_what_is_stated_twice(module, once, twice, message):
     assert once in text
     with pytest.raises(InputError, match=message):
         module.parse(text.replace(once, twice))
+
+
+@pytest.mark.parametrize("place", ["name", "level", "parent", "kept"])
+def test_half_a_character_in_json_is_refused(place, tmp_path):
+    """It could be asked for, but neither written, printed nor put into a table."""
+    half = "\ud800"
+    node = {"name": half if place == "name" else "a", "kind": "table", "levels": ["x", half if place == "level" else "y"], "parents": [half] if place == "parent" else [], "probabilities": [0.5, 0.5]}  # fmt: skip
+    content = {"format": "merula network", "version": 2, "nodes": [node], "kept": [half] if place == "kept" else None}
+    (tmp_path / "half.json").write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"half\.json.*half a character"):
+        mr.read_network(tmp_path / "half.json")
+
+
+NAMELESS = {
+    ".bif": 'variable "" { type discrete [ 2 ] { a, b }; }\nprobability ( "" ) { table 0.5, 0.5; }',
+    ".xdsl": "<smile><nodes><cpt id=''><state id='a'/><state id='b'/><probabilities>0.5 0.5</probabilities></cpt></nodes></smile>",
+    ".json": '{"format": "merula network", "version": 2, "nodes": [{"name": "", "kind": "table", "levels": [1, 2], "parents": [], "probabilities": [0.5, 0.5]}]}',
+}
+
+
+@pytest.mark.parametrize("suffix", NAMELESS)
+def test_a_variable_without_a_name_is_refused_as_add_refuses_it(suffix, tmp_path):
+    """It was read, and rows could not be asked for it."""
+    (tmp_path / f"nameless{suffix}").write_text(NAMELESS[suffix])
+    with pytest.raises(InputError, match="nameless"):
+        mr.read_network(tmp_path / f"nameless{suffix}")

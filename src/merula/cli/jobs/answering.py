@@ -37,7 +37,7 @@ def predict_file(
     suffix = ".jsonl" if console.as_json and output == STANDARD else None
     writer_of(output, suffix)
     if output != STANDARD:
-        check_writable(output, "the answers", [("table", table), ("model", path), ("costs", costs)])
+        check_writable(output, "the answers", [("table", table), ("model", path), ("table of costs", costs)])
     with progress_bar(4, console.shows_progress) as step, console.warnings_as_notes():
         step("loading")
         saved = open_model(path)

@@ -77,7 +77,7 @@ def report_file(
     """The report on a table, read here unless it was before, written to a file."""
     from merula.report import write_report  # loaded where a report is asked for: it draws
 
-    check_writable(output, "a report", [("table", asked.table), ("costs", costs)])
+    check_writable(output, "a report", [("table", asked.table), ("table of costs", costs)])
     with console.warnings_as_notes(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
         task = task or read_task(asked, console)
         write_report(

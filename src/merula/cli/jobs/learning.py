@@ -28,7 +28,7 @@ def fit_file(
     task: Task | None = None,
 ) -> tuple[SavedModel, Task]:
     """The model fitted on a table, read here unless it was before, and written to a file."""
-    check_writable(output, "a model", [("table", asked.table), ("costs", costs), ("model", like)])
+    check_writable(output, "a model", [("table", asked.table), ("table of costs", costs), ("model", like)])
     if like is not None and (model != "auto" or asked.kinds or asked.ignore):
         raise InputError.at(
             "--like",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from merula.core.archive import NotAnArchiveError, read_state, write_state
 from merula.core.atomic_file import check_folder, check_named, nearest_file
 from merula.data.schema import Label
 from merula.data.table import plain_label
+from merula.data.table.codes import python_cells
 from merula.data.table.read import STANDARD, files_named
 
 MODELS: dict[str, Any] = {
@@ -137,6 +138,17 @@ def _files_read(inputs: Sequence[tuple[str, str | None]]) -> Iterator[tuple[str,
                 yield role, file
 
 
+def _cells(column: Any, where: str) -> list[Any]:
+    """The cells of a file of costs: words, numbers or times."""
+    try:
+        cells = python_cells(column)
+    except InputError as error:
+        raise located(error, where) from None
+    if not all(isinstance(cell, Hashable) for cell in cells):
+        raise InputError.at(where, f"holds {column.type}", expected="actions or numbers")
+    return cells
+
+
 def costs_file(path: str | None, classes: list[Label]) -> Costs | None:
     """The costs in a table whose first column names the actions and whose others are the classes."""
     if path is None:
@@ -144,8 +156,9 @@ def costs_file(path: str | None, classes: list[Label]) -> Costs | None:
     table = named_table(path)
     first, *named = table.column_names
     labels = {str(label): label for label in classes}
-    columns = {labels.get(name, name): table[name].to_pylist() for name in named}
-    actions = [labels.get(str(action), action) for action in table[first].to_pylist()]
+    cells = {name: _cells(table[name], f"column {name!r} of {path}") for name in table.column_names}
+    columns = {labels.get(name, name): cells[name] for name in named}
+    actions = [labels.get(str(action), action) for action in cells[first]]
     stray = [name for name in named if name not in labels]
     absent = [label for label in labels if label not in named]
     if stray or absent:

@@ -26,6 +26,7 @@ from merula.data.table.cell_values import (
     narrowest,
     object_numbers,
     plain_label,
+    times_longer,
 )
 from merula.data.table.codes import codes_of_words
 from merula.data.table.delimited import FOR_MISSING
@@ -60,6 +61,7 @@ __all__ = [
     "open_table",
     "plain_label",
     "read_table",
+    "times_longer",
 ]
 
 

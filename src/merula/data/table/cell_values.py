@@ -17,6 +17,8 @@ Codes = tuple[NDArray[Any], Sequence[Any]]
 FEW = 256  # categories that are always cheap to look up
 INSTANTS = (date, datetime, np.datetime64)
 DURATIONS = (timedelta, np.timedelta64)
+SECOND = 10**18  # attoseconds; years and months are as long as they are on average
+ATTOSECONDS = {"Y": 31_556_952 * SECOND, "M": 2_629_746 * SECOND, "W": 604_800 * SECOND, "D": 86_400 * SECOND, "h": 3_600 * SECOND, "m": 60 * SECOND, "s": SECOND, "ms": 10**15, "us": 10**12, "ns": 10**9, "ps": 10**6, "fs": 1_000, "as": 1}  # fmt: skip
 
 
 def is_missing(value: Any) -> bool:
@@ -111,14 +113,31 @@ def time_numbers(values: NDArray[Any], unit: str | None) -> NDArray[np.float64]:
         raise InputError(
             f"holds {values.dtype} where the model was fitted on {unit or 'plain numbers'}", got=values.dtype
         )
-    if np.datetime_data(values.dtype)[0] in ("Y", "M"):
-        values = values.astype(unit)
+    if {np.datetime_data(values.dtype)[0], np.datetime_data(np.dtype(unit))[0]} & {"Y", "M"}:
+        values = _cast(values, unit)  # years and months differ in length
     # counted as floats: an instant beyond the range of `unit` is far away, not wrapped around
-    here, there = np.datetime_data(values.dtype), np.datetime_data(np.dtype(unit))
-    factor = np.timedelta64(1, here) / np.timedelta64(1, there)  # type: ignore[arg-type]
-    numbers = values.astype(np.int64).astype(np.float64) * factor
+    numbers = values.astype(np.int64).astype(np.float64) * times_longer(values.dtype.name, unit)
     numbers[np.isnat(values)] = np.nan
     return numbers
+
+
+def _cast(values: NDArray[Any], unit: str) -> NDArray[Any]:
+    try:
+        return values.astype(unit)
+    except OverflowError:
+        raise InputError(f"holds {values.dtype}, which is too far from the model's {unit}", got=values.dtype) from None
+
+
+def times_longer(unit: str, other: str) -> float:
+    """How many times longer a unit of times is than another; NumPy's own division overflows where they are far apart.
+
+    Examples
+    --------
+    >>> times_longer("datetime64[D]", "datetime64[as]"), times_longer("timedelta64[ms]", "timedelta64[s]")
+    (8.64e+22, 0.001)
+    """
+    (here, count), (there, many) = np.datetime_data(np.dtype(unit)), np.datetime_data(np.dtype(other))
+    return 1.0 if here == there and count == many else ATTOSECONDS[here] * count / (ATTOSECONDS[there] * many)
 
 
 def as_times(values: NDArray[np.float64], unit: str) -> NDArray[Any]:

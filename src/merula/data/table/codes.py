@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core import InputError
 from merula.data.table.cell_values import (
     FEW,
     Codes,
@@ -65,15 +66,34 @@ def arrow_codes(column: Any) -> Codes:
     if pa.types.is_floating(column.type):
         return codes_of_numbers(column.to_numpy())
     if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
+        try:
+            column = column.dictionary_encode()
+        except pa.ArrowNotImplementedError:
+            raise TypeError(
+                f"a column of {column.type}; its argument must be a string or a number in every cell"
+            ) from None
     try:
         whole = column.unify_dictionaries().combine_chunks()
     except pa.ArrowInvalid:  # dictionaries that list null
         whole = column.cast(column.type.value_type).dictionary_encode().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):
         whole = whole.chunk(0) if whole.num_chunks else pa.array([], type=column.type)
-    labels = [plain_label(label) for label in whole.dictionary.to_pylist()]
+    labels = [plain_label(label) for label in python_cells(whole.dictionary)]
     return narrowest(whole.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False), len(labels)), labels
+
+
+def python_cells(cells: Any) -> list[Any]:
+    """A pyarrow array or table as Python objects; an `InputError` where it holds a time that Python has none for."""
+    import pyarrow as pa
+
+    try:
+        return list(cells.to_pylist())
+    except (OverflowError, ValueError) as error:
+        kind = "a table" if isinstance(cells, pa.RecordBatch | pa.Table) else f"a column of {cells.type}"
+        raise InputError(
+            f"{kind} holds a time that cannot be told ({error})",
+            remedy="correct it: times lie between the years 1 and 9999",
+        ) from None
 
 
 def codes_of_words(values: Any) -> tuple[NDArray[Any], list[str]] | None:

@@ -235,11 +235,13 @@ def _ragged(data: bytes, separator: str, width: int) -> str | None:
 
 def _refuse_open_quote(table: Any, data: bytes) -> None:
     """A quotation mark that is never closed swallows the rest of the file: a ValueError, not a last cell of many lines."""
+    import pyarrow as pa
+
     if data.count(b'"') % 2 == 0 or not table.num_rows:
         return
-    for name in table.column_names:
-        last = table.column(name)[-1].as_py()
-        if isinstance(last, str) and "\n" in last:
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        last = column[-1].as_py() if pa.types.is_string(column.type) else None
+        if last is not None and "\n" in last:
             raise InputError(
                 f"has a quotation mark that is never closed, in column {name!r} of row {table.num_rows + 1} ({_short(last)})"
             )

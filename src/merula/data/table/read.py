@@ -28,7 +28,6 @@ from merula.data.table.declared_sizes import (
     written_out_size,
 )
 from merula.data.table.delimited import ALONE, NO_ROWS, in_utf8, is_marked, read_delimited
-from merula.data.table.hard_json import refuse_hard_json
 
 PathLike = str | os.PathLike[str]
 STANDARD = "-"  # standard input or output
@@ -194,7 +193,7 @@ def _read_json_lines(data: bytes, _reading: Reading) -> Any:
 
     if NETWORK in data[:200]:
         raise InputError("is a network", expected="a table")
-    refuse_hard_json(data)
+    _refuse_hard(data)
     try:  # in one block, so that types are those of all rows
         table = pyarrow.json.read_json(
             pa.BufferReader(data), pyarrow.json.ReadOptions(block_size=len(data) + 1, use_threads=len(data) > ALONE)
@@ -203,6 +202,12 @@ def _read_json_lines(data: bytes, _reading: Reading) -> Any:
         return _table_of_rows(_json_rows(data, error))
     one_row = table.num_rows == 1 and all(map(pa.types.is_nested, table.schema.types))
     return _table_of_columns(json.loads(data)) if one_row else table
+
+
+def _refuse_hard(data: bytes) -> None:
+    from merula.data.table.hard_json import refuse_hard_json  # brings compiled loops along, which no other table needs
+
+    refuse_hard_json(data)
 
 
 def _table_of_columns(columns: dict[str, Any]) -> Any:
@@ -231,7 +236,7 @@ def _json_rows(data: bytes, error: Exception) -> list[Any]:
 def _read_bracket(data: bytes, reading: Reading) -> Any:
     """JSON that is a list of rows; or CSV whose first name is in brackets."""
     if data.lstrip(b"\xef\xbb\xbf \t\r\n")[1:].lstrip()[:1] in (b"{", b"["):
-        refuse_hard_json(data)
+        _refuse_hard(data)
     try:
         rows = json.loads(data)
     except ValueError as error:

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from merula.core import InputError, nearest
 from merula.core.atomic_file import atomic_write
+from merula.data.table.codes import python_cells
 from merula.data.table.read import STANDARD, PathLike
 from merula.show.text import visible
 
@@ -40,7 +41,7 @@ def write_table(table: Any, path: PathLike, suffix: str | None = None) -> None:
     {"bird": "wren"}
     {"bird": null}
     """
-    write = writer_of(path, suffix)
+    write = partial(_write, writer_of(path, suffix), os.fspath(path))
     if os.fspath(path) == STANDARD:
         if sys.stdout is None:
             raise InputError("standard output is closed", remedy="name a file to write to")
@@ -54,6 +55,17 @@ def write_table(table: Any, path: PathLike, suffix: str | None = None) -> None:
         return
     with atomic_write(path) as file:
         write(table, file)
+
+
+def _write(writer: Callable[[Any, IO[bytes]], None], path: str, table: Any, file: IO[bytes]) -> None:
+    """Write a table; what a format cannot hold, such as times of the year 36,000,000,000 in Parquet, is one ValueError."""
+    from pyarrow import ArrowInvalid, ArrowNotImplementedError
+
+    try:
+        writer(table, file)
+    except (ArrowInvalid, ArrowNotImplementedError) as error:
+        what = " ".join(str(error).split())
+        raise InputError.at(path, f"cannot hold this table ({what})", remedy="choose another format") from None
 
 
 def writer_of(path: PathLike, suffix: str | None = None) -> Callable[[Any, IO[bytes]], None]:
@@ -88,7 +100,7 @@ def _as_cells(table: Any) -> Any:
 
     for index, field in enumerate(table.schema):
         if pa.types.is_nested(field.type) or pa.types.is_binary(field.type) or pa.types.is_duration(field.type):
-            column = [None if v is None else _as_text(v) for v in table.column(index).to_pylist()]
+            column = [None if v is None else _as_text(v) for v in python_cells(table.column(index))]
             table = table.set_column(index, field.name, pa.array(column, pa.string()))
     return table
 
@@ -114,7 +126,7 @@ def _write_arrow(table: Any, file: IO[bytes]) -> None:
 
 def _write_json_lines(table: Any, file: IO[bytes]) -> None:
     for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
-        lines = (json.dumps(row, ensure_ascii=False, default=str) for row in batch.to_pylist())
+        lines = (json.dumps(row, ensure_ascii=False, default=str) for row in python_cells(batch))
         file.write(("\n".join(lines) + "\n").encode())
 
 

@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 from merula.core import InputError
 from merula.data.intervals import Cuts, between, occurring
 
+MOST_BINS = 1_000_000  # of a column, for each of which every class has a number
 TIE = 1e-12  # shares of the weight that differ by no more are equal
 
 
 def checked_bins(bins: Any) -> int:
     """The number of intervals itself, if it is one."""
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 2:
-        raise InputError.of("bins", bins, "a whole number of intervals from 2")
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 2 <= bins <= MOST_BINS:
+        raise InputError.of("bins", bins, f"a whole number of intervals from 2 to {MOST_BINS:,}")
     return int(bins)
 
 

@@ -28,6 +28,8 @@ def declared(variables: Iterable[tuple[str, Sequence[Label]]]) -> dict[str, tupl
     """The levels of each variable, in the order of the file; an error for a name or a level met twice."""
     levels: dict[str, tuple[Label, ...]] = {}
     for name, labels in variables:
+        if not name:
+            raise InputError("a variable is called ''", got=name, expected="a name of at least one letter")
         if name in levels:
             raise InputError.at(
                 f"variable {name!r}", "is declared twice", remedy="give every variable a name of its own"

@@ -88,7 +88,10 @@ def _levels(entry: Mapping[str, Any]) -> Sequence[Label]:
 
 def _loaded(text: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        content = json.loads(text, object_pairs_hook=_once)
+        if "\\u" in text:  # half a character is no text: no other format could hold it, and no terminal show it
+            json.dumps(content, ensure_ascii=False).encode()
+        return content
     except json.JSONDecodeError as error:
         raise InputError(
             f"line {error.lineno}: the JSON is cut short or malformed ({error.msg})",
@@ -99,6 +102,10 @@ def _loaded(text: str) -> Any:
         raise InputError("the JSON nests too deeply", remedy="no network does") from None
     except InputError:
         raise
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"the JSON holds half a character ({error.object[error.start]!r})", remedy="no text does"
+        ) from None
     except ValueError:  # of a whole number that Python does not read
         raise InputError("the JSON holds a number of thousands of digits", remedy="no network does") from None
 

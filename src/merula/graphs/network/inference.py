@@ -216,11 +216,13 @@ class Inference:
 
         The scopes of factors that rows have of their own (`own`) are the tree's last; they are filled with ones.
         """
-        needed = self._needed({*known, *([target] if target else []), *(name for scope in own for name in scope)}, ())
+        needed = self._needed(
+            {*known, *([target] if target is not None else []), *(name for scope in own for name in scope)}, ()
+        )
         variables = self._variables(needed, ())
         number = {v: position for position, v in enumerate(variables)}
         pieces = [piece for piece in self.pieces if self.names[self.owners[piece.owner]] in needed]
-        together = (number[self.index[target]],) if target else ()
+        together = (number[self.index[target]],) if target is not None else ()
         scopes = [[number[v] for v in piece.scope] for piece in pieces]
         further = [tuple(self.index[name] for name in scope) for scope in own]
         scopes += [[number[v] for v in scope] for scope in further]
