@@ -136,14 +136,15 @@ class AODEClassifier(DependentClassifier):
         parts = naive.components[0].parts
         others = (*parts[:k], *parts[k + 1 :])
         empirical = isinstance(self.class_prior, str) and self.class_prior == "empirical"
+        found = plan.blocks[k].family.super_parents(collected.blocks[k], setting, self.min_count)
         components = [
             Component(
                 one.log_prior if empirical else naive.log_prior,
                 (one.columns, *others),
                 condition=HasLevel(one.name, one.levels),
                 name=one.name,
-            )  # fmt: skip
-            for one in plan.blocks[k].family.super_parents(collected.blocks[k], setting, self.min_count)
+            )
+            for one in found
         ]
         if not components:
             return naive

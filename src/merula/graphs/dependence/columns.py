@@ -148,7 +148,9 @@ class DependentColumns(Distribution):
         from merula.graphs.network.node import Node
 
         tables = [np.exp(table[..., :-1, :]) for table in self.log_table]
-        some = [j for j, size in enumerate(self._sizes.tolist()) if size]  # a column never met has no levels to sum over
+        some = [
+            j for j, size in enumerate(self._sizes.tolist()) if size
+        ]  # a column never met has no levels to sum over
         found = []
         try:
             for label in range(self.class_count):

@@ -69,7 +69,7 @@ def _pooled(counts: Array) -> Estimate:
 
 
 def backed_off(counts: Sequence[Array]) -> Estimate:
-    """Estimates along a chain, each the prior of the next: uniform, P(level), given the class, given a parent more, …
+    """Estimates along a chain, each the prior of the next: uniform, P(level), given the class, given one parent after the other.
 
     P(v given s) = (n_sv + m · P(v given s without its last parent)) / (n_s + m). Of each step, m is the number under which
     rows, each left out of all counts in turn, are most probable; that takes no more than the counts.
