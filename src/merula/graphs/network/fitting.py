@@ -11,16 +11,24 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from merula.core import Array, InputError, Option, as_float, warn_user
 from merula.core.checks import checked_number, one_of
-from merula.data.encode import checked_weights
+from merula.data.encode import CodedColumns, checked_weights
 from merula.graphs.factors.names import title
-from merula.graphs.network.em import Climb, Steps, maximise, normalised
+from merula.graphs.network import gradient
+from merula.graphs.network.em import Climb, Climber, Steps, expected_rows, normalised, start
 from merula.graphs.network.kept_counts import check_counts, check_statistic
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.graphs.network.pseudo_counts import Expert, Prior, check_known, prior_from, prior_state, same_prior
-from merula.graphs.network.statistic import FamilyStatistic, read_further, read_statistic
+from merula.graphs.network.statistic import (
+    FamilyStatistic,
+    count_families,
+    discrete_parents_first,
+    read_further,
+    read_rows,
+)
 from merula.graphs.structure.family_scores import in_units, regressions, spread
 from merula.stats import FullMoments, PairCounts
 
@@ -28,6 +36,8 @@ if TYPE_CHECKING:
     from merula.graphs.network.network import BayesianNetwork
 
 MISSING = ("em", "available")
+CLIMBS = {"em": Climber.climb, "gradient": gradient.climb}
+RIDGE = 10.0  # that holds a conditional fit near the generative tables unless another is asked for
 MOST_NAMED = 4  # variables that a warning lists
 MOST_RESTARTS = 10_000  # that a file may ask for: they would only begin with the next rows
 
@@ -49,12 +59,17 @@ class UnobservedParentsWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """How distributions are made from statistics; and the `root` of a tree whose arcs are made from them too."""
+    """How distributions are made from statistics; and the `root` of a tree whose arcs are made from them too.
+
+    With a `target` its conditional likelihood is climbed from there, held near the start by a `ridge`.
+    """
 
     prior: Prior
     missing: str
     steps: Steps
     root: str | None = None
+    target: str | None = None
+    ridge: float | None = None
 
     def state(self) -> dict[str, Any]:
         """Plain data, and the nodes of an expert."""
@@ -63,12 +78,15 @@ class Options:
             "missing": self.missing,
             "steps": asdict(self.steps),
             "root": self.root,
+            "target": self.target,
+            "ridge": self.ridge,
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Options:
         """The options that `state` describes."""
-        options = read_options(prior_from(state["prior"]), state["missing"], Steps(**state["steps"]), state["root"])
+        known = prior_from(state["prior"]), state["missing"], Steps(**state["steps"]), state["root"]
+        options = read_options(*known, state.get("target"), state.get("ridge"))  # earlier files have neither
         np.random.default_rng(options.steps.random_state)  # an error where it is no seed
         return options
 
@@ -110,15 +128,34 @@ class Learned:
         check_statistic(statistic)
         check_counts(state["counts"], statistic.counts)
         options, log = Options.from_state(state["options"]), [float(step) for step in state["log"]]
-        strange = options.root not in (None, *graph) or not stated.keys() <= graph.keys()
+        strange = (
+            options.root not in (None, *graph)
+            or options.target not in (None, *statistic.discrete)
+            or not stated.keys() <= graph.keys()
+        )
         if strange or not np.isfinite(log).all() or options.steps.restarts > MOST_RESTARTS:
             raise InputError("it says to have been learned in a way that cannot be")
         return cls(statistic, options, stated, nodes, state["counts"], log)
 
 
-def read_options(prior: Prior, missing: str, steps: Steps, root: str | None = None) -> Options:
+def read_options(
+    prior: Prior,
+    missing: str,
+    steps: Steps,
+    root: str | None = None,
+    target: str | None = None,
+    ridge: float | None = None,
+) -> Options:
     """The options of a fit, checked."""
-    return Options(prior, one_of(missing, MISSING, "missing"), _checked_steps(steps), root)
+    one_of(missing, MISSING, "missing")
+    if one_of(steps.method, CLIMBS, "method") == "gradient" and missing == "available":
+        raise InputError((Option('method', 'gradient'), " climbs the likelihood of all rows, and ", Option('missing', 'available'), " counts those that know a family"), where='missing', remedy=("use ", Option('missing', 'em'), ", which sums missing cells out"))  # fmt: skip
+    if target is not None and steps.method != "gradient":
+        raise InputError((Option('target'), " does nothing with ", Option('method', steps.method)), where='target', remedy=("a conditional likelihood is climbed with ", Option('method', 'gradient')))  # fmt: skip
+    if ridge is not None and target is None:
+        raise InputError((Option('ridge'), " does nothing without ", Option('target')), where='ridge', remedy="it holds the tables near the generative ones while the likelihood of the target is climbed")  # fmt: skip
+    strength = RIDGE if ridge is None else checked_number(ridge, "ridge", "a number above 0", lambda held: 0 < held < np.inf)  # fmt: skip
+    return Options(prior, missing, _checked_steps(steps), root, target, None if target is None else float(strength))
 
 
 def fitted(
@@ -138,20 +175,24 @@ def fitted(
     before = network._learned
     stated = before.stated if before else {name: node.levels or None for name, node in network._nodes.items()}
     believed = options.prior.network.levels if isinstance(options.prior, Expert) else {}
-    statistic = read_statistic(network.graph, stated, believed, data, weights, levels, kinds, network._cuts, n_jobs)
-    return _learn(replace(statistic, pairs=pairs), options, stated, network.limit, n_jobs)
+    rows, declared = read_rows(network.graph, stated, believed, data, weights, levels, kinds, network._cuts)
+    statistic = count_families(discrete_parents_first(network.graph, rows), rows, declared, n_jobs=n_jobs)
+    if options.target is not None:
+        _check_target(statistic, options.target)
+    learned = _learn(replace(statistic, pairs=pairs), options, stated, network.limit, n_jobs)
+    return learned if options.target is None else _telling(learned, rows, options.target, network.limit, n_jobs)
 
 
 def fitted_further(network: BayesianNetwork, data: Any, weights: Any, n_jobs: int | None) -> Learned:
     """What a network that learned knows after further rows."""
-    learned = _learned(network, "partial_fit")
+    learned = _adding(network, "partial_fit")
     further = read_further(learned.statistic, data, weights, network._cuts, n_jobs)
     return _learn(learned.statistic + further, learned.options, learned.stated, network.limit, n_jobs)
 
 
 def merged(network: BayesianNetwork, other: BayesianNetwork) -> Learned:
     """What two networks learned together."""
-    mine, theirs = _learned(network, "+"), _learned(other, "+")
+    mine, theirs = _adding(network, "+"), _adding(other, "+")
     _check_same_structure(mine, theirs)
     if mine.options.missing != theirs.options.missing:
         raise InputError(("the networks cannot be added: one was fitted with ", Option('missing', mine.options.missing), ", the other with ", Option('missing', theirs.options.missing)))  # fmt: skip
@@ -255,6 +296,40 @@ def _tables(
     return Climb({name: normalised(found + prior[name]) for name, found in counts.items()}, counts, [], True)
 
 
+def maximise(
+    statistic: FamilyStatistic, prior: Mapping[str, Array], steps: Steps, limit: float, n_jobs: int | None
+) -> Climb:
+    """The best of several climbs; one that has not converged is said in a warning."""
+    codes, weights = statistic.rows.cells.astype(np.int64), statistic.rows.weight[:, 0].copy()
+    rows = expected_rows(statistic, statistic.discrete, codes, weights, limit, n_jobs)
+    climber = Climber(rows, statistic.counts, prior)
+    rng, climb = np.random.default_rng(steps.random_state), CLIMBS[steps.method]
+    starts = (start(statistic, prior, rng, again=turn > 0) for turn in range(steps.restarts))
+    best = max((climb(climber, tables, steps) for tables in starts), key=lambda found: found.log[-1])
+    if not best.converged:
+        _warn_unfinished(best.log, steps, "log likelihood + log prior")
+    return best
+
+
+def _warn_unfinished(log: Sequence[float], steps: Steps, height: str) -> None:
+    name, rise = "EM" if steps.method == "em" else "the gradient", log[-1] - log[-2]
+    warn_user(f"{name} stopped after {steps.max_iterations} iterations while {height} still rose by {rise:.3g}; raise max_iterations or tolerance", ConvergenceWarning)  # fmt: skip
+
+
+def _telling(learned: Learned, rows: CodedColumns, target: str, limit: float, n_jobs: int | None) -> Learned:
+    """What was learned of all variables, but with tables that tell the levels of the target better apart."""
+    statistic, options = learned.statistic, learned.options
+    codes = rows.codes[[rows.positions[name] for name in statistic.discrete]].T
+    weights = np.ones(rows.count) if rows.weights is None else rows.weights
+    judged = gradient.conditional(statistic, codes, weights, target, limit, n_jobs)
+    tables = {name: node.table for name, node in learned.nodes.items() if isinstance(node, Node)}
+    found, log, converged = gradient.climb_conditional(judged, tables, options.ridge or RIDGE, options.steps)
+    if not converged:
+        _warn_unfinished(log, options.steps, "conditional log likelihood − ridge")
+    nodes = {name: _node(statistic, found, name) if name in found else node for name, node in learned.nodes.items()}
+    return replace(learned, nodes=nodes, log=log)
+
+
 def _node(statistic: FamilyStatistic, tables: Mapping[str, Array], name: str) -> Node | GaussianNode:
     if name not in tables:
         return fit_gaussian(statistic, name)
@@ -270,6 +345,14 @@ def _learned(network: BayesianNetwork, what: str) -> Learned:
     if network._learned is None:
         raise InputError.at(what, "needs a network that was fitted, for it works on counts of rows, and this one was stated, or read from a file without them", remedy=("call fit(data) first (", Option('expert'), ", with ", Option('equivalent_sample_size'), ", makes stated probabilities a prior)"))  # fmt: skip
     return network._learned
+
+
+def _adding(network: BayesianNetwork, what: str) -> Learned:
+    """What a network learned, if the counts of further rows may be added to it."""
+    learned = _learned(network, what)
+    if learned.options.target is not None:
+        raise InputError.at(what, (f"adds counts, but tables fitted to tell {learned.options.target!r} (", Option('target'), ") are made of no counts"), remedy="fit all rows at once")  # fmt: skip
+    return learned
 
 
 def _refuse_noisy(network: BayesianNetwork) -> None:
@@ -304,6 +387,17 @@ def _check_learnable(statistic: FamilyStatistic, missing: str) -> None:
         raise InputError(f"no row holds a value of {', '.join(map(repr, hidden[:MOST_NAMED]))}", remedy="there is nothing to learn from")  # fmt: skip
     if hidden and missing == "available":
         raise InputError((f"no row knows {hidden[0]!r}, so that ", Option('missing', 'available'), " learns nothing of it"), remedy=("use ", Option('missing', 'em')))  # fmt: skip
+
+
+def _check_target(statistic: FamilyStatistic, target: str) -> None:
+    """An error unless the target has levels that some row knows, and no number tells of levels."""
+    if one_of(target, statistic.graph, "target") not in statistic.discrete:
+        raise InputError.at(f"the target {target!r}", "is numeric: the conditional likelihood climbed is that of levels", remedy=f"discretise {target!r}")  # fmt: skip
+    if target in statistic.never_observed():
+        raise InputError.at(f"the target {target!r}", "is known in no row, so that there is nothing to learn to tell")
+    for name in statistic.columns.columns:
+        if statistic.discrete_parents(name):
+            raise InputError((f"the numbers of {name!r} tell of {statistic.discrete_parents(name)[0]!r}, and the gradient of ", Option('target'), " is that of networks whose levels depend on levels alone"), where=f"variable {name!r}", remedy=f"discretise {name!r}, or remove the arc")  # fmt: skip
 
 
 def _check_same_structure(mine: Learned, theirs: Learned) -> None:

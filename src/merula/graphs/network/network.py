@@ -420,6 +420,9 @@ class BayesianNetwork:
         tolerance: float = 1e-8,
         restarts: int = 1,
         random_state: Any = 0,
+        method: str = "em",
+        target: str | None = None,
+        ridge: float | None = None,
         n_jobs: int | None = None,
     ) -> Self:
         """Learn every variable's distribution from a table; the network itself comes back.
@@ -483,7 +486,8 @@ class BayesianNetwork:
         0.3333
         """
         prior = read_prior(pseudo_counts, equivalent_sample_size, expert)
-        options = fitting.read_options(prior, missing, Steps(max_iterations, tolerance, restarts, random_state))
+        steps = Steps(max_iterations, tolerance, restarts, random_state, method)
+        options = fitting.read_options(prior, missing, steps, None, target, ridge)
         return self._take(fitting.fitted(self, options, data, weights, levels or {}, kinds, n_jobs))
 
     def partial_fit(self, data: Any, *, weights: Any = None, n_jobs: int | None = None) -> Self:
