@@ -1,7 +1,6 @@
 """Networks learned from tables: the raw statistics are kept, probabilities are made from them and from a prior.
 
-`fitted`, `fitted_further` and `merged` change nothing: `BayesianNetwork` takes what they found. `counts`, `log_likelihood`,
-`aic` and `bic` are methods of it.
+`fitted`, `fitted_further` and `merged` change nothing: `BayesianNetwork` takes what they found.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from merula.core import Array, InputError, Option, as_float, warn_user
+from merula.core import Array, InputError, Option, warn_user
 from merula.core.checks import checked_number, one_of
-from merula.data.encode import CodedColumns, checked_weights
+from merula.data.encode import CodedColumns
 from merula.graphs.factors.names import title
 from merula.graphs.network import gradient
 from merula.graphs.network.em import Climb, Climber, Steps, expected_rows, normalised, start
@@ -96,7 +95,8 @@ class Learned:
     """What a network keeps of the rows it learned from, how it learned, and what came of it.
 
     ``stated`` are the levels that the network had before it learned (None: numeric); ``counts`` those its tables are made of,
-    expected ones where cells were missing; ``log`` is log likelihood + log prior at each step of EM.
+    expected ones where cells were missing; ``log`` is what was climbed at each step: log likelihood + log prior or, with a target,
+    its conditional log likelihood less the ridge.
     """
 
     statistic: FamilyStatistic
@@ -203,73 +203,7 @@ def merged(network: BayesianNetwork, other: BayesianNetwork) -> Learned:
     return found
 
 
-def counts(network: BayesianNetwork, name: str) -> Array:
-    """The weight of the rows in each cell of a variable's table, without any prior: an axis per parent, its levels last.
-
-    Where cells are missing these are expected counts, or those of the rows that know the variable and its parents.
-
-    Examples
-    --------
-    >>> import merula as mr, pandas as pd
-    >>> rows = pd.DataFrame({"rain": ["yes", "no", "no", "no"], "wet": ["yes", "no", "yes", "no"]})
-    >>> mr.BayesianNetwork([("rain", "wet")]).fit(rows).counts("wet").tolist()
-    [[2.0, 1.0], [0.0, 1.0]]
-    """
-    found = _learned(network, "counts").counts
-    if one_of(name, network.graph, "a variable") not in found:
-        raise InputError(f"{name!r} is numeric and has no counts", where=f"variable {name!r}", remedy=f"see distribution({name!r})")  # fmt: skip
-    return found[name].copy()
-
-
-def log_likelihood(network: BayesianNetwork, data: Any, *, weights: Any = None, n_jobs: int | None = None) -> float:
-    """Σ weight · log P(row) over the rows of a table, missing cells summed out.
-
-    Examples
-    --------
-    >>> import merula as mr, pandas as pd
-    >>> network = mr.BayesianNetwork().add("rain", ["no", "yes"], [0.75, 0.25])
-    >>> round(network.log_likelihood(pd.DataFrame({"rain": ["no", "yes"]})), 6)
-    -1.673976
-    """
-    return _likelihood(network, data, weights, n_jobs)[0]
-
-
-def aic(network: BayesianNetwork, data: Any, *, weights: Any = None, n_jobs: int | None = None) -> float:
-    """log likelihood − parameters (larger is better, as R's bnlearn writes it).
-
-    Examples
-    --------
-    >>> import merula as mr, pandas as pd
-    >>> network = mr.BayesianNetwork().add("rain", ["no", "yes"], [0.75, 0.25])
-    >>> round(network.aic(pd.DataFrame({"rain": ["no", "yes"]})), 6)
-    -2.673976
-    """
-    return log_likelihood(network, data, weights=weights, n_jobs=n_jobs) - as_float(network.parameters_count)
-
-
-def bic(network: BayesianNetwork, data: Any, *, weights: Any = None, n_jobs: int | None = None) -> float:
-    """log likelihood − ½ · parameters · log n (larger is better, as R's bnlearn writes it).
-
-    Examples
-    --------
-    >>> import merula as mr, pandas as pd
-    >>> network = mr.BayesianNetwork().add("rain", ["no", "yes"], [0.75, 0.25])
-    >>> round(network.bic(pd.DataFrame({"rain": ["no", "yes"]})), 6)
-    -2.02055
-    """
-    likelihood, rows = _likelihood(network, data, weights, n_jobs)
-    return likelihood - 0.5 * as_float(network.parameters_count) * float(np.log(rows))
-
-
 # ------------------------------------------------------------------------------------------------------------ inner ways
-
-
-def _likelihood(network: BayesianNetwork, data: Any, weights: Any, n_jobs: int | None) -> tuple[float, float]:
-    """The log likelihood, and the weight of the rows."""
-    logs = network.log_probability(data, n_jobs=n_jobs)
-    given = checked_weights(weights, len(logs), "weights")
-    mass = np.ones(len(logs)) if given is None else given
-    return float(logs[mass > 0] @ mass[mass > 0]), float(mass.sum())
 
 
 def _learn(
@@ -341,7 +275,8 @@ def _believed(statistic: FamilyStatistic, prior: Prior, name: str) -> Array:
     return prior.of(name, statistic.known(name), {parent: statistic.known(parent) for parent in statistic.graph[name]})
 
 
-def _learned(network: BayesianNetwork, what: str) -> Learned:
+def kept(network: BayesianNetwork, what: str) -> Learned:
+    """What a network learned; an error where it learned nothing, which `what` needs."""
     if network._learned is None:
         raise InputError.at(what, "needs a network that was fitted, for it works on counts of rows, and this one was stated, or read from a file without them", remedy=("call fit(data) first (", Option('expert'), ", with ", Option('equivalent_sample_size'), ", makes stated probabilities a prior)"))  # fmt: skip
     return network._learned
@@ -349,7 +284,7 @@ def _learned(network: BayesianNetwork, what: str) -> Learned:
 
 def _adding(network: BayesianNetwork, what: str) -> Learned:
     """What a network learned, if the counts of further rows may be added to it."""
-    learned = _learned(network, what)
+    learned = kept(network, what)
     if learned.options.target is not None:
         raise InputError.at(what, (f"adds counts, but tables fitted to tell {learned.options.target!r} (", Option('target'), ") are made of no counts"), remedy="fit all rows at once")  # fmt: skip
     return learned

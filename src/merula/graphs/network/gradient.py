@@ -73,7 +73,7 @@ class Slope:
 def ascend(slope: Slope, steps: Steps) -> tuple[Tables, list[float], bool]:
     """The highest tables that L-BFGS finds, the height at each step, and whether it stopped by itself."""
     cells = len(slope.scale)
-    check_bytes(8.0 * NUMBERS * cells, f"{cells:,} cells of tables need a gradient's memory", "fit with method='em', or give variables fewer parents")  # fmt: skip
+    check_bytes(8.0 * NUMBERS * cells, f"{cells:,} cells of tables need for their gradient memory", "give variables fewer parents, or merge levels")  # fmt: skip
     origin = np.zeros(cells)
     log = [-slope(origin)[0]]
 
