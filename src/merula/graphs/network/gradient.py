@@ -98,8 +98,16 @@ def climb(climber: Climber, tables: Tables, steps: Steps) -> Climb:
     """As high as the gradient leads, and on by EM until its steps, too, rise by less than the tolerance: mostly by one.
 
     Such a step never falls. It makes the tables those of the expected counts, and takes cells to 0 where softmax never arrives.
+    Cells without pseudo-counts may be taken for 0 too early, where all derivatives vanish: then EM climbs from the start as
+    well, and the higher of the two is kept.
     """
+    found = _climb(climber, tables, steps)
+    if all(believed.all() for believed in climber.prior.values()):
+        return found
+    return max(found, climber.climb(tables, steps), key=lambda climb: climb.log[-1])
 
+
+def _climb(climber: Climber, tables: Tables, steps: Steps) -> Climb:
     def expect(tables: Tables) -> tuple[float, Tables]:
         height, counts = climber.expect(tables)
         return height, {name: found + climber.prior[name] for name, found in counts.items()}
