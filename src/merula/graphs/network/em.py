@@ -35,7 +35,7 @@ class Steps:
 class Climb:
     """Where one start led: the tables, the expected counts they are made from, and the height at each step.
 
-    The height is log likelihood + log prior; where the target of a conditional fit was climbed for, what `gradient` says.
+    The height is log likelihood + log prior.
     """
 
     tables: dict[str, Array]

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, minimize
 
 from merula.core import Array
 from merula.core.limits import check_bytes
@@ -28,6 +27,7 @@ from merula.graphs.network.statistic import FamilyStatistic
 Tables = dict[str, Array]
 Expect = Callable[[Tables], tuple[float, Tables]]
 FAR = 50.0  # the largest tilt: e⁵⁰ times the odds of the start, beyond which no row tells the difference
+FIRM = 0.01  # pseudo-counts that keep every cell from 0
 CALM = 3  # steps that together rise by less than the tolerance before it stops: one of L-BFGS may be short by chance
 MEMORY = 10  # steps by which L-BFGS knows the curvature
 NUMBERS = 2 * MEMORY + 16  # that it keeps for each cell, our own arrays among them
@@ -72,6 +72,8 @@ class Slope:
 
 def ascend(slope: Slope, steps: Steps) -> tuple[Tables, list[float], bool]:
     """The highest tables that L-BFGS finds, the height at each step, and whether it stopped by itself."""
+    from scipy.optimize import Bounds, minimize  # slow to load, and few networks need it
+
     cells = len(slope.scale)
     check_bytes(8.0 * NUMBERS * cells, f"{cells:,} cells of tables need for their gradient memory", "give variables fewer parents, or merge levels")  # fmt: skip
     origin = np.zeros(cells)
@@ -98,11 +100,11 @@ def climb(climber: Climber, tables: Tables, steps: Steps) -> Climb:
     """As high as the gradient leads, and on by EM until its steps, too, rise by less than the tolerance: mostly by one.
 
     Such a step never falls. It makes the tables those of the expected counts, and takes cells to 0 where softmax never arrives.
-    Cells without pseudo-counts may be taken for 0 too early, where all derivatives vanish: then EM climbs from the start as
-    well, and the higher of the two is kept.
+    Cells with hardly any pseudo-counts may be taken for 0 too early, where all derivatives vanish: then EM climbs from the
+    start as well, and the higher of the two is kept.
     """
     found = _climb(climber, tables, steps)
-    if all(believed.all() for believed in climber.prior.values()):
+    if all((believed >= FIRM).all() for believed in climber.prior.values()):
         return found
     return max(found, climber.climb(tables, steps), key=lambda climb: climb.log[-1])
 

@@ -70,7 +70,7 @@ def fit(
         How log likelihood + log prior is climbed where cells are missing. "em": by expectation-maximisation. "gradient": by
         L-BFGS on the logarithms of the tables, whose derivatives are the same expected counts, and on by EM until its steps, too,
         have converged. With pseudo-counts both reach the same tables from the same start, the gradient with fewer passes over the
-        rows where much is missing or a variable is never observed. Without them a likelihood has many tops: EM then climbs
+        rows where much is missing or a variable is never observed. Without them (below 0.01) a likelihood has many tops: EM then climbs
         too, and the higher of the two is kept.
     target : str, optional
         With ``method="gradient"``: the variable that the network is to tell from all others. From the tables learned as above,
