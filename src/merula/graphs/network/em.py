@@ -6,33 +6,37 @@ Analysis 19, 191–201. Every row is used; the expected counts are exact, from o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
-from sklearn.exceptions import ConvergenceWarning
 
-from merula.core import Array, warn_user
+from merula.core import Array
 from merula.graphs.factors.propagation import Propagation
 from merula.graphs.network.statistic import FamilyStatistic
+from merula.stats.distinct_rows import distinct_rows, sum_rows
 
 
 @dataclass(frozen=True)
 class Steps:
-    """How long expectation-maximisation goes on, and from where: `restarts` starts, all but the first drawn at random."""
+    """By which steps a likelihood is climbed, how long, and from where: `restarts` starts, all but the first at random."""
 
     max_iterations: int = 1000
     tolerance: float = 1e-8
     restarts: int = 1
     random_state: Any = 0
+    method: str = "em"
 
 
 @dataclass(frozen=True, eq=False)
 class Climb:
-    """Where one start led: the tables, the expected counts they are made from, and log likelihood + log prior at each step."""
+    """Where one start led: the tables, the expected counts they are made from, and the height at each step.
+
+    The height is log likelihood + log prior.
+    """
 
     tables: dict[str, Array]
     counts: dict[str, Array]
@@ -41,57 +45,78 @@ class Climb:
 
 
 @dataclass(frozen=True, eq=False)
-class Climber:
-    """Steps of EM for one statistic: the tree, the incomplete rows, what complete rows and the prior say of each family."""
+class ExpectedRows:
+    """Rows with a weight each, and the junction tree of some families that says what tables expect in their missing cells."""
 
     tree: Propagation
-    codes: NDArray[np.int64]
+    families: Sequence[str]
+    members: Sequence[str]
+    codes: NDArray[Any]
     weights: Array
+    n_jobs: int | None
+
+    def once(self) -> ExpectedRows:
+        """Equal rows as one, with the weight of all."""
+        first, which = distinct_rows(self.codes)
+        return replace(self, codes=self.codes[first], weights=sum_rows(self.weights[:, None], which, len(first))[:, 0])
+
+    def without(self, name: str) -> ExpectedRows:
+        """The same rows if they did not know one variable."""
+        return replace(self, codes=np.where(np.array(self.members) == name, -1, self.codes)).once()
+
+    def expect(self, tables: Mapping[str, Array]) -> tuple[float, dict[str, Array]]:
+        """Σ weight · log P(row), and the counts expected of all rows in each family."""
+        fresh = self.tree.filled([tables[name] for name in self.families])
+        logs, expected = self.tree.expected_of_rows(fresh, self.codes, self.weights, self.n_jobs)
+        return float(self.weights @ logs), dict(zip(self.families, self.tree.sums_of(expected), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Climber:
+    """Steps of EM for one statistic: the incomplete rows, what complete rows and the prior say of each family."""
+
+    rows: ExpectedRows
     complete: Mapping[str, Array]
     prior: Mapping[str, Array]
-    n_jobs: int | None
 
     def climb(self, tables: dict[str, Array], steps: Steps) -> Climb:
         """Expected counts, tables from them, and so on until log likelihood + log prior rises by less than the tolerance."""
         counts, log = dict(self.complete), []
         for step in range(steps.max_iterations + 1):
-            height, expected = self._expect(tables)
+            height, expected = self.expect(tables)
             log.append(height)
             if step and log[-1] - log[-2] <= steps.tolerance * abs(log[-1]):
                 return Climb(tables, counts, log, True)
             if step < steps.max_iterations:
-                counts = {name: self.complete[name] + found for name, found in expected.items()}
+                counts = expected
                 tables = {name: normalised(found + self.prior[name]) for name, found in counts.items()}
         return Climb(tables, counts, log, False)
 
-    def _expect(self, tables: dict[str, Array]) -> tuple[float, dict[str, Array]]:
-        """log likelihood + log prior of these tables, and what they expect incomplete rows to add to each count.
+    def expect(self, tables: dict[str, Array]) -> tuple[float, dict[str, Array]]:
+        """log likelihood + log prior of these tables, and the counts they expect, those of complete rows among them.
 
         height = Σ_rows weight · log P(row) + Σ_cells pseudo-count · log P(cell)
         """
-        fresh = self.tree.filled(list(tables.values()))
-        logs, expected = self.tree.expected_of_rows(fresh, self.codes, self.weights, self.n_jobs)
-        height = float(self.weights @ logs)
+        height, expected = self.rows.expect(tables)
         for name, table in tables.items():
             height += float(xlogy(self.complete[name] + self.prior[name], table).sum())
-        return height, dict(zip(tables, self.tree.sums_of(expected), strict=True))
+        return height, {name: self.complete[name] + found for name, found in expected.items()}
 
 
-def maximise(
-    statistic: FamilyStatistic, prior: Mapping[str, Array], steps: Steps, limit: float, n_jobs: int | None
-) -> Climb:
-    """The best of several climbs; one that has not converged is said in a warning."""
-    scopes = [[statistic.index[member] for member in statistic.family(name)] for name in statistic.discrete]
-    tree = Propagation(statistic.shape(statistic.discrete), scopes, limit=limit)
-    codes, weights = statistic.rows.cells.astype(np.int64), statistic.rows.weight[:, 0].copy()
-    climber = Climber(tree, codes, weights, statistic.counts, prior, n_jobs)
-    rng = np.random.default_rng(steps.random_state)
-    climbs = [climber.climb(start(statistic, prior, rng, again=turn > 0), steps) for turn in range(steps.restarts)]
-    best = max(climbs, key=lambda found: found.log[-1])
-    if not best.converged:
-        rise = best.log[-1] - best.log[-2]
-        warn_user(f"EM stopped after {steps.max_iterations} iterations while log likelihood + log prior still rose by {rise:.3g}; raise max_iterations or tolerance", ConvergenceWarning)  # fmt: skip
-    return best
+def expected_rows(
+    statistic: FamilyStatistic,
+    families: Sequence[str],
+    codes: NDArray[Any],
+    weights: Array,
+    limit: float,
+    n_jobs: int | None,
+) -> ExpectedRows:
+    """Rows, a column of codes for each discrete variable, as the families of some of these variables see them."""
+    members = [name for name in statistic.discrete if any(name in statistic.family(child) for child in families)]
+    scopes = [[members.index(member) for member in statistic.family(name)] for name in families]
+    tree = Propagation(statistic.shape(members), scopes, limit=limit)
+    cells = codes[:, [statistic.index[name] for name in members]]
+    return ExpectedRows(tree, families, members, cells, weights, n_jobs)
 
 
 def start(

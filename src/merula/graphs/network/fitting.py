@@ -1,7 +1,6 @@
 """Networks learned from tables: the raw statistics are kept, probabilities are made from them and from a prior.
 
-`fitted`, `fitted_further` and `merged` change nothing: `BayesianNetwork` takes what they found. `counts`, `log_likelihood`,
-`aic` and `bic` are methods of it.
+`fitted`, `fitted_further` and `merged` change nothing: `BayesianNetwork` takes what they found.
 """
 
 from __future__ import annotations
@@ -11,16 +10,24 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-from merula.core import Array, InputError, Option, as_float, warn_user
+from merula.core import Array, InputError, Option, warn_user
 from merula.core.checks import checked_number, one_of
-from merula.data.encode import checked_weights
+from merula.data.encode import CodedColumns
 from merula.graphs.factors.names import title
-from merula.graphs.network.em import Climb, Steps, maximise, normalised
+from merula.graphs.network import gradient
+from merula.graphs.network.em import Climb, Climber, Steps, expected_rows, normalised, start
 from merula.graphs.network.kept_counts import check_counts, check_statistic
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.graphs.network.pseudo_counts import Expert, Prior, check_known, prior_from, prior_state, same_prior
-from merula.graphs.network.statistic import FamilyStatistic, read_further, read_statistic
+from merula.graphs.network.statistic import (
+    FamilyStatistic,
+    count_families,
+    discrete_parents_first,
+    read_further,
+    read_rows,
+)
 from merula.graphs.structure.family_scores import in_units, regressions, spread
 from merula.stats import FullMoments, PairCounts
 
@@ -28,6 +35,8 @@ if TYPE_CHECKING:
     from merula.graphs.network.network import BayesianNetwork
 
 MISSING = ("em", "available")
+CLIMBS = {"em": Climber.climb, "gradient": gradient.climb}
+RIDGE = 10.0  # that holds a conditional fit near the generative tables unless another is asked for
 MOST_NAMED = 4  # variables that a warning lists
 MOST_RESTARTS = 10_000  # that a file may ask for: they would only begin with the next rows
 
@@ -49,12 +58,17 @@ class UnobservedParentsWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """How distributions are made from statistics; and the `root` of a tree whose arcs are made from them too."""
+    """How distributions are made from statistics; and the `root` of a tree whose arcs are made from them too.
+
+    With a `target` its conditional likelihood is climbed from there, held near the start by a `ridge`.
+    """
 
     prior: Prior
     missing: str
     steps: Steps
     root: str | None = None
+    target: str | None = None
+    ridge: float | None = None
 
     def state(self) -> dict[str, Any]:
         """Plain data, and the nodes of an expert."""
@@ -63,12 +77,15 @@ class Options:
             "missing": self.missing,
             "steps": asdict(self.steps),
             "root": self.root,
+            "target": self.target,
+            "ridge": self.ridge,
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Options:
         """The options that `state` describes."""
-        options = read_options(prior_from(state["prior"]), state["missing"], Steps(**state["steps"]), state["root"])
+        known = prior_from(state["prior"]), state["missing"], Steps(**state["steps"]), state["root"]
+        options = read_options(*known, state.get("target"), state.get("ridge"))  # earlier files have neither
         np.random.default_rng(options.steps.random_state)  # an error where it is no seed
         return options
 
@@ -78,7 +95,8 @@ class Learned:
     """What a network keeps of the rows it learned from, how it learned, and what came of it.
 
     ``stated`` are the levels that the network had before it learned (None: numeric); ``counts`` those its tables are made of,
-    expected ones where cells were missing; ``log`` is log likelihood + log prior at each step of EM.
+    expected ones where cells were missing; ``log`` is what was climbed at each step: log likelihood + log prior or, with a target,
+    its conditional log likelihood less the ridge.
     """
 
     statistic: FamilyStatistic
@@ -110,15 +128,34 @@ class Learned:
         check_statistic(statistic)
         check_counts(state["counts"], statistic.counts)
         options, log = Options.from_state(state["options"]), [float(step) for step in state["log"]]
-        strange = options.root not in (None, *graph) or not stated.keys() <= graph.keys()
+        strange = (
+            options.root not in (None, *graph)
+            or options.target not in (None, *statistic.discrete)
+            or not stated.keys() <= graph.keys()
+        )
         if strange or not np.isfinite(log).all() or options.steps.restarts > MOST_RESTARTS:
             raise InputError("it says to have been learned in a way that cannot be")
         return cls(statistic, options, stated, nodes, state["counts"], log)
 
 
-def read_options(prior: Prior, missing: str, steps: Steps, root: str | None = None) -> Options:
+def read_options(
+    prior: Prior,
+    missing: str,
+    steps: Steps,
+    root: str | None = None,
+    target: str | None = None,
+    ridge: float | None = None,
+) -> Options:
     """The options of a fit, checked."""
-    return Options(prior, one_of(missing, MISSING, "missing"), _checked_steps(steps), root)
+    one_of(missing, MISSING, "missing")
+    if one_of(steps.method, CLIMBS, "method") == "gradient" and missing == "available":
+        raise InputError((Option('method', 'gradient'), " climbs the likelihood of all rows, and ", Option('missing', 'available'), " counts those that know a family"), where='missing', remedy=("use ", Option('missing', 'em'), ", which sums missing cells out"))  # fmt: skip
+    if target is not None and steps.method != "gradient":
+        raise InputError((Option('target'), " does nothing with ", Option('method', steps.method)), where='target', remedy=("a conditional likelihood is climbed with ", Option('method', 'gradient')))  # fmt: skip
+    if ridge is not None and target is None:
+        raise InputError((Option('ridge'), " does nothing without ", Option('target')), where='ridge', remedy="it holds the tables near the generative ones while the likelihood of the target is climbed")  # fmt: skip
+    strength = RIDGE if ridge is None else checked_number(ridge, "ridge", "a number above 0", lambda held: 0 < held < np.inf)  # fmt: skip
+    return Options(prior, missing, _checked_steps(steps), root, target, None if target is None else float(strength))
 
 
 def fitted(
@@ -138,20 +175,24 @@ def fitted(
     before = network._learned
     stated = before.stated if before else {name: node.levels or None for name, node in network._nodes.items()}
     believed = options.prior.network.levels if isinstance(options.prior, Expert) else {}
-    statistic = read_statistic(network.graph, stated, believed, data, weights, levels, kinds, network._cuts, n_jobs)
-    return _learn(replace(statistic, pairs=pairs), options, stated, network.limit, n_jobs)
+    rows, declared = read_rows(network.graph, stated, believed, data, weights, levels, kinds, network._cuts)
+    statistic = count_families(discrete_parents_first(network.graph, rows), rows, declared, n_jobs=n_jobs)
+    if options.target is not None:
+        _check_target(statistic, options.target)
+    learned = _learn(replace(statistic, pairs=pairs), options, stated, network.limit, n_jobs)
+    return learned if options.target is None else _telling(learned, rows, options.target, network.limit, n_jobs)
 
 
 def fitted_further(network: BayesianNetwork, data: Any, weights: Any, n_jobs: int | None) -> Learned:
     """What a network that learned knows after further rows."""
-    learned = _learned(network, "partial_fit")
+    learned = _adding(network, "partial_fit")
     further = read_further(learned.statistic, data, weights, network._cuts, n_jobs)
     return _learn(learned.statistic + further, learned.options, learned.stated, network.limit, n_jobs)
 
 
 def merged(network: BayesianNetwork, other: BayesianNetwork) -> Learned:
     """What two networks learned together."""
-    mine, theirs = _learned(network, "+"), _learned(other, "+")
+    mine, theirs = _adding(network, "+"), _adding(other, "+")
     _check_same_structure(mine, theirs)
     if mine.options.missing != theirs.options.missing:
         raise InputError(("the networks cannot be added: one was fitted with ", Option('missing', mine.options.missing), ", the other with ", Option('missing', theirs.options.missing)))  # fmt: skip
@@ -162,73 +203,7 @@ def merged(network: BayesianNetwork, other: BayesianNetwork) -> Learned:
     return found
 
 
-def counts(network: BayesianNetwork, name: str) -> Array:
-    """The weight of the rows in each cell of a variable's table, without any prior: an axis per parent, its levels last.
-
-    Where cells are missing these are expected counts, or those of the rows that know the variable and its parents.
-
-    Examples
-    --------
-    >>> import merula as mr, pandas as pd
-    >>> rows = pd.DataFrame({"rain": ["yes", "no", "no", "no"], "wet": ["yes", "no", "yes", "no"]})
-    >>> mr.BayesianNetwork([("rain", "wet")]).fit(rows).counts("wet").tolist()
-    [[2.0, 1.0], [0.0, 1.0]]
-    """
-    found = _learned(network, "counts").counts
-    if one_of(name, network.graph, "a variable") not in found:
-        raise InputError(f"{name!r} is numeric and has no counts", where=f"variable {name!r}", remedy=f"see distribution({name!r})")  # fmt: skip
-    return found[name].copy()
-
-
-def log_likelihood(network: BayesianNetwork, data: Any, *, weights: Any = None, n_jobs: int | None = None) -> float:
-    """Σ weight · log P(row) over the rows of a table, missing cells summed out.
-
-    Examples
-    --------
-    >>> import merula as mr, pandas as pd
-    >>> network = mr.BayesianNetwork().add("rain", ["no", "yes"], [0.75, 0.25])
-    >>> round(network.log_likelihood(pd.DataFrame({"rain": ["no", "yes"]})), 6)
-    -1.673976
-    """
-    return _likelihood(network, data, weights, n_jobs)[0]
-
-
-def aic(network: BayesianNetwork, data: Any, *, weights: Any = None, n_jobs: int | None = None) -> float:
-    """log likelihood − parameters (larger is better, as R's bnlearn writes it).
-
-    Examples
-    --------
-    >>> import merula as mr, pandas as pd
-    >>> network = mr.BayesianNetwork().add("rain", ["no", "yes"], [0.75, 0.25])
-    >>> round(network.aic(pd.DataFrame({"rain": ["no", "yes"]})), 6)
-    -2.673976
-    """
-    return log_likelihood(network, data, weights=weights, n_jobs=n_jobs) - as_float(network.parameters_count)
-
-
-def bic(network: BayesianNetwork, data: Any, *, weights: Any = None, n_jobs: int | None = None) -> float:
-    """log likelihood − ½ · parameters · log n (larger is better, as R's bnlearn writes it).
-
-    Examples
-    --------
-    >>> import merula as mr, pandas as pd
-    >>> network = mr.BayesianNetwork().add("rain", ["no", "yes"], [0.75, 0.25])
-    >>> round(network.bic(pd.DataFrame({"rain": ["no", "yes"]})), 6)
-    -2.02055
-    """
-    likelihood, rows = _likelihood(network, data, weights, n_jobs)
-    return likelihood - 0.5 * as_float(network.parameters_count) * float(np.log(rows))
-
-
 # ------------------------------------------------------------------------------------------------------------ inner ways
-
-
-def _likelihood(network: BayesianNetwork, data: Any, weights: Any, n_jobs: int | None) -> tuple[float, float]:
-    """The log likelihood, and the weight of the rows."""
-    logs = network.log_probability(data, n_jobs=n_jobs)
-    given = checked_weights(weights, len(logs), "weights")
-    mass = np.ones(len(logs)) if given is None else given
-    return float(logs[mass > 0] @ mass[mass > 0]), float(mass.sum())
 
 
 def _learn(
@@ -255,6 +230,40 @@ def _tables(
     return Climb({name: normalised(found + prior[name]) for name, found in counts.items()}, counts, [], True)
 
 
+def maximise(
+    statistic: FamilyStatistic, prior: Mapping[str, Array], steps: Steps, limit: float, n_jobs: int | None
+) -> Climb:
+    """The best of several climbs; one that has not converged is said in a warning."""
+    codes, weights = statistic.rows.cells.astype(np.int64), statistic.rows.weight[:, 0].copy()
+    rows = expected_rows(statistic, statistic.discrete, codes, weights, limit, n_jobs)
+    climber = Climber(rows, statistic.counts, prior)
+    rng, climb = np.random.default_rng(steps.random_state), CLIMBS[steps.method]
+    starts = (start(statistic, prior, rng, again=turn > 0) for turn in range(steps.restarts))
+    best = max((climb(climber, tables, steps) for tables in starts), key=lambda found: found.log[-1])
+    if not best.converged:
+        _warn_unfinished(best.log, steps, "log likelihood + log prior")
+    return best
+
+
+def _warn_unfinished(log: Sequence[float], steps: Steps, height: str) -> None:
+    name, rise = "EM" if steps.method == "em" else "the gradient", log[-1] - log[-2]
+    warn_user(f"{name} stopped after {steps.max_iterations} iterations while {height} still rose by {rise:.3g}; raise max_iterations or tolerance", ConvergenceWarning)  # fmt: skip
+
+
+def _telling(learned: Learned, rows: CodedColumns, target: str, limit: float, n_jobs: int | None) -> Learned:
+    """What was learned of all variables, but with tables that tell the levels of the target better apart."""
+    statistic, options = learned.statistic, learned.options
+    codes = rows.codes[[rows.positions[name] for name in statistic.discrete]].T
+    weights = np.ones(rows.count) if rows.weights is None else rows.weights
+    judged = gradient.conditional(statistic, codes, weights, target, limit, n_jobs)
+    tables = {name: node.table for name, node in learned.nodes.items() if isinstance(node, Node)}
+    found, log, converged = gradient.climb_conditional(judged, tables, options.ridge or RIDGE, options.steps)
+    if not converged:
+        _warn_unfinished(log, options.steps, "conditional log likelihood − ridge")
+    nodes = {name: _node(statistic, found, name) if name in found else node for name, node in learned.nodes.items()}
+    return replace(learned, nodes=nodes, log=log)
+
+
 def _node(statistic: FamilyStatistic, tables: Mapping[str, Array], name: str) -> Node | GaussianNode:
     if name not in tables:
         return fit_gaussian(statistic, name)
@@ -266,10 +275,19 @@ def _believed(statistic: FamilyStatistic, prior: Prior, name: str) -> Array:
     return prior.of(name, statistic.known(name), {parent: statistic.known(parent) for parent in statistic.graph[name]})
 
 
-def _learned(network: BayesianNetwork, what: str) -> Learned:
+def kept(network: BayesianNetwork, what: str) -> Learned:
+    """What a network learned; an error where it learned nothing, which `what` needs."""
     if network._learned is None:
         raise InputError.at(what, "needs a network that was fitted, for it works on counts of rows, and this one was stated, or read from a file without them", remedy=("call fit(data) first (", Option('expert'), ", with ", Option('equivalent_sample_size'), ", makes stated probabilities a prior)"))  # fmt: skip
     return network._learned
+
+
+def _adding(network: BayesianNetwork, what: str) -> Learned:
+    """What a network learned, if the counts of further rows may be added to it."""
+    learned = kept(network, what)
+    if learned.options.target is not None:
+        raise InputError.at(what, (f"adds counts, but tables fitted to tell {learned.options.target!r} (", Option('target'), ") are made of no counts"), remedy="fit all rows at once")  # fmt: skip
+    return learned
 
 
 def _refuse_noisy(network: BayesianNetwork) -> None:
@@ -304,6 +322,17 @@ def _check_learnable(statistic: FamilyStatistic, missing: str) -> None:
         raise InputError(f"no row holds a value of {', '.join(map(repr, hidden[:MOST_NAMED]))}", remedy="there is nothing to learn from")  # fmt: skip
     if hidden and missing == "available":
         raise InputError((f"no row knows {hidden[0]!r}, so that ", Option('missing', 'available'), " learns nothing of it"), remedy=("use ", Option('missing', 'em')))  # fmt: skip
+
+
+def _check_target(statistic: FamilyStatistic, target: str) -> None:
+    """An error unless the target has levels that some row knows, and no number tells of levels."""
+    if one_of(target, statistic.graph, "target") not in statistic.discrete:
+        raise InputError.at(f"the target {target!r}", "is numeric: the conditional likelihood climbed is that of levels", remedy=f"discretise {target!r}")  # fmt: skip
+    if target in statistic.never_observed():
+        raise InputError.at(f"the target {target!r}", "is known in no row, so that there is nothing to learn to tell")
+    for name in statistic.columns.columns:
+        if statistic.discrete_parents(name):
+            raise InputError((f"the numbers of {name!r} tell of {statistic.discrete_parents(name)[0]!r}, and the gradient of ", Option('target'), " is that of networks whose levels depend on levels alone"), where=f"variable {name!r}", remedy=f"discretise {name!r}, or remove the arc")  # fmt: skip
 
 
 def _check_same_structure(mine: Learned, theirs: Learned) -> None:

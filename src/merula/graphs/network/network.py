@@ -12,7 +12,7 @@ from merula.core import Array, InputError, one_of
 from merula.data.schema import Label
 from merula.graphs.factors import ConditionalDistribution, JointDistribution, TooWideError
 from merula.graphs.factors.names import chosen
-from merula.graphs.network import batches, drawing, fitting, hybrid, sampling
+from merula.graphs.network import batches, drawing, fitting, hybrid, learning, sampling
 from merula.graphs.network.building import (
     check_new,
     checked_limit,
@@ -21,12 +21,10 @@ from merula.graphs.network.building import (
     read_structure,
     refuse_numeric,
 )
-from merula.graphs.network.em import Steps
 from merula.graphs.network.evidence import Evidence, check_possible, cuts_of, read_evidence, relevant
 from merula.graphs.network.inference import Inference, written_out
 from merula.graphs.network.mixed import mixed_posterior
 from merula.graphs.network.node import AnyNode, GaussianNode, NoisyNode
-from merula.graphs.network.pseudo_counts import read_prior
 from merula.graphs.structure import graph as directed
 
 LIMIT = 2**29  # table entries of an exact answer, 4 GiB
@@ -65,7 +63,7 @@ class BayesianNetwork:
         self._nodes: dict[str, AnyNode] = {}
         self._learned: fitting.Learned | None = None
         self.discretizer_: Any = None
-        self.em_log_: list[float] = []  # log likelihood + log prior at each step of fit's EM
+        self.em_log_: list[float] = []  # what fit has climbed, at each step
         if arcs is not None:
             self._graph = read_structure(arcs)
 
@@ -405,108 +403,18 @@ class BayesianNetwork:
 
     # -------------------------------------------------------------------------------------------------------- learning
 
-    def fit(
-        self,
-        data: Any,
-        *,
-        weights: Any = None,
-        pseudo_counts: Any = None,
-        equivalent_sample_size: float | None = None,
-        expert: BayesianNetwork | None = None,
-        missing: str = "em",
-        levels: Mapping[str, Any] | None = None,
-        kinds: Mapping[str, str] | str | None = None,
-        max_iterations: int = 1000,
-        tolerance: float = 1e-8,
-        restarts: int = 1,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> Self:
-        """Learn every variable's distribution from a table; the network itself comes back.
-
-        P(level given parents) = (count + pseudo-count) / Σ_levels (count + pseudo-count)
-
-        Parameters
-        ----------
-        data : table
-            A column for each variable, by name; other columns are ignored. A network that was stated keeps its levels, and a
-            label that they do not name is an error. One given by arcs takes the levels that the table holds, sorted; its columns
-            of integers and floats become numeric variables unless `kinds` or `levels` says otherwise; dates are seconds since
-            1970.
-        weights : array, optional
-            How often each row counts.
-        pseudo_counts : number, "bdeu", or mapping
-            Imaginary rows in each cell of a variable's table. 1, Laplace's rule, by default, as for the classifiers; 0 is maximum
-            likelihood; "bdeu" is equivalent_sample_size / number of cells; ``{variable: number or array}`` is a Dirichlet
-            distribution for each configuration of the parents, cell by cell (an axis for each parent, the levels last, or
-            anything that broadcasts to that), and none for variables that are not named. They do not touch numeric variables.
-        equivalent_sample_size : float, optional
-            How many rows the prior is worth: of "bdeu" (1 by default) or of the expert.
-        expert : BayesianNetwork, optional
-            A prior by another network over the same levels, of any structure, instead of `pseudo_counts`:
-            pseudo-count = equivalent_sample_size · P_expert(parents, variable).
-        missing : {"em", "available"}
-            Rows with missing cells. "em": expectation-maximisation, every row shared out over its completions by exact inference,
-            until log likelihood + log prior has converged (``em_log_`` keeps its course). "available": each table from the rows
-            that know that variable and its parents. Numeric variables are always learned in this second way, and the discrete
-            ones from discrete columns alone.
-        levels : mapping, optional
-            ``{"size": ["small", "large"]}`` fixes levels and their order. A variable named here may lack from the table: it is
-            learned as one that is never observed.
-        kinds : mapping or str, optional
-            "numeric" or "categorical" for each column, or one word for all.
-        max_iterations, tolerance : int, float
-            EM stops when log likelihood + log prior rises by less than `tolerance` of its size, or with a warning.
-        restarts : int
-            EM begins this often and the best climb is kept: the first time at what complete families say, then at random.
-        random_state : int or Generator
-            For random starts: those of variables never observed, and of `restarts`.
-        n_jobs : int, optional
-            Threads; all cores by default. The result is the same.
-
-        Notes
-        -----
-        Configurations of the parents that occur in no row have the prior alone (even probabilities if there is none; for numbers,
-        what all configurations together say), with one `UnobservedParentsWarning`. Noisy-OR and noisy-MAX variables are not
-        learned: that is an error, never a silent change to a full table. After an error the network is as it was.
-
-        Numeric variables: least squares on the numeric parents for each configuration of the discrete ones; the variance is
-        RSS / n, at least 1e-9 of the column's; a configuration with fewer than two rows per parameter takes the slopes
-        and the variance of all together.
-
-        Examples
-        --------
-        >>> import merula as mr, pandas as pd
-        >>> rows = pd.DataFrame({"rain": ["yes", "no", "no", "no"], "wet": ["yes", "no", "yes", "no"]})
-        >>> network = mr.BayesianNetwork([("rain", "wet")]).fit(rows, pseudo_counts=0)
-        >>> round(network.query("wet", given={"rain": "no"})["yes"], 4)
-        0.3333
-        """
-        prior = read_prior(pseudo_counts, equivalent_sample_size, expert)
-        options = fitting.read_options(prior, missing, Steps(max_iterations, tolerance, restarts, random_state))
-        return self._take(fitting.fitted(self, options, data, weights, levels or {}, kinds, n_jobs))
-
-    def partial_fit(self, data: Any, *, weights: Any = None, n_jobs: int | None = None) -> Self:
-        """Add further rows to those the network was fitted on; the network itself comes back, as if fitted on all at once.
-
-        The options of `fit` stay. Complete rows are added to the counts; with missing cells expectation-maximisation runs
-        again on the counts and the distinct incomplete rows of all tables. New levels are learned unless they were stated.
-        The arcs stay too, but for those of a tree that ``learn_structure(method="chow-liu")`` found: it is found anew.
-
-        Examples
-        --------
-        >>> import merula as mr, pandas as pd
-        >>> network = mr.BayesianNetwork({"rain": []}).fit(pd.DataFrame({"rain": ["yes", "no"]}))
-        >>> network.partial_fit(pd.DataFrame({"rain": ["no", "no"]})).counts("rain").tolist()
-        [3.0, 1.0]
-        """
-        return self._take(fitting.fitted_further(self, data, weights, n_jobs))
+    fit = learning.fit
+    partial_fit = learning.partial_fit
+    counts = learning.counts
+    log_likelihood = learning.log_likelihood
+    aic = learning.aic
+    bic = learning.bic
 
     def __add__(self, other: BayesianNetwork) -> BayesianNetwork:
         """The network that both tables together would have given.
 
         Both must have the same arcs (or both be trees found by "chow-liu": that of all rows is found anew) and the same
-        prior; levels are matched by label.
+        prior; levels are matched by label. A network fitted for a `target` is made of no counts and does not add.
 
         Examples
         --------
@@ -528,11 +436,6 @@ class BayesianNetwork:
         self._forget()
         self._learned, self.em_log_ = learned, list(learned.log)
         return self
-
-    counts = fitting.counts
-    log_likelihood = fitting.log_likelihood
-    aic = fitting.aic
-    bic = fitting.bic
 
     # ------------------------------------------------------------------------------------------------------------ files
 

@@ -277,7 +277,7 @@ def _count_cells(graph: Graph, levels: Mapping[str, Levels | None]) -> int:
     return total
 
 
-def read_statistic(
+def read_rows(
     graph: Graph,
     stated: Mapping[str, Known],
     believed: Mapping[str, Known],
@@ -286,9 +286,11 @@ def read_statistic(
     levels: Mapping[str, Any],
     kinds: Mapping[str, str] | str | None,
     cuts: Mapping[str, Any],
-    n_jobs: int | None,
-) -> FamilyStatistic:
-    """The statistic of a table for a network: `stated` levels stay, then come those asked for, then those an expert knows."""
+) -> tuple[CodedColumns, Collection[str]]:
+    """The columns of a network's variables, and those whose levels are fixed.
+
+    `stated` levels stay, then come those asked for, then those an expert knows.
+    """
     asked = {one_of(name, graph, "a key of levels="): _labels(name, known) for name, known in levels.items()}
     for name, known in asked.items():
         if name in stated and stated[name] != known:
@@ -301,7 +303,7 @@ def read_statistic(
     warn_of(rows.notes)
     for name, position in rows.positions.items():
         _check_column(name, rows, position)
-    return count_families(_discrete_parents_first(graph, rows), rows, declared, n_jobs=n_jobs)
+    return rows, declared
 
 
 def read_further(
@@ -348,7 +350,7 @@ def _check_column(name: str, rows: CodedColumns, position: int) -> None:
         raise InputError.at(f"column {name!r}", "holds no value", remedy=f"if it is never observed, state its levels: levels={{{name!r}: […]}}")  # fmt: skip
 
 
-def _discrete_parents_first(graph: Graph, rows: CodedColumns) -> Graph:
+def discrete_parents_first(graph: Graph, rows: CodedColumns) -> Graph:
     """The graph, the discrete parents of numeric variables first; a discrete variable cannot have numeric ones."""
     ordered = {}
     for name, parents in graph.items():
