@@ -182,6 +182,8 @@ def _forge_state(rng: random.Random, state: Any) -> None:
                 walk(value[key])
 
     walk(state)
+    if not places:  # all of it was taken away before
+        return
     value, key = rng.choice(places)
     other, other_key = rng.choice(places)
     how = rng.random()

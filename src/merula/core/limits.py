@@ -29,10 +29,10 @@ class TooLargeError(InputError, MemoryError):
     merula.core.limits.TooLargeError: 20,000 numeric columns in 2 classes need covariances of 38.4 GB, the limit is 2.15 GB; use covariance='diagonal' or fewer columns, or set MERULA_MOST_BYTES
     """
 
-    def __init__(self, what: str, needed: float, limit: float, remedy: Message) -> None:
+    def __init__(self, what: str, needed: float, limit: float, remedy: Message, size: str = " of {}") -> None:
         parts: tuple[Part, ...] = (remedy,) if isinstance(remedy, str) else remedy
         super().__init__(
-            f"{what} of {shown_bytes(needed)}, the limit is {shown_bytes(limit)}",
+            f"{what}{size.format(shown_bytes(needed))}, the limit is {shown_bytes(limit)}",
             got=needed,
             remedy=(*parts, f", or set {VARIABLE}"),
         )
@@ -81,9 +81,8 @@ def check_cells(cells: int, most: int, where: str, remedy: Message) -> None:
     limit = stated_bytes() or CELL * most
     if CELL * cells > limit:
         number = f"{cells:,}" if cells < 10**30 else f"{min(cells, 10**300):.3g}"
-        raise TooLargeError(
-            f"{where} would have {number} cells, a table", float(CELL * min(cells, 10**300)), limit, remedy
-        )
+        needed = float(CELL * min(cells, 10**300))
+        raise TooLargeError(f"{where} would have {number} cells", needed, limit, remedy, " ({})")
 
 
 def shown_bytes(size: float) -> str:

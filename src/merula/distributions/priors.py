@@ -39,11 +39,16 @@ class MEstimate:
     p: Any = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.m, int | float | np.number) or not 0 <= self.m <= LARGEST:
+        if not isinstance(self.m, int | float | np.number) or not 0 <= _plain(self.m) <= LARGEST:
             raise InputError.of("MEstimate's m", self.m, "a number of imaginary rows from 0")
 
 
 Smoothing = float | MEstimate
+
+
+def _plain(number: Any) -> float:
+    """A number that compares with any other: whole ones have no end, a float32 would overflow."""
+    return number if isinstance(number, int) else float(number)
 
 
 def checked_smoothing(smoothing: Any, columns: Sequence[str]) -> Smoothing:
@@ -54,7 +59,7 @@ def checked_smoothing(smoothing: Any, columns: Sequence[str]) -> Smoothing:
     if isinstance(smoothing, MEstimate):
         return _by_column(smoothing, columns)
     is_number = isinstance(smoothing, int | float | np.number) and not isinstance(smoothing, bool)
-    if is_number and 0 <= smoothing <= LARGEST:
+    if is_number and 0 <= _plain(smoothing) <= LARGEST:
         return float(smoothing)
     raise InputError.of("smoothing", smoothing, "a pseudo-count from 0 (1 is Laplace, 0 is none) or MEstimate(m, p)")
 

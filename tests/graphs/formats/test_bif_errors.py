@@ -163,7 +163,7 @@ def test_a_node_with_forty_parents_is_refused_before_memory_is_taken():
     text += f"probability ( effect | {', '.join(names)} ) {{ default .5 .5; }}"
     with pytest.raises(
         ValueError,
-        match="the table of 'effect' given 40 parents would have 2,199,023,255,552 cells, a table of 17.6 TB, the limit is 134 MB",
+        match="the table of 'effect' given 40 parents would have 2,199,023,255,552 cells \\(17.6 TB\\), the limit is 134 MB",
     ):
         parse(text)
 

@@ -103,7 +103,7 @@ BROKEN = {
     ),
     "forty parents": (
         lambda: noisy_or([0.1] * 40),
-        "the full table of 40 parents would have 2,199,023,255,552 cells, a table of 17.6 TB, the limit is 134 MB",
+        "the full table of 40 parents would have 2,199,023,255,552 cells \\(17.6 TB\\), the limit is 134 MB",
     ),
     "seventy parents": (lambda: noisy_max([[[1, 0]]] * 70), "the full table of 70 parents"),
 }

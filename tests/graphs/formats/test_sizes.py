@@ -23,7 +23,7 @@ def peak(work):
         tracemalloc.stop()
 
 
-def refused(parse, text, message="cells, a table of"):
+def refused(parse, text, message="cells \\("):
     """The text is refused by its sizes, within ten megabytes."""
 
     def work():
@@ -87,7 +87,7 @@ LISTED = {
 
 @pytest.mark.parametrize("parse, text", LISTED.values(), ids=LISTED.keys())
 def test_numbers_that_do_not_fill_a_giant_table(parse, text):
-    refused(parse, text, "cells, a table of|expected .* = 67108864|has 2 probabilities")
+    refused(parse, text, "cells \\(|expected .* = 67108864|has 2 probabilities")
 
 
 def test_add_knows_the_size():
@@ -97,12 +97,12 @@ def test_add_knows_the_size():
 
     def work():
         for parents in ([*CAUSES, "one more"], network.variables):
-            with pytest.raises(ValueError, match="134,217,728 cells, a table of 1.07 GB, the limit is 537 MB"):
+            with pytest.raises(ValueError, match="134,217,728 cells \\(1.07 GB\\), the limit is 537 MB"):
                 network.add("effect", ["no", "yes"], {}, parents=parents)
 
     assert peak(work) < 10e6
     network.add("effect", ["no", "yes"], mr.NoisyOr(dict.fromkeys(CAUSES, 0.1)))
-    with pytest.raises(ValueError, match="67,108,864 cells, a table of 537 MB, the limit is 134 MB"):
+    with pytest.raises(ValueError, match="67,108,864 cells \\(537 MB\\), the limit is 134 MB"):
         network.distribution("effect")
 
 
@@ -153,7 +153,7 @@ def test_what_was_given_is_not_written_to():
 
 def test_limits_of_tables_are_raised_and_lowered_by_one_setting(monkeypatch):
     monkeypatch.setenv("MERULA_MOST_BYTES", "1000")
-    with pytest.raises(ValueError, match="256 cells, a table of 2.05 kB, the limit is 1 kB; .* set MERULA_MOST_BYTES"):
+    with pytest.raises(ValueError, match="256 cells \\(2.05 kB\\), the limit is 1 kB; .* set MERULA_MOST_BYTES"):
         table_shape("ill", ["age"], {"ill": tuple(range(16)), "age": tuple(range(16))})
     monkeypatch.setenv("MERULA_MOST_BYTES", "1e10")
     wide = {"ill": tuple(range(2**13)), "age": tuple(range(2**13))}

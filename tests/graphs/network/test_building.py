@@ -258,11 +258,9 @@ def test_forty_parents_are_too_many_for_a_table(picture):
     for name in genes:
         network.add(name, ["wild", "mutant"], [0.9, 0.1])
     before = picture(network)
-    for few, figure in ((40, r"2.2e\+12 entries"), (1100, "inf entries")):
+    for few, figure in ((40, "2,199,023,255,552 cells"), (1100, r"1e\+300 cells")):
         for stated in ([0.5, 0.5], {}, pd.DataFrame({"no": [0.5], "yes": [0.5]})):
-            with pytest.raises(
-                ValueError, match=f"{figure}, at most .*fewer parents or levels, or state it by a NoisyOr"
-            ):
+            with pytest.raises(ValueError, match=f"{figure} .*fewer parents or levels, or use a NoisyOr"):
                 network.add("ill", ["no", "yes"], stated, parents=genes[:few])
     assert picture(network) == before
 
@@ -407,7 +405,9 @@ def test_a_table_of_forty_parents_is_refused_in_one_short_line():
     network = mr.BayesianNetwork()
     for index in range(40):
         network.add(f"risk factor {index}", ["absent", "present"], [0.9, 0.1])
-    with pytest.raises(ValueError, match="the table of 'disease' given 40 parents has 2.2e\\+12 entries") as error:
+    with pytest.raises(
+        ValueError, match="the table of 'disease' given 40 parents would have 2,199,023,255,552 cells"
+    ) as error:
         network.add("disease", ["no", "yes"], [0.5, 0.5], parents=network.variables)
     assert len(str(error.value)) < 200 and "disease" not in network.variables
 

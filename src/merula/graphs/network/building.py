@@ -141,7 +141,7 @@ def refuse_numeric(nodes: Mapping[str, AnyNode], what: str, names: Iterable[str]
 def read_table(name: str, levels: Sequence[Label], parents: Levels, probabilities: Any) -> Array:
     """P(name given parents) with an axis for each parent, the levels last; every row checked and brought to sum 1."""
     shape = (*(len(known) for known in parents.values()), len(levels))
-    remedy = f"give {name!r} fewer parents or levels, or state it by a NoisyOr or NoisyMax"
+    remedy = "give it fewer parents or levels, or use a NoisyOr or NoisyMax"
     check_cells(prod(shape), MOST_CELLS, f"the table of {name!r} given {len(parents)} parents", remedy)
     table = _read(name, tuple(levels), parents, probabilities, shape)
     table = checked_rows({**parents, name: tuple(levels)}, len(parents), table, remedy="correct that row")
