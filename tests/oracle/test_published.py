@@ -110,3 +110,11 @@ def test_car_counts_are_those_of_the_file():
     assert y.value_counts().to_dict() == CLASS_COUNTS
     for name, counts in CAR_COUNTS.items():
         assert {label: own.value_counts().to_dict() for label, own in X[name].groupby(y)} == counts
+
+
+def test_aode_on_car_is_wekas():
+    """P(unacc given the twelfth row) = 0.793, Laplace."""
+    table, y = real_table()
+    model = mr.AODEClassifier().fit(table, y)
+    proba = model.predict_proba(table.iloc[11:12])[0, model.classes_.tolist().index("unacc")]
+    assert proba == pytest.approx(0.793, abs=5e-4)

@@ -57,10 +57,10 @@ class AveragedModel(FittedModel):
     @cached_property
     def _looked_up(self) -> tuple[Any, ...] | None:
         """All tables as one, by the level above and the level below; None where it would be too large, or there is none."""
-        above = [one for one in self.components if one.condition is not None]
+        above = [(one, one.condition) for one in self.components if one.condition is not None]
         if not above:
             return None
-        first = _dependent(above[0])
+        first = _dependent(above[0][0])
         sizes = np.array([len(levels) for levels in first.level_sets], dtype=np.int64)
         starts = np.cumsum([0, *(sizes + 1)])
         width, classes = int(starts[-1]), len(self.classes)
@@ -68,12 +68,12 @@ class AveragedModel(FittedModel):
             return None
         table, log_start = np.zeros((width, width, classes)), np.zeros((width, classes))
         admitted = np.zeros(width, dtype=np.bool_)
-        for one in above:
-            columns, i = _dependent(one), first.columns.index(one.condition.column)
+        for one, condition in above:
+            columns, i = _dependent(one), first.columns.index(condition.column)
             own = slice(starts[i], starts[i] + sizes[i])
             log_start[own] = one.log_prior + columns.log_table[i][:-1]
             known = {label: k for k, label in enumerate(first.level_sets[i])}
-            admitted[[starts[i] + known[label] for label in one.condition.levels]] = True
+            admitted[[starts[i] + known[label] for label in condition.levels]] = True
             for j, part in enumerate(columns.log_table):
                 if j != i:
                     below = part if columns.parent_sets[j] else np.broadcast_to(part, (int(sizes[i]), *part.shape))

@@ -12,13 +12,13 @@ from merula.core import one_of
 from merula.data.encode import encode_rows, encode_target
 from merula.data.intervals import interval_labels
 from merula.data.schema import Column, Schema
-from merula.distributions import Gaussian, Multinomial, NegativeBinomial, Setting
+from merula.distributions import Gaussian, Multinomial, NegativeBinomial
 from merula.distributions.discretize.methods import METHODS, cuts_for, settled_bins
 from merula.distributions.priors import Smoothing
 from merula.engines import Source, collect
 from merula.graphs.dependence.families import Dependent, OneDependence, ordered
 from merula.stats import Collected, ValueCounts, Wanted
-from merula.stats.dependence import Dependence, LargerFamilies
+from merula.stats.dependence import Dependence
 
 
 class DependentClassifier(BayesianClassifier):
@@ -69,24 +69,28 @@ class DependentClassifier(BayesianClassifier):
         return Schema(tuple(_cut(c, cuts[c.name]) if c.name in cuts else c for c in schema.columns))
 
     def _count(self, plan: Plan, X: Any, y: Any, sample_weight: Any) -> Collected:
-        deep = [k for k, block in enumerate(plan.blocks) if isinstance(block.family, Dependent) and block.family.deepest > 1]  # fmt: skip
+        deep = [k for k, block in enumerate(plan.blocks) if getattr(block.family, "deepest", 0) > 1]
         if not deep:
             return super()._count(plan, X, y, sample_weight)
         rows = encode_rows(X, plan.schema, plan.named, type(self).__name__)
         target = encode_target(y, len(rows), sample_weight)
         first = super()._count(plan, rows, target, None)
-        blocks = list(first.blocks)
+        blocks: list[Any] = list(first.blocks)
         for k in deep:
-            blocks[k] = self._deepened(blocks[k], plan, k, Source(rows, target), first)
+            chosen = self._chosen(plan, k, first)
+            wanted = Wanted(Dependence, plan.blocks[k].columns, options={"chosen": chosen, "only_deeper": True})
+            second: Any = collect(Source(rows, target), plan.schema, [wanted], self.n_jobs).blocks[0]
+            blocks[k] = replace(blocks[k], deeper=second.deeper)
         return replace(first, blocks=tuple(blocks))
 
-    def _deepened(self, counted: Any, plan: Plan, k: int, source: Source, first: Collected) -> Dependence:
-        """The counts of pairs, and of the larger families that these pairs, or those of the rows before, make the best."""
-        block, before = plan.blocks[k], self.fitted_.collected if hasattr(self, "fitted_") and plan is self.fitted_.plan else None  # fmt: skip
-        setting = Setting(tuple(first.classes.tolist()), first.class_counts.weight, tuple(map(plan.schema.__getitem__, block.columns)), missing=self.missing)  # fmt: skip
-        chosen = dict.fromkeys(block.columns, ()) | (before.blocks[k].parents if before else block.family.graph(ordered(counted, setting)))  # type: ignore[attr-defined] # fmt: skip
-        found: Any = collect(source, plan.schema, [Wanted(LargerFamilies, block.columns, options={"chosen": chosen})], self.n_jobs)  # fmt: skip
-        return replace(counted, deeper=found.blocks[0].parts)
+    def _chosen(self, plan: Plan, k: int, counted: Collected) -> Mapping[str, tuple[str, ...]]:
+        """The parents of each column: those of the rows before, or the best by the pairs of these rows."""
+        if hasattr(self, "fitted_") and plan is self.fitted_.plan:
+            known: Any = self._counted().blocks[k]
+            return known.parents  # type: ignore[no-any-return]
+        block, pairs = plan.blocks[k], counted.blocks[k]
+        assert isinstance(pairs, Dependence)
+        return block.family.graph(ordered(pairs, self._setting(plan, counted, block)))  # type: ignore[no-any-return]
 
 
 def _cut(column: Column, cuts: tuple[float, ...]) -> Column:

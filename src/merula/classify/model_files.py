@@ -75,15 +75,16 @@ def model_of(state: dict[str, Any], path: Any, families: Iterable[Any] = ()) -> 
 def _model(state: dict[str, Any], path: Any, families: Iterable[Any]) -> Any:
     import merula.classify as classifiers
 
-    kind = getattr(classifiers, str(state["model"]), None)
-    known = FAMILIES | {family.name: family for family in (*getattr(kind, "_own_families", ()), *families)}
-    if not (isinstance(kind, type) and hasattr(kind, "predict_proba")):
+    found: Any = getattr(classifiers, str(state["model"]), None)
+    known = FAMILIES | {family.name: family for family in (*getattr(found, "_own_families", ()), *families)}
+    if not isinstance(found, type) or not hasattr(found, "predict_proba"):
         raise InputError.at(
             f"{path}",
             f"holds a {state['model']!r}, which this merula does not know",
             got=state["model"],
             remedy="update merula to open it",
         )
+    kind: Any = found
     model = kind(**{name: unpacked(value, known, path) for name, value in state["params"].items()})
     model._check_options()
     return model._hold(kind._answering.from_state(state, known, path))

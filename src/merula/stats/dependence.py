@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ Parents = Mapping[str, Sequence[str]]
 class Dependence:
     """Counts of every pair of columns, and of each column with its first two, three, … parents; a missing cell is a label, None.
 
-    Parents are chosen from the pairs, so larger families are counted in a second pass, which `parents` asks for.
+    Parents are chosen from the pairs, so that larger families are counted in a second pass.
     """
 
     pairs: PairCounts
@@ -41,11 +41,19 @@ class Dependence:
         return self.pairs.fits(classes) and self.pairs.missing_is_label and deep and ascending
 
     @classmethod
-    def zero(cls, columns: Sequence[str], classes: int) -> Dependence:
-        return cls(PairCounts.zero(columns, classes, missing_is_label=True))
+    def zero(
+        cls, columns: Sequence[str], classes: int, /, chosen: Parents | None = None, only_deeper: bool = False
+    ) -> Dependence:
+        """Nothing counted yet; with `chosen` parents of columns, their families are counted too, or alone."""
+        pairs = PairCounts.zero(() if only_deeper else columns, classes, missing_is_label=True)
+        known = {name: tuple((chosen or {}).get(name, ())) for name in columns}
+        deepest = max(map(len, known.values()), default=0)
+        depths = [[Family((*known[n][:depth], n)) for n in columns if len(known[n]) >= depth] for depth in range(2, deepest + 1)]  # fmt: skip
+        return cls(pairs, tuple(Families.of(families, classes, missing_is_label=True) for families in depths))
 
     def update(self, rows: Encoded, target: Target) -> Dependence:
-        return replace(self, pairs=self.pairs.update(rows, target))
+        pairs = self.pairs.update(rows, target) if self.columns else self.pairs
+        return Dependence(pairs, tuple(part.update(rows, target) for part in self.deeper))
 
     def __add__(self, other: Dependence) -> Dependence:
         if self.parents != other.parents:
@@ -68,7 +76,7 @@ class Dependence:
         if len(names) <= 2:
             return self.pairs.table(names)
         part = self.deeper[len(names) - 3]
-        table, axes = part.table(names[-1]), part.families[0]
+        table = part.table(names[-1])
         axes = next(family for family in part.families if family.child == names[-1])
         for axis, name in enumerate(axes.discrete, start=1):
             where = {label: k for k, label in enumerate(part.labels[name])}
@@ -91,22 +99,3 @@ class Dependence:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Dependence:
         return cls(PairCounts.from_state(state["pairs"]), tuple(map(Families.from_state, state["deeper"])))
-
-
-@dataclass(frozen=True, eq=False)
-class LargerFamilies:
-    """The second pass: counts of each column with its first two, three, … parents, depth by depth."""
-
-    parts: tuple[Families, ...]
-
-    @classmethod
-    def zero(cls, columns: Sequence[str], classes: int, chosen: Parents) -> LargerFamilies:
-        deepest = max((len(chosen[name]) for name in columns), default=0)
-        depths = [[Family((*chosen[n][:depth], n)) for n in columns if len(chosen[n]) >= depth] for depth in range(2, deepest + 1)]  # fmt: skip
-        return cls(tuple(Families.of(families, classes, missing_is_label=True) for families in depths))
-
-    def update(self, rows: Encoded, target: Target) -> LargerFamilies:
-        return LargerFamilies(tuple(part.update(rows, target) for part in self.parts))
-
-    def __add__(self, other: LargerFamilies) -> LargerFamilies:
-        return LargerFamilies(tuple(mine + theirs for mine, theirs in zip(self.parts, other.parts, strict=True)))

@@ -232,7 +232,7 @@ class DependentColumns(Distribution):
         """A level for each row, given its class and the levels of its parents."""
         shares = np.exp(np.moveaxis(self.log_table[self._where[name]][..., :-1, :], -1, 0)[(classes, *given)])
         reached = np.cumsum(shares, axis=1)
-        return (rng.random(len(classes))[:, None] * reached[:, -1:] >= reached).sum(axis=1).clip(0, shares.shape[1] - 1)  # type: ignore[no-any-return]
+        return (rng.random(len(classes))[:, None] * reached[:, -1:] >= reached).sum(axis=1).clip(0, shares.shape[1] - 1)
 
     def _labels(self, name: str, codes: NDArray[np.int64]) -> NDArray[Any]:
         levels = self.level_sets[self._where[name]]

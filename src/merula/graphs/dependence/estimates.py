@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def _imagined(
 ) -> Array:
     """The rows imagined in every cell."""
     if smoothing == BDEU:
-        return np.full(shape, BDEU_SIZE / max(1, np.prod(shape)))
+        return np.full(shape, BDEU_SIZE / max(1, prod(shape)))
     assert isinstance(smoothing, float | MEstimate)
     of_class = pseudo_counts(smoothing, column, levels, classes)
     return np.broadcast_to(of_class.reshape(shape[0], *(1,) * (len(shape) - 2), shape[-1]), shape)
