@@ -51,8 +51,10 @@ def _by_information(pairs: PairCounts) -> list[str]:
 
 
 def _best_parent(pairs: PairCounts) -> str:
+    """The column with the best score; one that tells nothing only where there is no other."""
     scores = dict(zip(pairs.columns, _super_parent_scores(pairs).round(DIGITS).tolist(), strict=True))
-    return min(scores, key=lambda name: (-scores[name], name))
+    single = {name for name, labels in zip(pairs.columns, pairs.labels, strict=True) if len(labels) < 2}
+    return min(scores, key=lambda name: (name in single, -scores[name], name))
 
 
 def _super_parent_scores(pairs: PairCounts) -> Array:
