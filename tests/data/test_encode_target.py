@@ -1,5 +1,6 @@
 """Targets as class codes, and their weights, against NumPy's `unique`."""
 
+import tracemalloc
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -240,3 +241,16 @@ def test_tiles_of_a_target():
     assert target.codes.tolist() == [0, 1]
     assert target.weights.tolist() == [2, 3]
     assert target.classes.tolist() == ["amsel", "drossel", "zaunkönig"]
+
+
+def test_one_very_long_label_does_not_make_every_row_as_wide():
+    labels = ["wren"] * 500 + ["x" * 1_000_000]
+    tracemalloc.start()
+    try:
+        target = encode_target(labels, len(labels))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert target.classes.tolist() == ["wren", "x" * 1_000_000]
+    assert target.codes.tolist() == [0] * 500 + [1]
+    assert peak < 50_000_000

@@ -13,6 +13,8 @@ from merula.core.compiled import kernel
 from merula.data.encode.encoded import WIDEST_RANGE
 from merula.data.table import codes_of_words, is_missing
 
+LONGEST = 1_000  # characters of a label that NumPy keeps as a word
+
 
 @dataclass(frozen=True, eq=False)
 class Target:
@@ -86,7 +88,7 @@ def _target_values(y: Any) -> NDArray[Any]:
         raise TypeError("y is sparse; a target is one dense value per row")
     if np.ma.is_masked(y):
         _refuse_missing(int(np.ma.getmaskarray(y).sum()), len(y))
-    values = np.asarray(y)
+    values = np.asarray(y, dtype=object if _are_long_words(y) else None)
     if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
     if values.dtype.kind in "US" and isinstance(y, list | tuple) and not all(isinstance(label, str) for label in y):
@@ -103,6 +105,11 @@ def _target_values(y: Any) -> NDArray[Any]:
     if values.dtype.kind in "fOMm":
         _check_labels(values)
     return values
+
+
+def _are_long_words(y: Any) -> bool:
+    """True for a list that holds a word so long that an array of words, each as wide as the longest, may not fit into memory."""
+    return isinstance(y, list | tuple) and any(isinstance(label, str) and len(label) > LONGEST for label in y)
 
 
 def _check_labels(values: NDArray[Any]) -> None:
