@@ -76,6 +76,9 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "squares: left out for classifiers that only compare numbers, whatever their size"
     )
+    config.addinivalue_line(
+        "markers", "sums: left out for mixtures, which have terms and reasons for each of their sums"
+    )
     config.addinivalue_line("markers", "needs(parameter): left out for classifiers that have no such parameter")
 
 
@@ -92,6 +95,8 @@ def _beside_the_point(item):
     if item.get_closest_marker("squares") and any(model is EVERY[name] for name in (*COMPARING, *CUTTING)):
         return True
     if item.get_closest_marker("adds") and any(model is EVERY[name] for name in CUTTING):
+        return True
+    if item.get_closest_marker("sums") and isinstance(model, mr.AODEClassifier):
         return True
     needed = {name for mark in item.iter_markers("needs") for name in mark.args} | set(given.get("params") or {})
     relative = isinstance(

@@ -976,6 +976,7 @@ def test_merging_with_something_else(fitted):
         fitted + 1
 
 
+@pytest.mark.adds
 def test_merging_models_of_other_kinds_of_classes(fitted, classifier, patients):
     frame, y = patients
     with pytest.raises(ValueError, match="different types"):

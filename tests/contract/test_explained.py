@@ -15,6 +15,7 @@ def odd_rows(frame, count):
     return mixed.mask(rng.random(mixed.shape) < 0.1)
 
 
+@pytest.mark.sums
 def test_explanations_add_up(classifier, patients):
     """A hundred and twenty rows by each of the nine classifiers: more than a thousand."""
     frame, y = patients
@@ -44,6 +45,7 @@ def test_explanations_add_up(classifier, patients):
         np.testing.assert_allclose(found.posterior, np.exp(shown - logsumexp(shown)), rtol=1e-10)
 
 
+@pytest.mark.sums
 def test_a_missing_cell_gives_no_evidence(marginalising, patients):
     frame, y = patients
     model = clone(marginalising).fit(frame, y)

@@ -58,9 +58,13 @@ def test_changing_the_prior_back_changes_nothing(classifier, patients):
     frame, y = patients
     model = clone(classifier).fit(frame, y)
     again = model.with_class_prior(STATED).with_class_prior(model.class_prior)
-    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+    rounding = (
+        0 if len(model.fitted_.components) == 1 else 1e-12
+    )  # priors of a mixture's own move along with the model's
+    np.testing.assert_allclose(again.predict_proba(frame), model.predict_proba(frame), rtol=rounding, atol=0)
 
 
+@pytest.mark.adds
 def test_with_another_prior_it_learns_on(classifier, patients):
     frame, y = patients
     model = clone(classifier).fit(frame[:50], y[:50])

@@ -247,7 +247,7 @@ def _numbers(table: Table, column: Column, position: int) -> NDArray[Any]:
 
 def _coded(table: Table, column: Column, position: int) -> Coded:
     if column.cuts is not None:
-        return _cut(table.numbers(position, column.unit), column)
+        return _cut(_numbers(table, column, position), column)
     integers = table.integers(position)
     if integers is not None:
         return _coded_integers(integers, column.levels)
@@ -257,6 +257,10 @@ def _coded(table: Table, column: Column, position: int) -> Coded:
 
 def _cut(values: NDArray[Any], column: Column) -> Coded:
     """Numbers as the levels they lie in between the column's cuts."""
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise InputError.at(
+            f"column {column.name!r}", "contains infinity", remedy="replace it by a number, or by NaN if it is unknown"
+        )
     return Coded(assign(values, column.cuts or ()).astype(np.int32), [None, *(column.levels or ())], -1)
 
 
