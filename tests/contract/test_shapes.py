@@ -302,6 +302,7 @@ def test_terms_that_depend_on_others_stand_under_both(wards, asked):
         Average().fit(*wards).terms(asked)
 
 
+@pytest.mark.sums
 def test_the_short_way_of_a_plain_sum_is_the_general_one(classifier, patients):
     frame, y = patients
     model = clone(classifier).fit(frame, y)

@@ -24,8 +24,9 @@ ZERO_EVIDENCE = "The row is impossible under every class: the posterior is the p
 class Line:
     """One line: what it is about, the factor of each class shown, and the evidence, as texts.
 
-    ``parts`` are (column, what stands between, value) of each column of a block, or the line's name alone; ``weight`` is
-    the weight of evidence (None where nothing is known, and of sums), ``exponent`` that of a weighted block.
+    ``parts`` are (column, what stands between, value) of each column of a block, or the line's name alone, ``given`` those of
+    the columns it depends on besides the class; ``weight`` is the weight of evidence (None where nothing is known, and of
+    sums), ``exponent`` that of a weighted block.
     """
 
     parts: tuple[tuple[str, str, str], ...]
@@ -34,21 +35,21 @@ class Line:
     weight: float | None = None
     exponent: str = ""
     is_density: bool = False
+    given: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def label(self) -> str:
-        """``column = value``, or several of them for a block."""
-        return ", ".join(map("".join, self.parts))
+        """``column = value``, or several of them for a block; behind "given", what it depends on."""
+        own, given = (", ".join(map("".join, some)) for some in (self.parts, self.given))
+        return f"{own} given {given}" if given else own
 
     @property
     def labels(self) -> list[str]:
         """The same on as many lines as there are columns, long names shortened."""
-        first, *more = (
-            f"{shortened(name, LONGEST_LABEL, middle=True)}{relation}{shortened(value, LONGEST_LABEL)}"
-            for name, relation, value in self.parts
-        )
+        (first, *more), given = _shortened(self.parts), _shortened(self.given)
         exponent = f" ^{self.exponent}" if self.exponent else ""
-        return [first + exponent + (" and" if more else ""), *(f"  {label}" for label in more)]
+        below = [*more, *(f"given {label}" for label in given)]
+        return [first + exponent + (" and" if more else ""), *(f"  {label}" for label in below)]
 
     @property
     def brief(self) -> str:
@@ -163,7 +164,16 @@ def _reason(reason: Reason, shown: list[int]) -> Line:
         float(reason.evidence) if reason.known else None,
         "" if reason.weight == 1 else short(reason.weight, 3),
         reason.is_density,
+        tuple(zip(reason.parents, reason.parent_relations, reason.parent_values, strict=True)),
     )
+
+
+def _shortened(parts: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Each column with its value, long ones shortened."""
+    return [
+        f"{shortened(name, LONGEST_LABEL, middle=True)}{relation}{shortened(value, LONGEST_LABEL)}"
+        for name, relation, value in parts
+    ]
 
 
 def _line(name: str, factors: Iterable[str], evidence: str, weight: float | None = None) -> Line:

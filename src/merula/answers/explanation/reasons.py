@@ -47,6 +47,11 @@ class Reason:
         """What stands between each column and its value: " = ", or what says that it lies in an interval."""
         return self._relations(self.columns, self.values)
 
+    @property
+    def parent_relations(self) -> tuple[str, ...]:
+        """What stands between each parent and its value."""
+        return self._relations(self.parents, self.parent_values)
+
     def _relations(self, columns: tuple[str, ...], values: tuple[str, ...]) -> tuple[str, ...]:
         pairs = zip(columns, values, strict=True)
         return tuple((" in " if value[0] == "(" else " ") if name in self.intervals else " = " for name, value in pairs)
@@ -55,8 +60,7 @@ class Reason:
     def label(self) -> str:
         """``column = value``, or several of them for a block; behind "given", its parents."""
         own = ", ".join(map("".join, zip(self.columns, self.relations, self.values, strict=True)))
-        relations = self._relations(self.parents, self.parent_values)
-        given = ", ".join(map("".join, zip(self.parents, relations, self.parent_values, strict=True)))
+        given = ", ".join(map("".join, zip(self.parents, self.parent_relations, self.parent_values, strict=True)))
         return f"{own} given {given}" if given else own
 
 
