@@ -78,7 +78,13 @@ def _rows_for(columns: Any) -> Any:
         if column.kind in cells:
             return cells[column.kind]
         levels = list(column.levels or ["yes"])
-        return pa.array([None if not isinstance(v, str) else v for v in (levels[0], levels[-1], None, levels[0])], pa.string()) if any(isinstance(v, str) for v in levels) else pa.array([levels[0], levels[-1], None, levels[0]])  # fmt: skip
+        chosen = [levels[0], levels[-1], None, levels[0]]
+        if any(isinstance(level, str) for level in levels):
+            return pa.array([level if isinstance(level, str) else None for level in chosen], pa.string())
+        try:
+            return pa.array(chosen)
+        except OverflowError:  # a whole number that no table of Arrow's holds
+            return pa.array([None] * 4, pa.float64())
 
     return pa.table({str(column.name): held(column) for column in columns})
 
@@ -119,13 +125,25 @@ def _ask_table(table: Any) -> None:
     table.validate(full=True)
     if table.num_columns > 60 or table.num_rows > 2_000:
         return
-    table.to_pylist()
-    target = next((name for name in table.column_names if 2 <= len(set(map(str, table[name].to_pylist()))) <= 9), None)
+    cells = {name: _words(table[name]) for name in table.column_names}
+    target = next((name for name in cells if 2 <= len(set(cells[name])) <= 9), None)
     if target is None or table.num_columns < 2 or table[target].null_count:
         return
     rows = table.drop_columns([target])
-    model = mr.NaiveBayesClassifier().fit(rows, [str(label) for label in table[target].to_pylist()])
+    model = mr.NaiveBayesClassifier().fit(rows, cells[target])
     _check_posterior(model.predict_proba(rows))
+
+
+def _words(column: Any) -> list[str]:
+    """Every cell in words."""
+
+    def word(cell: Any) -> str:
+        try:
+            return str(cell.as_py())
+        except OverflowError:  # a time that Arrow has and Python has not
+            return "beyond Python's time"
+
+    return [word(cell) for cell in column]
 
 
 def _read_costs(path: Path) -> Any:
