@@ -25,6 +25,7 @@ from merula.distributions import (
     JointTable,
     MultivariateGaussianDistribution,
 )
+from merula.graphs.dependence.columns import DependentColumns
 from merula.graphs.network import BayesianNetwork, GaussianNode, LinearGaussian, Node, NoisyNode
 
 if TYPE_CHECKING:
@@ -47,9 +48,11 @@ def as_network(model: BayesianClassifier, target: str) -> BayesianNetwork:
         found |= {variable[0]: variable for variable in WRITERS[type(part)](part, target, model)}
     labels = [plain_label(label) for label in model.classes_.tolist()]
     network = BayesianNetwork().add(target, labels, np.exp(model.class_log_prior_))
-    for name in model.schema_.names:
-        if name in found:
-            network.add(*found[name])
+    waiting = [found[name] for name in model.schema_.names if name in found]
+    while waiting:  # in the order of the columns, but parents first
+        ready = next(one for one in waiting if set(one[3]) <= {target, *network.variables})
+        network.add(*ready)
+        waiting = [one for one in waiting if one is not ready]
     return network
 
 
@@ -121,11 +124,20 @@ def _written_out(part: JointTable) -> Array:
     return joint.reshape(-1, *shape)
 
 
+def _dependent(part: DependentColumns, target: str, _: Any) -> Iterator[Variable]:
+    for name, levels, parents, logs in zip(
+        part.columns, part.level_sets, part.parent_sets, part.log_table, strict=True
+    ):
+        if levels:
+            yield name, levels, np.moveaxis(np.exp(logs[..., :-1, :]), -1, 0), [target, *parents]
+
+
 WRITERS: Mapping[type[Distribution], Callable[..., Iterator[Variable]]] = {
     CategoricalDistribution: _tables,
     GaussianDistribution: _normals,
     MultivariateGaussianDistribution: _regressions,
     JointTable: _chain,
+    DependentColumns: _dependent,
 }
 
 

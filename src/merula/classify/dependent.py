@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.plan import Plan
@@ -19,6 +21,9 @@ from merula.engines import Source, collect
 from merula.graphs.dependence.families import Dependent, OneDependence, ordered
 from merula.stats import Collected, ValueCounts, Wanted
 from merula.stats.dependence import Dependence
+
+if TYPE_CHECKING:
+    from merula.graphs.network import BayesianNetwork
 
 
 class DependentClassifier(BayesianClassifier):
@@ -93,11 +98,41 @@ class DependentClassifier(BayesianClassifier):
         return block.family.graph(ordered(pairs, self._setting(plan, counted, block)))  # type: ignore[no-any-return]
 
 
+class OneSumClassifier(DependentClassifier):
+    """What models of one sum share: each column has its parents, and the whole is a Bayesian network."""
+
+    @property
+    def parents_(self) -> dict[str, tuple[str, ...]]:
+        """The columns that each column depends on besides the class."""
+        check_is_fitted(self, "classes_")
+        return {name: one.parents for part in self.distributions_ for one in part.factors() for name in one.columns}
+
+    def to_network(self, target: str = "class") -> BayesianNetwork:
+        """The same model as a Bayesian network: arcs from the class to every column, and from each column's parents to it.
+
+        Parameters
+        ----------
+        target : str
+            What to call the class.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> rows = [["red", "round"], ["red", "round"], ["blue", "square"], ["blue", "round"]] * 5
+        >>> model = mr.TANClassifier().fit(rows, ["ripe", "unripe", "ripe", "unripe"] * 5)
+        >>> model.to_network("state").arcs
+        [('state', 'x0'), ('state', 'x1'), ('x1', 'x0')]
+        """
+        from merula.classify.conversion import as_network  # on first use: networks take their time to load
+
+        return as_network(self, target)
+
+
 def _cut(column: Column, cuts: tuple[float, ...]) -> Column:
     return replace(column, kind="categorical", levels=interval_labels(cuts), cuts=cuts, declared=True)
 
 
-class TANClassifier(DependentClassifier):
+class TANClassifier(OneSumClassifier):
     """Tree-augmented naive Bayes: each column depends on the class and on one other column, along the most probable tree.
 
     P(c given x) ∝ P(c) · Π_j P(x_j given c, x_parent(j))
@@ -126,7 +161,7 @@ class TANClassifier(DependentClassifier):
         return Dependent("tree", smoothing=self.smoothing)
 
 
-class SPODEClassifier(DependentClassifier):
+class SPODEClassifier(OneSumClassifier):
     """One super-parent: every column depends on the class and on the same other column.
 
     P(c given x) ∝ P(c) · P(x_i given c) · Π_j≠i P(x_j given c, x_i)
@@ -157,7 +192,7 @@ class SPODEClassifier(DependentClassifier):
         return Dependent("super-parent", super_parent=self.super_parent, smoothing=self.smoothing)
 
 
-class KDBClassifier(DependentClassifier):
+class KDBClassifier(OneSumClassifier):
     """K-dependence Bayes: each column depends on the class and on up to k others.
 
     P(c given x) ∝ P(c) · Π_j P(x_j given c, x_parents(j))
