@@ -121,7 +121,7 @@ class OneSumClassifier(DependentClassifier):
         >>> rows = [["red", "round"], ["red", "round"], ["blue", "square"], ["blue", "round"]] * 5
         >>> model = mr.TANClassifier().fit(rows, ["ripe", "unripe", "ripe", "unripe"] * 5)
         >>> model.to_network("state").arcs
-        [('state', 'x0'), ('state', 'x1'), ('x1', 'x0')]
+        [('state', 'x1'), ('state', 'x0'), ('x1', 'x0')]
         """
         from merula.classify.conversion import as_network  # on first use: networks take their time to load
 
