@@ -83,7 +83,7 @@ def _rows_for(columns: Any) -> Any:
             return pa.array([level if isinstance(level, str) else None for level in chosen], pa.string())
         try:
             return pa.array(chosen)
-        except OverflowError:  # a whole number that no table of Arrow's holds
+        except (OverflowError, pa.ArrowTypeError):  # what no column of Arrow's holds
             return pa.array([None] * 4, pa.float64())
 
     return pa.table({str(column.name): held(column) for column in columns})

@@ -154,7 +154,8 @@ def test_an_arrow_file_says_what_it_becomes(kind, compression):
 
 def test_a_parquet_file_says_what_it_becomes():
     table = pa.table({"wing": np.zeros(100_000), "legs": np.full(100_000, 2)})
-    assert table.nbytes <= parquet_size(pq.ParquetFile(io.BytesIO(parquet_bytes(table))).metadata) < 3 * table.nbytes
+    data = parquet_bytes(table)
+    assert table.nbytes <= parquet_size(data, pq.ParquetFile(io.BytesIO(data)).metadata) < 3 * table.nbytes
 
 
 @pytest.mark.usefixtures("small")
@@ -281,3 +282,30 @@ def test_an_open_quotation_mark_in_a_file_with_nameless_columns(tmp_path):
     (tmp_path / "birds.csv").write_text('a,,\n1,2,"3\n')
     with pytest.raises(mr.InputError, match=r"birds\.csv"):
         mr.read_table(tmp_path / "birds.csv")
+
+
+@pytest.mark.parametrize("codec", ["snappy", "zstd", "none"])
+def test_the_footer_of_a_parquet_file_tells_what_pyarrow_tells(codec, tmp_path):
+    import pyarrow.parquet as pq
+
+    from merula.data.table.parquet_footer import Chunk, column_chunks
+
+    rng = np.random.default_rng(0)
+    table = pa.table(
+        {
+            "größe": rng.normal(size=5_000),
+            "bird": rng.choice(["wren", "tit", "owl"], 5_000),
+            "marks": [list(range(k % 5)) for k in range(5_000)],
+            "ringed": rng.random(5_000) < 0.5,
+            "seen": pa.array(rng.integers(0, 10**9, 5_000), pa.timestamp("s")),
+        }
+        | {f"column {k}": rng.integers(0, 9, 5_000) for k in range(20)}
+    )
+    path = tmp_path / "birds.parquet"
+    pq.write_table(table, path, row_group_size=700, compression=codec)
+    metadata = pq.ParquetFile(path).metadata
+    expected = [
+        [Chunk(c.num_values, c.total_uncompressed_size) for c in (group.column(j) for j in range(group.num_columns))]
+        for group in map(metadata.row_group, range(metadata.num_row_groups))
+    ]
+    assert column_chunks(path.read_bytes()) == expected

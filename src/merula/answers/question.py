@@ -24,7 +24,7 @@ from merula.data.schema import Column
 from merula.show.text import shortened, text_table
 
 Integrand = Callable[[Array], Array]
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
+POINTS = 12  # in an interval
 LANDMARKS = np.array([1e-15, 1e-9, 1e-5, 0.001, 0.02, 0.16, 0.5, 0.84, 0.98, 0.999, 1 - 1e-5, 1 - 1e-9, 1 - 1e-15])
 MISSED = 1e-9  # of a column's mass, by an integral that must look again
 GRID, ZOOMS = 65, 12  # places of a zoom on a peak, and how often it zooms in
@@ -95,7 +95,7 @@ def next_question(
 
     Notes
     -----
-    Columns of levels, and counts, are summed exactly; texts are not asked about. Numbers are integrated by adaptive Gauss–Legendre quadrature, with the error
+    Columns of levels, and counts, are summed exactly; texts are not asked about. Numbers are integrated by adaptive Gauss–Lobatto quadrature, with the error
     stated. Ties are broken by mutual information with the class, then by name.
 
     Examples
@@ -264,10 +264,10 @@ def integrate(function: Integrand, edges: Array) -> tuple[Array, float]:
     Intervals are halved while the halves together differ from the whole; all pending ones are evaluated in one call.
     """
     left, right = edges[:-1], edges[1:]
-    whole, total, error = _gauss(function, left, right), 0.0, 0.0
+    whole, total, error = _sums(function, left, right), 0.0, 0.0
     for _ in range(ROUNDS):
         middle = 0.5 * (left + right)
-        parts = _gauss(function, np.concatenate([left, middle]), np.concatenate([middle, right]))
+        parts = _sums(function, np.concatenate([left, middle]), np.concatenate([middle, right]))
         halves = parts.reshape(2, len(left), -1)
         gap = np.abs(halves.sum(axis=0) - whole).max(axis=1)
         done = (gap <= TOLERANCE) | (middle <= left) | (middle >= right)
@@ -280,8 +280,19 @@ def integrate(function: Integrand, edges: Array) -> tuple[Array, float]:
     return total + whole.sum(axis=0), error + float(gap[~done].sum())
 
 
-def _gauss(function: Integrand, left: Array, right: Array) -> Array:
-    """The Gauss–Legendre sums of each interval, intervals × outputs."""
+def _lobatto(points: int) -> tuple[Array, Array]:
+    """Nodes and weights of the Gauss–Lobatto rule on [−1, 1]: the ends are nodes, so that a bend close to one is seen."""
+    legendre = np.polynomial.Legendre.basis(points - 1)
+    nodes = np.concatenate([[-1.0], np.sort(legendre.deriv().roots().real), [1.0]])
+    return nodes, 2 / (points * (points - 1) * legendre(nodes) ** 2)
+
+
+NODES, WEIGHTS = _lobatto(POINTS)
+
+
+def _sums(function: Integrand, left: Array, right: Array) -> Array:
+    """The quadrature sums of each interval, intervals × outputs; its ends are taken from inside, where a density may jump."""
     half = 0.5 * (right - left)
     x = (0.5 * (left + right))[:, None] + half[:, None] * NODES
+    x[:, 0], x[:, -1] = np.nextafter(left, right), np.nextafter(right, left)
     return np.einsum("n,ink,i->ik", WEIGHTS, function(x.ravel()).reshape(*x.shape, -1), half)  # type: ignore[no-any-return]

@@ -11,6 +11,7 @@ from typing import Any
 
 from merula.core import bounded
 from merula.core.errors import InputError
+from merula.data.table.parquet_footer import column_chunks
 
 MARK = b"ARROW1"
 COLUMN = 2**16  # bytes that a column takes in all that follows, however few its rows are
@@ -38,16 +39,17 @@ def _refuse_many(count: int, size: int, what: str) -> None:
         )
 
 
-def parquet_size(metadata: Any) -> int:
+def parquet_size(data: bytes, metadata: Any) -> int:
     """The bytes that a Parquet file becomes by its own metadata: rows × widths, or what its pages unpack to, if that is more."""
     schema = metadata.schema
     widths = [WIDTHS.get(schema.column(j).physical_type, 1) for j in range(metadata.num_columns)]
     total: int = ROW * metadata.num_rows
-    for k in range(metadata.num_row_groups):
-        group = metadata.row_group(k)
-        for j, width in enumerate(widths):
-            chunk = group.column(j)
-            total += max(0, chunk.num_values, group.num_rows) * width + max(0, chunk.total_uncompressed_size)
+    try:
+        for k, chunks in enumerate(column_chunks(data)):
+            rows = metadata.row_group(k).num_rows
+            total += sum(max(0, one.values, rows) * width + max(0, one.unpacked) for width, one in zip(widths, chunks, strict=True))  # fmt: skip
+    except (ValueError, IndexError, RecursionError) as error:
+        raise EOFError(f"its footer is damaged: {error}") from None
     return total
 
 

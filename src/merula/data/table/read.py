@@ -161,7 +161,7 @@ def _read_parquet(data: bytes, _reading: Reading) -> Any:
 
     file = pq.ParquetFile(pa.BufferReader(data))
     refuse_columns(file.metadata.num_columns)
-    bounded.refuse_beyond(parquet_size(file.metadata), len(data), bounded.COLUMNAR)
+    bounded.refuse_beyond(parquet_size(data, file.metadata), len(data), bounded.COLUMNAR)
     limit = bounded.allowed(len(data), bounded.COLUMNAR)
     texts = [
         field.name for field in file.schema_arrow if is_text(field.type)
