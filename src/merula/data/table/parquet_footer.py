@@ -21,10 +21,10 @@ class Chunk(NamedTuple):
 
 
 def column_chunks(data: bytes) -> list[list[Chunk]]:
-    """What a Parquet file declares of each column in each group of rows; a ValueError or an IndexError where it is damaged."""
+    """What a Parquet file declares of each column in each group of rows; an EOFError or an IndexError where it is damaged."""
     length = int.from_bytes(data[-8:-4], "little")
     if data[-4:] != MARK or not 0 < length <= len(data) - 12:
-        raise ValueError("the footer is not where it should be")
+        raise EOFError("the footer is not where it should be")
     footer = _Footer(data, len(data) - 8 - length)
     groups: list[list[Chunk]] = []
     for field, kind in footer.fields():
@@ -101,7 +101,7 @@ class _Footer:
             found |= (byte & 127) << shift
             shift += 7
             if shift > 63:
-                raise ValueError("a number has no end")
+                raise EOFError("a number has no end")
         return found | byte << shift
 
     def number(self) -> int:
