@@ -7,7 +7,9 @@ import os
 import struct
 import subprocess
 import sys
+import tempfile
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -242,12 +244,20 @@ def test_an_empty_name():
         mr.read_table("")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
-def test_a_file_that_may_not_be_read(tmp_path):
-    (tmp_path / "secret.csv").write_text("bird\nwren\n")
-    (tmp_path / "secret.csv").chmod(0)
-    with pytest.raises(PermissionError, match=r"secret\.csv may not be read"):
-        mr.read_table(tmp_path / "secret.csv")
+def test_a_file_that_may_not_be_read():
+    with tempfile.TemporaryDirectory() as folder:  # one that others may enter
+        os.chmod(folder, 0o755)
+        path = Path(folder) / "secret.csv"
+        path.write_text("bird\nwren\n")
+        path.chmod(0)
+        me = os.geteuid()
+        if me == 0:  # root may read anything
+            os.seteuid(65_534)
+        try:
+            with pytest.raises(PermissionError, match=r"secret\.csv may not be read"):
+                mr.read_table(path)
+        finally:
+            os.seteuid(me)
 
 
 FAR = pa.array([2**60, 0, 5, None], pa.timestamp("s"))  # the year 36,534,350,000

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import Array, Note
+from merula.core.compiled import kernel
 from merula.data.encode import Encoded, encode_rows
 from merula.data.schema import Schema
-from merula.distributions.gaussian import VARIANCE_FLOOR, variance_floor
+from merula.distributions.gaussian import typical_variance
 from merula.engines import Source
 from merula.stats import Collected, Moments, PatternMoments, Rows, ValueCounts
 
@@ -51,7 +52,7 @@ def sentinels(values: NDArray[Any]) -> dict[float, int]:
     """
     known = values[np.isfinite(values)].astype(np.float64)
     with np.errstate(over="ignore"):
-        if len(known) < FEWEST_ROWS or not _may_hold(known):
+        if len(known) < FEWEST_ROWS or not may_hold(known[:, None])[0]:
             return {}
         low, high = np.quantile(known, [0.25, 0.75])
         distance = np.maximum(low - known, known - high)
@@ -62,15 +63,36 @@ def sentinels(values: NDArray[Any]) -> dict[float, int]:
     return dict(zip(found.tolist(), counts.tolist(), strict=True)) if len(found) <= MOST else {}
 
 
-def _may_hold(known: Array) -> bool:
-    """Whether some of the values, the few farthest out left aside, span so little of all that they may hold sentinels.
+@kernel
+def may_hold(cells: Array) -> NDArray[np.bool_]:
+    """Whether in each column some values, the farthest out left aside, span so little of all that there may be sentinels.
 
-    All but sentinels lie within a tenth of the sentinels' distance from the quartiles, on either side; this is far less to ask
+    All but sentinels lie within a tenth of the sentinels' distance from the quartiles, on either side. This is far less to ask
     than the quartiles themselves.
     """
-    some = np.unique(known[:: -(-len(known) // ASKED)])
-    spans = [some[len(some) - 1 - MOST + left] - some[left] for left in range(min(MOST + 1, len(some) - MOST))]
-    return not spans or bool(min(spans) <= NARROW * np.ptp(known))
+    rows, columns = cells.shape
+    low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
+    for row in range(rows):
+        for j in range(columns):
+            low[j], high[j] = min(low[j], cells[row, j]), max(high[j], cells[row, j])
+    found, some = np.zeros(columns, dtype=np.bool_), np.empty(ASKED)
+    for j in range(columns):
+        count = 0
+        for row in range(0, rows, -(-rows // ASKED)):
+            value = cells[row, j]
+            place = count
+            while place > 0 and some[place - 1] > value:
+                place -= 1
+            if value == value and (place == 0 or some[place - 1] < value):  # known, and not met before
+                for later in range(count, place, -1):
+                    some[later] = some[later - 1]
+                some[place] = value
+                count += 1
+        kept, least = count - MOST, high[j] - low[j]
+        for left in range(MOST + 1 if kept > 0 else 0):
+            least = min(least, some[kept - 1 + left] - some[left])
+        found[j] = low[j] < high[j] and (kept < 1 or least <= NARROW * (high[j] - low[j]))
+    return found
 
 
 def told(found: Mapping[float, int]) -> str:
@@ -103,17 +125,19 @@ def _columns(source: Source, schema: Schema, names: set[str]) -> Encoded:
 
 
 def _suspects(block: Any) -> Iterator[str]:
-    """The columns that may hold sentinels: where a class varies far more than is usual, or all that are kept value by value."""
+    """The columns that may hold sentinels: a class varies far more than is usual, or values that are kept span little but for a few."""
     if isinstance(block, PatternMoments):
         whole = block.complete
         squares = np.diagonal(whole.scatter, axis1=1, axis2=2)
         yield from _uneven(whole.columns, squares / np.maximum(whole.weight[:, None], 1.0), whole.mean)
     elif isinstance(block, Moments):
         yield from _uneven(block.columns, block.squares / np.maximum(block.weight, 1.0), block.mean)
-    elif isinstance(block, ValueCounts | Rows):
-        yield from block.columns
+    elif isinstance(block, ValueCounts):
+        yield from (name for name, met in zip(block.columns, block.values, strict=True) if len(met) and may_hold(met[:, None])[0])  # fmt: skip
+    elif isinstance(block, Rows) and len(block.cells):
+        yield from (name for name, suspicious in zip(block.columns, may_hold(block.cells).tolist(), strict=True) if suspicious)  # fmt: skip
 
 
 def _uneven(columns: tuple[str, ...], variance: Array, mean: Array) -> Iterator[str]:
-    usual = variance_floor(variance, mean, np.full(len(columns), np.inf)) / VARIANCE_FLOOR
-    yield from (name for name, far in zip(columns, variance.max(axis=0) > SUSPICIOUS * usual, strict=True) if far)
+    far = variance.max(axis=0) > SUSPICIOUS * typical_variance(variance, mean)
+    yield from (name for name, suspicious in zip(columns, far.tolist(), strict=True) if suspicious)

@@ -303,3 +303,27 @@ def _solve(lower: Array, right: Array, m: int) -> None:
         for k in range(a + 1, m):
             right[a] -= lower[k, a] * right[k]
         right[a] /= lower[a, a]
+
+
+@kernel
+def usual_variances(variance: Array, mean: Array, rounding: float) -> Array:
+    """The lower median of each column's variances within classes (classes × columns); infinite where no class varies.
+
+    What is no more than the rounding of its mean is left out.
+    """
+    classes, columns = variance.shape
+    found, own = np.full(columns, np.inf), np.empty(classes)
+    for j in range(columns):
+        count = 0
+        for label in range(classes):
+            value = variance[label, j]
+            if value > (rounding * abs(mean[label, j])) ** 2:
+                place = count
+                while place > 0 and own[place - 1] > value:
+                    own[place] = own[place - 1]
+                    place -= 1
+                own[place] = value
+                count += 1
+        if count:
+            found[j] = own[(count - 1) // 2]
+    return found

@@ -21,7 +21,7 @@ from merula.core.sound import (
     within,
 )
 from merula.data.encode import Encoded
-from merula.distributions._kernels import add_gaussians
+from merula.distributions._kernels import add_gaussians, usual_variances
 from merula.distributions.base import BaseFamily, Distribution, IndependentColumns, Setting, missing_terms
 from merula.stats import Moments, Statistic
 from merula.stats.moments import refuse_closeness
@@ -133,10 +133,13 @@ def variance_floor(variance: Array, mean: Array, overall: Array | float) -> Arra
     A billionth of the lower median of the classes' variances, those left out that are 0 but for rounding; of the overall variance
     where none is left. A class that holds a sentinel such as 10⁷ does not lift it for the others, as it would lift an overall variance.
     """
-    varies = variance > (ROUNDING * np.abs(mean)) ** 2
-    ordered = np.sort(np.where(varies, variance, np.inf), axis=0)
-    middle = np.take_along_axis(ordered, np.maximum(varies.sum(axis=0) - 1, 0)[None] // 2, axis=0)[0]
-    return VARIANCE_FLOOR * np.where(varies.any(axis=0), middle, overall)
+    usual = typical_variance(variance, mean)
+    return VARIANCE_FLOOR * np.where(usual < np.inf, usual, overall)
+
+
+def typical_variance(variance: Array, mean: Array) -> Array:
+    """The lower median of the classes' variances of each column; infinite where no class varies but for rounding."""
+    return usual_variances(np.ascontiguousarray(variance), np.ascontiguousarray(mean), ROUNDING)
 
 
 def class_variances(moments: Moments, variance: str, spread: ColumnSpread) -> tuple[Array, Array]:

@@ -21,18 +21,12 @@ class Chunk(NamedTuple):
 
 
 def column_chunks(data: bytes) -> list[list[Chunk]]:
-    """What a Parquet file declares of each column in each group of rows; a ValueError or an IndexError where it is damaged."""
+    """What a Parquet file declares of each column in each group of rows; an EOFError or an IndexError where it is damaged."""
     length = int.from_bytes(data[-8:-4], "little")
     if data[-4:] != MARK or not 0 < length <= len(data) - 12:
-        raise ValueError("the footer is not where it should be")
+        raise EOFError("the footer is not where it should be")
     footer = _Footer(data, len(data) - 8 - length)
-    groups: list[list[Chunk]] = []
-    for field, kind in footer.fields():
-        if field == ROW_GROUPS and kind == LIST:
-            groups = footer.list_of(footer.row_group)
-        else:
-            footer.skip(kind)
-    return groups
+    return footer.field(ROW_GROUPS, LIST, lambda: footer.list_of(footer.row_group)) or []
 
 
 class _Footer:
@@ -43,23 +37,21 @@ class _Footer:
 
     def row_group(self) -> list[Chunk]:
         """The columns of one group of rows."""
-        found: list[Chunk] = []
-        for field, kind in self.fields():
-            if field == COLUMNS and kind == LIST:
-                found = self.list_of(self.chunk)
-            else:
-                self.skip(kind)
-        return found
+        return self.field(COLUMNS, LIST, lambda: self.list_of(self.chunk)) or []
 
     def chunk(self) -> Chunk:
         """One column of a group of rows."""
-        told = Chunk(0, 0)
-        for field, kind in self.fields():
-            if field == CHUNK and kind == STRUCT:
-                told = self.metadata()
+        return self.field(CHUNK, STRUCT, self.metadata) or Chunk(0, 0)
+
+    def field(self, wanted: int, kind: int, read: Callable[[], Any]) -> Any:
+        """What is read of one field of a structure, the others passed over; None where it is not there."""
+        found = None
+        for field, own in self.fields():
+            if field == wanted and own == kind:
+                found = read()
             else:
-                self.skip(kind)
-        return told
+                self.skip(own)
+        return found
 
     def metadata(self) -> Chunk:
         """The two numbers that are asked for."""
@@ -101,7 +93,7 @@ class _Footer:
             found |= (byte & 127) << shift
             shift += 7
             if shift > 63:
-                raise ValueError("a number has no end")
+                raise EOFError("a number has no end")
         return found | byte << shift
 
     def number(self) -> int:
