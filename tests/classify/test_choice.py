@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 
 import merula as mr
-from merula.classify.family_choice import FOLDS, best_families, row_hashes, score_families
+from merula.classify.family_choice import FOLDS, best_families, score_families
+from merula.classify.folds import row_hashes
 from merula.data.encode import encode_rows, encode_target, infer_schema
 from merula.data.table import open_table
 

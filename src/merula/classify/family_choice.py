@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
+from merula.classify.folds import row_hashes
 from merula.classify.plan import resolve_family
-from merula.core import Array
 from merula.core.threads import thread_count
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Column, Schema
@@ -22,55 +20,9 @@ from merula.distributions import Setting
 from merula.distributions.priors import Smoothing
 from merula.engines import Source, collect
 from merula.stats import added
-from merula.stats.kept_rows import mixed
 
 FOLDS = 5
-STEPS = (
-    0.7390851332151607 * 2**20
-)  # of half a range, at which numbers are told apart: no round number lies on a step's edge
 MOST_ROWS = 20_000  # scored: as many as tell families apart, chosen by their content
-
-
-def row_hashes(rows: Encoded, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """A number for each row that depends on what its cells hold, not on where rows or columns stand, what columns are called or count in.
-
-    Numbers are hashed by how far they lie from the middle of their column's range. A column that holds one value is left out, as are
-    rows that do not count.
-    """
-    total = np.zeros(len(rows), dtype=np.uint64)
-    for name in (*rows.numeric, *rows.coded, *rows.texts):
-        total += _cell_hashes(rows, name, counted)
-    return np.asarray(mixed(total))
-
-
-def _cell_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """A number for each cell of a column; all 0 where the rows that count hold one value."""
-    if name in rows.numeric:
-        return _number_hashes(rows.values((name,))[:, 0].astype(np.float64), counted)
-    if name in rows.texts:
-        tokens = rows.texts[name]
-        words = np.array([crc32(str(word).encode()) for word in tokens.labels] or [0], dtype=np.uint64)
-        amounts = mixed(words[np.asarray(tokens.codes, dtype=np.int64)]) * np.asarray(tokens.counts).astype(np.uint64)
-        sums = np.concatenate(([np.uint64(0)], np.cumsum(amounts, dtype=np.uint64)))
-        return np.asarray(mixed(sums[tokens.starts[1:]] - sums[tokens.starts[:-1]]))
-    coded = rows.coded[name]
-    codes = np.asarray(coded.codes[rows.start : rows.stop]).astype(np.int64)
-    met, indices = np.unique(codes, return_inverse=True)
-    labels = [coded.label(code) for code in met.tolist()]
-    known = {label for label, n in zip(labels, np.bincount(indices[counted], minlength=len(met)), strict=True) if n}
-    if len(known - {None}) < 2:
-        return np.zeros(len(codes), dtype=np.uint64)
-    return np.asarray(mixed(np.array([crc32(repr(label).encode()) for label in labels], dtype=np.uint64)[indices]))
-
-
-def _number_hashes(values: Array, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Hashes that are the same for a column shifted, rescaled or turned round."""
-    known = counted & ~np.isnan(values)
-    low, high = (values[known].min(), values[known].max()) if known.any() else (0.0, 0.0)
-    if not low < high or not np.isfinite(0.5 * high - 0.5 * low):
-        return np.zeros(len(values), dtype=np.uint64)
-    away = np.abs((0.5 * values - 0.25 * low - 0.25 * high) / (0.5 * high - 0.5 * low))
-    return np.asarray(mixed(np.floor(np.where(known, away, 2.0) * STEPS).astype(np.uint64)))
 
 
 def score_families(
