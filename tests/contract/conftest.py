@@ -41,6 +41,7 @@ PLAIN = {
     "kdb-cut": mr.KDBClassifier(2),
     "aode": mr.AODEClassifier(distributions={"numeric": "gaussian"}),
     "aode-cut": mr.AODEClassifier(numeric="quantile", bins=3, unseen="smooth"),
+    "aode-subsumption": mr.AODEClassifier(subsumption=5, distributions={"numeric": "gaussian"}),
 }
 CUTTING = ("tan-cut", "kdb-cut", "aode-cut")  # where numbers are cut, the first batch decides
 OF_PATIENTS = {

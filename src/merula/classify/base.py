@@ -316,8 +316,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "classes_")
         plan = self.fitted_.plan
-        kinds = "text" if is_counted(plan.schema) else {column.name: column.kind for column in plan.schema.columns}
-        model: Self = clone(self).set_params(kinds=kinds)
+        model: Self = clone(self).set_params(kinds="text" if is_counted(plan.schema) else plan.schema.kinds)
         if _is_auto(self.distributions):
             model.distributions = {name: block.family for block in plan.blocks for name in block.columns}
         return model._hold(self.fitted_)

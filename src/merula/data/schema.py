@@ -117,6 +117,11 @@ class Schema:
     def __getitem__(self, name: str) -> Column:
         return self._by_name[name]
 
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What each column holds, by its name; one of which intervals are read holds numbers."""
+        return {c.name: "numeric" if c.kind == "categorical" and c.cuts is not None else c.kind for c in self.columns}
+
     def of_kind(self, *kinds: str) -> tuple[Column, ...]:
         """The columns of these kinds, in order."""
         return tuple(column for column in self.columns if column.kind in kinds)

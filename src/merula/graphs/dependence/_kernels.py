@@ -51,12 +51,13 @@ def add_terms(
 
 @kernel
 def add_average(
-    cells: Cells, admitted: NDArray[np.bool_], log_start: Array, starts: Places, sizes: Places, table: Array, out: Array
+    cells: Cells, weights: Array, log_start: Array, starts: Places, sizes: Places, table: Array, out: Array
 ) -> Any:
     """Write the log of the mean over super-parents of P(class, row) to `out`; rows that admit none are left alone.
 
-    ``admitted[starts_i + v]`` says whether level v of column i may stand above the others, ``log_start`` at the same place
-    is log P(class, v), and ``table[(at · levels of all) + level]`` the log probability of a level below it.
+    ``weights[starts_i + v]`` is what level v of column i weighs as the one above the others, 0 where it may not be;
+    ``log_start`` at the same place is log P(class, v), that weight included, and ``table[(at · levels of all) + level]`` the
+    log probability of a level below it.
     """
     rows, columns = cells.shape
     classes = out.shape[1]
@@ -64,12 +65,13 @@ def add_average(
     width = starts[columns]
     sums = np.empty((columns, classes))
     for row in range(rows):
-        count = 0
+        count, mass = 0, 0.0
         for i in range(columns):
             above = cells[row, i]
-            if above < 0 or not admitted[starts[i] + above]:
+            if above < 0 or weights[starts[i] + above] == 0.0:
                 continue
             at = starts[i] + above
+            mass += weights[at]
             for label in range(classes):
                 sums[count, label] = log_start[at, label]
             for j in range(columns):
@@ -93,5 +95,29 @@ def add_average(
             total = 0.0
             for k in range(count):
                 total += np.exp(sums[k, label] - highest)
-            out[row, label] = highest + np.log(total / count)
+            out[row, label] = highest + np.log(total / mass)
     return none
+
+
+@kernel
+def drop_implied(cells: Cells, starts: Places, first: Places, implied: Cells) -> bool:
+    """Make cells that another of the same row implies missing (−1); True if there were any.
+
+    What a level implies is ``implied[first[at]:first[at + 1]]``, columns and their levels, with ``at`` its place among all
+    levels. What implies a cell that is dropped itself implies all that the dropped one does, so that the order is no matter.
+    """
+    dropped = False
+    marked = np.zeros(cells.shape[1], dtype=np.bool_)
+    for row in range(len(cells)):
+        marked[:] = False
+        for j in range(cells.shape[1]):
+            if cells[row, j] >= 0:
+                at = starts[j] + cells[row, j]
+                for place in range(first[at], first[at + 1]):
+                    if cells[row, implied[place, 0]] == implied[place, 1]:
+                        marked[implied[place, 0]] = True
+        for j in range(cells.shape[1]):
+            if marked[j]:
+                cells[row, j] = -1
+                dropped = True
+    return dropped
