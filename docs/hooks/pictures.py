@@ -64,6 +64,17 @@ def nomogram() -> Any:
     return mr.nomogram(_penguins(), "Chinstrap", "Adelie").plot()
 
 
+def tree() -> Any:
+    """The tree of the guided tour's melons."""
+    import pandas as pd
+
+    import merula as mr
+
+    melons = pd.read_csv("docs/data/watermelon3.csv").drop(columns=["编号", "密度", "含糖率"])
+    good = melons.pop("好瓜")
+    return mr.TANClassifier(smoothing=1).fit(melons, good).to_network("好瓜").plot()
+
+
 def overview(path: str) -> None:
     """The README's picture, written by ``make picture``: a column given each class, a row explained, a network asked."""
     from matplotlib import pyplot
@@ -103,4 +114,5 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "explanation": explanation,
     "column": column,
     "nomogram": nomogram,
+    "tree": tree,
 }

@@ -136,6 +136,45 @@ class TANClassifier(OneSumClassifier):
     """Tree-augmented naive Bayes: each column depends on the class and on one other column, along the most probable tree.
 
     P(c given x) ∝ P(c) · Π_j P(x_j given c, x_parent(j))
+
+    The tree has the largest sum of conditional mutual information given the class; its root is the column that tells most of
+    the class. `partial_fit` and ``a + b`` find it anew from the summed counts of pairs.
+
+    Parameters
+    ----------
+    kinds, levels, distributions, class_prior, variance, missing, unseen, n_jobs
+        As for `NaiveBayesClassifier`. Dates, counts and texts depend on the class alone, as there. A family named in
+        `distributions` for numbers, such as ``{"numeric": "gaussian"}``, leaves them uncut and given the class alone.
+    numeric : "mdl", "quantile" or "width"
+        How columns of numbers are cut into intervals: where the class changes (Fayyad & Irani), into equal shares, or into
+        equal widths. Models with other cuts cannot be merged.
+    bins : None or int
+        The number of intervals, with "quantile" and "width".
+    smoothing : "backoff", "bdeu", float or MEstimate
+        How tables are estimated from counts. "backoff": the estimate with one parent fewer is the prior of the next,
+        (n_pcv + m · P(v given c, one parent fewer)) / (n_pc + m), with the m under which rows left out one at a time are
+        most probable. "bdeu": one imaginary row, spread over all cells. A number: a pseudo-count for every cell.
+
+    Attributes
+    ----------
+    parents_ : {column: tuple of columns}
+        The columns that each column depends on besides the class.
+    classes_, schema_, feature_names_in_, class_log_prior_, distributions_
+        As for `NaiveBayesClassifier`.
+
+    References
+    ----------
+    Friedman, Geiger & Goldszmidt (1997), "Bayesian network classifiers".
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> rows = [["sunny", "hot"], ["sunny", "mild"], ["rain", "mild"], ["rain", "cool"]] * 3
+    >>> model = mr.TANClassifier().fit(rows, ["no", "yes", "yes", "no"] * 3)
+    >>> model.parents_
+    {'x0': ('x1',), 'x1': ()}
+    >>> model.predict([[None, "mild"], [None, "cool"]])
+    array(['yes', 'no'], dtype='<U3')
     """
 
     def __init__(
@@ -165,6 +204,38 @@ class SPODEClassifier(OneSumClassifier):
     """One super-parent: every column depends on the class and on the same other column.
 
     P(c given x) ∝ P(c) · P(x_i given c) · Π_j≠i P(x_j given c, x_i)
+
+    Parameters
+    ----------
+    super_parent : None or str
+        The column that all others depend on; None takes the one with the best BIC.
+    kinds, levels, distributions, class_prior, variance, missing, unseen, n_jobs
+        As for `NaiveBayesClassifier`. Dates, counts and texts depend on the class alone, as there. A family named in
+        `distributions` for numbers, such as ``{"numeric": "gaussian"}``, leaves them uncut and given the class alone.
+    numeric : "mdl", "quantile" or "width"
+        How columns of numbers are cut into intervals: where the class changes (Fayyad & Irani), into equal shares, or into
+        equal widths. Models with other cuts cannot be merged.
+    bins : None or int
+        The number of intervals, with "quantile" and "width".
+    smoothing : "backoff", "bdeu", float or MEstimate
+        How tables are estimated from counts. "backoff": the estimate with one parent fewer is the prior of the next,
+        (n_pcv + m · P(v given c, one parent fewer)) / (n_pc + m), with the m under which rows left out one at a time are
+        most probable. "bdeu": one imaginary row, spread over all cells. A number: a pseudo-count for every cell.
+
+    Attributes
+    ----------
+    parents_ : {column: tuple of columns}
+        The columns that each column depends on besides the class.
+    classes_, schema_, feature_names_in_, class_log_prior_, distributions_
+        As for `NaiveBayesClassifier`.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> rows = [["sunny", "hot"], ["sunny", "mild"], ["rain", "mild"], ["rain", "cool"]] * 3
+    >>> model = mr.SPODEClassifier(super_parent="x0").fit(rows, ["no", "yes", "yes", "no"] * 3)
+    >>> model.parents_
+    {'x0': (), 'x1': ('x0',)}
     """
 
     def __init__(
@@ -196,6 +267,49 @@ class KDBClassifier(OneSumClassifier):
     """K-dependence Bayes: each column depends on the class and on up to k others.
 
     P(c given x) ∝ P(c) · Π_j P(x_j given c, x_parents(j))
+
+    Columns are ranked by how much they tell of the class; each depends on the k before it that tell most of it given the
+    class. With k > 1 rows are read twice: parents are chosen from counts of pairs, then their families are counted. More rows
+    (`partial_fit`) and ``a + b`` go on with the same parents, and are an error where those would no longer be chosen;
+    `parents` states them once and for all.
+
+    Parameters
+    ----------
+    k : int
+        The most parents of a column besides the class: 0 is naive Bayes.
+    parents : None or {column: columns}
+        The parents of each column, stated; columns that are not named have none.
+    kinds, levels, distributions, class_prior, variance, missing, unseen, n_jobs
+        As for `NaiveBayesClassifier`. Dates, counts and texts depend on the class alone, as there. A family named in
+        `distributions` for numbers, such as ``{"numeric": "gaussian"}``, leaves them uncut and given the class alone.
+    numeric : "mdl", "quantile" or "width"
+        How columns of numbers are cut into intervals: where the class changes (Fayyad & Irani), into equal shares, or into
+        equal widths. Models with other cuts cannot be merged.
+    bins : None or int
+        The number of intervals, with "quantile" and "width".
+    smoothing : "backoff", "bdeu", float or MEstimate
+        How tables are estimated from counts. "backoff": the estimate with one parent fewer is the prior of the next,
+        (n_pcv + m · P(v given c, one parent fewer)) / (n_pc + m), with the m under which rows left out one at a time are
+        most probable. "bdeu": one imaginary row, spread over all cells. A number: a pseudo-count for every cell.
+
+    Attributes
+    ----------
+    parents_ : {column: tuple of columns}
+        The columns that each column depends on besides the class.
+    classes_, schema_, feature_names_in_, class_log_prior_, distributions_
+        As for `NaiveBayesClassifier`.
+
+    References
+    ----------
+    Sahami (1996), "Learning limited dependence Bayesian classifiers".
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> rows = [["sunny", "hot", "dry"], ["sunny", "mild", "wet"], ["rain", "mild", "wet"], ["rain", "cool", "wet"]] * 3
+    >>> model = mr.KDBClassifier(2).fit(rows, ["no", "yes", "yes", "no"] * 3)
+    >>> model.parents_
+    {'x0': ('x1', 'x2'), 'x1': (), 'x2': ('x1',)}
     """
 
     def __init__(

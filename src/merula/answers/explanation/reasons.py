@@ -200,7 +200,7 @@ def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Exp
     """
     model = own_classifier(model)
     encoded = encode_row(model, row)
-    components = model.fitted_.unsummed(encoded)
+    components = [one for one in model.fitted_.unsummed(encoded) if not np.isneginf(one.log_weight[0])]
     warn_of(model._notes(encoded))
     classes = tuple(plain_label(name) for name in model.classes_.tolist())
     log_joint = combined(components)[0]

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 
 from merula.answers.decision import Costs, read_costs
-from merula.classify import BayesClassifier, KernelBayesClassifier, NaiveBayesClassifier, NearestNeighborsClassifier
+from merula.classify import (
+    AODEClassifier,
+    BayesClassifier,
+    KDBClassifier,
+    KernelBayesClassifier,
+    NaiveBayesClassifier,
+    NearestNeighborsClassifier,
+    SPODEClassifier,
+    TANClassifier,
+)
 from merula.classify.model_files import model_of, model_state
 from merula.cli.jobs.task import named_table
 from merula.core import InputError, located
@@ -26,6 +35,10 @@ from merula.data.table.read import STANDARD, files_named
 MODELS: dict[str, Any] = {
     "auto": partial(NaiveBayesClassifier, distributions="auto"),
     "naive": NaiveBayesClassifier,
+    "spode": SPODEClassifier,
+    "tan": TANClassifier,
+    "aode": AODEClassifier,
+    "kdb": KDBClassifier,
     "bayes": BayesClassifier,
     "kernel": KernelBayesClassifier,
     "neighbors": NearestNeighborsClassifier,
