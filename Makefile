@@ -37,6 +37,7 @@ bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/networks.py
 	$(BIN)/python benchmarks/structures.py
 	$(BIN)/python benchmarks/network_em.py
+	$(BIN)/python benchmarks/semi_naive.py
 
 # Is anything slower than it was? make compare OLD=../before; CASES='gaussian categoricals' and ROWS=100000 for a quick look
 CASES ?=

@@ -43,6 +43,10 @@ def test_fit_saves_a_model_that_the_library_loads(merula):
     ("word", "classifier"),
     [
         ("naive", mr.NaiveBayesClassifier(kinds=YEAR)),
+        ("spode", mr.SPODEClassifier(kinds=YEAR)),
+        ("tan", mr.TANClassifier(kinds=YEAR)),
+        ("aode", mr.AODEClassifier(kinds=YEAR)),
+        ("kdb", mr.KDBClassifier(kinds=YEAR)),
         ("bayes", mr.BayesClassifier(kinds=YEAR)),
         ("kernel", mr.KernelBayesClassifier(kinds=YEAR)),
         ("neighbors", mr.NearestNeighborsClassifier(kinds=YEAR)),

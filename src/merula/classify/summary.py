@@ -64,7 +64,9 @@ def summarise_model(model: BayesianClassifier, most_columns: int = 20, most_clas
         lost = missing.get(column.name)
         form, given = _given(model, column) if lost != 1 else _nothing(model)
         family = families.get(column.name, "").replace("_", " ")
-        lines.append(ColumnLine(column.name, column.kind, family, lost, form, tuple(given[index] for index in indices)))
+        lines.append(
+            ColumnLine(column.name, column.holds, family, lost, form, tuple(given[index] for index in indices))
+        )
     return ModelSummary(
         None if collected is None else float(collected.class_counts.weight.sum()),
         len(model.schema_.columns),

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-ModelName = StrEnum("ModelName", ["auto", "naive", "spode", "tan", "aode", "kdb", "bayes", "kernel", "neighbors"])  # that a command can fit
+ModelName = StrEnum(
+    "ModelName", ["auto", "naive", "spode", "tan", "aode", "kdb", "bayes", "kernel", "neighbors"]
+)  # that a command can fit
 TABLE = "A file (CSV, TSV, JSON lines, Parquet, Arrow; also packed by gzip), a pattern such as 'part-*.csv', - for standard input, or penguins, the table that comes with merula."
 
 Table = Annotated[str, typer.Argument(metavar="TABLE", help=TABLE, show_default=False)]

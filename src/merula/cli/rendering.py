@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 MOST_CLASSES, LONGEST = 8, 40
 NAMES = {
     "NaiveBayesClassifier": "naive Bayes",
+    "SPODEClassifier": "Bayes with one super-parent",
+    "TANClassifier": "tree-augmented naive Bayes",
+    "AODEClassifier": "averaged one-dependence estimators",
+    "KDBClassifier": "k-dependence Bayes",
     "BayesClassifier": "Bayes on all columns together",
     "KernelBayesClassifier": "kernel densities",
     "NearestNeighborsClassifier": "nearest neighbours",

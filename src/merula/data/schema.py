@@ -70,6 +70,11 @@ class Column(PlainFields):
         timed = self.unit is None or (isinstance(self.unit, str) and UNIT.fullmatch(self.unit) is not None)
         return is_one_of(self.kind, KINDS) and known and cut and timed and type(self.declared) is bool
 
+    @property
+    def holds(self) -> str:
+        """The kind of its cells: a column that is read as intervals, which are levels, holds numbers."""
+        return "numeric" if self.kind == "categorical" and self.cuts is not None else self.kind
+
     def _has_intervals(self, cuts: tuple[float, ...]) -> bool:
         """True when a column that is read as intervals has a level for each of them."""
         return self.kind != "categorical" or len(set(self.levels or ()) - {None}) == len(cuts) + 1
@@ -119,8 +124,8 @@ class Schema:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """What each column holds, by its name; one of which intervals are read holds numbers."""
-        return {c.name: "numeric" if c.kind == "categorical" and c.cuts is not None else c.kind for c in self.columns}
+        """What each column holds, by its name."""
+        return {column.name: column.holds for column in self.columns}
 
     def of_kind(self, *kinds: str) -> tuple[Column, ...]:
         """The columns of these kinds, in order."""

@@ -127,7 +127,7 @@ def describe(saved: SavedModel) -> dict[str, Any]:
         "columns": [
             {
                 "column": column.name,
-                "kind": column.kind,
+                "kind": column.holds,
                 "distribution": families.get(column.name),
                 "levels": None if column.levels is None else len(column.levels),
             }
