@@ -49,10 +49,10 @@ def main() -> int:
 
 
 def prepare(folder: Path, readers: list[str]) -> None:
-    """Write sound files and read each once, however long it takes: loops that are compiled then are not in any try's time."""
+    """Write sound files and read the small ones once: loops that are compiled then are not in any try's time."""
     write_seeds(folder, readers)
     for reader in readers:
-        for path in sorted((folder / reader).iterdir()):
+        for path in sorted(path for path in (folder / reader).iterdir() if path.stat().st_size <= LARGEST):
             with contextlib.suppress(Exception):  # the first tries will tell
                 attempt(reader, path)
 

@@ -35,7 +35,7 @@ while True:
 @pytest.mark.parametrize(("what", "name"), [("model", "m.merula"), ("network", "n.bif"), ("network", "n.json.gz")])
 def test_killed_while_saving_the_file_is_the_old_or_the_new_one(tmp_path, what, name):
     rng, path = random.Random(12), tmp_path / name
-    for _ in range(3):
+    for _ in range(2):
         child = subprocess.Popen([sys.executable, "-c", SAVING, path, what], stdout=subprocess.PIPE)
         assert child.stdout.readline() == b"ready\n"
         whole = path.read_bytes()

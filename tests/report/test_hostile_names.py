@@ -1,5 +1,6 @@
 """Classes, levels and columns that are called like things within JavaScript, HTML or a terminal: every chart is drawn."""
 
+import functools
 import html
 
 import numpy as np
@@ -57,16 +58,24 @@ def page_of(names, path):
     return path
 
 
+@pytest.fixture(scope="session")
+def plain_marks(browser, tmp_path_factory):
+    """The marks of the same report under plain names, by how many there are; each is drawn once."""
+
+    @functools.cache
+    def marks(count):
+        plain = page_of([f"plain {k}" for k in range(count)], tmp_path_factory.mktemp("plain") / "page.html")
+        show(browser, plain, DESK)
+        return browser.execute_script(MARKS)
+
+    return marks
+
+
 @pytest.mark.parametrize("group", GROUPS)
-def test_every_chart_has_its_marks(browser, tmp_path, group):
+def test_every_chart_has_its_marks(browser, tmp_path, group, plain_marks):
     names = GROUPS[group]
-    path, plain = (
-        page_of(called, tmp_path / f"{k}.html")
-        for k, called in enumerate((names, [f"plain {k}" for k in range(len(names))]))
-    )
-    show(browser, plain, DESK)
-    wanted = browser.execute_script(MARKS)
-    show(browser, path, DESK)
+    wanted = plain_marks(len(names))
+    show(browser, page_of(names, tmp_path / "page.html"), DESK)
     drawn = browser.execute_script(MARKS)
     assert drawn == wanted  # as many marks in every chart as the same table has under plain names
     assert min(wanted.values()) > 0
