@@ -34,6 +34,7 @@ else:
 COLDEST, HOTTEST = 0.1, 100.0  # temperatures that may be found
 PLACES = 61  # from one to the other, where the least loss is looked for; one of them is 1
 DIGITS = 12  # losses are compared rounded to this many
+KEPT = 8  # digits of a temperature: the order of rows, which changes the last ones, does not matter
 MOST_CELLS = 2**22  # sums looked at: rows × components × classes; of larger tables some rows, chosen by their content
 Split = tuple[Some, Some]  # the rows to learn from, and those to score
 
@@ -135,8 +136,9 @@ class Calibration(_Classifier):
             scored = list(self._scored_out_of_fold(X, rows, target, cv))
         if not any(len(one.codes) for one in scored):
             raise InputError("no row can be scored by a model that has not seen it", where="y", remedy="give more rows of each class")  # fmt: skip
+        temperature = float(f"{best_temperature(scored):.{KEPT}g}")
         model: Self = clone(self)
-        return model._hold(self.fitted_.with_temperature(best_temperature(scored)))
+        return model._hold(self.fitted_.with_temperature(temperature))
 
     def _scored_out_of_fold(self, X: Any, rows: Encoded, target: Target, cv: Any) -> Iterator[Scored]:
         """The rows of each fold, scored by a model like this one that was fitted on the others."""

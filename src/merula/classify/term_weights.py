@@ -17,11 +17,13 @@ from scipy.optimize import minimize
 from merula.classify.left_out import LeftOutTerms
 from merula.core import Array
 from merula.core.logspace import log_sum_exp
+from merula.core.threads import single_blas_thread
 
 FOLDS = 5
 MOST_CELLS = 2**22  # terms looked at: rows × columns × classes; of larger tables some rows, chosen by their content
-RIDGES = 4.0 ** np.arange(-1, 8)  # how strongly weights are held near 1, in rows
+RIDGES = 8.0 ** np.arange(-1, 5)  # how strongly weights are held near 1, in rows
 DIGITS = 12  # scores of ridges are compared rounded to this many
+KEPT = 8  # digits of a weight: the order of rows, which changes the last ones, does not matter
 FARTHEST = 50.0  # nats: what one term may say against a class while weights are learned; unsmoothed zeros say more
 MOST_STEPS = 500
 POLISHING = 12
@@ -104,9 +106,11 @@ class ConditionalLikelihood:
 def fit_weights(found: LeftOutTerms, log_prior: Array) -> tuple[Array, float]:
     """The weights of all factors, and the ridge under which rows of folds left out are most probable."""
     problem, weights = ConditionalLikelihood.of(found, log_prior), found.weights
-    ridge = best_ridge(problem, weights, found.folds)
-    w = problem.fit(weights, ridge, np.ones(len(problem.terms)))
-    return problem.polished(w, weights, ridge), ridge
+    with single_blas_thread:  # products are small, and the same for any number of threads
+        ridge = best_ridge(problem, weights, found.folds)
+        w = problem.fit(weights, ridge, np.ones(len(problem.terms)))
+        w = problem.polished(w, weights, ridge)
+    return np.array([float(f"{weight:.{KEPT}g}") for weight in w.tolist()]), ridge
 
 
 def best_ridge(problem: ConditionalLikelihood, weights: Array, folds: NDArray[np.int64]) -> float:
