@@ -42,8 +42,12 @@ PLAIN = {
     "aode": mr.AODEClassifier(distributions={"numeric": "gaussian"}),
     "aode-cut": mr.AODEClassifier(numeric="quantile", bins=3, unseen="smooth"),
     "aode-subsumption": mr.AODEClassifier(subsumption=5, distributions={"numeric": "gaussian"}),
+    "naive-weighted": mr.NaiveBayesClassifier(weights="conditional"),
+    "tan-weighted": mr.TANClassifier(weights="conditional", distributions={"numeric": "gaussian"}),
+    "kdb-weighted": mr.KDBClassifier(2, weights="conditional", numeric="quantile", bins=3),
 }
-CUTTING = ("tan-cut", "kdb-cut", "aode-cut")  # where numbers are cut, the first batch decides
+CUTTING = ("tan-cut", "kdb-cut", "aode-cut", "kdb-weighted")  # where numbers are cut, the first batch decides
+CONDITIONAL = ("naive-weighted", "tan-weighted", "kdb-weighted")  # of rows they give P(class given row) alone
 OF_PATIENTS = {
     "naive-bernoulli": mr.NaiveBayesClassifier(
         distributions={"smoker": mr.Bernoulli(), "categorical": mr.Categorical(smoothing=mr.MEstimate(2))},
@@ -80,6 +84,7 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "sums: left out for mixtures, which have terms and reasons for each of their sums"
     )
+    config.addinivalue_line("markers", "joint: left out for conditional models, which give no P(row)")
     config.addinivalue_line("markers", "needs(parameter): left out for classifiers that have no such parameter")
 
 
@@ -95,15 +100,16 @@ def _beside_the_point(item):
         return False
     if item.get_closest_marker("squares") and any(model is EVERY[name] for name in (*COMPARING, *CUTTING)):
         return True
-    if item.get_closest_marker("adds") and any(model is EVERY[name] for name in CUTTING):
+    if item.get_closest_marker("adds") and any(model is EVERY[name] for name in (*CUTTING, *CONDITIONAL)):
+        return True
+    if item.get_closest_marker("joint") and any(model is EVERY[name] for name in CONDITIONAL):
         return True
     if item.get_closest_marker("sums") and isinstance(model, mr.AODEClassifier):
         return True
     needed = {name for mark in item.iter_markers("needs") for name in mark.args} | set(given.get("params") or {})
-    relative = isinstance(
-        model, mr.NearestNeighborsClassifier
-    )  # its distances in ranges have no volume, hence no P(row)
-    return bool(needed - set(model.get_params())) or (relative and given.get("method") == "log_evidence")
+    relative = isinstance(model, mr.NearestNeighborsClassifier)  # its distances in ranges have no volume
+    no_evidence = relative or any(model is EVERY[name] for name in CONDITIONAL)
+    return bool(needed - set(model.get_params())) or (no_evidence and given.get("method") == "log_evidence")
 
 
 def pytest_generate_tests(metafunc):

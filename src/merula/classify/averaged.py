@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,6 +17,7 @@ from merula.classify.mixture_weights import component_weights
 from merula.classify.plan import Plan
 from merula.core import Array, InputError, Option, one_of
 from merula.core.checks import checked_number
+from merula.core.logspace import times
 from merula.data.encode import Encoded
 from merula.distributions.joint_table import UNKNOWN, level_cells
 from merula.graphs.dependence import _kernels as kernels
@@ -59,26 +59,29 @@ class AveragedModel(FittedModel):
         for part in self._shared:
             part.add_log_prob(rows, out)
         if none.any():
-            self._fall_back(rows, none, out)
-
-    def _fall_back(self, rows: Encoded, none: NDArray[np.bool_], out: Array) -> None:
-        """Rows that admit no super-parent are answered by the component that is there for them."""
-        fallback = next(one for one in self.components if one.fallback)
-        answers = np.tile(fallback.log_prior, (len(rows), 1))
-        for part in fallback.parts:
-            part.add_log_prob(rows, answers)
-        out[none] = answers[none]
+            fallback = next(one for one in self.components if one.fallback)
+            answers = np.empty_like(out)
+            fallback.add_up(rows, answers)
+            out[none] = answers[none]
 
     @cached_property
     def _shared(self) -> tuple[Any, ...]:
-        """The parts that all components have: columns that depend on the class alone."""
-        return tuple(part for part in self.components[0].parts if not isinstance(part, DependentColumns))
+        """What all components add: columns that depend on the class alone."""
+        first = self.components[0]
+        pairs = zip(first.parts, first.scored, strict=True)
+        return tuple(scored for part, scored in pairs if not isinstance(part, DependentColumns))
+
+    @cached_property
+    def _weight(self) -> float | None:
+        """What all terms of all components are multiplied by; None where they differ."""
+        weights = {weight for one in self.components for weight in one.weights or (1.0,)}
+        return weights.pop() if len(weights) == 1 else None
 
     @cached_property
     def _looked_up(self) -> tuple[Any, ...] | None:
         """All tables as one, by the level above and the level below; None where it would be too large, or there is none."""
         above = [(one, one.condition) for one in self.components if one.condition is not None]
-        if not above:
+        if not above or not self._weight:
             return None
         first = _dependent(above[0][0])
         sizes = np.array([len(levels) for levels in first.level_sets], dtype=np.int64)
@@ -91,13 +94,13 @@ class AveragedModel(FittedModel):
         for one, condition in above:
             columns, i = _dependent(one), first.columns.index(condition.column)
             own = slice(starts[i], starts[i] + sizes[i])
-            log_start[own] = one.log_weight + one.log_prior + columns.log_table[i][:-1]
+            log_start[own] = one.log_weight + one.log_prior + times(self._weight, columns.log_table[i][:-1])
             known = {label: k for k, label in enumerate(first.level_sets[i])}
             weights[[starts[i] + known[label] for label in condition.levels]] = np.exp(one.log_weight)
             for j, part in enumerate(columns.log_table):
                 if j != i:
                     below = part if columns.parent_sets[j] else np.broadcast_to(part, (int(sizes[i]), *part.shape))
-                    table[own, starts[j] : starts[j + 1]] = below
+                    table[own, starts[j] : starts[j + 1]] = times(self._weight, below)
         return first, sizes, starts, weights, log_start, table.reshape(width * width, classes)
 
     def state(self) -> dict[str, Any]:
@@ -231,7 +234,7 @@ class AODEClassifier(DependentClassifier):
     @available_if(_adds)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """See `NaiveBayesClassifier.partial_fit`."""
-        return super().partial_fit(X, y, classes, sample_weight)
+        return super().partial_fit(X, y, classes, sample_weight)  # type: ignore[no-any-return]
 
     def __add__(self, other: Any) -> Self:
         if self.weights is not None and type(other) is type(self):
@@ -288,13 +291,7 @@ class AODEClassifier(DependentClassifier):
         if not components:
             return naive
         fallback = Component(naive.log_prior, parts, fallback=True, name=NAIVE)
-        return AveragedModel(
-            plan,
-            naive.classes,
-            naive.log_prior,
-            (*components, fallback),
-            collected,
-            None
-            if self.subsumption is None
-            else Implications.met(ordered(collected.blocks[k], setting), self.subsumption),
-        )
+        statistic: Any = collected.blocks[k]
+        said = None if self.subsumption is None else Implications.met(ordered(statistic, setting), self.subsumption)
+        all_parts = (*components, fallback)
+        return AveragedModel(plan, naive.classes, naive.log_prior, all_parts, collected, implications=said)

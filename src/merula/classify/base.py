@@ -13,17 +13,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.advice import target_notes
+from merula.classify.calibration import Calibration
 from merula.classify.family_choice import best_families, score_families
 from merula.classify.fitted import CONDITIONAL, Answer, ComponentTerms, FittedModel
+from merula.classify.joint_answers import JointAnswers
 from merula.classify.plan import Block, Plan, choose_blocks, same_option
 from merula.classify.sentinels import sentinel_notes
-from merula.core import Array, InputError, Note, Option, as_float, one_of, warn_of
+from merula.core import Array, InputError, Note, Option, one_of, warn_of
 from merula.core.archive import write_state
-from merula.core.logspace import log_sum_exp, safe_log, to_log_posterior, to_posterior
+from merula.core.logspace import safe_log, to_log_posterior, to_posterior
 from merula.core.threads import thread_count
 from merula.data.encode import Encoded, Target, encode_rows, encode_target, is_counted
 from merula.data.schema import KINDS, Schema
-from merula.data.table import Table, as_times, build_frame, label_indices, open_table, plain_label
+from merula.data.table import Table, open_table, plain_label
 from merula.distributions import Setting
 from merula.distributions.priors import Smoothing, checked_smoothing, class_probabilities
 from merula.engines import Source, collect, describe
@@ -41,10 +43,12 @@ def _is_auto(distributions: Any) -> bool:
 def _takes_batches(model: Any) -> bool:
     if _is_auto(model.distributions):
         raise AttributeError(NOT_AUTO.format("rows cannot be added bit by bit"))
+    if why := model._no_joint:
+        raise AttributeError(f"rows cannot be added bit by bit: {why}")
     return True
 
 
-class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesianClassifier(JointAnswers, Calibration, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The shared part of every classifier; a subclass names its parameters and the families it uses for each kind."""
 
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # options that the first batch fixes
@@ -111,7 +115,20 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"holds one class only ({plain_label(collected.classes[0])!r})",
                 remedy="a classifier needs at least two classes",
             )
-        return self._hold(self._build(plan, collected))
+        return self._hold(self._tuned(self._build(plan, collected), rows, target, sample_weight))
+
+    def _tuned(self, fitted: FittedModel, X: Any, y: Any, sample_weight: Any) -> FittedModel:
+        """The model just built, with weights if it is to have any that are learned from the rows themselves."""
+        return fitted
+
+    @property
+    def _no_joint(self) -> str:
+        """Why this model gives P(class given row) alone, and what does not; empty where it gives P(row) as well."""
+        if getattr(self, "_weighs", False):
+            return f"{CONDITIONAL}; weights=None has it"
+        if hasattr(self, "fitted_") and self.fitted_.is_conditional:
+            return f"{CONDITIONAL}; ask the model that was calibrated"
+        return ""
 
     @available_if(_takes_batches)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -238,10 +255,12 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.distributions_, self.schema_ = fitted.distributions, fitted.schema
         counted = is_counted(self.schema_)
         self.n_features_in_ = sum(part.width for part in fitted.distributions) if counted else len(self.schema_.columns)
-        for name in ("distribution_scores_", "feature_names_in_"):
+        for name in ("distribution_scores_", "feature_names_in_", "temperature_"):
             self.__dict__.pop(name, None)
         if fitted.plan.scores:
             self.distribution_scores_ = fitted.plan.scores
+        if "temperature" in fitted.tuning:
+            self.temperature_ = fitted.tuning["temperature"]
         if fitted.plan.named is not False:
             names = self.schema_.columns[0].levels if counted else self.schema_.names
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -263,7 +282,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if _is_auto(self.distributions):
             raise InputError(NOT_AUTO.format("models cannot be merged"), where="distributions", got="auto")
         mine, theirs = self._counted(), other._counted()
-        if self.fitted_.is_conditional:
+        if self._no_joint or other._no_joint:
             raise InputError(f"models cannot be merged: {CONDITIONAL}", remedy="fit one on the rows of both")
         for name, value in self.get_params(deep=False).items():
             if name != "n_jobs" and not same_option(value, getattr(other, name)):
@@ -424,80 +443,6 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _notes(self, rows: Encoded, impossible: int = 0) -> tuple[Note, ...]:
         """What to know beside the answers for rows just scored."""
         return self.fitted_.notes(rows, impossible, self.unseen, self._remedy, self._unseen)
-
-    # ------------------------------------------------------------------------------------------------ measuring
-
-    def log_evidence(self, X: Any) -> Array:
-        """log P(row) = log Σ_class P(class, row): array of shape (n_samples,).
-
-        Examples
-        --------
-        >>> import merula as mr
-        >>> fruit = {"apple": {"red": 0.5, "green": 0.5}, "cherry": {"red": 1.0, "green": 0.0}}
-        >>> model = mr.NaiveBayesClassifier.from_tables({"apple": 0.5, "cherry": 0.5}, {"color": fruit})
-        >>> np.exp(model.log_evidence([["red"], ["green"]])).round(6).tolist()
-        [0.75, 0.25]
-        """
-        check_is_fitted(self, "classes_")
-        self._refuse_without_density("log_evidence")
-        return log_sum_exp(self.predict_joint_log_proba(X))
-
-    def _refuse_without_density(self, what: str) -> None:
-        """A ValueError where terms are known only up to what all classes have in common: their sum over classes says nothing."""
-        if self.fitted_.no_joint:
-            raise InputError.at(what, f"needs P(row), which this model does not give: {self.fitted_.no_joint}")
-
-    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Σ weight · log P(class, row) over the rows."""
-        return self._likelihood(X, y, sample_weight)[0]
-
-    def _likelihood(self, X: Any, y: Any, sample_weight: Any) -> tuple[float, float]:
-        """The log likelihood, and the weight of the rows."""
-        log_joint = self.predict_joint_log_proba(X)
-        target = encode_target(y, len(log_joint), sample_weight)
-        known = self.classes_.tolist()
-        places = label_indices(target.classes.tolist(), known, "y holds", f"the model does not know (classes: {known})")
-        own = log_joint[np.arange(len(log_joint)), places[target.codes]]
-        self._refuse_without_density("the likelihood")
-        weights = np.ones(len(own)) if target.weights is None else target.weights
-        return float(own[weights > 0] @ weights[weights > 0]), float(weights.sum())
-
-    @property
-    def parameters_count(self) -> int:
-        """The number of free parameters: those of the class prior if it was estimated, and those of every distribution."""
-        check_is_fitted(self, "classes_")
-        prior = len(self.classes_) - 1 if isinstance(self.class_prior, str) and self.class_prior != "uniform" else 0
-        return prior + sum(part.parameters_count for part in self.distributions_)
-
-    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """log likelihood − parameters (larger is better, as R's bnlearn writes it)."""
-        return self.log_likelihood(X, y, sample_weight) - as_float(self.parameters_count)
-
-    def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """log likelihood − ½ · parameters · log n (larger is better, as R's bnlearn writes it)."""
-        log_likelihood, rows = self._likelihood(X, y, sample_weight)
-        return log_likelihood - 0.5 * as_float(self.parameters_count) * float(np.log(rows))
-
-    def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
-        """`n` rows drawn from the model: a table like the one it was fitted on, and their classes.
-
-        Examples
-        --------
-        >>> import merula as mr
-        >>> model = mr.NaiveBayesClassifier().fit([[1.0, "red"], [2.0, "red"], [7.0, "blue"], [8.0, "blue"]], [0, 0, 1, 1])
-        >>> rows, classes = model.sample(3, random_state=0)
-        >>> len(rows), classes.shape
-        (3, (3,))
-        """
-        check_is_fitted(self, "classes_")
-        drawn, classes = self.fitted_.sample(n, np.random.default_rng(random_state))
-        nothing = np.full(n, np.nan)  # what columns that are ignored hold
-        values = {
-            column.name: found if column.unit is None else as_times(found, column.unit)
-            for column in self.schema_.columns
-            for found in [drawn.get(column.name, nothing)]
-        }
-        return build_frame(values, self.fitted_.plan.library), self.classes_[classes]
 
     # ------------------------------------------------------------------------------------------------ files, scikit-learn
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.base import BayesianClassifier
-from merula.classify.plan import Plan
+from merula.classify.plan import Block, Plan
+from merula.classify.weighting import WeightedTerms
 from merula.core import one_of
 from merula.data.encode import encode_rows, encode_target
 from merula.data.intervals import interval_labels
@@ -18,8 +19,9 @@ from merula.distributions import Gaussian, Multinomial, NegativeBinomial
 from merula.distributions.discretize.methods import METHODS, cuts_for, settled_bins
 from merula.distributions.priors import Smoothing
 from merula.engines import Source, collect
+from merula.graphs.dependence.depths import DependentInSteps
 from merula.graphs.dependence.families import Dependent, OneDependence, ordered
-from merula.stats import Collected, ValueCounts, Wanted
+from merula.stats import Collected, Statistic, ValueCounts, Wanted
 from merula.stats.dependence import Dependence
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ class DependentClassifier(BayesianClassifier):
 
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions", "numeric", "bins")
 
-    _own_families: ClassVar[tuple[Any, ...]] = (Dependent, OneDependence)
+    _own_families: ClassVar[tuple[Any, ...]] = (Dependent, DependentInSteps, OneDependence)
 
     numeric: Any
     bins: Any
@@ -128,11 +130,25 @@ class OneSumClassifier(DependentClassifier):
         return as_network(self, target)
 
 
+class WeightedSumClassifier(WeightedTerms, OneSumClassifier):
+    """What models of one sum share whose terms may be weighted, each further parent by itself."""
+
+    def _as_chosen(self, block: Block, statistic: Statistic, part: Any) -> tuple[Any, Wanted]:
+        if not isinstance(statistic, Dependence):
+            return super()._as_chosen(block, statistic, part)
+        wanted = Wanted(Dependence, block.columns, options={"chosen": statistic.parents})
+        return replace(block.family, parents=part.graph), wanted
+
+    def _family(self) -> type[Dependent]:
+        """The family of the categorical columns."""
+        return DependentInSteps if self._weighs else Dependent
+
+
 def _cut(column: Column, cuts: tuple[float, ...]) -> Column:
     return replace(column, kind="categorical", levels=interval_labels(cuts), cuts=cuts, declared=True)
 
 
-class TANClassifier(OneSumClassifier):
+class TANClassifier(WeightedSumClassifier):
     """Tree-augmented naive Bayes: each column depends on the class and on one other column, along the most probable tree.
 
     P(c given x) ∝ P(c) · Π_j P(x_j given c, x_parent(j))
@@ -187,17 +203,19 @@ class TANClassifier(OneSumClassifier):
         bins: Any = None,
         class_prior: Any = "empirical",
         smoothing: Any = "backoff",
+        weights: Any = None,
         variance: Any = "mle",
         missing: Any = "marginalise",
         unseen: Any = "missing",
         n_jobs: Any = None,
     ) -> None:
         super().__init__(kinds=kinds, levels=levels, distributions=distributions, class_prior=class_prior, smoothing=smoothing, variance=variance, missing=missing, unseen=unseen, n_jobs=n_jobs)  # fmt: skip
+        self.weights = weights
         self.numeric = numeric
         self.bins = bins
 
     def _dependent(self) -> Dependent:
-        return Dependent("tree", smoothing=self.smoothing)
+        return self._family()("tree", smoothing=self.smoothing)
 
 
 class SPODEClassifier(OneSumClassifier):
@@ -263,7 +281,7 @@ class SPODEClassifier(OneSumClassifier):
         return Dependent("super-parent", super_parent=self.super_parent, smoothing=self.smoothing)
 
 
-class KDBClassifier(OneSumClassifier):
+class KDBClassifier(WeightedSumClassifier):
     """K-dependence Bayes: each column depends on the class and on up to k others.
 
     P(c given x) ∝ P(c) · Π_j P(x_j given c, x_parents(j))
@@ -324,6 +342,7 @@ class KDBClassifier(OneSumClassifier):
         bins: Any = None,
         class_prior: Any = "empirical",
         smoothing: Any = "backoff",
+        weights: Any = None,
         variance: Any = "mle",
         missing: Any = "marginalise",
         unseen: Any = "missing",
@@ -332,8 +351,9 @@ class KDBClassifier(OneSumClassifier):
         super().__init__(kinds=kinds, levels=levels, distributions=distributions, class_prior=class_prior, smoothing=smoothing, variance=variance, missing=missing, unseen=unseen, n_jobs=n_jobs)  # fmt: skip
         self.k = k
         self.parents = parents
+        self.weights = weights
         self.numeric = numeric
         self.bins = bins
 
     def _dependent(self) -> Dependent:
-        return Dependent("k-dependence", k=self.k, parents=self.parents, smoothing=self.smoothing)
+        return self._family()("k-dependence", k=self.k, parents=self.parents, smoothing=self.smoothing)

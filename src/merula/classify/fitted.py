@@ -6,7 +6,7 @@ sum: log P(c) + Σ_term; weighted sum: log P(c) + Σ_term weight · term; mixtur
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 
 from merula.classify.plan import Plan
 from merula.core import Array, InputError, Note, Option
-from merula.core.logspace import log_sum_exp, most_probable, start_rows, zero_evidence_notes
+from merula.core.logspace import log_sum_exp, most_probable, start_rows, times, zero_evidence_notes
 from merula.core.sound import HEAVIEST, all_shaped, are_classes, are_labels, are_log_shares, is_number
 from merula.data.encode import Encoded, UnseenLevelWarning, level_positions
 from merula.data.schema import Label, Schema
 from merula.distributions import DISTRIBUTIONS, Distribution
+from merula.distributions.base import Added
 from merula.engines import memory
 from merula.stats import ClassCounts, Collected, Rows
 
+TUNED = ("ridge", "temperature")  # numbers that weights were found with
 LIGHTEST = -700.0  # log weight of a component: its exponential is still a number
 CONDITIONAL = "its terms are weighted, so it gives P(class given row) and no P(row)"
 UNSEEN = {"missing": "treated as missing", "smooth": "given the smoothed probability of a new level"}
@@ -45,10 +47,10 @@ class HasLevel:
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """log prior + Σ_part weight · log p(part): the whole model, or one of those a mixture averages by its log weight.
+    """log prior + Σ_factor weight · log p(factor): the whole model, or one of those a mixture averages by its log weight.
 
-    A component with a `condition` is left out of the average for rows that do not meet it; the `fallback` answers for rows
-    that meet none. Weights are 1 unless they are given.
+    There is a weight for each factor of the parts, one part after the other; all are 1 unless they are given. A component with
+    a `condition` is left out of the average for rows that do not meet it; the `fallback` answers for rows that meet none.
     """
 
     log_prior: Array
@@ -61,9 +63,32 @@ class Component:
 
     def terms(self, rows: Encoded) -> tuple[Term, ...]:
         """The finest terms of these rows."""
-        weights = self.weights or (1.0,) * len(self.parts)
-        pairs = [(one, w) for part, w in zip(self.parts, weights, strict=True) for one in part.factors()]
-        return tuple(Term(one, weight, _times(weight, one.log_prob(rows))) for one, weight in pairs)
+        return tuple(Term(one, weight, times(weight, one.log_prob(rows))) for one, weight in self.factors)
+
+    @cached_property
+    def factors(self) -> tuple[tuple[Distribution, float], ...]:
+        """The finest parts, and the weight of each."""
+        found = [one for part in self.parts for one in part.factors()]
+        return tuple(zip(found, self.weights or (1.0,) * len(found), strict=True))
+
+    @cached_property
+    def scored(self) -> tuple[Added, ...]:
+        """What is added to the log joint of a row: the parts, their weights applied."""
+        if not self.is_weighted:
+            return self.parts
+        weights = iter(self.weights)
+        return tuple(part.weighted([next(weights) for _ in part.factors()]) for part in self.parts)
+
+    def add_up(self, rows: Encoded, out: Array) -> None:
+        """Write the log joint to `out` without keeping terms apart, which is much faster."""
+        start_rows(out, self.log_prior)
+        for part in self.scored:
+            part.add_log_prob(rows, out)
+
+    def times(self, factor: float) -> Self:
+        """The same sum with every term multiplied by this."""
+        weights = tuple(weight * factor for _, weight in self.factors)
+        return replace(self, weights=weights if any(weight != 1 for weight in weights) else ())
 
     @property
     def is_weighted(self) -> bool:
@@ -73,18 +98,14 @@ class Component:
     def fits(self, classes: int) -> bool:
         """True when it fits together and this number of classes; a file from a stranger is asked before it is used."""
         weighed = all(is_number(weight, 0.0, HEAVIEST) for weight in self.weights) and is_number(self.log_weight, -np.inf, 0.0)  # fmt: skip
-        shaped = all_shaped((classes,), self.log_prior) and len(self.weights) in (0, len(self.parts)) and bool(self.parts)  # fmt: skip
+        shaped = all_shaped((classes,), self.log_prior) and bool(self.parts)
+        shaped = shaped and (not self.weights or len(self.weights) == sum(len(part.factors()) for part in self.parts))
         named = isinstance(self.name, str) and type(self.fallback) is bool
         return weighed and shaped and named and are_log_shares(self.log_prior) and self.condition_fits()
 
     def condition_fits(self) -> bool:
         """True when there is no condition, or one on levels of a column; the fallback has none."""
         return self.condition is None or (not self.fallback and are_labels(self.condition.levels, missing=True))
-
-
-def _times(weight: float, log_prob: Array) -> Array:
-    """weight · log p, where a weight of 0 silences even what is impossible."""
-    return log_prob if weight == 1 else weight * log_prob if weight else np.zeros_like(log_prob)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +166,8 @@ class Answer:
 class FittedModel:
     """What was learned: plan, classes, log prior, components with their distributions, and the statistics they came from.
 
-    `log_prior` answers for rows without evidence. Without statistics (`collected`), the probabilities were stated.
+    `log_prior` answers for rows without evidence. Without statistics (`collected`), the probabilities were stated. What weights
+    were found with is kept in `tuning`: the "ridge", the "temperature".
     """
 
     plan: Plan
@@ -153,6 +175,7 @@ class FittedModel:
     log_prior: Array
     components: tuple[Component, ...]
     collected: Collected | None = None
+    tuning: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.weights_vary and not any(one.fallback for one in self.components):
@@ -206,6 +229,12 @@ class FittedModel:
             return CONDITIONAL
         return next((part.no_density for part in self.distributions if part.no_density), "")
 
+    def with_temperature(self, temperature: float) -> Self:
+        """The same model with every term divided by this; one that was divided before is so no longer."""
+        factor = self.tuning.get("temperature", 1.0) / temperature
+        components = tuple(one.times(factor) for one in self.components)
+        return replace(self, components=components, tuning={**self.tuning, "temperature": temperature})
+
     def factors_of(self, column: str) -> tuple[Distribution, ...]:
         """The finest parts that give the probability of a column, in all components."""
         return tuple(one for part in self.distributions for one in part.factors() if column in one.columns)
@@ -229,6 +258,17 @@ class FittedModel:
             for k, one in enumerate(self.components)
         ]
 
+    def sums(self, rows: Encoded) -> tuple[Array, Array]:
+        """Each component's log weight + log prior, and the sum of its terms: both rows × components × classes."""
+        prior = np.stack([one.log_prior for one in self.components])
+        found = np.zeros((len(rows), *prior.shape))
+        for k, one in enumerate(self.components):
+            total = np.zeros((len(rows), len(self.classes)))
+            for part in one.scored:
+                part.add_log_prob(rows, total)
+            found[:, k] = total
+        return self._log_weights(rows)[:, :, None] + prior, found
+
     def _log_weights(self, rows: Encoded) -> Array:
         """rows × components; where weights vary, those of the components a row admits add up to 1."""
         stated = np.array([one.log_weight for one in self.components])
@@ -248,13 +288,11 @@ class FittedModel:
         return out
 
     def _add_up(self, rows: Encoded, out: Array) -> None:
-        """Write the log joint to `out`; a plain sum without keeping its terms apart, which is much faster."""
-        if not self.is_plain_sum:
+        """Write the log joint to `out`."""
+        if len(self.components) == 1:
+            self.components[0].add_up(rows, out)
+        else:
             out[:] = combined(self.unsummed(rows))
-            return
-        start_rows(out, self.log_prior)
-        for part in self.distributions:
-            part.add_log_prob(rows, out)
 
     def score(
         self, rows: Encoded, finish: Callable[[Array, Array], int] | None, n_jobs: int | None
@@ -354,6 +392,7 @@ class FittedModel:
             "distributions": [{"name": type(part).__name__, "state": part.state()} for part in self.distributions],
             "collected": None if self.collected is None else self.collected.state(),
             **({} if self.is_plain_sum else {"components": components}),
+            **({"tuning": dict(self.tuning)} if self.tuning else {}),
         }
 
     @classmethod
@@ -364,7 +403,8 @@ class FittedModel:
         parts = tuple(shapes[part["name"]].from_state(part["state"]) for part in state["distributions"])
         written = state.get("components", [{"log_prior": state["log_prior"], "parts": range(len(parts))}])
         components = tuple(_component(one, parts) for one in written)
-        model = cls(plan, state["classes"], state["log_prior"], components, _collected(state["collected"], plan))
+        collected, tuning = _collected(state["collected"], plan), dict(state.get("tuning", {}))
+        model = cls(plan, state["classes"], state["log_prior"], components, collected, tuning)
         if not model.fits():
             raise InputError.at(
                 f"{path}", "does not describe a model: its parts do not fit together", remedy="save the model again"
@@ -380,6 +420,7 @@ class FittedModel:
         return (
             sound
             and self._weights_fit()
+            and all(name in TUNED and is_number(value, 0.0, HEAVIEST) for name, value in self.tuning.items())
             and self._fits_columns()
             and (self.collected is None or self._fits_statistics(self.collected))
         )

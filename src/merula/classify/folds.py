@@ -18,6 +18,8 @@ STEPS = (
     0.7390851332151607 * 2**20
 )  # of half a range, at which numbers are told apart: no round number lies on a step's edge
 
+DIGITS = 9  # to which sums over a class's rows are the same however these are ordered or weighted
+
 
 @dataclass(frozen=True, eq=False)
 class Some:
@@ -38,7 +40,7 @@ class Folds:
     shares: Array
 
     def __len__(self) -> int:
-        return self.shares.shape[1]
+        return int(self.shares.shape[1])
 
     def __iter__(self) -> Iterator[tuple[Some, Some]]:
         """For each fold, the rows to learn from and the rows left out."""
@@ -67,6 +69,24 @@ def deal(rows: Encoded, target: Target, schema: Schema, folds: int) -> Folds:
     return Folds(shares)
 
 
+def some_of_each(folds: Folds, order: NDArray[np.int64], most: int) -> list[Some]:
+    """Of each fold's rows at most so many of all: one in so many units of weight, along a canonical order."""
+    mass = folds.shares.sum()
+    unit = min(1.0, mass / max(1, int((folds.shares > 0).sum())))
+    step = max(1.0, np.ceil(mass / unit / max(1, most)))
+    found = []
+    for fold in range(len(folds)):
+        reached = np.concatenate([[0.0], np.cumsum(folds.shares[order, fold])]) / unit
+        rounds = np.floor(reached / step)
+        kept = np.diff(rounds + np.clip(reached - step * rounds, 0.0, 1.0)) * unit
+        weights = folds.shares[:, fold].copy()
+        if step > 1:
+            weights[order] = kept
+        indices = np.flatnonzero(weights > 0)
+        found.append(Some(indices, weights[indices]))
+    return found
+
+
 def _dealt(reached: Array, folds: int) -> Array:
     """The weight that each fold has when this much is dealt, a unit at a time: weights × folds."""
     rounds = np.floor(reached / folds)
@@ -75,12 +95,27 @@ def _dealt(reached: Array, folds: int) -> Array:
 
 
 def canonical_order(rows: Encoded, target: Target, schema: Schema) -> NDArray[np.int64]:
-    """The indices of the rows by class, then by a hash of what they hold; numbers too close to be told apart by their order."""
-    counted = np.ones(len(rows), dtype=np.bool_) if target.weights is None else target.weights > 0
+    """The indices of the rows by class, then by a hash of what they hold; what is not told apart by it, by the numbers' order.
+
+    Classes come in an order that depends on what their rows hold, not on what they are called; numbers count from that end of
+    their range of which they lie further on the whole, so that a column turned round has the same order.
+    """
+    weights = np.ones(len(rows)) if target.weights is None else target.weights
     cut = [column.name for column in schema.columns if column.cuts is not None]
-    hashes = row_hashes(rows, counted, cut)
-    numbers = [rows.values((name,))[:, 0] for name in sorted(rows.numeric)]
-    return np.lexsort((*numbers, hashes, target.codes))
+    hashes = row_hashes(rows, weights > 0, cut)
+    numbers = [_turned(rows.values((name,))[:, 0].astype(np.float64), weights) for name in sorted(rows.numeric)]
+    content = np.bincount(target.codes, weights * (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53)
+    return np.lexsort((*numbers, hashes, target.codes, np.round(content, DIGITS)[target.codes]))
+
+
+def _turned(values: Array, weights: Array) -> Array:
+    """A column of numbers, turned round if most of its weight lies below the middle of its range."""
+    known = (weights > 0) & ~np.isnan(values)
+    if not known.any():
+        return values
+    middle = 0.5 * values[known].min() + 0.5 * values[known].max()
+    below = float(weights[known] @ np.sign(values[known] - middle)) < 0
+    return -values if below else values
 
 
 def row_hashes(rows: Encoded, counted: NDArray[np.bool_], cut: Collection[str] = ()) -> NDArray[np.uint64]:
@@ -112,8 +147,8 @@ def _cell_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_], cut: bool
     known = {label for label, n in zip(labels, np.bincount(indices[counted], minlength=len(met)), strict=True) if n}
     if len(known - {None}) < 2:
         return np.zeros(len(codes), dtype=np.uint64)
-    words = map(str, met.tolist()) if cut else map(repr, labels)  # where the cuts lie is no part of what a row holds
-    return np.asarray(mixed(np.array([crc32(word.encode()) for word in words], dtype=np.uint64)[indices]))
+    names = map(str, met.tolist()) if cut else map(repr, labels)  # where the cuts lie is no part of what a row holds
+    return np.asarray(mixed(np.array([crc32(name.encode()) for name in names], dtype=np.uint64)[indices]))
 
 
 def _number_hashes(values: Array, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:

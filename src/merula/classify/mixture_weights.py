@@ -102,7 +102,7 @@ def best_log_weights(found: Unseen) -> Array:
     result = minimize(
         loss, np.zeros(m), args=(own, each, weights), jac=True, method="L-BFGS-B", options={"maxiter": 500}
     )
-    return np.minimum(result.x - logsumexp(result.x), 0.0)
+    return np.minimum(result.x - logsumexp(result.x), 0.0)  # type: ignore[no-any-return]
 
 
 def loss(free: Array, own: Array, each: Array, weights: Array) -> tuple[float, Array]:

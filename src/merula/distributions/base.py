@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import Array, InputError, Option
+from merula.core.logspace import times
 from merula.core.plain_fields import PlainFields
 from merula.core.sound import are_names
 from merula.core.threads import BLOCK
@@ -46,6 +48,13 @@ class Setting:
     n_jobs: int | None = None
 
 
+class Added(Protocol):
+    """What can be added to the log joint of rows."""
+
+    def add_log_prob(self, rows: Encoded, out: Array) -> None:
+        """Add what it says of each row and class to `out`."""
+
+
 class Distribution(PlainFields):
     """p(some columns given class), frozen: parameters and `log_prob`, knowing nothing of fitting.
 
@@ -79,6 +88,10 @@ class Distribution(PlainFields):
     def factors(self) -> tuple[Distribution, ...]:
         """The finest independent parts: their log probabilities add up to this one's."""
         return (self,)
+
+    def weighted(self, weights: Sequence[float]) -> Added:
+        """What adds Σ weight · log p(factor) to rows, with a weight for each of the `factors`; see `WeightedFactors`."""
+        return WeightedFactors(self, tuple(weights))
 
     @property
     def parameters_count(self) -> int:
@@ -147,6 +160,26 @@ class Distribution(PlainFields):
     def reads(self, column: Column) -> bool:
         """Whether this is a column as it reads them: words where it has levels, else numbers."""
         return (column.kind == "categorical") == (column.name in self.levels) and column.kind in READ
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedFactors:
+    """Σ weight · log p(factor) of a distribution, one factor after the other; some distributions have a faster way of their own."""
+
+    part: Distribution
+    weights: tuple[float, ...]
+
+    def add_log_prob(self, rows: Encoded, out: Array) -> None:
+        """Add the weighted sum to `out`."""
+        for factor, weight in self._weighted:
+            out += times(weight, factor.log_prob(rows))
+
+    @cached_property
+    def _weighted(self) -> list[tuple[Distribution, float]]:
+        """The factors with their weights; the distribution itself where all weigh the same."""
+        if len(set(self.weights)) == 1:
+            return [(self.part, self.weights[0])]
+        return list(zip(self.part.factors(), self.weights, strict=True))
 
 
 class AddedDistribution(Distribution):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from merula.core import Array, InputError
 from merula.core.checks import checked_number
-from merula.core.logspace import safe_log
+from merula.core.logspace import safe_log, times
 from merula.core.sound import all_paired, are_labels, are_log_shares, are_logs, each
 from merula.data.encode import Encoded
 from merula.data.intervals import interval_labels
@@ -60,6 +61,9 @@ class CategoricalDistribution(IndependentColumns):
         if hits.any():
             rows.note_unseen(self.columns, hits)
 
+    def weighted(self, weights: Sequence[float]) -> CategoricalDistribution:
+        return replace(self, log_table=tuple(times(weight, table) for weight, table in zip(weights, self.log_table, strict=True)))  # fmt: skip
+
     @property
     def class_count(self) -> int:
         return self.log_table[0].shape[1]
@@ -89,16 +93,24 @@ def _is_level_table(levels: tuple[Label, ...], table: Array) -> bool:
     return are_labels(levels, missing=True) and (not levels or are_log_shares(known)) and not table[-2].any() and are_logs(table)  # fmt: skip
 
 
+def counted_levels(statistic: LevelCounts, setting: Setting) -> list[tuple[tuple[Label, ...], Array]]:
+    """Each column's levels, and the weight of each class and level; being missing is a level where it is to be one."""
+    ordered = statistic.ordered([column.levels if column.declared else None for column in setting.columns])
+    found = []
+    for labels, counts, lost in zip(ordered.labels, ordered.counts, ordered.missing.T, strict=True):
+        if setting.missing == "level" and lost.any():
+            found.append(((*labels, None), np.concatenate([counts, lost[:, None]], axis=1)))
+        else:
+            found.append((tuple(labels), counts))
+    return found
+
+
 def level_tables(
     statistic: LevelCounts, setting: Setting, smoothing: Smoothing
 ) -> tuple[tuple[tuple[Label, ...], ...], tuple[Array, ...]]:
     """Each column's levels and its table of log probabilities, with the rows for missing and unseen cells."""
-    ordered = statistic.ordered([column.levels if column.declared else None for column in setting.columns])
     level_sets, tables = [], []
-    for j, name in enumerate(ordered.columns):
-        levels, counts, lost = tuple(ordered.labels[j]), ordered.counts[j], ordered.missing[:, j]
-        if setting.missing == "level" and lost.any():
-            levels, counts = (*levels, None), np.concatenate([counts, lost[:, None]], axis=1)
+    for name, (levels, counts) in zip(statistic.columns, counted_levels(statistic, setting), strict=True):
         nothing = np.zeros((1, len(counts)))
         known = (
             safe_log(smoothed(counts, smoothing, name, levels, setting.classes)).T

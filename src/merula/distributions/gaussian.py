@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -58,11 +59,22 @@ class GaussianDistribution(IndependentColumns):
         known = sound and within(0.0, LARGEST, self.spread) and are_present_and_missing(self.log_present, self.log_missing)  # fmt: skip
         return known and super().fits(classes)
 
+    def weighted(self, weights: Sequence[float]) -> GaussianDistribution:
+        """w · log N(x; mean, variance) = log N(x; mean, variance / w) + what all values have in common."""
+        w = np.array(weights)
+        with np.errstate(divide="ignore"):
+            wider = replace(self, variance=self.variance / w, log_missing=w * self.log_missing)
+        return replace(wider, log_present=w * (self.log_height + self.log_present) - wider.log_height)
+
+    @cached_property
+    def log_height(self) -> Array:
+        """log N at the mean; 0 in columns that say nothing."""
+        return np.where(np.isfinite(self.variance), -0.5 * (LOG_TWO_PI + np.log(self.variance)), 0.0)
+
     @cached_property
     def _constants(self) -> tuple[Array, ...]:
         scale = np.sqrt(0.5 / self.variance)
-        density = np.where(np.isfinite(self.variance), -0.5 * (LOG_TWO_PI + np.log(self.variance)), 0.0)
-        present = density + self.log_present
+        present = self.log_height + self.log_present
         centre, reach = np.nan_to_num(self.centre), FARTHEST * self.spread
         return scale, present.sum(axis=1), present, centre - reach, centre + reach
 

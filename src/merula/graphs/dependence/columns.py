@@ -118,12 +118,20 @@ class DependentColumns(Distribution):
 
         In an order in which parents come first, the terms so found add up to the whole, whichever cells are missing.
         """
-        order = topological_order(self.graph)
-        with_it = self._cells_of(rows).copy()
+        return self.term_of(name, self._cells_of(rows), self.order)
+
+    @cached_property
+    def order(self) -> list[str]:
+        """The columns, parents first."""
+        return topological_order(self.graph)
+
+    def term_of(self, name: str, cells: Cells, order: list[str]) -> Array:
+        """The same of cells, in any order in which parents come first."""
+        with_it = cells.copy()
         with_it[:, [self._where[later] for later in order[order.index(name) + 1 :]]] = MISSING
         without = with_it.copy()
         without[:, self._where[name]] = MISSING
-        whole, rest = np.zeros((2, len(rows), self.class_count))
+        whole, rest = np.zeros((2, len(cells), self.class_count))
         self._add_whole(with_it, whole)
         self._add_whole(without, rest)
         with np.errstate(invalid="ignore"):

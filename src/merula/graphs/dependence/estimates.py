@@ -102,3 +102,60 @@ def _best_concentration(table: Array, total: Array, prior: Array) -> float:
     ]
     rounded = np.round(scores, DIGITS)
     return float(CONCENTRATIONS[len(rounded) - 1 - int(np.argmax(rounded[::-1]))])  # of equal ones the largest
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """P(level given class and parents) without one row of that level and those parents: of its `own` class, of the `other` ones.
+
+    Other classes change as well where estimates share what they back off to.
+    """
+
+    own: Array
+    other: Array
+
+
+def left_out(
+    counts: Sequence[Array], smoothing: Smoothing | str, column: str, levels: Sequence[Label], classes: Sequence[Label]
+) -> list[LeftOut]:
+    """For each depth the estimates without one row, in closed form: levels stay, and so do concentrations."""
+    if smoothing == BACKOFF:
+        return _backed_off_without_one(counts)
+    found = [_pooled_without_one(counts[0])]
+    for depth, table in enumerate(counts):
+        fewer = found[-1] if not depth else LeftOut(found[-1].own[..., None, :], found[-1].other[..., None, :])
+        imagined = _imagined(table.shape, smoothing, column, levels, classes)
+        one = np.minimum(table, 1.0)
+        more = table + imagined
+        total = more.sum(axis=-1, keepdims=True)
+        found.append(LeftOut(_share(more - one, total - one, fewer.own), _share(more, total, fewer.other)))
+    return found[1:]
+
+
+def _pooled_without_one(counts: Array) -> LeftOut:
+    """The shares of all classes together, without one row."""
+    total = counts.sum(axis=0)
+    one = np.minimum(total, 1.0)
+    shares = np.broadcast_to(_share(total - one, total.sum() - one, np.full(total.shape, 1 / max(1, len(total)))), counts.shape)  # fmt: skip
+    return LeftOut(shares, shares)
+
+
+def _share(part: Array, whole: Array, otherwise: Array) -> Array:
+    """part / whole; where there is nothing, as otherwise."""
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), otherwise)
+
+
+def _backed_off_without_one(counts: Sequence[Array]) -> list[LeftOut]:
+    """The chain of `backed_off` without one row; what all classes back off to, P(level), lost it too."""
+    levels = counts[0].shape[-1]
+    own = other = np.full(levels, 1 / max(1, levels))
+    found = []
+    for table in [counts[0].sum(axis=0), *counts]:
+        if table.ndim > 1:
+            own, other = own[..., None, :], other[..., None, :]
+        total = table.sum(axis=-1, keepdims=True)
+        m = _best_concentration(table, total, own)
+        own = _leaving_one_out(table, total, own, m)
+        other = (table + m * other) / (total + m) if table.ndim > 1 else own
+        found.append(LeftOut(own, other))
+    return found[1:]

@@ -85,6 +85,10 @@ class Dependent(BaseFamily):
                 where=f"column {name!r}",
                 remedy=("fit on all rows at once, or state ", Option("parents")),
             )
+        return self._columns(statistic, pairs, graph, setting)
+
+    def _columns(self, statistic: Dependence, pairs: PairCounts, graph: Graph, setting: Setting) -> DependentColumns:
+        """The distribution of columns that depend on each other as the graph says."""
         return dependent_columns(statistic, pairs, graph, self.smoothing, setting)
 
 
@@ -154,16 +158,25 @@ def dependent_columns(
     levels: Levels = dict(zip(pairs.columns, map(tuple, pairs.labels), strict=True))
     rule = checked(smoothing, pairs.columns)
     _refuse_size(graph, levels, len(setting.classes))
-    counted = Dependence(pairs, statistic.deeper)
-    tables = []
-    for name in pairs.columns:
-        counts = [counted.table((*graph[name][:depth], name), levels) for depth in range(len(graph[name]) + 1)]
-        tables.append(_log_table(estimate(counts, rule, name, levels[name], setting.classes), setting))
+    tables = [
+        log_table(estimate(counts, rule, name, levels[name], setting.classes), setting)
+        for name, counts in counts_by_depth(statistic, pairs, graph).items()
+    ]
     parents = tuple(graph[name] for name in pairs.columns)
     return DependentColumns(pairs.columns, tuple(levels.values()), parents, tuple(tables), setting.unseen)
 
 
-def _log_table(found: Estimate, setting: Setting) -> Array:
+def counts_by_depth(statistic: Dependence, pairs: PairCounts, graph: Graph) -> dict[str, list[Array]]:
+    """For each column its counts given no parent, one, two, …: an axis for the class, each parent, the levels."""
+    levels: Levels = dict(zip(pairs.columns, map(tuple, pairs.labels), strict=True))
+    counted = Dependence(pairs, statistic.deeper)
+    return {
+        name: [counted.table((*graph[name][:depth], name), levels) for depth in range(len(graph[name]) + 1)]
+        for name in pairs.columns
+    }
+
+
+def log_table(found: Estimate, setting: Setting) -> Array:
     """Logarithms with an axis for each parent, the levels and one for a level never met, and the classes."""
     unseen = found.unseen if setting.unseen == "smooth" else np.ones_like(found.unseen)
     whole = safe_log(np.concatenate([found.known, unseen[..., None]], axis=-1))

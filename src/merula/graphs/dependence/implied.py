@@ -94,4 +94,4 @@ def _of_rows(weights: Array, keys: NDArray[np.int32]) -> Array:
     if not len(keys):
         return weights
     _, groups = distinct_rows(np.ascontiguousarray(keys))
-    return np.bincount(groups, weights)[groups]
+    return np.bincount(groups, weights)[groups].astype(np.float64)

@@ -1,0 +1,173 @@
+"""One temperature for all terms of a model, fitted on rows it has not seen.
+
+P(c given row) ∝ Σ_component weight · P_component(c) · exp(Σ_term log p(term given c) / T)
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from sklearn.base import clone
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted
+
+from merula.classify.fitted import FittedModel
+from merula.classify.folds import Some, canonical_order, deal, some_of_each
+from merula.core import Array, InputError
+from merula.core.logspace import log_sum_exp
+from merula.data.encode import Encoded, Target, encode_target, is_counted
+from merula.data.table import label_indices, open_rows
+
+if TYPE_CHECKING:
+    from merula.classify.base import BayesianClassifier
+
+    _Classifier = BayesianClassifier
+else:
+    _Classifier = object
+
+COLDEST, HOTTEST = 0.1, 100.0  # temperatures that may be found
+PLACES = 61  # from one to the other, where the least loss is looked for; one of them is 1
+DIGITS = 12  # losses are compared rounded to this many
+KEPT = 8  # digits of a temperature: the order of rows, which changes the last ones, does not matter
+MOST_CELLS = 2**22  # sums looked at: rows × components × classes; of larger tables some rows, chosen by their content
+Split = tuple[Some, Some]  # the rows to learn from, and those to score
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Rows scored by a model that has not seen them, rows × components × classes: where each sum starts, and its terms' sum."""
+
+    start: Array
+    sums: Array
+    codes: NDArray[np.int64]
+    weights: Array
+
+    @classmethod
+    def of(cls, fitted: FittedModel, rows: Encoded, target: Target) -> Scored:
+        """Those of the rows that the model does not call impossible in their own class: no temperature helps the others."""
+        known = {label: k for k, label in enumerate(fitted.classes.tolist())}
+        codes = np.array([known.get(label, -1) for label in target.classes.tolist()], dtype=np.int64)[target.codes]
+        start, sums = fitted.sums(rows)
+        weights = np.ones(len(codes)) if target.weights is None else target.weights
+        own = np.arange(len(codes)), slice(None), codes
+        possible = (codes >= 0) & (weights > 0) & np.isfinite(start[own] + sums[own]).any(axis=1)
+        return cls(start[possible], sums[possible], codes[possible], weights[possible])
+
+    def loss(self, warmth: float) -> tuple[float, float]:
+        """Σ weight · −log P(own class) where terms are multiplied by `warmth`, 1/T, and its derivative."""
+        parts = self.start + warmth * self.sums
+        joint = log_sum_exp(parts.swapaxes(1, 2))
+        logs = joint - log_sum_exp(joint)[:, None]
+        with np.errstate(invalid="ignore"):
+            within = np.where(np.isneginf(parts), 0.0, np.exp(parts - joint[:, None, :]))
+        slopes = (within * np.where(np.isneginf(self.sums), 0.0, self.sums)).sum(axis=1)
+        rows = np.arange(len(self.codes))
+        slope = (np.exp(logs) * slopes).sum(axis=1) - slopes[rows, self.codes]
+        return float(-(self.weights @ logs[rows, self.codes])), float(self.weights @ slope)
+
+
+def best_temperature(scored: Sequence[Scored]) -> float:
+    """The temperature of least log loss; where several are as good to 12 digits, the one nearest to 1."""
+
+    def loss(warmth: float) -> tuple[float, float]:
+        found = [one.loss(warmth) for one in scored]
+        return sum(value for value, _ in found), sum(slope for _, slope in found)
+
+    places = np.geomspace(1 / HOTTEST, 1 / COLDEST, PLACES)
+    places[np.argmin(np.abs(np.log(places)))] = 1.0
+    losses = [float(f"{loss(place)[0]:.{DIGITS}g}") for place in places.tolist()]
+    best = min(range(PLACES), key=lambda k: (losses[k], abs(np.log(places[k]))))
+    if not 0 < best < PLACES - 1 or losses[best] in (losses[best - 1], losses[best + 1]):
+        return float(1 / places[best])
+    low, high = float(places[best - 1]), float(places[best + 1])
+    if loss(low)[1] < 0 < loss(high)[1]:
+        found = float(brentq(lambda warmth: loss(warmth)[1], low, high, xtol=1e-15, rtol=1e-14))
+        return 1 / found if loss(found)[0] <= loss(float(places[best]))[0] else float(1 / places[best])
+    return float(1 / places[best])
+
+
+class Calibration(_Classifier):
+    """The part of every classifier that makes its probabilities as certain as they have a right to be."""
+
+    def calibrated(self, X: Any, y: Any, sample_weight: Any = None, cv: Any = 5) -> Self:
+        """The same model with every term divided by one temperature T: less certain where T > 1, more where T < 1.
+
+        P(c given row) ∝ P(c) · exp(Σ_term log p(term given c) / T)
+
+        Parameters
+        ----------
+        X : table, and y : array of shape (n_samples,)
+            The rows it was fitted on or, with cv="prefit", rows it has not seen.
+        sample_weight : array of shape (n_samples,), optional
+            Frequency weights: a weight of 2 equals the row twice.
+        cv : int, scikit-learn splitter or "prefit"
+            How T is found: models like this one, each fitted without a fold, score the rows of that fold, and T is that of the least
+            log loss, from 0.1 to 100. A number deals rows to folds by what they hold, so that their order does not matter.
+            "prefit" takes this model as it is.
+
+        Notes
+        -----
+        The prior is not divided: a row of which nothing is known still gets it. The new model tells T as `temperature_`, is
+        explained, decided with, saved and loaded as any other; it gives P(class given row) alone, so that `log_evidence`, `sample`,
+        `partial_fit` and ``+`` are left to the model it was made from.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> colours, ripe = [["red"] * 3, ["green"] * 3] * 20, ["yes", "no"] * 14 + ["no", "yes"] * 6
+        >>> model = mr.NaiveBayesClassifier().fit(colours, ripe)
+        >>> calm = model.calibrated(colours, ripe)
+        >>> calm.temperature_ > 2, float(model.predict_proba(colours).max()) > float(calm.predict_proba(colours).max())
+        (True, True)
+        """
+        check_is_fitted(self, "classes_")
+        rows = self._encoded(X)
+        target, known = encode_target(y, len(rows), sample_weight), self.classes_.tolist()
+        label_indices(target.classes.tolist(), known, "y holds", f"the model does not know (classes: {known})")
+        if isinstance(cv, str) and cv == "prefit":
+            scored = [Scored.of(self.fitted_.with_temperature(1.0), rows, target)]
+        else:
+            scored = list(self._scored_out_of_fold(X, rows, target, cv))
+        if not any(len(one.codes) for one in scored):
+            raise InputError("no row can be scored by a model that has not seen it", where="y", remedy="give more rows of each class")  # fmt: skip
+        temperature = float(f"{best_temperature(scored):.{KEPT}g}")
+        model: Self = clone(self)
+        return model._hold(self.fitted_.with_temperature(temperature))
+
+    def _scored_out_of_fold(self, X: Any, rows: Encoded, target: Target, cv: Any) -> Iterator[Scored]:
+        """The rows of each fold, scored by a model like this one that was fitted on the others."""
+        if self.fitted_.collected is None:
+            raise InputError("this model's probabilities were stated, and there is no fitting it anew", where="cv", remedy="give rows it has not seen, and cv='prefit'")  # fmt: skip
+        source, labels = open_rows(X), target.classes[target.codes]
+        schema = self.fitted_.plan.schema
+        kinds = {column.name: "numeric" if column.cuts is not None else column.kind for column in schema.columns}
+        for learned, left_out in self._splits(rows, target, cv):
+            if len(np.unique(target.codes[learned.indices])) < 2 or not len(left_out.indices):
+                continue
+            model = clone(self).set_params(kinds="text" if is_counted(schema) else kinds)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what there is to know of the rows was said when the model was fitted
+                model.fit(source.take(learned.indices), labels[learned.indices], learned.weights)
+                some = model._encoded(source.take(left_out.indices))
+            yield Scored.of(model.fitted_, some, Target(target.codes[left_out.indices], target.classes, left_out.weights))  # fmt: skip
+
+    def _splits(self, rows: Encoded, target: Target, cv: Any) -> Iterator[Split]:
+        """The rows to learn from and to score, with their weights, of each fold."""
+        if isinstance(cv, int | np.integer) and not isinstance(cv, bool) and cv >= 2:
+            folds = deal(rows, target, self.schema_, int(cv))
+            most = MOST_CELLS // (len(self.fitted_.components) * len(self.classes_))
+            some = some_of_each(folds, canonical_order(rows, target, self.schema_), most)
+            yield from ((learned, left_out) for (learned, _), left_out in zip(folds, some, strict=True))
+        elif isinstance(cv, str | bool | int | float | np.number):
+            raise InputError.of("cv", cv, "a number of folds from 2, a scikit-learn splitter or 'prefit'")
+        else:
+            weights = np.ones(len(rows)) if target.weights is None else target.weights
+            for parts in check_cv(cv, target.codes, classifier=True).split(np.zeros(len(rows)), target.codes):
+                learned, left_out = (np.asarray(part)[weights[part] > 0] for part in parts)
+                yield Some(learned, weights[learned]), Some(left_out, weights[left_out])

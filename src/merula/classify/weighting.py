@@ -1,0 +1,95 @@
+"""The option ``weights="conditional"`` of classifiers whose terms may be weighted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from merula.classify.fitted import FittedModel
+from merula.classify.folds import canonical_order, deal, some_of_each
+from merula.classify.plan import Block
+from merula.core import InputError
+from merula.data.encode import Encoded, Target, encode_rows, encode_target
+from merula.data.schema import Column
+from merula.stats import Statistic, Wanted
+
+if TYPE_CHECKING:
+    from merula.classify.base import BayesianClassifier
+    from merula.classify.left_out import Held
+
+    _Classifier = BayesianClassifier
+else:
+    _Classifier = object
+
+
+class WeightedTerms(_Classifier):
+    """What classifiers share whose terms may be weighted by conditional likelihood; see `merula.classify.term_weights`."""
+
+    weights: Any
+
+    @property
+    def _weighs(self) -> bool:
+        return isinstance(self.weights, str) and self.weights == "conditional"
+
+    def _check_options(self) -> None:
+        super()._check_options()
+        if self.weights is not None and not self._weighs:
+            raise InputError.of("weights", self.weights, "None or 'conditional'")
+
+    def _tuned(self, fitted: FittedModel, X: Any, y: Any, sample_weight: Any) -> FittedModel:
+        """The same model with the weights that tell the classes of rows left out best."""
+        if not self._weighs:
+            return fitted
+        from merula.classify.left_out import left_out_terms
+        from merula.classify.term_weights import FOLDS, MOST_CELLS, fit_weights
+
+        plan, (component,) = fitted.plan, fitted.components
+        rows = X if isinstance(X, Encoded) else encode_rows(X, plan.schema, plan.named, type(self).__name__)
+        target = y if isinstance(y, Target) else encode_target(y, len(rows), sample_weight)
+        folds = deal(rows, target, plan.schema, FOLDS)
+        most = MOST_CELLS // (len(component.factors) * len(fitted.classes))
+        some = some_of_each(folds, canonical_order(rows, target, plan.schema), most)
+        terms = left_out_terms(self._held(fitted), rows, target, plan.schema, folds, some)
+        weights, ridge = fit_weights(terms, fitted.log_prior)
+        component = replace(component, weights=tuple(weights.tolist()))
+        return replace(fitted, components=(component,), tuning={"ridge": ridge})
+
+    def _held(self, fitted: FittedModel) -> list[Held]:
+        """The blocks of a model with every choice held that all rows made."""
+        from merula.classify.left_out import Held
+
+        collected = fitted.collected
+        assert collected is not None
+        found = []
+        for block, statistic, part in zip(
+            fitted.plan.blocks, collected.blocks, fitted.components[0].parts, strict=True
+        ):
+            family, wanted = self._as_chosen(block, statistic, part)
+            columns = tuple(_declared(fitted.schema[name]) for name in block.columns)
+            setting = replace(self._setting(fitted.plan, collected, block), columns=columns)
+            found.append(Held(family, wanted, statistic, part, setting))
+        return found
+
+    def _as_chosen(self, block: Block, statistic: Statistic, part: Any) -> tuple[Any, Wanted]:
+        """The family of a block with what it chose stated, and what it counts."""
+        return block.family, block.family.wanted(block.columns)
+
+    def _hold(self, fitted: FittedModel) -> Any:
+        """See `BayesianClassifier._hold`; and what the weights are."""
+        super()._hold(fitted)
+        for name in ("weights_", "ridge_"):
+            self.__dict__.pop(name, None)
+        if "ridge" in fitted.tuning:
+            from merula.classify.term_weights import by_column
+
+            factors = fitted.components[0].factors
+            self.weights_ = by_column([one.columns for one, _ in factors], [weight for _, weight in factors])
+            self.ridge_ = fitted.tuning["ridge"]
+        return self
+
+
+def _declared(column: Column) -> Column:
+    """A column of words whose levels are those it has now."""
+    if column.kind != "categorical" or column.levels is None:
+        return column
+    return replace(column, declared=True, levels=tuple(level for level in column.levels if level is not None))
