@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.dependent import DependentClassifier
@@ -125,14 +124,6 @@ def _dependent(component: Component) -> DependentColumns:
     return next(part for part in component.parts if isinstance(part, DependentColumns))
 
 
-def _adds(model: Any) -> bool:
-    if model.weights is not None:
-        raise AttributeError(
-            f"weights={model.weights!r} are fitted on all rows at once, so rows cannot be added bit by bit; weights=None can"
-        )
-    return True
-
-
 class AODEClassifier(DependentClassifier):
     """Averaged one-dependence estimators: every column in turn is the super-parent of all others.
 
@@ -153,9 +144,9 @@ class AODEClassifier(DependentClassifier):
         left out at fit are most probable. Such a model does not add up.
     kinds, levels, distributions, class_prior, variance, missing, unseen, n_jobs
         As for `NaiveBayesClassifier`. With ``class_prior="empirical"`` each P(c, x_i) is from the rows that know x_i.
-    numeric : "mdl", "quantile" or "width"
-        How columns of numbers are cut into intervals: where the class changes (Fayyad & Irani), into equal shares, or into
-        equal widths. A family in `distributions`, such as ``{"numeric": "gaussian"}``, leaves them uncut and given the class alone.
+    numeric : "auto", "mdl", "quantile" or "width"
+        How columns of numbers are cut into intervals: where the class changes ("mdl", Fayyad & Irani; also "auto"), into
+        equal shares, or into equal widths. A family in `distributions`, such as ``{"numeric": "gaussian"}``, leaves them uncut and given the class alone.
     bins : None or int
         The number of intervals, with "quantile" and "width".
     smoothing : float, MEstimate, "backoff" or "bdeu"
@@ -195,7 +186,7 @@ class AODEClassifier(DependentClassifier):
         kinds: Any = None,
         levels: Any = None,
         distributions: Any = None,
-        numeric: Any = "mdl",
+        numeric: Any = "auto",
         bins: Any = None,
         class_prior: Any = "empirical",
         smoothing: Any = 1,
@@ -231,18 +222,10 @@ class AODEClassifier(DependentClassifier):
         super().fit(X, y, sample_weight)
         return self if self.weights is None else self._hold(self._weighed(X, y, sample_weight))
 
-    @available_if(_adds)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """See `NaiveBayesClassifier.partial_fit`."""
-        return super().partial_fit(X, y, classes, sample_weight)  # type: ignore[no-any-return]
-
-    def __add__(self, other: Any) -> Self:
-        if self.weights is not None and type(other) is type(self):
-            raise InputError(
-                ("models cannot be merged: ", Option("weights", self.weights), " are fitted on all rows at once"),
-                remedy="fit one on the rows of both",
-            )
-        return super().__add__(other)
+    @property
+    def _at_once(self) -> str:
+        fitted = f"weights={self.weights!r} are fitted on all rows at once; weights=None takes them in parts"
+        return "" if self.weights is None else fitted
 
     @property
     def super_parents_(self) -> dict[str, float]:

@@ -43,7 +43,7 @@ def _is_auto(distributions: Any) -> bool:
 def _takes_batches(model: Any) -> bool:
     if _is_auto(model.distributions):
         raise AttributeError(NOT_AUTO.format("rows cannot be added bit by bit"))
-    if why := model._no_joint:
+    if why := model._no_joint or model._at_once:
         raise AttributeError(f"rows cannot be added bit by bit: {why}")
     return True
 
@@ -120,6 +120,11 @@ class BayesianClassifier(JointAnswers, Calibration, ClassifierMixin, BaseEstimat
     def _tuned(self, fitted: FittedModel, X: Any, y: Any, sample_weight: Any) -> FittedModel:
         """The model just built, with weights if it is to have any that are learned from the rows themselves."""
         return fitted
+
+    @property
+    def _at_once(self) -> str:
+        """Which of its choices needs all rows at once, and what to do where they come in parts; empty where none does."""
+        return ""
 
     @property
     def _no_joint(self) -> str:
@@ -284,6 +289,8 @@ class BayesianClassifier(JointAnswers, Calibration, ClassifierMixin, BaseEstimat
         mine, theirs = self._counted(), other._counted()
         if self._no_joint or other._no_joint:
             raise InputError(f"models cannot be merged: {CONDITIONAL}", remedy="fit one on the rows of both")
+        if self._at_once or other._at_once:
+            raise InputError(f"models cannot be merged: {self._at_once or other._at_once}")
         for name, value in self.get_params(deep=False).items():
             if name != "n_jobs" and not same_option(value, getattr(other, name)):
                 raise InputError(

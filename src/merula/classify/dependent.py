@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.base import BayesianClassifier
+from merula.classify.fitted import FittedModel
 from merula.classify.plan import Block, Plan
 from merula.classify.weighting import WeightedTerms
-from merula.core import one_of
-from merula.data.encode import encode_rows, encode_target
+from merula.core import InputError, Option, one_of
+from merula.data.encode import Encoded, Target, encode_rows, encode_target
 from merula.data.intervals import interval_labels
 from merula.data.schema import Column, Schema
 from merula.distributions import Gaussian, Multinomial, NegativeBinomial
@@ -55,7 +57,21 @@ class DependentClassifier(BayesianClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        settled_bins(one_of(self.numeric, METHODS, "numeric"), self.bins)
+        one_of(self.numeric, ("auto", *METHODS), "numeric")
+        settled_bins(self._cutting, self.bins)
+        if self.numeric == "mdl" and self._leaves_out:
+            raise InputError.at("numeric", "is 'mdl', whose cuts know the class of every row, also of those left out", remedy=("use ", Option("numeric", "quantile"), " or ", Option("numeric", "auto")))  # fmt: skip
+
+    @property
+    def _leaves_out(self) -> bool:
+        """Whether something is learned from rows left out at fit."""
+        return False
+
+    @property
+    def _cutting(self) -> str:
+        """How numbers are cut."""
+        free = "quantile" if self._leaves_out else "mdl"
+        return free if self.numeric == "auto" else str(self.numeric)
 
     def _smoothing_of_columns(self, plan: Plan) -> Smoothing:
         return 1.0 if isinstance(self.smoothing, str) else super()._smoothing_of_columns(plan)
@@ -70,7 +86,7 @@ class DependentClassifier(BayesianClassifier):
         some = Schema(tuple(c if c.name in names else replace(c, kind="ignore") for c in schema.columns))
         values: Any = collect(source, some, [Wanted(ValueCounts, [c.name for c in cut])], self.n_jobs).blocks[0]
         cuts = {
-            column.name: cuts_for(self.numeric, met, counts, self.bins)
+            column.name: cuts_for(self._cutting, met, counts, self.bins)
             for column, met, counts in zip(cut, values.values, values.counts, strict=True)
         }
         return Schema(tuple(_cut(c, cuts[c.name]) if c.name in cuts else c for c in schema.columns))
@@ -133,6 +149,10 @@ class OneSumClassifier(DependentClassifier):
 class WeightedSumClassifier(WeightedTerms, OneSumClassifier):
     """What models of one sum share whose terms may be weighted, each further parent by itself."""
 
+    @property
+    def _leaves_out(self) -> bool:
+        return self._weighs
+
     def _as_chosen(self, block: Block, statistic: Statistic, part: Any) -> tuple[Any, Wanted]:
         if not isinstance(statistic, Dependence):
             return super()._as_chosen(block, statistic, part)
@@ -161,9 +181,10 @@ class TANClassifier(WeightedSumClassifier):
     kinds, levels, distributions, class_prior, variance, missing, unseen, n_jobs
         As for `NaiveBayesClassifier`. Dates, counts and texts depend on the class alone, as there. A family named in
         `distributions` for numbers, such as ``{"numeric": "gaussian"}``, leaves them uncut and given the class alone.
-    numeric : "mdl", "quantile" or "width"
-        How columns of numbers are cut into intervals: where the class changes (Fayyad & Irani), into equal shares, or into
-        equal widths. Models with other cuts cannot be merged.
+    numeric : "auto", "mdl", "quantile" or "width"
+        How columns of numbers are cut into intervals: where the class changes ("mdl", Fayyad & Irani), into equal shares, or
+        into equal widths. "auto" is "mdl", or "quantile" where something is learned from rows left out at fit: cuts that know
+        their classes would tell them. Models with other cuts cannot be merged.
     bins : None or int
         The number of intervals, with "quantile" and "width".
     smoothing : "backoff", "bdeu", float or MEstimate
@@ -199,7 +220,7 @@ class TANClassifier(WeightedSumClassifier):
         kinds: Any = None,
         levels: Any = None,
         distributions: Any = None,
-        numeric: Any = "mdl",
+        numeric: Any = "auto",
         bins: Any = None,
         class_prior: Any = "empirical",
         smoothing: Any = "backoff",
@@ -230,9 +251,10 @@ class SPODEClassifier(OneSumClassifier):
     kinds, levels, distributions, class_prior, variance, missing, unseen, n_jobs
         As for `NaiveBayesClassifier`. Dates, counts and texts depend on the class alone, as there. A family named in
         `distributions` for numbers, such as ``{"numeric": "gaussian"}``, leaves them uncut and given the class alone.
-    numeric : "mdl", "quantile" or "width"
-        How columns of numbers are cut into intervals: where the class changes (Fayyad & Irani), into equal shares, or into
-        equal widths. Models with other cuts cannot be merged.
+    numeric : "auto", "mdl", "quantile" or "width"
+        How columns of numbers are cut into intervals: where the class changes ("mdl", Fayyad & Irani), into equal shares, or
+        into equal widths. "auto" is "mdl", or "quantile" where something is learned from rows left out at fit: cuts that know
+        their classes would tell them. Models with other cuts cannot be merged.
     bins : None or int
         The number of intervals, with "quantile" and "width".
     smoothing : "backoff", "bdeu", float or MEstimate
@@ -263,7 +285,7 @@ class SPODEClassifier(OneSumClassifier):
         kinds: Any = None,
         levels: Any = None,
         distributions: Any = None,
-        numeric: Any = "mdl",
+        numeric: Any = "auto",
         bins: Any = None,
         class_prior: Any = "empirical",
         smoothing: Any = "backoff",
@@ -295,14 +317,18 @@ class KDBClassifier(WeightedSumClassifier):
     ----------
     k : int
         The most parents of a column besides the class: 0 is naive Bayes.
+    select : bool
+        Choose how many columns to keep, and with how many parents each (up to k), by the log loss of rows left out one at a
+        time: selective k-dependence Bayes. Rows are read three times. The other columns are ignored from then on.
     parents : None or {column: columns}
         The parents of each column, stated; columns that are not named have none.
     kinds, levels, distributions, class_prior, variance, missing, unseen, n_jobs
         As for `NaiveBayesClassifier`. Dates, counts and texts depend on the class alone, as there. A family named in
         `distributions` for numbers, such as ``{"numeric": "gaussian"}``, leaves them uncut and given the class alone.
-    numeric : "mdl", "quantile" or "width"
-        How columns of numbers are cut into intervals: where the class changes (Fayyad & Irani), into equal shares, or into
-        equal widths. Models with other cuts cannot be merged.
+    numeric : "auto", "mdl", "quantile" or "width"
+        How columns of numbers are cut into intervals: where the class changes ("mdl", Fayyad & Irani), into equal shares, or
+        into equal widths. "auto" is "mdl", or "quantile" where something is learned from rows left out at fit: cuts that know
+        their classes would tell them. Models with other cuts cannot be merged.
     bins : None or int
         The number of intervals, with "quantile" and "width".
     smoothing : "backoff", "bdeu", float or MEstimate
@@ -314,12 +340,15 @@ class KDBClassifier(WeightedSumClassifier):
     ----------
     parents_ : {column: tuple of columns}
         The columns that each column depends on besides the class.
+    left_out_log_loss_ : float, with ``select=True``
+        The mean log loss of rows left out one at a time, for the columns and parents that were kept.
     classes_, schema_, feature_names_in_, class_log_prior_, distributions_
         As for `NaiveBayesClassifier`.
 
     References
     ----------
-    Sahami (1996), "Learning limited dependence Bayesian classifiers".
+    Sahami (1996), "Learning limited dependence Bayesian classifiers"; Martínez, Webb, Chen & Zaidi (2016), "Scalable learning of
+    Bayesian network classifiers".
 
     Examples
     --------
@@ -334,11 +363,12 @@ class KDBClassifier(WeightedSumClassifier):
         self,
         k: Any = 2,
         *,
+        select: Any = False,
         parents: Any = None,
         kinds: Any = None,
         levels: Any = None,
         distributions: Any = None,
-        numeric: Any = "mdl",
+        numeric: Any = "auto",
         bins: Any = None,
         class_prior: Any = "empirical",
         smoothing: Any = "backoff",
@@ -350,6 +380,7 @@ class KDBClassifier(WeightedSumClassifier):
     ) -> None:
         super().__init__(kinds=kinds, levels=levels, distributions=distributions, class_prior=class_prior, smoothing=smoothing, variance=variance, missing=missing, unseen=unseen, n_jobs=n_jobs)  # fmt: skip
         self.k = k
+        self.select = select
         self.parents = parents
         self.weights = weights
         self.numeric = numeric
@@ -357,3 +388,42 @@ class KDBClassifier(WeightedSumClassifier):
 
     def _dependent(self) -> Dependent:
         return self._family()("k-dependence", k=self.k, parents=self.parents, smoothing=self.smoothing)
+
+    @property
+    def _leaves_out(self) -> bool:
+        return self.select or super()._leaves_out
+
+    def _check_options(self) -> None:
+        super()._check_options()
+        if not isinstance(self.select, bool | np.bool_):
+            raise InputError.of("select", self.select, "True or False")
+
+    @property
+    def _at_once(self) -> str:
+        chosen = "select=True chooses columns from all rows at once; fit once, then take with_choices_fixed()"
+        return chosen if self.select else ""
+
+    def with_choices_fixed(self) -> Self:
+        """See `NaiveBayesClassifier.with_choices_fixed`; columns and parents that were selected are stated as well."""
+        model = super().with_choices_fixed()
+        return model.set_params(select=False, parents=self.parents_)._hold(self.fitted_) if self.select else model
+
+    def _tuned(self, fitted: FittedModel, X: Any, y: Any, sample_weight: Any) -> FittedModel:
+        if self.select:
+            from merula.classify.selection import selected
+
+            rows = X if isinstance(X, Encoded) else encode_rows(X, fitted.plan.schema, fitted.plan.named, type(self).__name__)  # fmt: skip
+            target = y if isinstance(y, Target) else encode_target(y, len(rows), sample_weight)
+            found = selected(fitted, self._held(fitted), rows, target)
+            if found is not None:
+                plan, collected, loss = found
+                fitted = replace(self._build(plan, collected), tuning={"left_out_log_loss": loss})
+                return super()._tuned(fitted, rows, target, None)
+        return super()._tuned(fitted, X, y, sample_weight)
+
+    def _hold(self, fitted: FittedModel) -> Any:
+        super()._hold(fitted)
+        self.__dict__.pop("left_out_log_loss_", None)
+        if "left_out_log_loss" in fitted.tuning:
+            self.left_out_log_loss_ = fitted.tuning["left_out_log_loss"]
+        return self

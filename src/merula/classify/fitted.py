@@ -24,7 +24,7 @@ from merula.distributions.base import Added
 from merula.engines import memory
 from merula.stats import ClassCounts, Collected, Rows
 
-TUNED = ("ridge", "temperature")  # numbers that weights were found with
+TUNED = ("ridge", "temperature", "left_out_log_loss")  # numbers that a model was found with
 LIGHTEST = -700.0  # log weight of a component: its exponential is still a number
 CONDITIONAL = "its terms are weighted, so it gives P(class given row) and no P(row)"
 UNSEEN = {"missing": "treated as missing", "smooth": "given the smoothed probability of a new level"}

@@ -88,6 +88,13 @@ class Dependence:
         deeper = tuple(part.with_classes(indices, count) for part in self.deeper)
         return Dependence(self.pairs.with_classes(indices, count), deeper)
 
+    def with_parents(self, parents: Parents) -> Dependence:
+        """The counts of these columns alone, each with these parents: the first of those that it was counted with."""
+        deep = {name: len(some) for name, some in parents.items()}
+        children = [[f.child for f in part.families if deep.get(f.child, 0) >= depth] for depth, part in enumerate(self.deeper, 2)]  # fmt: skip
+        deeper = tuple(part.with_columns(some) for part, some in zip(self.deeper, children, strict=True) if some)
+        return Dependence(self.pairs.with_columns(list(parents)), deeper)
+
     def with_columns(self, columns: Sequence[str]) -> Dependence:
         ordered = [sorted((f.child for f in part.families), key=list(columns).index) for part in self.deeper]
         deeper = tuple(part.with_columns(names) for part, names in zip(self.deeper, ordered, strict=True))

@@ -114,16 +114,18 @@ class PairCounts(PlainFields):
         return replace(self, weight=moved(self.weight.T, indices, count).T.copy())
 
     def with_columns(self, columns: Sequence[str]) -> PairCounts:
-        rank = np.array([columns.index(name) for name in self.columns])
-        pair, cells = self.cells[:, 0], self.cells.copy()
-        one, other = (rank[side][pair] for side in np.triu_indices(len(rank)))
+        """See `Statistic.with_columns`; columns that are not named are left out."""
+        rank = np.array([columns.index(name) if name in columns else -1 for name in self.columns], dtype=np.int64)
+        one, other = (rank[side][self.cells[:, 0]] for side in np.triu_indices(len(rank)))
+        kept = np.flatnonzero((one >= 0) & (other >= 0))
+        one, other, cells = one[kept], other[kept], self.cells[kept]
         turned = one > other
-        cells[turned, 1], cells[turned, 2] = self.cells[turned, 2], self.cells[turned, 1]
+        cells[turned, 1:] = cells[turned, :0:-1]
         low, high = np.minimum(one, other), np.maximum(one, other)
-        cells[:, 0] = low * len(rank) - low * (low - 1) // 2 + high - low
+        cells[:, 0] = low * len(columns) - low * (low - 1) // 2 + high - low
         order = np.lexsort(cells.T[::-1])
         labels = tuple(self.labels[self.columns.index(name)] for name in columns)
-        return replace(self, columns=tuple(columns), labels=labels, cells=cells[order], weight=self.weight[order])
+        return replace(self, columns=tuple(columns), labels=labels, cells=cells[order], weight=self.weight[kept][order])
 
     def ordered(self, declared: Sequence[tuple[Label, ...] | None], missing_is_level: bool = False) -> PairCounts:
         """Labels that were met, sorted (or as declared); missing among them, last, if it is to be a level of its own."""

@@ -25,7 +25,7 @@ def along_a_tree(pairs: PairCounts) -> Graph:
 
     Its root is the column that tells most of the class.
     """
-    return tree_of_pairs(pairs, _by_information(pairs)[0])
+    return tree_of_pairs(pairs, by_information(pairs)[0])
 
 
 def on_several(pairs: PairCounts, k: int) -> Graph:
@@ -33,7 +33,7 @@ def on_several(pairs: PairCounts, k: int) -> Graph:
 
     Sahami (1996), "Learning limited dependence Bayesian classifiers", the KDB algorithm. Parents that tell most come first.
     """
-    order = _by_information(pairs)
+    order = by_information(pairs)
     told = pairs.information().round(DIGITS)
     where = {name: position for position, name in enumerate(pairs.columns)}
     graph: dict[str, tuple[str, ...]] = {}
@@ -44,7 +44,7 @@ def on_several(pairs: PairCounts, k: int) -> Graph:
     return {name: graph[name] for name in pairs.columns}
 
 
-def _by_information(pairs: PairCounts) -> list[str]:
+def by_information(pairs: PairCounts) -> list[str]:
     """The columns, those first that tell most of the class; equal ones by name."""
     told = dict(zip(pairs.columns, pairs.class_information().round(DIGITS).tolist(), strict=True))
     return sorted(told, key=lambda name: (-told[name], name))
