@@ -42,6 +42,10 @@ class AveragedModel(FittedModel):
         """See `FittedModel.unsummed`."""
         return super().unsummed(self._resolved(rows))
 
+    def sums(self, rows: Encoded) -> tuple[Array, Array]:
+        """See `FittedModel.sums`."""
+        return super().sums(self._resolved(rows))
+
     def _resolved(self, rows: Encoded) -> Encoded:
         return rows if self.implications is None else self.implications.resolved(rows)
 

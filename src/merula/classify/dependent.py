@@ -22,7 +22,8 @@ from merula.distributions.discretize.methods import METHODS, cuts_for, settled_b
 from merula.distributions.priors import Smoothing
 from merula.engines import Source, collect
 from merula.graphs.dependence.depths import DependentInSteps
-from merula.graphs.dependence.families import Dependent, OneDependence, ordered
+from merula.graphs.dependence.families import Dependent, OneDependence, ordered, refuse_size
+from merula.graphs.structure.graph import Graph
 from merula.stats import Collected, Statistic, ValueCounts, Wanted
 from merula.stats.dependence import Dependence
 
@@ -111,9 +112,12 @@ class DependentClassifier(BayesianClassifier):
         if hasattr(self, "fitted_") and plan is self.fitted_.plan:
             known: Any = self._counted().blocks[k]
             return known.parents  # type: ignore[no-any-return]
-        block, pairs = plan.blocks[k], counted.blocks[k]
-        assert isinstance(pairs, Dependence)
-        return block.family.graph(ordered(pairs, self._setting(plan, counted, block)))  # type: ignore[no-any-return]
+        block, statistic = plan.blocks[k], counted.blocks[k]
+        assert isinstance(statistic, Dependence)
+        pairs = ordered(statistic, self._setting(plan, counted, block))
+        graph: Graph = block.family.graph(pairs)
+        refuse_size(graph, dict(zip(pairs.columns, pairs.labels, strict=True)), len(counted.classes))
+        return graph
 
 
 class OneSumClassifier(DependentClassifier):

@@ -85,10 +85,11 @@ def _joint(learner: Any, X: Any, names: Sequence[str], classes: Any) -> Array:
     rows = learner._encoded(X)
     found = np.full((len(rows), len(names), len(classes)), -np.inf)
     where = np.searchsorted(classes, learner.classes_)
-    for part in learner.fitted_.unsummed(rows):
-        if part.name in names:
-            admitted = np.where(np.isneginf(part.log_weight), -np.inf, 0.0)
-            found[:, names.index(part.name), where] = part.log_joint() + admitted[:, None]
+    start, sums = learner.fitted_.sums(rows)
+    for k, one in enumerate(learner.fitted_.components):
+        if one.name in names:
+            admitted = np.where(np.isneginf(start[:, k]).all(axis=1), -np.inf, 0.0)
+            found[:, names.index(one.name), where] = one.log_prior + sums[:, k] + admitted[:, None]
     return found
 
 

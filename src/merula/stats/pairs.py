@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -153,7 +154,14 @@ class PairCounts(PlainFields):
         """Where the cells of a pair of columns stand, given by their positions."""
         low, high = min(one, other), max(one, other)
         pair = low * len(self.columns) - low * (low - 1) // 2 + high - low
-        return slice(*np.searchsorted(self.cells[:, 0], [pair, pair + 1]))
+        return slice(int(self._starts[pair]), int(self._starts[pair + 1]))
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """Where the cells of each pair begin."""
+        d = len(self.columns)
+        counts = np.bincount(self.cells[:, 0], minlength=d * (d + 1) // 2)
+        return np.concatenate([[0], np.cumsum(counts)])
 
     def families(self, families: Sequence[Family]) -> Families:
         """The counts of families of one or two of its columns, from rows that lacked no cell."""

@@ -157,7 +157,7 @@ def dependent_columns(
     """The distribution of columns that depend on each other as the graph says."""
     levels: Levels = dict(zip(pairs.columns, map(tuple, pairs.labels), strict=True))
     rule = checked(smoothing, pairs.columns)
-    _refuse_size(graph, levels, len(setting.classes))
+    refuse_size(graph, levels, len(setting.classes))
     tables = [
         log_table(estimate(counts, rule, name, levels[name], setting.classes), setting)
         for name, counts in counts_by_depth(statistic, pairs, graph).items()
@@ -183,7 +183,7 @@ def log_table(found: Estimate, setting: Setting) -> Array:
     return np.ascontiguousarray(np.moveaxis(whole, 0, -1))
 
 
-def _refuse_size(graph: Graph, levels: Levels, classes: int) -> None:
+def refuse_size(graph: Graph, levels: Mapping[str, Sequence[Label]], classes: int) -> None:
     """An error before memory is taken for tables that are too large."""
     for name, parents in graph.items():
         cells = prod(len(levels[member]) for member in (*parents, name)) * classes
