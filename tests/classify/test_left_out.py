@@ -37,9 +37,7 @@ def terms_of(model, frame, y, folds=2):
     rows = encode_rows(frame, plan.schema, plan.named, "test")
     dealt = Folds(np.eye(folds)[np.arange(len(rows)) % folds])
     some = [left_out for _, left_out in dealt]
-    found = left_out_terms(
-        model._held(model.fitted_), rows, encode_target(y, len(rows)), plan.schema, dealt, some
-    )
+    found = left_out_terms(model._held(model.fitted_), rows, encode_target(y, len(rows)), plan.schema, dealt, some)
     assert np.array_equal(found.folds, np.repeat(np.arange(folds), [len(one.indices) for one in some]))
     return found.values[:, np.argsort(np.concatenate([one.indices for one in some]))]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,7 +21,8 @@ from merula.classify.fitted import FittedModel
 from merula.classify.folds import Some, canonical_order, deal, some_of_each
 from merula.core import Array, InputError
 from merula.core.logspace import log_sum_exp
-from merula.data.encode import Encoded, Target, encode_target, is_counted
+from merula.data.encode import Encoded, Target, encode_rows, encode_target, is_counted
+from merula.data.schema import Schema
 from merula.data.table import label_indices, open_rows
 
 if TYPE_CHECKING:
@@ -92,6 +93,11 @@ def best_temperature(scored: Sequence[Scored]) -> float:
     return float(1 / places[best])
 
 
+def _uncut(schema: Schema) -> Schema:
+    """The same columns with numbers as they are, where a model cuts them into intervals."""
+    return Schema(tuple(replace(c, kind="numeric", levels=None, cuts=None, declared=False) if c.cuts is not None else c for c in schema.columns))  # fmt: skip
+
+
 class Calibration(_Classifier):
     """The part of every classifier that makes its probabilities as certain as they have a right to be."""
 
@@ -133,36 +139,37 @@ class Calibration(_Classifier):
         if isinstance(cv, str) and cv == "prefit":
             scored = [Scored.of(self.fitted_.with_temperature(1.0), rows, target)]
         else:
-            scored = list(self._scored_out_of_fold(X, rows, target, cv))
+            scored = list(self._scored_out_of_fold(X, target, cv))
         if not any(len(one.codes) for one in scored):
             raise InputError("no row can be scored by a model that has not seen it", where="y", remedy="give more rows of each class")  # fmt: skip
         temperature = float(f"{best_temperature(scored):.{KEPT}g}")
         model: Self = clone(self)
         return model._hold(self.fitted_.with_temperature(temperature))
 
-    def _scored_out_of_fold(self, X: Any, rows: Encoded, target: Target, cv: Any) -> Iterator[Scored]:
+    def _scored_out_of_fold(self, X: Any, target: Target, cv: Any) -> Iterator[Scored]:
         """The rows of each fold, scored by a model like this one that was fitted on the others."""
         if self.fitted_.collected is None:
             raise InputError("this model's probabilities were stated, and there is no fitting it anew", where="cv", remedy="give rows it has not seen, and cv='prefit'")  # fmt: skip
-        source, labels = open_rows(X), target.classes[target.codes]
-        schema = self.fitted_.plan.schema
-        kinds = {column.name: "numeric" if column.cuts is not None else column.kind for column in schema.columns}
-        for learned, left_out in self._splits(rows, target, cv):
+        source, labels, plan = open_rows(X), target.classes[target.codes], self.fitted_.plan
+        schema = _uncut(plan.schema)
+        kinds = "text" if is_counted(schema) else {column.name: column.kind for column in schema.columns}
+        rows = encode_rows(X, schema, plan.named, type(self).__name__)
+        for learned, left_out in self._splits(rows, target, schema, cv):
             if len(np.unique(target.codes[learned.indices])) < 2 or not len(left_out.indices):
                 continue
-            model = clone(self).set_params(kinds="text" if is_counted(schema) else kinds)
+            model = clone(self).set_params(kinds=kinds)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what there is to know of the rows was said when the model was fitted
                 model.fit(source.take(learned.indices), labels[learned.indices], learned.weights)
                 some = model._encoded(source.take(left_out.indices))
             yield Scored.of(model.fitted_, some, Target(target.codes[left_out.indices], target.classes, left_out.weights))  # fmt: skip
 
-    def _splits(self, rows: Encoded, target: Target, cv: Any) -> Iterator[Split]:
+    def _splits(self, rows: Encoded, target: Target, schema: Schema, cv: Any) -> Iterator[Split]:
         """The rows to learn from and to score, with their weights, of each fold."""
         if isinstance(cv, int | np.integer) and not isinstance(cv, bool) and cv >= 2:
-            folds = deal(rows, target, self.schema_, int(cv))
+            folds = deal(rows, target, schema, int(cv))
             most = MOST_CELLS // (len(self.fitted_.components) * len(self.classes_))
-            some = some_of_each(folds, canonical_order(rows, target, self.schema_), most)
+            some = some_of_each(folds, canonical_order(rows, target, schema), most)
             yield from ((learned, left_out) for (learned, _), left_out in zip(folds, some, strict=True))
         elif isinstance(cv, str | bool | int | float | np.number):
             raise InputError.of("cv", cv, "a number of folds from 2, a scikit-learn splitter or 'prefit'")

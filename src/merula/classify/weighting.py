@@ -51,8 +51,7 @@ class WeightedTerms(_Classifier):
         some = some_of_each(folds, canonical_order(rows, target, plan.schema), most)
         terms = left_out_terms(self._held(fitted), rows, target, plan.schema, folds, some)
         weights, ridge = fit_weights(terms, fitted.log_prior)
-        component = replace(component, weights=tuple(weights.tolist()))
-        return replace(fitted, components=(component,), tuning={"ridge": ridge})
+        return fitted.with_weights(weights.tolist(), ridge=ridge)
 
     def _held(self, fitted: FittedModel) -> list[Held]:
         """The blocks of a model with every choice held that all rows made."""
