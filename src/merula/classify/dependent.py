@@ -152,6 +152,28 @@ class TANClassifier(WeightedSumClassifier):
     """Tree-augmented naive Bayes: each column depends on the class and on one other column, along the most probable tree.
 
     P(c given x) ∝ P(c) · Π_j P(x_j given c, x_parent(j))
+
+    Parameters
+    ----------
+    weights : None or "conditional"
+        "conditional" weights what each column says, and apart from it what its parent adds: P(c given x) ∝ P(c) ·
+        Π_j P(x_j given c)^w_j0 · (P(x_j given c, x_parent(j)) / P(x_j given c))^w_j1. How weights are learned, and what such a model
+        lacks, is told under `NaiveBayesClassifier`.
+
+    Attributes
+    ----------
+    weights_ : {column: weight, or weights without and with its parent}, with ``weights="conditional"``
+        What log terms are multiplied by.
+    ridge_ : float, with ``weights="conditional"``
+        How strongly the weights are held near 1.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> rows = [["red", "round"], ["red", "round"], ["blue", "square"], ["blue", "round"]] * 5
+    >>> model = mr.TANClassifier(weights="conditional").fit(rows, ["ripe", "unripe", "ripe", "unripe"] * 5)
+    >>> {column: len(weight) if isinstance(weight, tuple) else 1 for column, weight in model.weights_.items()}
+    {'x0': 2, 'x1': 1}
     """
 
     def __init__(
@@ -214,6 +236,18 @@ class KDBClassifier(WeightedSumClassifier):
     """K-dependence Bayes: each column depends on the class and on up to k others.
 
     P(c given x) ∝ P(c) · Π_j P(x_j given c, x_parents(j))
+
+    Parameters
+    ----------
+    weights : None or "conditional"
+        "conditional" weights what each column says, and apart from it what each further parent adds, as for `TANClassifier`.
+
+    Attributes
+    ----------
+    weights_ : {column: weight, or weights given no parent, one, two, …}, with ``weights="conditional"``
+        What log terms are multiplied by.
+    ridge_ : float, with ``weights="conditional"``
+        How strongly the weights are held near 1.
     """
 
     def __init__(

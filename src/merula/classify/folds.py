@@ -40,7 +40,7 @@ class Folds:
     shares: Array
 
     def __len__(self) -> int:
-        return self.shares.shape[1]
+        return int(self.shares.shape[1])
 
     def __iter__(self) -> Iterator[tuple[Some, Some]]:
         """For each fold, the rows to learn from and the rows left out."""
