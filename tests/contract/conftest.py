@@ -44,7 +44,7 @@ PLAIN = {
     "aode-subsumption": mr.AODEClassifier(subsumption=5, distributions={"numeric": "gaussian"}),
     "naive-weighted": mr.NaiveBayesClassifier(weights="conditional"),
     "tan-weighted": mr.TANClassifier(weights="conditional", distributions={"numeric": "gaussian"}),
-    "kdb-weighted": mr.KDBClassifier(2, weights="conditional", numeric="quantile", bins=3),
+    "kdb-weighted": mr.KDBClassifier(2, weights="conditional"),
 }
 CUTTING = ("tan-cut", "kdb-cut", "aode-cut", "kdb-weighted")  # where numbers are cut, the first batch decides
 CONDITIONAL = ("naive-weighted", "tan-weighted", "kdb-weighted")  # of rows they give P(class given row) alone

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.advice import target_notes
-from merula.classify.calibration import Calibration
+from merula.classify.calibration import calibrated
 from merula.classify.family_choice import best_families, score_families
 from merula.classify.fitted import CONDITIONAL, Answer, ComponentTerms, FittedModel
 from merula.classify.joint_answers import JointAnswers
@@ -48,7 +48,7 @@ def _takes_batches(model: Any) -> bool:
     return True
 
 
-class BayesianClassifier(JointAnswers, Calibration, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The shared part of every classifier; a subclass names its parameters and the families it uses for each kind."""
 
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # options that the first batch fixes
@@ -326,6 +326,41 @@ class BayesianClassifier(JointAnswers, Calibration, ClassifierMixin, BaseEstimat
         prior = class_probabilities(class_prior, self.classes_, np.empty(0) if counts is None else counts)
         model: Self = clone(self).set_params(class_prior=class_prior)
         return model._hold(self.fitted_.with_log_prior(safe_log(prior)))
+
+    def calibrated(self, X: Any, y: Any, sample_weight: Any = None, cv: Any = 5) -> Self:
+        """The same model with every term divided by one temperature T: less certain where T > 1, more where T < 1.
+
+        P(c given row) ∝ P(c) · exp(Σ_term log p(term given c) / T)
+
+        Parameters
+        ----------
+        X : table, and y : array of shape (n_samples,)
+            The rows it was fitted on or, with cv="prefit", rows it has not seen.
+        sample_weight : array of shape (n_samples,), optional
+            Frequency weights: a weight of 2 equals the row twice.
+        cv : int, scikit-learn splitter or "prefit"
+            How T is found: models like this one, each fitted without a fold, score the rows of that fold, and T is that of the least
+            log loss, from 0.1 to 100. A number deals rows to folds by what they hold, so that their order does not matter.
+            "prefit" takes this model as it is.
+
+        Notes
+        -----
+        The prior is not divided: a row of which nothing is known still gets it. The new model tells T as `temperature_`, is
+        explained, decided with, saved and loaded as any other; it gives P(class given row) alone, so that `log_evidence`, `sample`,
+        `partial_fit` and ``+`` are left to the model it was made from.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> colours, ripe = [["red"] * 3, ["green"] * 3] * 20, ["yes", "no"] * 14 + ["no", "yes"] * 6
+        >>> model = mr.NaiveBayesClassifier().fit(colours, ripe)
+        >>> calm = model.calibrated(colours, ripe)
+        >>> calm.temperature_ > 2, float(model.predict_proba(colours).max()) > float(calm.predict_proba(colours).max())
+        (True, True)
+        """
+        check_is_fitted(self, "classes_")
+        model: Self = clone(self)
+        return model._hold(calibrated(self, X, y, sample_weight, cv))
 
     def with_choices_fixed(self) -> Self:
         """The same model with every choice that was left to the data named: kinds, and what ``distributions="auto"`` chose.

@@ -7,29 +7,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.fitted import FittedModel
 from merula.classify.folds import Some, canonical_order, deal, some_of_each
 from merula.core import Array, InputError
 from merula.core.logspace import log_sum_exp
-from merula.data.encode import Encoded, Target, encode_target, is_counted
+from merula.data.encode import Encoded, Target, encode_rows, encode_target, is_counted
+from merula.data.schema import Schema
 from merula.data.table import label_indices, open_rows
-
-if TYPE_CHECKING:
-    from merula.classify.base import BayesianClassifier
-
-    _Classifier = BayesianClassifier
-else:
-    _Classifier = object
 
 COLDEST, HOTTEST = 0.1, 100.0  # temperatures that may be found
 PLACES = 61  # from one to the other, where the least loss is looked for; one of them is 1
@@ -92,82 +85,55 @@ def best_temperature(scored: Sequence[Scored]) -> float:
     return float(1 / places[best])
 
 
-class Calibration(_Classifier):
-    """The part of every classifier that makes its probabilities as certain as they have a right to be."""
+def _uncut(schema: Schema) -> Schema:
+    """The same columns with numbers as they are, where a model cuts them into intervals."""
+    return Schema(tuple(replace(c, kind="numeric", levels=None, cuts=None, declared=False) if c.cuts is not None else c for c in schema.columns))  # fmt: skip
 
-    def calibrated(self, X: Any, y: Any, sample_weight: Any = None, cv: Any = 5) -> Self:
-        """The same model with every term divided by one temperature T: less certain where T > 1, more where T < 1.
 
-        P(c given row) ∝ P(c) · exp(Σ_term log p(term given c) / T)
+def calibrated(model: Any, X: Any, y: Any, sample_weight: Any, cv: Any) -> FittedModel:
+    """The fitted model with every term divided by the best temperature; see `BayesianClassifier.calibrated`."""
+    rows = model._encoded(X)
+    target, known = encode_target(y, len(rows), sample_weight), model.classes_.tolist()
+    label_indices(target.classes.tolist(), known, "y holds", f"the model does not know (classes: {known})")
+    if isinstance(cv, str) and cv == "prefit":
+        scored = [Scored.of(model.fitted_.with_temperature(1.0), rows, target)]
+    else:
+        scored = list(_scored_out_of_fold(model, X, target, cv))
+    if not any(len(one.codes) for one in scored):
+        raise InputError("no row can be scored by a model that has not seen it", where="y", remedy="give more rows of each class")  # fmt: skip
+    return model.fitted_.with_temperature(float(f"{best_temperature(scored):.{KEPT}g}"))  # type: ignore[no-any-return]
 
-        Parameters
-        ----------
-        X : table, and y : array of shape (n_samples,)
-            The rows it was fitted on or, with cv="prefit", rows it has not seen.
-        sample_weight : array of shape (n_samples,), optional
-            Frequency weights: a weight of 2 equals the row twice.
-        cv : int, scikit-learn splitter or "prefit"
-            How T is found: models like this one, each fitted without a fold, score the rows of that fold, and T is that of the least
-            log loss, from 0.1 to 100. A number deals rows to folds by what they hold, so that their order does not matter.
-            "prefit" takes this model as it is.
 
-        Notes
-        -----
-        The prior is not divided: a row of which nothing is known still gets it. The new model tells T as `temperature_`, is
-        explained, decided with, saved and loaded as any other; it gives P(class given row) alone, so that `log_evidence`, `sample`,
-        `partial_fit` and ``+`` are left to the model it was made from.
+def _scored_out_of_fold(model: Any, X: Any, target: Target, cv: Any) -> Iterator[Scored]:
+    """The rows of each fold, scored by a model like this one that was fitted on the others."""
+    if model.fitted_.collected is None:
+        raise InputError("this model's probabilities were stated, and there is no fitting it anew", where="cv", remedy="give rows it has not seen, and cv='prefit'")  # fmt: skip
+    source, labels, plan = open_rows(X), target.classes[target.codes], model.fitted_.plan
+    schema = _uncut(plan.schema)
+    kinds = "text" if is_counted(schema) else {column.name: column.kind for column in schema.columns}
+    rows = encode_rows(X, schema, plan.named, type(model).__name__)
+    for learned, left_out in _splits(model, rows, target, schema, cv):
+        if len(np.unique(target.codes[learned.indices])) < 2 or not len(left_out.indices):
+            continue
+        other = clone(model).set_params(kinds=kinds)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what there is to know of the rows was said when the model was fitted
+            other.fit(source.take(learned.indices), labels[learned.indices], learned.weights)
+            some = other._encoded(source.take(left_out.indices))
+        yield Scored.of(other.fitted_, some, Target(target.codes[left_out.indices], target.classes, left_out.weights))
 
-        Examples
-        --------
-        >>> import merula as mr
-        >>> colours, ripe = [["red"] * 3, ["green"] * 3] * 20, ["yes", "no"] * 14 + ["no", "yes"] * 6
-        >>> model = mr.NaiveBayesClassifier().fit(colours, ripe)
-        >>> calm = model.calibrated(colours, ripe)
-        >>> calm.temperature_ > 2, float(model.predict_proba(colours).max()) > float(calm.predict_proba(colours).max())
-        (True, True)
-        """
-        check_is_fitted(self, "classes_")
-        rows = self._encoded(X)
-        target, known = encode_target(y, len(rows), sample_weight), self.classes_.tolist()
-        label_indices(target.classes.tolist(), known, "y holds", f"the model does not know (classes: {known})")
-        if isinstance(cv, str) and cv == "prefit":
-            scored = [Scored.of(self.fitted_.with_temperature(1.0), rows, target)]
-        else:
-            scored = list(self._scored_out_of_fold(X, rows, target, cv))
-        if not any(len(one.codes) for one in scored):
-            raise InputError("no row can be scored by a model that has not seen it", where="y", remedy="give more rows of each class")  # fmt: skip
-        temperature = float(f"{best_temperature(scored):.{KEPT}g}")
-        model: Self = clone(self)
-        return model._hold(self.fitted_.with_temperature(temperature))
 
-    def _scored_out_of_fold(self, X: Any, rows: Encoded, target: Target, cv: Any) -> Iterator[Scored]:
-        """The rows of each fold, scored by a model like this one that was fitted on the others."""
-        if self.fitted_.collected is None:
-            raise InputError("this model's probabilities were stated, and there is no fitting it anew", where="cv", remedy="give rows it has not seen, and cv='prefit'")  # fmt: skip
-        source, labels = open_rows(X), target.classes[target.codes]
-        schema = self.fitted_.plan.schema
-        kinds = {column.name: "numeric" if column.cuts is not None else column.kind for column in schema.columns}
-        for learned, left_out in self._splits(rows, target, cv):
-            if len(np.unique(target.codes[learned.indices])) < 2 or not len(left_out.indices):
-                continue
-            model = clone(self).set_params(kinds="text" if is_counted(schema) else kinds)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what there is to know of the rows was said when the model was fitted
-                model.fit(source.take(learned.indices), labels[learned.indices], learned.weights)
-                some = model._encoded(source.take(left_out.indices))
-            yield Scored.of(model.fitted_, some, Target(target.codes[left_out.indices], target.classes, left_out.weights))  # fmt: skip
-
-    def _splits(self, rows: Encoded, target: Target, cv: Any) -> Iterator[Split]:
-        """The rows to learn from and to score, with their weights, of each fold."""
-        if isinstance(cv, int | np.integer) and not isinstance(cv, bool) and cv >= 2:
-            folds = deal(rows, target, self.schema_, int(cv))
-            most = MOST_CELLS // (len(self.fitted_.components) * len(self.classes_))
-            some = some_of_each(folds, canonical_order(rows, target, self.schema_), most)
-            yield from ((learned, left_out) for (learned, _), left_out in zip(folds, some, strict=True))
-        elif isinstance(cv, str | bool | int | float | np.number):
-            raise InputError.of("cv", cv, "a number of folds from 2, a scikit-learn splitter or 'prefit'")
-        else:
-            weights = np.ones(len(rows)) if target.weights is None else target.weights
-            for parts in check_cv(cv, target.codes, classifier=True).split(np.zeros(len(rows)), target.codes):
-                learned, left_out = (np.asarray(part)[weights[part] > 0] for part in parts)
-                yield Some(learned, weights[learned]), Some(left_out, weights[left_out])
+def _splits(model: Any, rows: Encoded, target: Target, schema: Schema, cv: Any) -> Iterator[Split]:
+    """The rows to learn from and to score, with their weights, of each fold."""
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool) and cv >= 2:
+        folds = deal(rows, target, schema, int(cv))
+        most = MOST_CELLS // (len(model.fitted_.components) * len(model.classes_))
+        some = some_of_each(folds, canonical_order(rows, target, schema), most)
+        yield from ((learned, left_out) for (learned, _), left_out in zip(folds, some, strict=True))
+    elif isinstance(cv, str | bool | int | float | np.number):
+        raise InputError.of("cv", cv, "a number of folds from 2, a scikit-learn splitter or 'prefit'")
+    else:
+        weights = np.ones(len(rows)) if target.weights is None else target.weights
+        for parts in check_cv(cv, target.codes, classifier=True).split(np.zeros(len(rows)), target.codes):
+            learned, left_out = (np.asarray(part)[weights[part] > 0] for part in parts)
+            yield Some(learned, weights[learned]), Some(left_out, weights[left_out])

@@ -195,11 +195,19 @@ class TANClassifier(WeightedSumClassifier):
         How tables are estimated from counts. "backoff": the estimate with one parent fewer is the prior of the next,
         (n_pcv + m · P(v given c, one parent fewer)) / (n_pc + m), with the m under which rows left out one at a time are
         most probable. "bdeu": one imaginary row, spread over all cells. A number: a pseudo-count for every cell.
+    weights : None or "conditional"
+        "conditional" weights what each column says, and apart from it what its parent adds: P(c given x) ∝ P(c) ·
+        Π_j P(x_j given c)^w_j0 · (P(x_j given c, x_parent(j)) / P(x_j given c))^w_j1. How weights are learned, and what such a model
+        lacks, is told under `NaiveBayesClassifier`.
 
     Attributes
     ----------
     parents_ : {column: tuple of columns}
         The columns that each column depends on besides the class.
+    weights_ : {column: weight, or weights without and with its parent}, with ``weights="conditional"``
+        What log terms are multiplied by.
+    ridge_ : float, with ``weights="conditional"``
+        How strongly the weights are held near 1.
     classes_, schema_, feature_names_in_, class_log_prior_, distributions_
         As for `NaiveBayesClassifier`.
 
@@ -216,6 +224,9 @@ class TANClassifier(WeightedSumClassifier):
     {'x0': ('x1',), 'x1': ()}
     >>> model.predict([[None, "mild"], [None, "cool"]])
     array(['yes', 'no'], dtype='<U3')
+    >>> weighted = mr.TANClassifier(weights="conditional").fit(rows, ["no", "yes", "yes", "no"] * 3)
+    >>> {column: len(weight) if isinstance(weight, tuple) else 1 for column, weight in weighted.weights_.items()}
+    {'x0': 2, 'x1': 1}
     """
 
     def __init__(
@@ -339,6 +350,8 @@ class KDBClassifier(WeightedSumClassifier):
         How tables are estimated from counts. "backoff": the estimate with one parent fewer is the prior of the next,
         (n_pcv + m · P(v given c, one parent fewer)) / (n_pc + m), with the m under which rows left out one at a time are
         most probable. "bdeu": one imaginary row, spread over all cells. A number: a pseudo-count for every cell.
+    weights : None or "conditional"
+        "conditional" weights what each column says, and apart from it what each further parent adds, as for `TANClassifier`.
 
     Attributes
     ----------
@@ -346,6 +359,10 @@ class KDBClassifier(WeightedSumClassifier):
         The columns that each column depends on besides the class.
     left_out_log_loss_ : float, with ``select=True``
         The mean log loss of rows left out one at a time, for the columns and parents that were kept.
+    weights_ : {column: weight, or weights given no parent, one, two, …}, with ``weights="conditional"``
+        What log terms are multiplied by.
+    ridge_ : float, with ``weights="conditional"``
+        How strongly the weights are held near 1.
     classes_, schema_, feature_names_in_, class_log_prior_, distributions_
         As for `NaiveBayesClassifier`.
 

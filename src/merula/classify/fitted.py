@@ -85,10 +85,10 @@ class Component:
         for part in self.scored:
             part.add_log_prob(rows, out)
 
-    def times(self, factor: float) -> Self:
-        """The same sum with every term multiplied by this."""
-        weights = tuple(weight * factor for _, weight in self.factors)
-        return replace(self, weights=weights if any(weight != 1 for weight in weights) else ())
+    def with_weights(self, weights: Iterable[float]) -> Self:
+        """The same sum with its factors weighted anew."""
+        own = tuple(weights)
+        return replace(self, weights=own if any(weight != 1 for weight in own) else ())
 
     @property
     def is_weighted(self) -> bool:
@@ -229,10 +229,15 @@ class FittedModel:
             return CONDITIONAL
         return next((part.no_density for part in self.distributions if part.no_density), "")
 
+    def with_weights(self, weights: Iterable[float], **tuning: float) -> Self:
+        """The same sum of terms with its factors weighted so, and what these weights were found with."""
+        (component,) = self.components
+        return replace(self, components=(component.with_weights(weights),), tuning={**self.tuning, **tuning})
+
     def with_temperature(self, temperature: float) -> Self:
         """The same model with every term divided by this; one that was divided before is so no longer."""
         factor = self.tuning.get("temperature", 1.0) / temperature
-        components = tuple(one.times(factor) for one in self.components)
+        components = tuple(one.with_weights(weight * factor for _, weight in one.factors) for one in self.components)
         return replace(self, components=components, tuning={**self.tuning, "temperature": temperature})
 
     def factors_of(self, column: str) -> tuple[Distribution, ...]:

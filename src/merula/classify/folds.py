@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -95,17 +95,20 @@ def _dealt(reached: Array, folds: int) -> Array:
 
 
 def canonical_order(rows: Encoded, target: Target, schema: Schema) -> NDArray[np.int64]:
-    """The indices of the rows by class, then by a hash of what they hold; what is not told apart by it, by the numbers' order.
+    """The indices of the rows by class, then by a hash of what they hold; rows that it does not tell apart, by the columns' names.
 
-    Classes come in an order that depends on what their rows hold, not on what they are called; numbers count from that end of
-    their range of which they lie further on the whole, so that a column turned round has the same order.
+    Classes come in an order that depends on what their rows hold, not on what they are called. Numbers that lie as far from the middle
+    of their range come in their order, in a direction that turns with the column.
     """
     weights = np.ones(len(rows)) if target.weights is None else target.weights
     cut = [column.name for column in schema.columns if column.cuts is not None]
-    hashes = row_hashes(rows, weights > 0, cut)
-    numbers = [_turned(rows.values((name,))[:, 0].astype(np.float64), weights) for name in sorted(rows.numeric)]
-    content = np.bincount(target.codes, weights * (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53)
-    return np.lexsort((*numbers, hashes, target.codes, np.round(content, DIGITS)[target.codes]))
+    cells = dict(_cell_hashes(rows, weights > 0, cut))
+    hashes = _mixed_sum(cells.values(), len(rows))
+    named = _mixed_sum((mixed(found ^ np.uint64(crc32(name.encode()))) for name, found in cells.items()), len(rows))
+    share = (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    content = np.round(np.bincount(target.codes, weights * share), DIGITS)[target.codes]
+    numbers = [_turned(_numbers(rows, name), weights * share * content) for name in sorted({*rows.numeric, *cut} & set(cells))]  # fmt: skip
+    return np.lexsort((*numbers, named, hashes, target.codes, content))
 
 
 def _turned(values: Array, weights: Array) -> Array:
@@ -114,26 +117,46 @@ def _turned(values: Array, weights: Array) -> Array:
     if not known.any():
         return values
     middle = 0.5 * values[known].min() + 0.5 * values[known].max()
-    below = float(weights[known] @ np.sign(values[known] - middle)) < 0
-    return -values if below else values
+    return -values if float(weights[known] @ (values[known] - middle)) < 0 else values
 
 
 def row_hashes(rows: Encoded, counted: NDArray[np.bool_], cut: Collection[str] = ()) -> NDArray[np.uint64]:
     """A number for each row that depends on what its cells hold, not on where rows or columns stand, what columns are called or count in.
 
-    Numbers are hashed by how far they lie from the middle of their column's range, levels of columns that were `cut` by which they
-    are. A column that holds one value is left out, as are rows that do not count.
+    Numbers are hashed by how far they lie from the middle of their column's range, and so are the intervals of columns that were `cut`.
+    A column that holds one value is left out, as are rows that do not count.
     """
-    total = np.zeros(len(rows), dtype=np.uint64)
-    for name in (*rows.numeric, *rows.coded, *rows.texts):
-        total += _cell_hashes(rows, name, counted, name in cut)
+    return _mixed_sum((found for _, found in _cell_hashes(rows, counted, cut)), len(rows))
+
+
+def _mixed_sum(hashes: Iterable[NDArray[np.uint64]], count: int) -> NDArray[np.uint64]:
+    total = np.zeros(count, dtype=np.uint64)
+    for found in hashes:
+        total += found
     return np.asarray(mixed(total))
 
 
-def _cell_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_], cut: bool) -> NDArray[np.uint64]:
-    """A number for each cell of a column; all 0 where the rows that count hold one value."""
+def _cell_hashes(
+    rows: Encoded, counted: NDArray[np.bool_], cut: Collection[str]
+) -> Iterator[tuple[str, NDArray[np.uint64]]]:
+    """For each column of which the rows that count hold more than one value, a number for each cell."""
+    for name in (*rows.numeric, *rows.coded, *rows.texts):
+        of_numbers = name in rows.numeric or name in cut
+        found = _number_hashes(_numbers(rows, name), counted) if of_numbers else _word_hashes(rows, name, counted)
+        if found.any():
+            yield name, found
+
+
+def _numbers(rows: Encoded, name: str) -> Array:
+    """The numbers of a column, or those of the intervals that they lie in; NaN for missing."""
     if name in rows.numeric:
-        return _number_hashes(rows.values((name,))[:, 0].astype(np.float64), counted)
+        return rows.values((name,))[:, 0].astype(np.float64)
+    codes = np.asarray(rows.coded[name].codes[rows.start : rows.stop]).astype(np.float64)
+    return np.where(codes < 0, np.nan, codes)
+
+
+def _word_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """A number for each cell of a column of words or texts; all 0 where the rows that count hold one word."""
     if name in rows.texts:
         tokens = rows.texts[name]
         words = np.array([crc32(str(word).encode()) for word in tokens.labels] or [0], dtype=np.uint64)
@@ -147,8 +170,7 @@ def _cell_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_], cut: bool
     known = {label for label, n in zip(labels, np.bincount(indices[counted], minlength=len(met)), strict=True) if n}
     if len(known - {None}) < 2:
         return np.zeros(len(codes), dtype=np.uint64)
-    names = map(str, met.tolist()) if cut else map(repr, labels)  # where the cuts lie is no part of what a row holds
-    return np.asarray(mixed(np.array([crc32(name.encode()) for name in names], dtype=np.uint64)[indices]))
+    return np.asarray(mixed(np.array([crc32(repr(label).encode()) for label in labels], dtype=np.uint64)[indices]))
 
 
 def _number_hashes(values: Array, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from merula.classify.fitted import FittedModel
 from merula.core import Array, InputError, as_float
 from merula.core.logspace import log_sum_exp
 from merula.data.encode import encode_target
+from merula.data.schema import Schema
 from merula.data.table import as_times, build_frame, label_indices
-
-if TYPE_CHECKING:
-    from merula.classify.base import BayesianClassifier
-
-    _Classifier = BayesianClassifier
-else:
-    _Classifier = object
+from merula.distributions import Distribution
 
 
 def _gives_joint(model: Any) -> bool:
@@ -28,8 +25,15 @@ def _gives_joint(model: Any) -> bool:
     return True
 
 
-class JointAnswers(_Classifier):
+class JointAnswers:
     """The part of every classifier that needs P(row); a conditional model has none of it, and says why."""
+
+    class_prior: Any
+    fitted_: FittedModel
+    classes_: NDArray[Any]
+    schema_: Schema
+    distributions_: tuple[Distribution, ...]
+    predict_joint_log_proba: Callable[[Any], Array]
 
     @available_if(_gives_joint)  # type: ignore[untyped-decorator]
     def log_evidence(self, X: Any) -> Array:
@@ -78,7 +82,7 @@ class JointAnswers(_Classifier):
     @available_if(_gives_joint)  # type: ignore[untyped-decorator]
     def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """log likelihood − parameters (larger is better, as R's bnlearn writes it)."""
-        return self.log_likelihood(X, y, sample_weight) - as_float(self.parameters_count)
+        return float(self.log_likelihood(X, y, sample_weight)) - as_float(self.parameters_count)
 
     @available_if(_gives_joint)  # type: ignore[untyped-decorator]
     def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -73,7 +73,8 @@ class ConditionalLikelihood:
         shares = np.exp(self.log_posterior(w))
         mean = (self.terms.reshape(len(w), -1, len(self.log_prior)) * shares).sum(axis=2)
         spread = (self.terms * (shares * weights[:, None]).ravel()) @ self.terms.T
-        return spread - (mean * weights) @ mean.T + ridge * np.eye(len(w))
+        found: Array = spread - (mean * weights) @ mean.T + ridge * np.eye(len(w))
+        return found
 
     def fit(self, weights: Array, ridge: float, start: Array) -> Array:
         """The weights of terms for rows of these weights; convex, so that the start does not matter."""

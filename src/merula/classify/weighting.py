@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import FittedModel
 from merula.classify.folds import canonical_order, deal, some_of_each
 from merula.classify.plan import Block
@@ -14,15 +15,10 @@ from merula.data.schema import Column
 from merula.stats import Statistic, Wanted
 
 if TYPE_CHECKING:
-    from merula.classify.base import BayesianClassifier
     from merula.classify.left_out import Held
 
-    _Classifier = BayesianClassifier
-else:
-    _Classifier = object
 
-
-class WeightedTerms(_Classifier):
+class WeightedTerms(BayesianClassifier):
     """What classifiers share whose terms may be weighted by conditional likelihood; see `merula.classify.term_weights`."""
 
     weights: Any
@@ -51,8 +47,7 @@ class WeightedTerms(_Classifier):
         some = some_of_each(folds, canonical_order(rows, target, plan.schema), most)
         terms = left_out_terms(self._held(fitted), rows, target, plan.schema, folds, some)
         weights, ridge = fit_weights(terms, fitted.log_prior)
-        component = replace(component, weights=tuple(weights.tolist()))
-        return replace(fitted, components=(component,), tuning={**fitted.tuning, "ridge": ridge})
+        return fitted.with_weights(weights.tolist(), ridge=ridge)
 
     def _held(self, fitted: FittedModel) -> list[Held]:
         """The blocks of a model with every choice held that all rows made."""
@@ -74,7 +69,7 @@ class WeightedTerms(_Classifier):
         """The family of a block with what it chose stated, and what it counts."""
         return block.family, block.family.wanted(block.columns)
 
-    def _hold(self, fitted: FittedModel) -> Any:
+    def _hold(self, fitted: FittedModel) -> Self:
         """See `BayesianClassifier._hold`; and what the weights are."""
         super()._hold(fitted)
         for name in ("weights_", "ridge_"):
