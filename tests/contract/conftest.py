@@ -41,8 +41,12 @@ PLAIN = {
     "kdb-cut": mr.KDBClassifier(2),
     "aode": mr.AODEClassifier(distributions={"numeric": "gaussian"}),
     "aode-cut": mr.AODEClassifier(numeric="quantile", bins=3, unseen="smooth"),
+    "network-tree": mr.BayesianNetworkClassifier(method="chow-liu", distributions={"numeric": "gaussian"}),
+    "network-cut": mr.BayesianNetworkClassifier(max_parents=2, missing="level"),
+    "network-gaussian": mr.BayesianNetworkClassifier(numeric="gaussian", class_prior="empirical"),
 }
-CUTTING = ("tan-cut", "kdb-cut", "aode-cut")  # where numbers are cut, the first batch decides
+CUTTING = ("tan-cut", "kdb-cut", "aode-cut", "network-cut")  # where numbers are cut, the first batch decides
+SEARCHING = ("network-gaussian",)  # where arcs are searched for, all rows decide
 OF_PATIENTS = {
     "naive-bernoulli": mr.NaiveBayesClassifier(
         distributions={"smoker": mr.Bernoulli(), "categorical": mr.Categorical(smoothing=mr.MEstimate(2))},
@@ -51,6 +55,9 @@ OF_PATIENTS = {
     "naive-counts": mr.NaiveBayesClassifier(kinds={"smoker": "count"}),
     "naive-poisson": mr.NaiveBayesClassifier(distributions={"smoker": mr.Poisson(zero_inflated=True)}, missing="level"),
     "naive-zero-inflated": mr.NaiveBayesClassifier(distributions={"smoker": mr.ZeroInflated()}),
+    "network-given": mr.BayesianNetworkClassifier(
+        network=[("smoker", "class")], kinds={"smoker": "categorical"}, numeric="gaussian", smoothing="bdeu"
+    ),
 }
 EVERY = PLAIN | OF_PATIENTS
 COMPARING = ("naive-histogram", "naive-mdl")  # their numbers are never squared
@@ -94,7 +101,7 @@ def _beside_the_point(item):
         return False
     if item.get_closest_marker("squares") and any(model is EVERY[name] for name in (*COMPARING, *CUTTING)):
         return True
-    if item.get_closest_marker("adds") and any(model is EVERY[name] for name in CUTTING):
+    if item.get_closest_marker("adds") and any(model is EVERY[name] for name in (*CUTTING, *SEARCHING)):
         return True
     if item.get_closest_marker("sums") and isinstance(model, mr.AODEClassifier):
         return True

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.plan import Plan
-from merula.core import one_of
+from merula.core import InputError, Option, one_of
 from merula.data.encode import encode_rows, encode_target
 from merula.data.intervals import interval_labels
 from merula.data.schema import Column, Schema
@@ -24,6 +24,8 @@ from merula.stats.dependence import Dependence
 
 if TYPE_CHECKING:
     from merula.graphs.network import BayesianNetwork
+
+GAUSSIAN = "gaussian"  # numbers that are not cut, normal about a linear function of others
 
 
 class DependentClassifier(BayesianClassifier):
@@ -44,7 +46,7 @@ class DependentClassifier(BayesianClassifier):
         family = self._dependent()
         family.check()
         return {
-            "numeric": Gaussian(),
+            "numeric": family if self.numeric == GAUSSIAN else Gaussian(),
             "datetime": Gaussian(),
             "count": NegativeBinomial(),
             "categorical": family,
@@ -53,13 +55,23 @@ class DependentClassifier(BayesianClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        settled_bins(one_of(self.numeric, METHODS, "numeric"), self.bins)
+        if one_of(self.numeric, (*METHODS, GAUSSIAN), "numeric") != GAUSSIAN:
+            settled_bins(self.numeric, self.bins)
+            return
+        normal = Option("numeric", GAUSSIAN)
+        if self.bins is not None:
+            raise InputError((Option("bins", self.bins), " does nothing with ", normal), where="bins", got=self.bins, remedy=("leave it out, or cut numbers: ", Option("numeric", ("quantile", "width"))))  # fmt: skip
+        for name, value, allowed in (("missing", "level", "marginalise"), ("unseen", "smooth", "missing")):
+            if getattr(self, name) == value:
+                raise InputError((Option(name, value), " needs columns of levels alone, and ", normal, " keeps numbers"), where=name, got=value, remedy=("use ", Option(name, allowed), ", or cut numbers: ", Option("numeric", METHODS)))  # fmt: skip
 
     def _smoothing_of_columns(self, plan: Plan) -> Smoothing:
         return 1.0 if isinstance(self.smoothing, str) else super()._smoothing_of_columns(plan)
 
     def _read_as(self, schema: Schema, source: Source) -> Schema:
         self._check_options()
+        if self.numeric == GAUSSIAN:
+            return schema
         chosen = self.distributions if isinstance(self.distributions, Mapping) else {}
         cut = [c for c in schema.of_kind("numeric") if "numeric" not in chosen and c.name not in chosen]
         if not cut:

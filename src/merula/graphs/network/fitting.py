@@ -209,6 +209,15 @@ def merged(network: BayesianNetwork, other: BayesianNetwork) -> Learned:
 def _learn(
     statistic: FamilyStatistic, options: Options, stated: Mapping[str, Any], limit: float, n_jobs: int | None
 ) -> Learned:
+    """What a statistic and the options make, with a warning of configurations that no row shows."""
+    learned = learned_from(statistic, options, stated, limit, n_jobs)
+    _warn_unobserved(learned.statistic, learned.counts)
+    return learned
+
+
+def learned_from(
+    statistic: FamilyStatistic, options: Options, stated: Mapping[str, Any], limit: float, n_jobs: int | None
+) -> Learned:
     """The distributions that a statistic and the options make, and for a tree the arcs first."""
     if statistic.pairs is not None:
         statistic = statistic.with_tree(options.root)
@@ -217,7 +226,6 @@ def _learn(
     prior = {name: _believed(statistic, options.prior, name) for name in statistic.discrete}
     found = _tables(statistic, prior, options, limit, n_jobs)
     nodes = {name: _node(statistic, found.tables, name) for name in statistic.graph}
-    _warn_unobserved(statistic, found.counts)
     return Learned(statistic, options, stated, nodes, found.counts, found.log)
 
 
