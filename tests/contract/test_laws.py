@@ -114,6 +114,8 @@ def counted(model):
     for block in state["blocks"]:
         if "rows" in block:
             _add_rows(block, classes, counts)
+        elif "counted" in block:
+            _add_network(block["counted"], classes, counts, moments)
         elif "complete" in block:
             _add_patterns(block, classes, counts, moments)
         elif "pairs" in block:
@@ -153,6 +155,23 @@ def _add_pairs(block, classes, counts):
         sides = ((one[pair], left), (other[pair], right))
         named = frozenset((block["columns"][column], block["labels"][column][index]) for column, index in sides)
         counts |= {(label, "pair", named): weights[row] for row, label in enumerate(classes)}
+
+
+def _add_network(block, classes, counts, moments):
+    """The families of a network whose variable "class" has the indices of the classes as labels, and its incomplete rows."""
+    for part in (block["families"], block["moments"]):
+        labels = part["labels"] | ({"class": [classes[k] for k in part["labels"]["class"]]} if "class" in part["labels"] else {})  # fmt: skip
+        for (discrete, numeric), within in zip(part["families"], part["within"], strict=True):
+            shape = tuple(len(labels[name]) for name in discrete)
+            for index, weight in enumerate(within["weight"]):
+                cells = zip(discrete, np.unravel_index(index, shape), strict=True)
+                named = (*discrete, *numeric)[-1], frozenset((name, labels[name][at]) for name, at in cells)
+                counts[named] = weight
+                if numeric:
+                    _add_pattern(moments, named, numeric, weight, within["mean"][index], within["scatter"][index])
+    rows = block["rows"]
+    known = [[classes[k] for k in one] if name == "class" else one for name, one in zip(rows["columns"], rows["labels"], strict=True)]  # fmt: skip
+    _add_cells(rows | {"labels": known}, ["incomplete"], counts)
 
 
 def _add_rows(block, classes, counts):

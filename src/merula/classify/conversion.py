@@ -26,9 +26,9 @@ from merula.distributions import (
     MultivariateGaussianDistribution,
 )
 from merula.graphs.dependence.columns import DependentColumns
+from merula.graphs.dependence.network_columns import NetworkColumns
+from merula.graphs.dependence.network_family import Network, network_columns
 from merula.graphs.network import BayesianNetwork, GaussianNode, LinearGaussian, Node, NoisyNode
-from merula.graphs.network.columns import NetworkColumns
-from merula.graphs.network.family import Network, network_columns
 
 if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier

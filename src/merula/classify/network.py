@@ -19,9 +19,9 @@ from merula.data.encode import CodedColumns, Encoded, Target, encode_rows, encod
 from merula.data.schema import Schema, resolve_levels
 from merula.data.table import Table, plain_label
 from merula.distributions import Distribution
-from merula.graphs.network.columns import NetworkColumns
+from merula.graphs.dependence.network_columns import NetworkColumns
+from merula.graphs.dependence.network_family import Network
 from merula.graphs.network.em import normalised
-from merula.graphs.network.family import Network
 from merula.graphs.network.pseudo_counts import read_prior
 from merula.graphs.structure import learn
 from merula.graphs.structure.graph import Arc, arcs_of

@@ -41,7 +41,7 @@ class NetworkStatistic:
     def zero(
         cls,
         columns: Sequence[str],
-        classes: int,
+        _classes: int,
         /,
         arcs: Sequence[Arc] = (),
         target: str = "class",

@@ -11,8 +11,8 @@ import numpy as np
 from merula.core import Array, InputError
 from merula.data.schema import Label
 from merula.distributions.base import BaseFamily, Distribution, Setting
-from merula.graphs.network.class_statistic import NetworkStatistic
-from merula.graphs.network.columns import LIMIT, NetworkColumns
+from merula.graphs.dependence.network_columns import LIMIT, NetworkColumns
+from merula.graphs.dependence.network_statistic import NetworkStatistic
 from merula.graphs.network.em import Steps
 from merula.graphs.network.fitting import learned_from, read_options
 from merula.graphs.network.node import AnyNode, GaussianNode
