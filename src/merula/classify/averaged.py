@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.classify.dependent import DependentClassifier
+from merula.classify.dependent import GAUSSIAN, DependentClassifier
 from merula.classify.fitted import Component, FittedModel, HasLevel
 from merula.classify.plan import Plan
-from merula.core import Array
+from merula.core import Array, InputError, Option
 from merula.core.checks import checked_number
 from merula.data.encode import Encoded
+from merula.distributions.discretize.methods import METHODS
 from merula.distributions.joint_table import UNKNOWN, level_cells
 from merula.graphs.dependence import _kernels as kernels
 from merula.graphs.dependence.columns import DependentColumns
@@ -119,6 +120,8 @@ class AODEClassifier(DependentClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
+        if self.numeric == GAUSSIAN:
+            raise InputError((Option("numeric", GAUSSIAN), " has no super-parents to average: levels are counted, and numbers have none"), where="numeric", got=GAUSSIAN, remedy=("cut numbers (", Option("numeric", METHODS), "), or use TANClassifier"))  # fmt: skip
         checked_number(self.min_count, "min_count", "a number of rows from 0", lambda count: count >= 0)
 
     def _build(self, plan: Plan, collected: Collected) -> FittedModel:

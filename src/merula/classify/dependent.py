@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.base import BayesianClassifier
-from merula.classify.plan import Plan
+from merula.classify.plan import Block, Plan
 from merula.core import InputError, Option, one_of
 from merula.data.encode import encode_rows, encode_target
 from merula.data.intervals import interval_labels
 from merula.data.schema import Column, Schema
+from merula.data.table import Table
 from merula.distributions import Gaussian, Multinomial, NegativeBinomial
 from merula.distributions.discretize.methods import METHODS, cuts_for, settled_bins
 from merula.distributions.priors import Smoothing
 from merula.engines import Source, collect
-from merula.graphs.dependence.families import Dependent, OneDependence, ordered
+from merula.graphs.dependence.families import Dependent, OneDependence
+from merula.graphs.dependence.mixed_family import MixedDependent
 from merula.stats import Collected, ValueCounts, Wanted
-from merula.stats.dependence import Dependence
 
 if TYPE_CHECKING:
     from merula.graphs.network import BayesianNetwork
@@ -33,7 +34,7 @@ class DependentClassifier(BayesianClassifier):
 
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions", "numeric", "bins")
 
-    _own_families: ClassVar[tuple[Any, ...]] = (Dependent, OneDependence)
+    _own_families: ClassVar[tuple[Any, ...]] = (Dependent, MixedDependent, OneDependence)
 
     numeric: Any
     bins: Any
@@ -85,6 +86,15 @@ class DependentClassifier(BayesianClassifier):
         }
         return Schema(tuple(_cut(c, cuts[c.name]) if c.name in cuts else c for c in schema.columns))
 
+    def _inspect(self, table: Table, y: Any, sample_weight: Any, more_to_come: bool = False) -> Plan:
+        plan = super()._inspect(table, y, sample_weight, more_to_come)
+        return replace(plan, blocks=tuple(_telling_numbers(block, plan.schema) for block in plan.blocks))
+
+    def _of_structure(self, structure: str, **options: Any) -> Dependent | MixedDependent:
+        """The family of columns that depend on one another so: of words alone, or of words and numbers."""
+        family = MixedDependent if self.numeric == GAUSSIAN else Dependent
+        return family(structure, smoothing=self.smoothing, **options)
+
     def _count(self, plan: Plan, X: Any, y: Any, sample_weight: Any) -> Collected:
         deep = [k for k, block in enumerate(plan.blocks) if getattr(block.family, "deepest", 0) > 1]
         if not deep:
@@ -94,10 +104,10 @@ class DependentClassifier(BayesianClassifier):
         first = super()._count(plan, rows, target, None)
         blocks: list[Any] = list(first.blocks)
         for k in deep:
-            chosen = self._chosen(plan, k, first)
-            wanted = Wanted(Dependence, plan.blocks[k].columns, options={"chosen": chosen, "only_deeper": True})
+            block, chosen = plan.blocks[k], self._chosen(plan, k, first)
+            wanted = block.family.wanted(block.columns, chosen=chosen, only_deeper=True)
             second: Any = collect(Source(rows, target), plan.schema, [wanted], self.n_jobs).blocks[0]
-            blocks[k] = replace(blocks[k], deeper=second.deeper)
+            blocks[k] = blocks[k].with_deeper(second)
         return replace(first, blocks=tuple(blocks))
 
     def _chosen(self, plan: Plan, k: int, counted: Collected) -> Mapping[str, tuple[str, ...]]:
@@ -105,9 +115,8 @@ class DependentClassifier(BayesianClassifier):
         if hasattr(self, "fitted_") and plan is self.fitted_.plan:
             known: Any = self._counted().blocks[k]
             return known.parents  # type: ignore[no-any-return]
-        block, pairs = plan.blocks[k], counted.blocks[k]
-        assert isinstance(pairs, Dependence)
-        return block.family.graph(ordered(pairs, self._setting(plan, counted, block)))  # type: ignore[no-any-return]
+        block = plan.blocks[k]
+        return block.family.chosen(counted.blocks[k], self._setting(plan, counted, block))  # type: ignore[no-any-return]
 
 
 class OneSumClassifier(DependentClassifier):
@@ -140,6 +149,14 @@ class OneSumClassifier(DependentClassifier):
         return as_network(self, target)
 
 
+def _telling_numbers(block: Block, schema: Schema) -> Block:
+    """The block with a family that knows which of its columns hold numbers, where it asks for that."""
+    if not hasattr(block.family, "numeric"):
+        return block
+    numeric = tuple(sorted(name for name in block.columns if schema[name].kind == "numeric"))
+    return Block(replace(block.family, numeric=numeric), block.columns)
+
+
 def _cut(column: Column, cuts: tuple[float, ...]) -> Column:
     return replace(column, kind="categorical", levels=interval_labels(cuts), cuts=cuts, declared=True)
 
@@ -169,8 +186,8 @@ class TANClassifier(OneSumClassifier):
         self.numeric = numeric
         self.bins = bins
 
-    def _dependent(self) -> Dependent:
-        return Dependent("tree", smoothing=self.smoothing)
+    def _dependent(self) -> Dependent | MixedDependent:
+        return self._of_structure("tree")
 
 
 class SPODEClassifier(OneSumClassifier):
@@ -200,8 +217,8 @@ class SPODEClassifier(OneSumClassifier):
         self.numeric = numeric
         self.bins = bins
 
-    def _dependent(self) -> Dependent:
-        return Dependent("super-parent", super_parent=self.super_parent, smoothing=self.smoothing)
+    def _dependent(self) -> Dependent | MixedDependent:
+        return self._of_structure("super-parent", super_parent=self.super_parent)
 
 
 class KDBClassifier(OneSumClassifier):
@@ -233,5 +250,5 @@ class KDBClassifier(OneSumClassifier):
         self.numeric = numeric
         self.bins = bins
 
-    def _dependent(self) -> Dependent:
-        return Dependent("k-dependence", k=self.k, parents=self.parents, smoothing=self.smoothing)
+    def _dependent(self) -> Dependent | MixedDependent:
+        return self._of_structure("k-dependence", k=self.k, parents=self.parents)

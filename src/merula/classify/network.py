@@ -190,7 +190,7 @@ class BayesianNetworkClassifier(DependentClassifier):
 
     def _settled(self, block: Block, plan: Plan, table: Table, y: Any, sample_weight: Any) -> Block:
         """The block with its arcs: as given, or learned from these rows."""
-        numeric = tuple(sorted(name for name in block.columns if plan.schema[name].kind == "numeric"))
+        numeric = block.family.numeric
         if self.network is not None:
             arcs = self._given(block, numeric)
         elif self.method == TREE or y is None:
@@ -203,7 +203,7 @@ class BayesianNetworkClassifier(DependentClassifier):
             found = learn(columns, self.method or "hill-climb", **self._search(), progress=False, n_jobs=self.n_jobs)
             arcs = arcs_of(found)
         tree = self.network is None and self.method == TREE
-        family = replace(block.family, arcs=tuple(sorted(map(tuple, arcs))), numeric=numeric, tree=tree)
+        family = replace(block.family, arcs=tuple(sorted(map(tuple, arcs))), tree=tree)
         return Block(family, block.columns)
 
     def _given(self, block: Block, numeric: tuple[str, ...]) -> list[Arc]:

@@ -13,7 +13,7 @@ from merula.core import Array, Option
 from merula.core.limits import check_bytes
 from merula.core.plain_fields import PlainFields
 from merula.core.sound import all_shaped, are_codes, are_labels, are_names, are_weights
-from merula.data.encode import Encoded, Target
+from merula.data.encode import Coded, Encoded, Target
 from merula.data.schema import Label, resolve_levels
 from merula.data.table import codes_of_numbers
 from merula.stats.base import moved
@@ -64,6 +64,24 @@ def labelled_codes(
             cells[cells[:, j] < 0, j], met = len(met), (*met, None)
         labels.append(met)
     return tuple(labels), cells
+
+
+def met_rows(rows: Encoded, words: Sequence[str], numbers: Sequence[str], missing_is_label: bool = False) -> Encoded:
+    """These columns of some rows, with no other labels than those that the rows hold."""
+    labels, cells = (
+        labelled_codes(rows, words, missing_is_label) if words else ((), np.zeros((len(rows), 0), dtype=np.int32))
+    )
+    coded = {name: _met(cells[:, j], labels[j]) for j, name in enumerate(words)}
+    values = dict(zip(numbers, rows.values(numbers).T, strict=True)) if numbers else {}
+    return Encoded(0, len(rows), values, coded)
+
+
+def _met(cells: Cells, labels: Sequence[Label]) -> Coded:
+    """A column with no other labels than those that its rows hold."""
+    held = np.flatnonzero(np.bincount(cells[cells >= 0], minlength=len(labels)))
+    codes = np.full(len(labels) + 1, -1, dtype=np.int32)
+    codes[held] = np.arange(len(held), dtype=np.int32)
+    return Coded(codes[cells], [None, *(labels[index] for index in held.tolist())], -1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from merula.graphs.network.statistic import FamilyStatistic
 from merula.graphs.structure.family_scores import spread
 from merula.graphs.structure.graph import Arc, Graph, find_cycle
 from merula.stats import Families, Family, FullMoments, PairCounts
-from merula.stats.distinct_rows import labelled_codes
+from merula.stats.distinct_rows import met_rows
 
 Known = Mapping[str, tuple[Label, ...] | None]
 
@@ -73,13 +73,12 @@ class NetworkStatistic:
         if target.weights is not None and not target.weights.all():
             rows, target = rows.take(np.flatnonzero(target.weights > 0)), target.take(target.weights > 0)
         words = [name for name in self.counted.discrete if name != self.target]
-        labels, cells = labelled_codes(rows, words, self.missing_is_label) if words else ((), np.zeros((len(rows), 0), np.int32))  # fmt: skip
-        coded = {name: _met(cells[:, j], labels[j]) for j, name in enumerate(words)}
-        coded[self.target] = Coded(target.codes.astype(np.int32), [None, *range(len(target.classes))], -1)
-        self._refuse_size({name: len(part.slots) - 1 for name, part in coded.items()})
-        numbers = dict(zip(self.numeric, rows.values(self.numeric).T, strict=True)) if self.numeric else {}
+        found = met_rows(rows, words, self.numeric, self.missing_is_label)
+        classes = Coded(target.codes.astype(np.int32), [None, *range(len(target.classes))], -1)
+        found = replace(found, coded={**found.coded, self.target: classes})
+        self._refuse_size({name: len(part.slots) - 1 for name, part in found.coded.items()})
         one = Target(np.zeros(len(rows), dtype=np.uint8), np.zeros(1, dtype=np.int8), target.weights)
-        return replace(self, counted=self.counted.update(Encoded(0, len(rows), numbers, coded), one))
+        return replace(self, counted=self.counted.update(found, one))
 
     def _refuse_size(self, sizes: Mapping[str, int]) -> None:
         """An error before memory is taken for a table that is too large."""
@@ -174,17 +173,11 @@ class NetworkStatistic:
 
     def _in_units(self, counted: FamilyStatistic) -> FamilyStatistic:
         centre, unit = self.units()
-        within = []
-        for part in counted.moments.within:
-            assert isinstance(part, FullMoments)
-            middle, width = _stretch(part.columns, centre), _stretch(part.columns, unit)
-            mean = np.where(part.weight[:, None] > 0, ((part.mean - middle) + part.rest) / width, 0.0)
-            scatter = part.scatter / width[:, None] / width
-            within.append(replace(part, mean=mean, scatter=scatter, rest=np.zeros_like(mean)))
+        within = tuple(standardised(part, centre, unit) for part in counted.moments.within if isinstance(part, FullMoments))  # fmt: skip
         alone = counted.columns
         width = _stretch(alone.columns, unit)
         columns = replace(alone, mean=np.zeros_like(alone.mean), squares=alone.squares / width**2, rest=np.zeros_like(alone.mean))  # fmt: skip
-        return replace(counted, moments=replace(counted.moments, within=tuple(within)), columns=columns)
+        return replace(counted, moments=replace(counted.moments, within=within), columns=columns)
 
     # ------------------------------------------------------------------------------------------------ files
 
@@ -226,12 +219,11 @@ class NetworkStatistic:
         return cls(tuple(state["columns"]), state["target"], counted, state["missing_is_label"])
 
 
-def _met(cells: NDArray[np.int32], labels: Sequence[Label]) -> Coded:
-    """A column with no other labels than those that its rows hold."""
-    held = np.flatnonzero(np.bincount(cells[cells >= 0], minlength=len(labels)))
-    codes = np.full(len(labels) + 1, -1, dtype=np.int32)
-    codes[held] = np.arange(len(held), dtype=np.int32)
-    return Coded(codes[cells], [None, *(labels[index] for index in held.tolist())], -1)
+def standardised(part: FullMoments, centre: Mapping[str, float], unit: Mapping[str, float]) -> FullMoments:
+    """The moments of the same numbers in units from their centres."""
+    middle, width = _stretch(part.columns, centre), _stretch(part.columns, unit)
+    mean = np.where(part.weight[:, None] > 0, ((part.mean - middle) + part.rest) / width, 0.0)
+    return FullMoments(part.columns, part.weight, mean, part.scatter / width[:, None] / width, np.zeros_like(mean))
 
 
 def graph_of(arcs: Sequence[Arc], names: Sequence[str], numeric: Collection[str]) -> Graph:
