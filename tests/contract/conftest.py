@@ -41,12 +41,14 @@ PLAIN = {
     "kdb-cut": mr.KDBClassifier(2),
     "aode": mr.AODEClassifier(distributions={"numeric": "gaussian"}),
     "aode-cut": mr.AODEClassifier(numeric="quantile", bins=3, unseen="smooth"),
+    "tan-gaussian": mr.TANClassifier(numeric="gaussian"),
+    "kdb-gaussian": mr.KDBClassifier(2, numeric="gaussian", smoothing=1),
     "network-tree": mr.BayesianNetworkClassifier(method="chow-liu", distributions={"numeric": "gaussian"}),
     "network-cut": mr.BayesianNetworkClassifier(max_parents=2, missing="level"),
     "network-gaussian": mr.BayesianNetworkClassifier(numeric="gaussian", class_prior="empirical"),
 }
 CUTTING = ("tan-cut", "kdb-cut", "aode-cut", "network-cut")  # where numbers are cut, the first batch decides
-SEARCHING = ("network-gaussian",)  # where arcs are searched for, all rows decide
+SEARCHING = ("network-gaussian", "kdb-gaussian")  # where arcs are searched for, all rows decide
 OF_PATIENTS = {
     "naive-bernoulli": mr.NaiveBayesClassifier(
         distributions={"smoker": mr.Bernoulli(), "categorical": mr.Categorical(smoothing=mr.MEstimate(2))},

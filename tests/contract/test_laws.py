@@ -116,6 +116,10 @@ def counted(model):
             _add_rows(block, classes, counts)
         elif "counted" in block:
             _add_network(block["counted"], classes, counts, moments)
+        elif "words" in block:
+            _add_pairs(block["words"]["pairs"], classes, counts)
+            for part in (*block["numbers"], block["deeper"]):
+                _add_families(part, classes, counts, moments)
         elif "complete" in block:
             _add_patterns(block, classes, counts, moments)
         elif "pairs" in block:
@@ -160,18 +164,24 @@ def _add_pairs(block, classes, counts):
 def _add_network(block, classes, counts, moments):
     """The families of a network whose variable "class" has the indices of the classes as labels, and its incomplete rows."""
     for part in (block["families"], block["moments"]):
-        labels = part["labels"] | ({"class": [classes[k] for k in part["labels"]["class"]]} if "class" in part["labels"] else {})  # fmt: skip
-        for (discrete, numeric), within in zip(part["families"], part["within"], strict=True):
-            shape = tuple(len(labels[name]) for name in discrete)
-            for index, weight in enumerate(within["weight"]):
-                cells = zip(discrete, np.unravel_index(index, shape), strict=True)
-                named = (*discrete, *numeric)[-1], frozenset((name, labels[name][at]) for name, at in cells)
-                counts[named] = weight
-                if numeric:
-                    _add_pattern(moments, named, numeric, weight, within["mean"][index], within["scatter"][index])
+        labels = part["labels"]
+        named = {"class": [classes[k] for k in labels["class"]]} if "class" in labels else {}
+        _add_families(part | {"labels": labels | named}, ["all"], counts, moments)
     rows = block["rows"]
     known = [[classes[k] for k in one] if name == "class" else one for name, one in zip(rows["columns"], rows["labels"], strict=True)]  # fmt: skip
     _add_cells(rows | {"labels": known}, ["incomplete"], counts)
+
+
+def _add_families(part, classes, counts, moments):
+    for (discrete, numeric), within in zip(part["families"], part["within"], strict=True):
+        shape = (len(classes), *(len(part["labels"][name]) for name in discrete))
+        for index, weight in enumerate(within["weight"]):
+            row, *cells = np.unravel_index(index, shape)
+            met = frozenset((name, part["labels"][name][at]) for name, at in zip(discrete, cells, strict=True))
+            named = classes[row], (*discrete, *numeric)[-1], frozenset((*discrete, *numeric)), met
+            counts[named] = weight
+            if numeric:
+                _add_pattern(moments, named, numeric, weight, within["mean"][index], within["scatter"][index])
 
 
 def _add_rows(block, classes, counts):
