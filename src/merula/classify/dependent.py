@@ -56,15 +56,21 @@ class DependentClassifier(BayesianClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        if one_of(self.numeric, (*METHODS, GAUSSIAN), "numeric") != GAUSSIAN:
+        if one_of(self.numeric, (*METHODS, GAUSSIAN), "numeric") == GAUSSIAN:
+            self._check_uncut()
+        else:
             settled_bins(self.numeric, self.bins)
-            return
-        normal = Option("numeric", GAUSSIAN)
+
+    def _check_uncut(self) -> None:
+        """A ValueError for an option that numbers which are not cut do not heed."""
+        normal, cut = Option("numeric", GAUSSIAN), (", or cut numbers: ", Option("numeric", METHODS))
         if self.bins is not None:
-            raise InputError((Option("bins", self.bins), " does nothing with ", normal), where="bins", got=self.bins, remedy=("leave it out, or cut numbers: ", Option("numeric", ("quantile", "width"))))  # fmt: skip
+            raise InputError((Option("bins", self.bins), " does nothing with ", normal), where="bins", got=self.bins, remedy=("leave it out", *cut))  # fmt: skip
+        if self.variance != "mle":
+            raise InputError((Option("variance", self.variance), " does nothing with ", normal, ", whose variances are those of the largest likelihood"), where="variance", got=self.variance, remedy=("leave it out", *cut))  # fmt: skip
         for name, value, allowed in (("missing", "level", "marginalise"), ("unseen", "smooth", "missing")):
             if getattr(self, name) == value:
-                raise InputError((Option(name, value), " needs columns of levels alone, and ", normal, " keeps numbers"), where=name, got=value, remedy=("use ", Option(name, allowed), ", or cut numbers: ", Option("numeric", METHODS)))  # fmt: skip
+                raise InputError((Option(name, value), " needs columns of levels alone, and ", normal, " keeps numbers"), where=name, got=value, remedy=("use ", Option(name, allowed), *cut))  # fmt: skip
 
     def _smoothing_of_columns(self, plan: Plan) -> Smoothing:
         return 1.0 if isinstance(self.smoothing, str) else super()._smoothing_of_columns(plan)
