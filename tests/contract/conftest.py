@@ -43,8 +43,10 @@ PLAIN = {
     "aode-cut": mr.AODEClassifier(numeric="quantile", bins=3, unseen="smooth"),
     "tan-gaussian": mr.TANClassifier(numeric="gaussian"),
     "kdb-gaussian": mr.KDBClassifier(2, numeric="gaussian", smoothing=1),
-    "network-tree": mr.BayesianNetworkClassifier(method="chow-liu", distributions={"numeric": "gaussian"}),
-    "network-cut": mr.BayesianNetworkClassifier(max_parents=2, missing="level"),
+    "network-tree": mr.BayesianNetworkClassifier(
+        method="chow-liu", distributions={"numeric": "gaussian"}, class_prior="empirical"
+    ),
+    "network-cut": mr.BayesianNetworkClassifier(max_parents=2, missing="level", class_prior="laplace"),
     "network-gaussian": mr.BayesianNetworkClassifier(numeric="gaussian", class_prior="empirical"),
 }
 CUTTING = ("tan-cut", "kdb-cut", "aode-cut", "network-cut")  # where numbers are cut, the first batch decides
@@ -58,7 +60,11 @@ OF_PATIENTS = {
     "naive-poisson": mr.NaiveBayesClassifier(distributions={"smoker": mr.Poisson(zero_inflated=True)}, missing="level"),
     "naive-zero-inflated": mr.NaiveBayesClassifier(distributions={"smoker": mr.ZeroInflated()}),
     "network-given": mr.BayesianNetworkClassifier(
-        network=[("smoker", "class")], kinds={"smoker": "categorical"}, numeric="gaussian", smoothing="bdeu"
+        network=[("smoker", "class")],
+        levels={"smoker": [0.0, 1.0]},
+        numeric="gaussian",
+        smoothing="bdeu",
+        class_prior="uniform",
     ),
 }
 EVERY = PLAIN | OF_PATIENTS

@@ -106,7 +106,9 @@ def packed(value: Any) -> Any:
         return {"mapping": {key: packed(item) for key, item in value.items()}}
     if is_network(value):
         return {"network": {name: list(parents) for name, parents in value.graph.items()}}
-    return [packed(item) for item in value] if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return {"tuple": [packed(item) for item in value]}
+    return [packed(item) for item in value] if isinstance(value, list) else value
 
 
 def is_network(value: Any) -> bool:
@@ -116,8 +118,12 @@ def is_network(value: Any) -> bool:
 
 def unpacked(value: Any, families: Mapping[str, Any], path: Any) -> Any:
     """The parameter that `packed` wrote, its families found by name."""
+    if isinstance(value, list):
+        return [unpacked(item, families, path) for item in value]
     if not isinstance(value, dict):
         return value
+    if "tuple" in value:
+        return tuple(unpacked(item, families, path) for item in value["tuple"])
     if "m-estimate" in value:
         return MEstimate(**value["m-estimate"])
     if "network" in value:

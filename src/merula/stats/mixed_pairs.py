@@ -77,14 +77,15 @@ class MixedPairs:
         return replace(self, words=words, numbers=numbers, deeper=self.deeper.update(found, target) if known else self.deeper)  # fmt: skip
 
     def __add__(self, other: MixedPairs) -> MixedPairs:
+        if self.numeric != other.numeric or self.words.columns != other.words.columns:
+            raise InputError("statistics of different columns cannot be added", remedy="fit on all rows at once")
         if {f.child: f for f in self.deeper.families} != {f.child: f for f in other.deeper.families}:
             raise InputError(
                 "columns of numbers depend on different others in the two parts: moments of different families cannot be added",
                 remedy="fit on all rows at once, or state the parents",
             )
         numbers = tuple(mine + theirs for mine, theirs in zip(self.numbers, other.numbers, strict=True))
-        words = self.words + other.words.with_columns(self.words.columns)
-        return replace(self, words=words, numbers=numbers, deeper=self.deeper + other.deeper)
+        return replace(self, words=self.words + other.words, numbers=numbers, deeper=self.deeper + other.deeper)
 
     def with_deeper(self, second: MixedPairs) -> MixedPairs:
         """The same with the larger families that a second pass has counted."""
@@ -128,7 +129,17 @@ class MixedPairs:
             return False
         like = self.zero(self.columns, classes, numeric, self.parents)
         same = [part.families for part in self.numbers] == [part.families for part in like.numbers]
-        return same and self.deeper.families == like.deeper.families and all(part.fits(classes) for part in (*self.numbers, self.deeper))  # fmt: skip
+        parts = (*self.numbers, self.deeper)
+        sound = same and self.deeper.families == like.deeper.families and all(part.fits(classes) for part in parts)
+        return sound and all(self._knows(part) for part in parts)
+
+    def _knows(self, part: Families) -> bool:
+        """Whether the labels of a part are among those that the pairs of words have met."""
+        if not part.labels:
+            return True
+        pairs = self.words.pairs
+        met = dict(zip(pairs.columns, pairs.ordered([None] * len(pairs.columns)).labels, strict=True))
+        return all(set(labels) <= set(met[name]) for name, labels in part.labels.items())
 
     def state(self) -> dict[str, Any]:
         return {

@@ -13,7 +13,7 @@ from merula.distributions.base import BaseFamily, Distribution, Setting
 from merula.graphs.dependence.estimates import BACKOFF
 from merula.graphs.dependence.families import Dependent, dependent_columns, refuse_new_parents, stated_graph
 from merula.graphs.dependence.network_columns import NetworkColumns
-from merula.graphs.dependence.network_family import network_columns
+from merula.graphs.dependence.network_family import checked_numbers, network_columns
 from merula.graphs.dependence.network_statistic import standardised
 from merula.graphs.network.fitting import regressed
 from merula.graphs.network.node import AnyNode, GaussianNode, Node
@@ -65,7 +65,7 @@ class MixedDependent(BaseFamily):
 
     def wanted(self, columns: Sequence[str], **options: Any) -> Wanted:
         self.check()
-        return Wanted(MixedPairs, columns, options={"numeric": tuple(self.numeric), **options})
+        return Wanted(MixedPairs, columns, options={"numeric": checked_numbers(self.numeric, columns), **options})
 
     def chosen(self, statistic: MixedPairs, setting: Setting) -> Graph:
         """Each column's parents."""

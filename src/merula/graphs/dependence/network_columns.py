@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -164,7 +164,7 @@ class NetworkColumns(Distribution):
         first, parents, sizes, starts, table = self._stacked
         if len(sizes) > cells.shape[1]:  # the class given its parents, as one column more that every row knows
             cells = np.concatenate([cells, np.zeros((len(cells), 1), dtype=np.int32)], axis=1)
-        return kernels.add_terms(cells, first, parents, sizes, starts, table, out)  # type: ignore[no-any-return]
+        return kernels.add_terms(cells, first, parents, sizes, starts, table, out)
 
     @cached_property
     def _stacked(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Array]:
@@ -292,7 +292,8 @@ class NetworkColumns(Distribution):
     def _knows_blanket(self, cells: Cells, values: Array) -> NDArray[np.bool_]:
         words = [k for k, name in enumerate(self._words) if name in self.blanket]
         numbers = [k for k, name in enumerate(self._numbers) if name in self.blanket]
-        return (cells[:, words] >= 0).all(axis=1) & ~np.isnan(values[:, numbers]).any(axis=1)
+        known: NDArray[np.bool_] = np.all(cells[:, words] >= 0, axis=1)
+        return known & ~np.isnan(values[:, numbers]).any(axis=1)
 
     def factors(self) -> tuple[Distribution, ...]:
         return tuple(OneOfNetwork((name,), self) for name in self.columns)
@@ -326,6 +327,9 @@ class NetworkColumns(Distribution):
         return found * self.unit[j] + self.centre[j] if levels is None else label_array(levels)[found]
 
     # ------------------------------------------------------------------------------------------------ files
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # what was derived is made anew
 
     def fits(self, classes: int) -> bool:
         parts: tuple[Any, ...] = (self.level_sets, self.parent_sets, self.tables)

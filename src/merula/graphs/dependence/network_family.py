@@ -9,14 +9,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from merula.core import Array, InputError
+from merula.core.sound import are_names
 from merula.data.schema import Label
 from merula.distributions.base import BaseFamily, Distribution, Setting
 from merula.graphs.dependence.network_columns import LIMIT, NetworkColumns
 from merula.graphs.dependence.network_statistic import NetworkStatistic
+from merula.graphs.network.building import read_structure
 from merula.graphs.network.em import Steps
 from merula.graphs.network.fitting import learned_from, read_options
 from merula.graphs.network.node import AnyNode, GaussianNode
 from merula.graphs.network.pseudo_counts import read_prior
+from merula.graphs.structure.graph import Arc, arcs_of
 from merula.stats import Statistic, Wanted
 
 
@@ -59,13 +62,20 @@ class Network(BaseFamily):
     def wanted(self, columns: Sequence[str]) -> Wanted:
         self.check()
         options = {
-            "arcs": [tuple(arc) for arc in self.arcs],
+            "arcs": self._checked_arcs(columns),
             "target": self.target,
-            "numeric": tuple(self.numeric),
+            "numeric": checked_numbers(self.numeric, columns),
             "missing_is_label": self.missing == "level",
             "pairs": self.tree,
         }
         return Wanted(NetworkStatistic, columns, options=options)
+
+    def _checked_arcs(self, columns: Sequence[str]) -> list[Arc]:
+        """The arcs; an error, as a file from a stranger may need, where they are none of these columns and the class."""
+        graph = read_structure([tuple(arc) for arc in self.arcs])
+        if not are_names((*columns, self.target)) or not set(graph) <= {*columns, self.target}:
+            raise InputError.of("arcs", self.arcs, f"(parent, child) among the columns and the class, {self.target!r}")
+        return arcs_of(graph)
 
     def build(self, statistic: NetworkStatistic, setting: Setting) -> NetworkColumns:
         declared = {column.name: column.levels for column in setting.columns if column.declared}
@@ -77,6 +87,13 @@ class Network(BaseFamily):
         learned = learned_from(counted, options, {}, LIMIT, setting.n_jobs)
         centre, unit = statistic.units()
         return network_columns(statistic.columns, self.target, learned.nodes, levels, centre, unit)
+
+
+def checked_numbers(numeric: Any, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns of numbers; an error, as a file from a stranger may need, where they are none of these columns."""
+    if not are_names(numeric) or not set(numeric) <= set(columns):
+        raise InputError.of("numeric", numeric, "names of columns")
+    return tuple(numeric)
 
 
 def network_columns(

@@ -89,6 +89,10 @@ class NetworkStatistic:
 
     def __add__(self, other: NetworkStatistic) -> NetworkStatistic:
         mine, theirs = self.counted, other.counted
+        if (self.target, self.numeric) != (other.target, other.numeric) or (mine.pairs is None) != (
+            theirs.pairs is None
+        ):
+            raise InputError("statistics of different networks cannot be added", remedy="fit on all rows at once")
         if mine.graph != theirs.graph:
             name = next(name for name in mine.graph if mine.graph[name] != theirs.graph.get(name))
             raise InputError(
@@ -197,7 +201,15 @@ class NetworkStatistic:
             return False
         rows = not len(counted.rows.cells) or counted.rows.fits(1)
         parts = (counted.families, counted.moments, counted.columns, *((counted.pairs,) if counted.pairs else ()))
-        return rows and all(part.fits(1) for part in parts)
+        return rows and all(part.fits(1) for part in parts) and self._labels_fit()
+
+    def _labels_fit(self) -> bool:
+        """Whether all labels are among those of the families and of incomplete rows, of which levels are made."""
+        counted = self.counted
+        known = {name: {*counted.families.labels[name], *counted.rows.labels[j]} for j, name in enumerate(counted.discrete)}  # fmt: skip
+        others = list(counted.moments.labels.items())
+        others += list(zip(counted.pairs.columns, counted.pairs.labels, strict=True)) if counted.pairs else []
+        return all(set(labels) <= known.get(name, set()) for name, labels in others)
 
     def _classes_fit(self, classes: int) -> bool:
         counted = self.counted
@@ -239,24 +251,27 @@ def _stretch(columns: Sequence[str], known: Mapping[str, float]) -> Array:
 
 
 def without(counted: FamilyStatistic, silent: Collection[str]) -> FamilyStatistic:
-    """The statistic of the other variables; an error where something that speaks depends on a column that was never met."""
+    """The statistic of the other variables; an error where numbers depend on a column of words that was never met."""
     discrete = [name for name in counted.discrete if name not in silent]
-    for name, parents in counted.graph.items():
-        lost = [parent for parent in parents if parent in silent and parent in counted.discrete]
-        if lost and name not in silent:
-            raise InputError(f"no row holds a value of {lost[0]!r}, on which {name!r} depends", where=f"column {lost[0]!r}", remedy="leave the column out of the network, or complete it")  # fmt: skip
-    graph = {name: tuple(p for p in parents if p not in silent) for name, parents in counted.graph.items() if name not in silent}  # fmt: skip
     numeric = [name for name in counted.columns.columns if name not in silent]
+    for name in numeric:
+        lost = [parent for parent in counted.graph[name] if parent in silent and parent in counted.discrete]
+        if lost:
+            raise InputError(f"no row holds a value of {lost[0]!r}, on which the numbers of {name!r} depend", where=f"column {lost[0]!r}", remedy="complete the column, or remove the arc")  # fmt: skip
+    graph = {name: tuple(p for p in counted.graph[name] if p not in silent) for name in counted.graph if name not in silent}  # fmt: skip
     moments = counted.moments.with_columns(numeric)
     families = tuple(Family(one.discrete, tuple(n for n in one.numeric if n not in silent)) for one in moments.families)
     parts: Any = zip(moments.within, families, strict=True)
     within = tuple(part.with_columns(family.numeric) for part, family in parts)
+    known = counted.families
+    if len(discrete) < len(counted.discrete):  # no row that lacks a column was complete: all are among the others
+        known = Families.of([Family((*graph[name], name)) for name in discrete], 1, known.missing_is_label)
     return replace(
         counted,
         graph=graph,
-        families=counted.families.with_columns(discrete),
+        families=known,
         rows=counted.rows.with_columns(discrete),
         moments=replace(moments, families=families, within=within),
         columns=counted.columns.with_columns(numeric),
-        pairs=counted.pairs and PairCounts.zero(discrete, 1),  # no row is complete that lacks a column
+        pairs=counted.pairs and PairCounts.zero(discrete, 1),
     )
