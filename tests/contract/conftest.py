@@ -46,7 +46,9 @@ PLAIN = {
     "network-tree": mr.BayesianNetworkClassifier(
         method="chow-liu", distributions={"numeric": "gaussian"}, class_prior="empirical"
     ),
-    "network-cut": mr.BayesianNetworkClassifier(max_parents=2, missing="level", class_prior="laplace"),
+    "network-cut": mr.BayesianNetworkClassifier(
+        max_parents=2, missing="level", class_prior="laplace", smoothing="bdeu"
+    ),
     "network-gaussian": mr.BayesianNetworkClassifier(numeric="gaussian", class_prior="empirical"),
 }
 CUTTING = ("tan-cut", "kdb-cut", "aode-cut", "network-cut")  # where numbers are cut, the first batch decides

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 OF_NETWORK = "network"  # the class as frequent as the network says
 TREE = "chow-liu"
+FIRST = "\0class"  # what the class is called in a search: before every column
 LEARNED = (
     "the arcs of this network were searched for among all rows at once, so {}; fit on all rows together, "
     "give the arcs it found (network=model.network_), or use method='chow-liu', whose tree is found anew from added counts"
@@ -60,7 +61,7 @@ class BayesianNetworkClassifier(DependentClassifier):
     target : str
         What the class is called in the network.
     method : None or {"hill-climb", "tabu", "chow-liu", "pc"}
-        How arcs are learned, as `learn_structure` does; None is "hill-climb".
+        How arcs are learned, as `learn_structure` does; None is "hill-climb". Of equally good arcs those lead away from the class.
     score : None or {"bic", "aic", "log-likelihood", "bdeu", "k2"}
         Of a search ("hill-climb", "tabu"); None is "bic".
     max_parents : None or int
@@ -198,13 +199,26 @@ class BayesianNetworkClassifier(DependentClassifier):
             arcs = []
         else:
             rows = encode_rows(table, plan.schema, plan.named, type(self).__name__)
-            target = encode_target(y, len(rows), sample_weight)
-            columns = coded_columns(rows, target, block.columns, plan.schema, self.target, self.missing == "level")
-            found = learn(columns, self.method or "hill-climb", **self._search(), progress=False, n_jobs=self.n_jobs)
-            arcs = arcs_of(found)
+            arcs = self._learned(rows, encode_target(y, len(rows), sample_weight), block, plan.schema)
         tree = self.network is None and self.method == TREE
         family = replace(block.family, arcs=tuple(sorted(map(tuple, arcs))), tree=tree)
         return Block(family, block.columns)
+
+    def _learned(self, rows: Encoded, target: Target, block: Block, schema: Schema) -> list[Arc]:
+        """The arcs that `method` finds; the class is the first of all names, so that of equal arcs those lead away from it."""
+        columns = coded_columns(rows, target, block.columns, schema, FIRST, self.missing == "level")
+        options = self._search()
+        for name in ("required", "forbidden"):
+            options[name] = None if options[name] is None else [self._arc(arc, name, block) for arc in options[name]]
+        found = learn(columns, self.method or "hill-climb", **options, progress=False, n_jobs=self.n_jobs)
+        named = {FIRST: self.target}
+        return [(named.get(parent, parent), named.get(child, child)) for parent, child in arcs_of(found)]
+
+    def _arc(self, arc: Any, option: str, block: Block) -> Any:
+        """An arc that was asked for, with the class under the name it has in a search."""
+        for name in arc if isinstance(arc, list | tuple) else ():
+            one_of(name, (*block.columns, self.target), f"a variable of {option}=")
+        return tuple(FIRST if name == self.target else name for name in arc) if isinstance(arc, list | tuple) else arc
 
     def _given(self, block: Block, numeric: tuple[str, ...]) -> list[Arc]:
         """The arcs of the network that was given, which must be one of these columns and the class."""
