@@ -201,6 +201,7 @@ def test_classes_may_be_named_like_anything_but_a_column():
     ("options", "told"),
     [
         ({"network": [("class", "x0")], "method": "pc"}, "method='pc' does nothing with network="),
+        ({"method": "pc", "structure_score": "bic"}, "structure_score=.bic. does nothing with method=.pc."),
         ({"method": "chow-liu", "max_parents": 2}, "max_parents= does nothing with method='chow-liu'"),
         ({"network": [("class", "height")]}, "a variable of network="),
         ({"network": [("ill", "x0")]}, "target is 'class'"),

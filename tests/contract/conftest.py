@@ -42,17 +42,12 @@ PLAIN = {
     "aode": mr.AODEClassifier(distributions={"numeric": "gaussian"}),
     "aode-cut": mr.AODEClassifier(numeric="quantile", bins=3, unseen="smooth"),
     "tan-gaussian": mr.TANClassifier(numeric="gaussian"),
-    "kdb-gaussian": mr.KDBClassifier(2, numeric="gaussian", smoothing=1),
+    "kdb-gaussian": mr.KDBClassifier(1, numeric="gaussian", smoothing=1),
     "network-tree": mr.BayesianNetworkClassifier(
         method="chow-liu", distributions={"numeric": "gaussian"}, class_prior="empirical"
     ),
-    "network-cut": mr.BayesianNetworkClassifier(
-        max_parents=2, missing="level", class_prior="laplace", smoothing="bdeu"
-    ),
-    "network-gaussian": mr.BayesianNetworkClassifier(numeric="gaussian", class_prior="empirical"),
 }
-CUTTING = ("tan-cut", "kdb-cut", "aode-cut", "network-cut")  # where numbers are cut, the first batch decides
-SEARCHING = ("network-gaussian", "kdb-gaussian")  # where arcs are searched for, all rows decide
+CUTTING = ("tan-cut", "kdb-cut", "aode-cut")  # where numbers are cut, the first batch decides
 OF_PATIENTS = {
     "naive-bernoulli": mr.NaiveBayesClassifier(
         distributions={"smoker": mr.Bernoulli(), "categorical": mr.Categorical(smoothing=mr.MEstimate(2))},
@@ -72,6 +67,12 @@ OF_PATIENTS = {
 EVERY = PLAIN | OF_PATIENTS
 COMPARING = ("naive-histogram", "naive-mdl")  # their numbers are never squared
 CHOOSING = {"naive-auto": mr.NaiveBayesClassifier(distributions="auto")}  # the laws alone: each fit is dozens of others
+SEARCHING = {  # scikit-learn's checks and the laws: arcs depend on all rows at once, so there are no batches
+    "network-cut": mr.BayesianNetworkClassifier(
+        max_parents=2, missing="level", class_prior="laplace", smoothing="bdeu"
+    ),
+    "network-gaussian": mr.BayesianNetworkClassifier(numeric="gaussian", class_prior="empirical"),
+}
 
 # Families of columns have their own tests and obey the laws here; what is decided above them is asked of the others.
 OF_FAMILIES = {
@@ -109,9 +110,10 @@ def _beside_the_point(item):
     model = given.get("classifier", given.get("plain_classifier", given.get("marginalising")))
     if model is None or isinstance(model, type):  # a test elsewhere that has a classifier of its own
         return False
-    if item.get_closest_marker("squares") and any(model is EVERY[name] for name in (*COMPARING, *CUTTING)):
+    comparing = [*(EVERY[name] for name in (*COMPARING, *CUTTING)), SEARCHING["network-cut"]]
+    if item.get_closest_marker("squares") and any(model is one for one in comparing):
         return True
-    if item.get_closest_marker("adds") and any(model is EVERY[name] for name in (*CUTTING, *SEARCHING)):
+    if item.get_closest_marker("adds") and any(model is EVERY[name] for name in CUTTING):
         return True
     if item.get_closest_marker("sums") and isinstance(model, mr.AODEClassifier):
         return True
@@ -127,11 +129,11 @@ def pytest_generate_tests(metafunc):
     every = {name: EVERY[name] for name in chosen} if metafunc.definition.get_closest_marker("one_of_each") else EVERY
     left_out = OF_FAMILIES if metafunc.module.__name__.endswith(ABOVE_FAMILIES) else set()
     laws = metafunc.module.__name__.endswith("test_laws") and not metafunc.definition.get_closest_marker("adds")
-    choosing = CHOOSING if laws else {}
+    choosing = CHOOSING | SEARCHING if laws else {}
     marginalising = {name: model for name, model in EVERY.items() if model.missing == "marginalise"}
     groups = {
         "classifier": every | choosing,
-        "marginalising": marginalising | choosing,
+        "marginalising": marginalising | {one: m for one, m in choosing.items() if m.missing == "marginalise"},
         "plain_classifier": PLAIN | choosing,
     }
     for name, models in groups.items():
@@ -139,7 +141,7 @@ def pytest_generate_tests(metafunc):
             asked = {one: model for one, model in models.items() if one not in left_out}
             metafunc.parametrize(name, list(asked.values()), ids=list(asked))
     if "check" in metafunc.fixturenames:
-        names, pairs = parametrize_with_checks(list(PLAIN.values())).args
+        names, pairs = parametrize_with_checks([*PLAIN.values(), *SEARCHING.values()]).args
         pairs = [
             pair
             for pair in pairs

@@ -25,7 +25,7 @@ from merula.graphs.network.em import normalised
 from merula.graphs.network.pseudo_counts import read_prior
 from merula.graphs.structure import learn
 from merula.graphs.structure.graph import Arc, arcs_of
-from merula.graphs.structure.learn import heeded
+from merula.graphs.structure.learn import METHODS, heeded
 from merula.stats import Collected
 from merula.stats.distinct_rows import labelled_codes
 
@@ -62,7 +62,7 @@ class BayesianNetworkClassifier(DependentClassifier):
         What the class is called in the network.
     method : None or {"hill-climb", "tabu", "chow-liu", "pc"}
         How arcs are learned, as `learn_structure` does; None is "hill-climb". Of equally good arcs those lead away from the class.
-    score : None or {"bic", "aic", "log-likelihood", "bdeu", "k2"}
+    structure_score : None or {"bic", "aic", "log-likelihood", "bdeu", "k2"}
         Of a search ("hill-climb", "tabu"); None is "bic".
     max_parents : None or int
         The most parents of a variable (searches).
@@ -125,7 +125,7 @@ class BayesianNetworkClassifier(DependentClassifier):
         network: Any = None,
         target: Any = "class",
         method: Any = None,
-        score: Any = None,
+        structure_score: Any = None,
         max_parents: Any = None,
         required: Any = None,
         forbidden: Any = None,
@@ -143,7 +143,7 @@ class BayesianNetworkClassifier(DependentClassifier):
         self.network = network
         self.target = target
         self.method = method
-        self.score = score
+        self.structure_score = structure_score
         self.max_parents = max_parents
         self.required = required
         self.forbidden = forbidden
@@ -165,7 +165,7 @@ class BayesianNetworkClassifier(DependentClassifier):
 
     def _search(self) -> dict[str, Any]:
         return {
-            "score": self.score,
+            "score": self.structure_score,
             "max_parents": self.max_parents,
             "required": self.required,
             "forbidden": self.forbidden,
@@ -176,11 +176,18 @@ class BayesianNetworkClassifier(DependentClassifier):
         if not isinstance(self.target, str) or not self.target:
             raise InputError.of("target", self.target, "what the class is called in the network")
         if self.network is None:
-            heeded(self.method or "hill-climb", self._search())
+            self._check_search(self.method or "hill-climb")
             return
-        for name, value in {"method": self.method, **self._search()}.items():
+        asked = {"method": self.method, "structure_score": self.structure_score, "max_parents": self.max_parents, "required": self.required, "forbidden": self.forbidden}  # fmt: skip
+        for name, value in asked.items():
             if value is not None:
                 raise InputError((Option(name, value), " does nothing with ", Option("network"), ", whose arcs are given"), where=name, got=value, remedy="leave one of them out")  # fmt: skip
+
+    def _check_search(self, method: Any) -> None:
+        """A ValueError for an option that the method does not heed."""
+        heeded(method, {name: value for name, value in self._search().items() if name != "score"})
+        if self.structure_score is not None and "score" not in METHODS[method].options:
+            raise InputError((Option("structure_score", self.structure_score), " does nothing with ", Option("method", method)), where="structure_score", got=self.structure_score, remedy=("leave it out, or use ", Option("method", ("hill-climb", "tabu"))))  # fmt: skip
 
     def _inspect(self, table: Table, y: Any, sample_weight: Any, more_to_come: bool = False) -> Plan:
         plan = super()._inspect(table, y, sample_weight, more_to_come)
