@@ -58,6 +58,7 @@ OF_PATIENTS = {
     "naive-zero-inflated": mr.NaiveBayesClassifier(distributions={"smoker": mr.ZeroInflated()}),
     "network-given": mr.BayesianNetworkClassifier(
         network=[("smoker", "class")],
+        kinds={"smoker": "categorical"},
         levels={"smoker": [0.0, 1.0]},
         numeric="gaussian",
         smoothing="bdeu",

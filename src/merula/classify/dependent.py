@@ -171,6 +171,14 @@ class TANClassifier(OneSumClassifier):
     """Tree-augmented naive Bayes: each column depends on the class and on one other column, along the most probable tree.
 
     P(c given x) ∝ P(c) · Π_j P(x_j given c, x_parent(j))
+
+    Parameters
+    ----------
+    numeric : {"mdl", "quantile", "width", "gaussian"}
+        Numbers cut into intervals, or kept ("gaussian"): each is normal about a linear function of its numeric parents, for each
+        class and configuration of its other parents, N(x_j; a_cd + Σ_i b_cdi · x_i, σ²_cd), where a class or configuration with
+        few rows borrows slopes and variance from all together. Words then depend on words alone. What two numbers tell of each other
+        is −½ log(1 − ρ²), averaged over classes; what a word tells of a number, the gain in mean log density.
     """
 
     def __init__(
@@ -200,6 +208,11 @@ class SPODEClassifier(OneSumClassifier):
     """One super-parent: every column depends on the class and on the same other column.
 
     P(c given x) ∝ P(c) · P(x_i given c) · Π_j≠i P(x_j given c, x_i)
+
+    Parameters
+    ----------
+    numeric : {"mdl", "quantile", "width", "gaussian"}
+        As for `TANClassifier`.
     """
 
     def __init__(
@@ -231,6 +244,11 @@ class KDBClassifier(OneSumClassifier):
     """K-dependence Bayes: each column depends on the class and on up to k others.
 
     P(c given x) ∝ P(c) · Π_j P(x_j given c, x_parents(j))
+
+    Parameters
+    ----------
+    numeric : {"mdl", "quantile", "width", "gaussian"}
+        As for `TANClassifier`.
     """
 
     def __init__(

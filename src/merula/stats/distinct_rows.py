@@ -17,6 +17,7 @@ from merula.data.encode import Coded, Encoded, Target
 from merula.data.schema import Label, resolve_levels
 from merula.data.table import codes_of_numbers
 from merula.stats.base import moved
+from merula.stats.moments import refuse_overflow
 
 Cells = NDArray[np.int32]
 MISSING = -1
@@ -72,8 +73,12 @@ def met_rows(rows: Encoded, words: Sequence[str], numbers: Sequence[str], missin
         labelled_codes(rows, words, missing_is_label) if words else ((), np.zeros((len(rows), 0), dtype=np.int32))
     )
     coded = {name: _met(cells[:, j], labels[j]) for j, name in enumerate(words)}
-    values = dict(zip(numbers, rows.values(numbers).T, strict=True)) if numbers else {}
-    return Encoded(0, len(rows), values, coded)
+    if not numbers:
+        return Encoded(0, len(rows), {}, coded)
+    values = rows.values(numbers)
+    with np.errstate(over="ignore"):
+        refuse_overflow(values, ~np.isinf(values.astype(np.float64) ** 2).any(axis=0), numbers)
+    return Encoded(0, len(rows), dict(zip(numbers, values.T, strict=True)), coded)
 
 
 def _met(cells: Cells, labels: Sequence[Label]) -> Coded:

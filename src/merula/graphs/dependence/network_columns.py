@@ -28,6 +28,7 @@ from merula.graphs.network.node import AnyNode, GaussianNode, Node
 from merula.graphs.network.random_draws import draw_posterior
 from merula.graphs.structure.graph import Graph, ancestors, find_cycle, markov_blanket, topological_order
 from merula.stats.distinct_rows import MISSING
+from merula.stats.moments import refuse_overflow
 
 LIMIT = 2**29  # table entries of an exact answer, 4 GiB
 FARTHEST = 1e100  # standard deviations from its mean that a number is taken for, at most
@@ -131,8 +132,7 @@ class NetworkColumns(Distribution):
         cells = np.zeros((len(rows), 0), dtype=np.int32)
         if self._words:
             cells = level_cells(rows, self._words, self._word_levels)
-            cells = np.where(cells == UNKNOWN, MISSING, cells)
-            cells = np.where(cells == MISSING, self._missing, cells)
+            cells = np.where(cells == UNKNOWN, self._missing, cells)
         return cells, self._in_units(rows)
 
     @cached_property
@@ -144,9 +144,10 @@ class NetworkColumns(Distribution):
     def _in_units(self, rows: Encoded) -> Array:
         if not self._numbers:
             return np.zeros((len(rows), 0))
-        at = [self._where[name] for name in self._numbers]
+        at, values = [self._where[name] for name in self._numbers], rows.values(self._numbers)
+        refuse_overflow(values, ~np.isinf(values).any(axis=0), self._numbers)
         with np.errstate(over="ignore"):
-            found = (rows.values(self._numbers).astype(np.float64) - self.centre[at]) / self.unit[at]
+            found = (values.astype(np.float64) - self.centre[at]) / self.unit[at]
         return np.clip(found, -FARTHEST, FARTHEST)
 
     def _log_prob(self, cells: Cells, values: Array) -> Array:
