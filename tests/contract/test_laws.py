@@ -5,6 +5,7 @@ holds them: what differs between two ways to the same model is rounding alone; `
 Each law takes a few tables per classifier; ``pytest tests/contract --hypothesis-profile=thorough`` takes hundreds.
 """
 
+import itertools
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
@@ -118,8 +119,11 @@ def counted(model):
             _add_network(block["counted"], classes, counts, moments)
         elif "words" in block:
             _add_pairs(block["words"]["pairs"], classes, counts)
-            for part in (*block["numbers"], block["deeper"]):
-                _add_families(part, classes, counts, moments)
+            _add_families(block["deeper"], classes, counts, moments)
+            _add_pair_moments(block["numbers"], classes, counts, moments)
+            for part in block["beside_words"]:
+                names = [(label, part["word"], level) for label in classes for level in part["labels"]]
+                _add_moments(part["moments"], names, counts, moments)
         elif "complete" in block:
             _add_patterns(block, classes, counts, moments)
         elif "pairs" in block:
@@ -182,6 +186,14 @@ def _add_families(part, classes, counts, moments):
             counts[named] = weight
             if numeric:
                 _add_pattern(moments, named, numeric, weight, within["mean"][index], within["scatter"][index])
+
+
+def _add_pair_moments(block, classes, counts, moments):
+    for (row, label), (i, one), (j, other) in itertools.product(
+        enumerate(classes), enumerate(block["columns"]), enumerate(block["columns"])
+    ):
+        counts[label, one, other] = block["weight"][row, i, j]
+        moments[label, one, other] = np.array([block[what][row, i, j] for what in ("mean", "squares", "scatter")])
 
 
 def _add_rows(block, classes, counts):

@@ -112,7 +112,7 @@ def units(statistic: MixedPairs) -> tuple[dict[str, float], dict[str, float]]:
     """The centre and the standard deviation of each number in all classes together; 0 for one that never varied."""
     centre, unit = {}, {}
     for name in statistic.numeric:
-        part = statistic.alone(name)
+        part = statistic.numbers.alone(name)
         total = float(part.weight.sum())
         # from the mean of one class, so that far from 0 no digits are lost
         origin = float(part.mean[int(np.argmax(part.weight)), 0])
@@ -157,11 +157,11 @@ def _regression(
 def _moments(statistic: MixedPairs, parents: Sequence[str], name: str, levels: Mapping[str, Any]) -> FullMoments:
     found: FullMoments
     if not parents:
-        found = statistic.alone(name)
+        found = statistic.numbers.alone(name)
     elif len(parents) > 1:
         found = statistic.deeper.over({word: levels[word] for word in statistic.deeper.labels}).part(name)
     elif parents[0] in levels:
         found = statistic.beside(parents[0], name, levels)
     else:
-        found = statistic.both(parents[0], name)
+        found = statistic.numbers.both(parents[0], name)
     return found

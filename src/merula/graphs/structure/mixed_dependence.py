@@ -61,11 +61,11 @@ def told(statistic: MixedPairs, pairs: PairCounts, unit: Mapping[str, float]) ->
             mass[i, j] = mass[j, i] = part.weight.sum()
             cost[i, j] = 2 * max(0.0, free[i])
         for k, other in enumerate(numbers[: j - w], start=w):
-            part = statistic.both(other, name)
+            part = statistic.numbers.both(other, name)
             mutual[k, j] = mutual[j, k] = of_number(part) if unit[name] and unit[other] else 0.0
             mass[k, j] = mass[j, k] = part.weight.sum()
             cost[k, j] = cost[j, k] = 1.0
-    of_class = [*pairs.class_information(), *(of_groups(statistic.alone(name), unit[name]) for name in numbers)]
+    of_class = [*pairs.class_information(), *(of_groups(statistic.numbers.alone(name), unit[name]) for name in numbers)]
     return Told(names, frozenset(words), mutual, np.array(of_class), mass, cost)
 
 
