@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
     from merula.classify import (
         AODEClassifier as AODEClassifier,
         BayesClassifier as BayesClassifier,
+        BayesianNetworkClassifier as BayesianNetworkClassifier,
         KDBClassifier as KDBClassifier,
         KernelBayesClassifier as KernelBayesClassifier,
         NaiveBayesClassifier as NaiveBayesClassifier,
@@ -87,7 +88,7 @@ _EXPORTS = {
     "answers.evaluation": "RareClassWarning evaluate",
     "answers.explanation": "explain nomogram",
     "answers.question": "next_question",
-    "classify": "AODEClassifier BayesClassifier KDBClassifier KernelBayesClassifier NaiveBayesClassifier NearestNeighborsClassifier SPODEClassifier TANClassifier load",
+    "classify": "AODEClassifier BayesClassifier BayesianNetworkClassifier KDBClassifier KernelBayesClassifier NaiveBayesClassifier NearestNeighborsClassifier SPODEClassifier TANClassifier load",
     "classify.advice": "TargetColumnWarning",
     "classify.sentinels": "SentinelWarning",
     "core.compiled": "NoCacheWarning",

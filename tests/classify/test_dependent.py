@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -176,3 +177,10 @@ def test_aode_averages_in_one_loop_what_its_components_say():
         np.testing.assert_allclose(
             model.predict_joint_log_proba(asked), combined(model.components(asked)), rtol=0, atol=1e-10
         )
+
+
+def test_a_model_that_has_answered_can_be_pickled():
+    frame, y = patients()
+    for model in (mr.TANClassifier(), mr.TANClassifier(numeric="gaussian"), mr.BayesianNetworkClassifier()):
+        expected = model.fit(frame, y).predict_proba(frame)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(frame), expected)

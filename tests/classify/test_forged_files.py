@@ -58,6 +58,7 @@ def numeric(family, **options):
     return mr.NaiveBayesClassifier(distributions={"numeric": family}, **options)
 
 
+ARCS = [("smoker", "class"), ("class", "色泽"), ("色泽", "größe"), ("größe", "blood pressure"), ("class", "größe")]
 MODELS = {
     "naive": (patients, lambda: mr.NaiveBayesClassifier()),
     "missing as a level": (patients, lambda: mr.NaiveBayesClassifier(missing="level", unseen="smooth")),
@@ -81,6 +82,10 @@ MODELS = {
         lambda: mr.BayesClassifier(distributions={"numeric": mr.MultivariateGaussian(covariance="shared")}),
     ),
     "neighbours": (patients, lambda: mr.NearestNeighborsClassifier(neighbors=3)),
+    "network": (patients, lambda: mr.BayesianNetworkClassifier(network=ARCS, numeric="gaussian")),
+    "network tree": (patients, lambda: mr.BayesianNetworkClassifier(method="chow-liu", missing="level")),
+    "tree of words and numbers": (patients, lambda: mr.TANClassifier(numeric="gaussian")),
+    "several parents": (patients, lambda: mr.KDBClassifier(2, numeric="gaussian")),
     "product kernel": (patients, lambda: mr.KernelBayesClassifier()),
 }
 

@@ -45,6 +45,11 @@ PLAIN = {
     "naive-weighted": mr.NaiveBayesClassifier(weights="conditional"),
     "tan-weighted": mr.TANClassifier(weights="conditional", distributions={"numeric": "gaussian"}),
     "kdb-weighted": mr.KDBClassifier(2, weights="conditional"),
+    "tan-gaussian": mr.TANClassifier(numeric="gaussian"),
+    "kdb-gaussian": mr.KDBClassifier(1, numeric="gaussian", smoothing=1),
+    "network-tree": mr.BayesianNetworkClassifier(
+        method="chow-liu", distributions={"numeric": "gaussian"}, class_prior="empirical"
+    ),
 }
 CUTTING = ("tan-cut", "kdb-cut", "aode-cut", "kdb-weighted")  # where numbers are cut, the first batch decides
 CONDITIONAL = ("naive-weighted", "tan-weighted", "kdb-weighted")  # of rows they give P(class given row) alone
@@ -56,10 +61,24 @@ OF_PATIENTS = {
     "naive-counts": mr.NaiveBayesClassifier(kinds={"smoker": "count"}),
     "naive-poisson": mr.NaiveBayesClassifier(distributions={"smoker": mr.Poisson(zero_inflated=True)}, missing="level"),
     "naive-zero-inflated": mr.NaiveBayesClassifier(distributions={"smoker": mr.ZeroInflated()}),
+    "network-given": mr.BayesianNetworkClassifier(
+        network=[("smoker", "class")],
+        kinds={"smoker": "categorical"},
+        levels={"smoker": [0.0, 1.0]},
+        numeric="gaussian",
+        smoothing="bdeu",
+        class_prior="uniform",
+    ),
 }
 EVERY = PLAIN | OF_PATIENTS
 COMPARING = ("naive-histogram", "naive-mdl")  # their numbers are never squared
 CHOOSING = {"naive-auto": mr.NaiveBayesClassifier(distributions="auto")}  # the laws alone: each fit is dozens of others
+SEARCHING = {  # scikit-learn's checks and the laws: arcs depend on all rows at once, so there are no batches
+    "network-cut": mr.BayesianNetworkClassifier(
+        max_parents=2, missing="level", class_prior="laplace", smoothing="bdeu"
+    ),
+    "network-gaussian": mr.BayesianNetworkClassifier(numeric="gaussian", class_prior="empirical"),
+}
 
 # Families of columns have their own tests and obey the laws here; what is decided above them is asked of the others.
 OF_FAMILIES = {
@@ -98,7 +117,8 @@ def _beside_the_point(item):
     model = given.get("classifier", given.get("plain_classifier", given.get("marginalising")))
     if model is None or isinstance(model, type):  # a test elsewhere that has a classifier of its own
         return False
-    if item.get_closest_marker("squares") and any(model is EVERY[name] for name in (*COMPARING, *CUTTING)):
+    comparing = [*(EVERY[name] for name in (*COMPARING, *CUTTING)), SEARCHING["network-cut"]]
+    if item.get_closest_marker("squares") and any(model is one for one in comparing):
         return True
     if item.get_closest_marker("adds") and any(model is EVERY[name] for name in (*CUTTING, *CONDITIONAL)):
         return True
@@ -117,11 +137,11 @@ def pytest_generate_tests(metafunc):
     every = {name: EVERY[name] for name in chosen} if metafunc.definition.get_closest_marker("one_of_each") else EVERY
     left_out = OF_FAMILIES if metafunc.module.__name__.endswith(ABOVE_FAMILIES) else set()
     laws = metafunc.module.__name__.endswith("test_laws") and not metafunc.definition.get_closest_marker("adds")
-    choosing = CHOOSING if laws else {}
+    choosing = CHOOSING | SEARCHING if laws else {}
     marginalising = {name: model for name, model in EVERY.items() if model.missing == "marginalise"}
     groups = {
         "classifier": every | choosing,
-        "marginalising": marginalising | choosing,
+        "marginalising": marginalising | {one: m for one, m in choosing.items() if m.missing == "marginalise"},
         "plain_classifier": PLAIN | choosing,
     }
     for name, models in groups.items():
@@ -129,7 +149,7 @@ def pytest_generate_tests(metafunc):
             asked = {one: model for one, model in models.items() if one not in left_out}
             metafunc.parametrize(name, list(asked.values()), ids=list(asked))
     if "check" in metafunc.fixturenames:
-        names, pairs = parametrize_with_checks(list(PLAIN.values())).args
+        names, pairs = parametrize_with_checks([*PLAIN.values(), *SEARCHING.values()]).args
         pairs = [
             pair
             for pair in pairs

@@ -12,9 +12,11 @@ from merula.classify.neighbors import NearestNeighborsClassifier
 if TYPE_CHECKING:
     from merula.classify.averaged import AODEClassifier
     from merula.classify.dependent import KDBClassifier, SPODEClassifier, TANClassifier
+    from merula.classify.network import BayesianNetworkClassifier
 
 _LATER = {
     "AODEClassifier": "averaged",
+    "BayesianNetworkClassifier": "network",
     "KDBClassifier": "dependent",
     "SPODEClassifier": "dependent",
     "TANClassifier": "dependent",
@@ -23,6 +25,7 @@ _LATER = {
 __all__ = [
     "AODEClassifier",
     "BayesClassifier",
+    "BayesianNetworkClassifier",
     "KDBClassifier",
     "KernelBayesClassifier",
     "NaiveBayesClassifier",

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from merula.classify.dependent import DependentClassifier
+from merula.classify.dependent import GAUSSIAN, DependentClassifier
 from merula.classify.fitted import Component, ComponentTerms, FittedModel, HasLevel
 from merula.classify.mixture_weights import component_weights
 from merula.classify.plan import Plan
@@ -18,6 +18,7 @@ from merula.core import Array, InputError, Option, one_of
 from merula.core.checks import checked_number
 from merula.core.logspace import times
 from merula.data.encode import Encoded
+from merula.distributions.discretize.methods import METHODS
 from merula.distributions.joint_table import UNKNOWN, level_cells
 from merula.graphs.dependence import _kernels as kernels
 from merula.graphs.dependence.columns import DependentColumns
@@ -211,6 +212,8 @@ class AODEClassifier(DependentClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
+        if self.numeric == GAUSSIAN:
+            raise InputError((Option("numeric", GAUSSIAN), " has no super-parents to average: levels are counted, and numbers have none"), where="numeric", got=GAUSSIAN, remedy=("cut numbers (", Option("numeric", METHODS), "), or use TANClassifier"))  # fmt: skip
         checked_number(self.min_count, "min_count", "a number of rows from 0", lambda count: count >= 0)
         if self.weights is not None:
             one_of(self.weights, ("out-of-fold",), "weights")

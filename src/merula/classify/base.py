@@ -26,7 +26,7 @@ from merula.core.threads import thread_count
 from merula.data.encode import Encoded, Target, encode_rows, encode_target, is_counted
 from merula.data.schema import KINDS, Schema
 from merula.data.table import Table, open_table, plain_label
-from merula.distributions import Setting
+from merula.distributions import Distribution, Setting
 from merula.distributions.priors import Smoothing, checked_smoothing, class_probabilities
 from merula.engines import Source, collect, describe
 from merula.stats import Collected
@@ -227,13 +227,15 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
 
     def _build(self, plan: Plan, collected: Collected) -> FittedModel:
         """The model that these statistics make: parameters are a view of them."""
-        weight = collected.class_counts.weight
-        prior = class_probabilities(self.class_prior, collected.classes, weight)
         built = tuple(
             block.family.build(part, self._setting(plan, collected, block))
             for block, part in zip(plan.blocks, collected.blocks, strict=True)
         )
-        return FittedModel.plain_sum(plan, collected.classes, safe_log(prior), built, collected)
+        return FittedModel.plain_sum(plan, collected.classes, self._log_prior(collected, built), built, collected)
+
+    def _log_prior(self, collected: Collected, parts: tuple[Distribution, ...]) -> Array:
+        """log P(class), as the option says."""
+        return safe_log(class_probabilities(self.class_prior, collected.classes, collected.class_counts.weight))
 
     def _setting(self, plan: Plan, collected: Collected, block: Block) -> Setting:
         """What the family of a block is told besides its statistic."""

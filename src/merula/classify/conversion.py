@@ -26,6 +26,8 @@ from merula.distributions import (
     MultivariateGaussianDistribution,
 )
 from merula.graphs.dependence.columns import DependentColumns
+from merula.graphs.dependence.network_columns import NetworkColumns
+from merula.graphs.dependence.network_family import Network, network_columns
 from merula.graphs.network import BayesianNetwork, GaussianNode, LinearGaussian, Node, NoisyNode
 
 if TYPE_CHECKING:
@@ -44,16 +46,45 @@ def as_network(model: BayesianClassifier, target: str) -> BayesianNetwork:
         raise InputError("this model is a mixture or a weighted sum, which a network cannot be", remedy="only a plain sum of terms becomes one")  # fmt: skip
     found: dict[str, Variable] = {}
     for part in model.distributions_:
-        _refuse(model, part)
-        found |= {variable[0]: variable for variable in WRITERS[type(part)](part, target, model)}
-    labels = [plain_label(label) for label in model.classes_.tolist()]
-    network = BayesianNetwork().add(target, labels, np.exp(model.class_log_prior_))
+        if not isinstance(part, NetworkColumns):
+            _refuse(model, part)
+            found |= {variable[0]: variable for variable in WRITERS[type(part)](part, target, model)}
+    network = _with_class(model, target)
     waiting = [found[name] for name in model.schema_.names if name in found]
     while waiting:  # in the order of the columns, but parents first
         ready = next(one for one in waiting if set(one[3]) <= {target, *network.variables})
         network.add(*ready)
         waiting = [one for one in waiting if one is not ready]
     return network
+
+
+def _with_class(model: BayesianClassifier, target: str) -> BayesianNetwork:
+    """The class, with the columns that a network joins with it where the model has such."""
+    labels, prior = [plain_label(label) for label in model.classes_.tolist()], np.exp(model.class_log_prior_)
+    part = next((one for one in model.distributions_ if isinstance(one, NetworkColumns)), None)
+    if part is None:
+        return BayesianNetwork().add(target, labels, prior)
+    if part.class_parents and not np.allclose(prior, np.exp(part.log_class), rtol=1e-9, atol=0):
+        raise InputError(f"the class depends on {part.class_parents[0]!r} in this network, so that it has no prior of its own that could be {prior.round(6).tolist()}", where="class_prior", remedy=("fit with ", Option("class_prior", "network")))  # fmt: skip
+    own = part.class_table if part.class_parents else prior
+    nodes = [Node(target, tuple(labels), part.class_parents, own) if name == part.target else _named(part, node, target) for name, node in part.nodes.items()]  # fmt: skip
+    return BayesianNetwork._of(nodes)
+
+
+def _named(part: NetworkColumns, node: Any, target: str) -> Node | GaussianNode:
+    """A variable with the class under this name, and numbers in their own units."""
+    if not isinstance(node, GaussianNode):
+        return Node(node.name, node.levels, _renamed(node.parents, part, target), node.table)
+    at = [part.columns.index(name) for name in (*node.numeric, node.name)]
+    centre, unit = part.centre[at], part.unit[at]
+    slopes = node.slopes * unit[-1] / unit[:-1]
+    intercept = centre[-1] + unit[-1] * node.intercept - slopes @ centre[:-1]
+    words = _renamed(node.discrete, part, target)
+    return GaussianNode(node.name, words, node.numeric, intercept, slopes, node.variance * unit[-1] ** 2)
+
+
+def _renamed(names: tuple[str, ...], part: NetworkColumns, target: str) -> tuple[str, ...]:
+    return tuple(target if name == part.target else name for name in names)
 
 
 def _refuse(model: BayesianClassifier, part: Distribution) -> None:
@@ -166,6 +197,50 @@ def naive_model(network: BayesianNetwork, target: str) -> FittedModel:
     return FittedModel.plain_sum(
         plan, classes, safe_log(root.table[order]), tuple(part for part in parts if part.columns)
     )
+
+
+def network_model(network: BayesianNetwork, target: str) -> FittedModel:
+    """The model of a network's variable `target` given all others."""
+    nodes = network._stated()
+    one_of(target, nodes, "target")
+    root, others = nodes[target], [node for name, node in nodes.items() if name != target]
+    if isinstance(root, GaussianNode):
+        raise InputError.at("target", f"is {target!r}, which is numeric", got=target, remedy="a class has levels")
+    if not others:
+        raise InputError(f"{target!r} is the only variable of the network", remedy="a classifier needs a column at least")  # fmt: skip
+    classes = encode_target(list(root.levels), len(root.levels)).classes
+    order = [root.levels.index(label) for label in classes.tolist()]
+    found = {name: _sorted_by_class(node, target, order) for name, node in nodes.items()}
+    numeric = tuple(sorted(node.name for node in others if isinstance(node, GaussianNode)))
+    levels = {node.name: node.levels for node in others if node.name not in numeric}
+    part = network_columns([node.name for node in others], target, found, levels, {}, {})
+    columns = [_stated_column(node, network._cuts.get(node.name)) for node in others]
+    family = Network(arcs=tuple(sorted(network.arcs)), target=target, numeric=numeric)
+    plan = Plan(Schema(tuple(columns)), (Block(family, part.columns),), None, "pandas")
+    return FittedModel.plain_sum(plan, classes, part.log_class, (part,))
+
+
+def _stated_column(node: Any, cuts: Any) -> Column:
+    if isinstance(node, GaussianNode):
+        return Column(node.name, "numeric")
+    return Column(node.name, "categorical", node.levels, None if cuts is None else tuple(cuts), declared=True)
+
+
+def _sorted_by_class(node: Any, target: str, order: list[int]) -> Node | GaussianNode:
+    """A variable with the levels of the class in another order; a noisy one written out as its table."""
+
+    def turned(table: Array, names: tuple[str, ...]) -> Array:
+        return np.ascontiguousarray(np.take(table, order, axis=names.index(target)) if target in names else table)
+
+    if isinstance(node, GaussianNode):
+        if not node.variance.all():
+            raise InputError(f"{node.name!r} was set to a number by do, which leaves nothing to tell from it", where=f"variable {node.name!r}", remedy="use the network as it was before")  # fmt: skip
+        parts = (turned(part, node.discrete) for part in (node.intercept, node.slopes, node.variance))
+        return GaussianNode(node.name, node.discrete, node.numeric, *parts)
+    if isinstance(node, NoisyNode) and prod(map(len, node.strengths)) * len(node.levels) > MOST_CELLS:
+        raise InputError(f"the table of {node.name!r} given {len(node.parents)} parents is too large to be written out", where=f"variable {node.name!r}", remedy="ask the network itself: predict_table")  # fmt: skip
+    levels = tuple(node.levels[k] for k in order) if node.name == target else node.levels
+    return Node(node.name, levels, node.parents, turned(node.table, (*node.parents, node.name)))
 
 
 def _categorical(nodes: list[Node | NoisyNode], order: list[int]) -> CategoricalDistribution:

@@ -17,18 +17,21 @@ from merula.core import InputError, Option, one_of
 from merula.data.encode import Encoded, Target, encode_rows, encode_target
 from merula.data.intervals import interval_labels
 from merula.data.schema import Column, Schema
+from merula.data.table import Table
 from merula.distributions import Gaussian, Multinomial, NegativeBinomial
 from merula.distributions.discretize.methods import METHODS, cuts_for, settled_bins
 from merula.distributions.priors import Smoothing
 from merula.engines import Source, collect
 from merula.graphs.dependence.depths import DependentInSteps
-from merula.graphs.dependence.families import Dependent, OneDependence, ordered, refuse_size
-from merula.graphs.structure.graph import Graph
+from merula.graphs.dependence.families import Dependent, OneDependence
+from merula.graphs.dependence.mixed_family import MixedDependent
 from merula.stats import Collected, Statistic, ValueCounts, Wanted
 from merula.stats.dependence import Dependence
 
 if TYPE_CHECKING:
     from merula.graphs.network import BayesianNetwork
+
+GAUSSIAN = "gaussian"  # numbers that are not cut, normal about a linear function of others
 
 
 class DependentClassifier(BayesianClassifier):
@@ -36,7 +39,7 @@ class DependentClassifier(BayesianClassifier):
 
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions", "numeric", "bins")
 
-    _own_families: ClassVar[tuple[Any, ...]] = (Dependent, DependentInSteps, OneDependence)
+    _own_families: ClassVar[tuple[Any, ...]] = (Dependent, DependentInSteps, MixedDependent, OneDependence)
 
     numeric: Any
     bins: Any
@@ -49,7 +52,7 @@ class DependentClassifier(BayesianClassifier):
         family = self._dependent()
         family.check()
         return {
-            "numeric": Gaussian(),
+            "numeric": family if self.numeric == GAUSSIAN else Gaussian(),
             "datetime": Gaussian(),
             "count": NegativeBinomial(),
             "categorical": family,
@@ -58,7 +61,9 @@ class DependentClassifier(BayesianClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        one_of(self.numeric, ("auto", *METHODS), "numeric")
+        if one_of(self.numeric, ("auto", *METHODS, GAUSSIAN), "numeric") == GAUSSIAN:
+            self._check_uncut()
+            return
         settled_bins(self._cutting, self.bins)
         if self.numeric == "mdl" and self._leaves_out:
             raise InputError.at("numeric", "is 'mdl', whose cuts know the class of every row, also of those left out", remedy=("use ", Option("numeric", "quantile"), " or ", Option("numeric", "auto")))  # fmt: skip
@@ -74,11 +79,26 @@ class DependentClassifier(BayesianClassifier):
         free = "quantile" if self._leaves_out else "mdl"
         return free if self.numeric == "auto" else str(self.numeric)
 
+    def _check_uncut(self) -> None:
+        """A ValueError for an option that numbers which are not cut do not heed."""
+        normal, cut = Option("numeric", GAUSSIAN), (", or cut numbers: ", Option("numeric", METHODS))
+        if self.bins is not None:
+            raise InputError((Option("bins", self.bins), " does nothing with ", normal), where="bins", got=self.bins, remedy=("leave it out", *cut))  # fmt: skip
+        if self._leaves_out:
+            raise InputError.at("numeric", "is 'gaussian', but what is learned from rows left out needs levels to count", remedy=("cut numbers: ", Option("numeric", "quantile")))  # fmt: skip
+        if self.variance != "mle":
+            raise InputError((Option("variance", self.variance), " does nothing with ", normal, ", whose variances are those of the largest likelihood"), where="variance", got=self.variance, remedy=("leave it out", *cut))  # fmt: skip
+        for name, value, allowed in (("missing", "level", "marginalise"), ("unseen", "smooth", "missing")):
+            if getattr(self, name) == value:
+                raise InputError((Option(name, value), " needs columns of levels alone, and ", normal, " keeps numbers"), where=name, got=value, remedy=("use ", Option(name, allowed), *cut))  # fmt: skip
+
     def _smoothing_of_columns(self, plan: Plan) -> Smoothing:
         return 1.0 if isinstance(self.smoothing, str) else super()._smoothing_of_columns(plan)
 
     def _read_as(self, schema: Schema, source: Source) -> Schema:
         self._check_options()
+        if self.numeric == GAUSSIAN:
+            return schema
         chosen = self.distributions if isinstance(self.distributions, Mapping) else {}
         cut = [c for c in schema.of_kind("numeric") if "numeric" not in chosen and c.name not in chosen]
         if not cut:
@@ -92,6 +112,19 @@ class DependentClassifier(BayesianClassifier):
         }
         return Schema(tuple(_cut(c, cuts[c.name]) if c.name in cuts else c for c in schema.columns))
 
+    def _inspect(self, table: Table, y: Any, sample_weight: Any, more_to_come: bool = False) -> Plan:
+        plan = super()._inspect(table, y, sample_weight, more_to_come)
+        return replace(plan, blocks=tuple(_telling_numbers(block, plan.schema) for block in plan.blocks))
+
+    def _family(self) -> type[Dependent]:
+        """The family of columns of words that depend on one another."""
+        return Dependent
+
+    def _of_structure(self, structure: str, **options: Any) -> Dependent | MixedDependent:
+        """The family of columns that depend on one another so: of words alone, or of words and numbers."""
+        family = MixedDependent if self.numeric == GAUSSIAN else self._family()
+        return family(structure, smoothing=self.smoothing, **options)
+
     def _count(self, plan: Plan, X: Any, y: Any, sample_weight: Any) -> Collected:
         deep = [k for k, block in enumerate(plan.blocks) if getattr(block.family, "deepest", 0) > 1]
         if not deep:
@@ -101,10 +134,10 @@ class DependentClassifier(BayesianClassifier):
         first = super()._count(plan, rows, target, None)
         blocks: list[Any] = list(first.blocks)
         for k in deep:
-            chosen = self._chosen(plan, k, first)
-            wanted = Wanted(Dependence, plan.blocks[k].columns, options={"chosen": chosen, "only_deeper": True})
+            block, chosen = plan.blocks[k], self._chosen(plan, k, first)
+            wanted = block.family.wanted(block.columns, chosen=chosen, only_deeper=True)
             second: Any = collect(Source(rows, target), plan.schema, [wanted], self.n_jobs).blocks[0]
-            blocks[k] = replace(blocks[k], deeper=second.deeper)
+            blocks[k] = blocks[k].with_deeper(second)
         return replace(first, blocks=tuple(blocks))
 
     def _chosen(self, plan: Plan, k: int, counted: Collected) -> Mapping[str, tuple[str, ...]]:
@@ -112,12 +145,8 @@ class DependentClassifier(BayesianClassifier):
         if hasattr(self, "fitted_") and plan is self.fitted_.plan:
             known: Any = self._counted().blocks[k]
             return known.parents  # type: ignore[no-any-return]
-        block, statistic = plan.blocks[k], counted.blocks[k]
-        assert isinstance(statistic, Dependence)
-        pairs = ordered(statistic, self._setting(plan, counted, block))
-        graph: Graph = block.family.graph(pairs)
-        refuse_size(graph, dict(zip(pairs.columns, pairs.labels, strict=True)), len(counted.classes))
-        return graph
+        block = plan.blocks[k]
+        return block.family.chosen(counted.blocks[k], self._setting(plan, counted, block))  # type: ignore[no-any-return]
 
 
 class OneSumClassifier(DependentClassifier):
@@ -164,8 +193,15 @@ class WeightedSumClassifier(WeightedTerms, OneSumClassifier):
         return replace(block.family, parents=part.graph), wanted
 
     def _family(self) -> type[Dependent]:
-        """The family of the categorical columns."""
         return DependentInSteps if self._weighs else Dependent
+
+
+def _telling_numbers(block: Block, schema: Schema) -> Block:
+    """The block with a family that knows which of its columns hold numbers, where it asks for that."""
+    if not hasattr(block.family, "numeric"):
+        return block
+    numeric = tuple(sorted(name for name in block.columns if schema[name].kind == "numeric"))
+    return Block(replace(block.family, numeric=numeric), block.columns)
 
 
 def _cut(column: Column, cuts: tuple[float, ...]) -> Column:
@@ -185,10 +221,14 @@ class TANClassifier(WeightedSumClassifier):
     kinds, levels, distributions, class_prior, variance, missing, unseen, n_jobs
         As for `NaiveBayesClassifier`. Dates, counts and texts depend on the class alone, as there. A family named in
         `distributions` for numbers, such as ``{"numeric": "gaussian"}``, leaves them uncut and given the class alone.
-    numeric : "auto", "mdl", "quantile" or "width"
+    numeric : "auto", "mdl", "quantile", "width" or "gaussian"
         How columns of numbers are cut into intervals: where the class changes ("mdl", Fayyad & Irani), into equal shares, or
         into equal widths. "auto" is "mdl", or "quantile" where something is learned from rows left out at fit: cuts that know
         their classes would tell them. Models with other cuts cannot be merged.
+        "gaussian" keeps numbers: each is normal about a linear function of its numeric parents, for each class and
+        configuration of its other parents, N(x_j; a_cd + Σ_i b_cdi · x_i, σ²_cd), where a class or configuration with few rows
+        borrows slopes and variance from all together. Words then depend on words alone. What two numbers tell of each other
+        is −½ log(1 − ρ²), averaged over classes; what a word tells of a number, the gain in mean log density.
     bins : None or int
         The number of intervals, with "quantile" and "width".
     smoothing : "backoff", "bdeu", float or MEstimate
@@ -250,8 +290,8 @@ class TANClassifier(WeightedSumClassifier):
         self.numeric = numeric
         self.bins = bins
 
-    def _dependent(self) -> Dependent:
-        return self._family()("tree", smoothing=self.smoothing)
+    def _dependent(self) -> Dependent | MixedDependent:
+        return self._of_structure("tree")
 
 
 class SPODEClassifier(OneSumClassifier):
@@ -266,10 +306,8 @@ class SPODEClassifier(OneSumClassifier):
     kinds, levels, distributions, class_prior, variance, missing, unseen, n_jobs
         As for `NaiveBayesClassifier`. Dates, counts and texts depend on the class alone, as there. A family named in
         `distributions` for numbers, such as ``{"numeric": "gaussian"}``, leaves them uncut and given the class alone.
-    numeric : "auto", "mdl", "quantile" or "width"
-        How columns of numbers are cut into intervals: where the class changes ("mdl", Fayyad & Irani), into equal shares, or
-        into equal widths. "auto" is "mdl", or "quantile" where something is learned from rows left out at fit: cuts that know
-        their classes would tell them. Models with other cuts cannot be merged.
+    numeric : "auto", "mdl", "quantile", "width" or "gaussian"
+        As for `TANClassifier`.
     bins : None or int
         The number of intervals, with "quantile" and "width".
     smoothing : "backoff", "bdeu", float or MEstimate
@@ -314,8 +352,8 @@ class SPODEClassifier(OneSumClassifier):
         self.numeric = numeric
         self.bins = bins
 
-    def _dependent(self) -> Dependent:
-        return Dependent("super-parent", super_parent=self.super_parent, smoothing=self.smoothing)
+    def _dependent(self) -> Dependent | MixedDependent:
+        return self._of_structure("super-parent", super_parent=self.super_parent)
 
 
 class KDBClassifier(WeightedSumClassifier):
@@ -340,10 +378,8 @@ class KDBClassifier(WeightedSumClassifier):
     kinds, levels, distributions, class_prior, variance, missing, unseen, n_jobs
         As for `NaiveBayesClassifier`. Dates, counts and texts depend on the class alone, as there. A family named in
         `distributions` for numbers, such as ``{"numeric": "gaussian"}``, leaves them uncut and given the class alone.
-    numeric : "auto", "mdl", "quantile" or "width"
-        How columns of numbers are cut into intervals: where the class changes ("mdl", Fayyad & Irani), into equal shares, or
-        into equal widths. "auto" is "mdl", or "quantile" where something is learned from rows left out at fit: cuts that know
-        their classes would tell them. Models with other cuts cannot be merged.
+    numeric : "auto", "mdl", "quantile", "width" or "gaussian"
+        As for `TANClassifier`.
     bins : None or int
         The number of intervals, with "quantile" and "width".
     smoothing : "backoff", "bdeu", float or MEstimate
@@ -407,8 +443,8 @@ class KDBClassifier(WeightedSumClassifier):
         self.numeric = numeric
         self.bins = bins
 
-    def _dependent(self) -> Dependent:
-        return self._family()("k-dependence", k=self.k, parents=self.parents, smoothing=self.smoothing)
+    def _dependent(self) -> Dependent | MixedDependent:
+        return self._of_structure("k-dependence", k=self.k, parents=self.parents)
 
     @property
     def _leaves_out(self) -> bool:

@@ -97,22 +97,39 @@ def _are_scores(scores: Any) -> bool:
 
 
 def packed(value: Any) -> Any:
-    """A parameter as plain data: families and m-estimates by name and parameters."""
+    """A parameter as plain data: families and m-estimates by name and parameters, networks by their arcs."""
     if isinstance(value, MEstimate):
         return {"m-estimate": {"m": value.m, "p": value.p}}
     if hasattr(value, "get_params"):
         return {"family": value.name, "params": {name: packed(item) for name, item in value.get_params().items()}}
     if isinstance(value, Mapping):
         return {"mapping": {key: packed(item) for key, item in value.items()}}
-    return value
+    if is_network(value):
+        return {"network": {name: list(parents) for name, parents in value.graph.items()}}
+    if isinstance(value, tuple):
+        return {"tuple": [packed(item) for item in value]}
+    return [packed(item) for item in value] if isinstance(value, list) else value
+
+
+def is_network(value: Any) -> bool:
+    """Whether a parameter is a Bayesian network, of which a classifier takes the arcs."""
+    return hasattr(value, "graph") and hasattr(value, "markov_blanket")
 
 
 def unpacked(value: Any, families: Mapping[str, Any], path: Any) -> Any:
     """The parameter that `packed` wrote, its families found by name."""
+    if isinstance(value, list):
+        return [unpacked(item, families, path) for item in value]
     if not isinstance(value, dict):
         return value
+    if "tuple" in value:
+        return tuple(unpacked(item, families, path) for item in value["tuple"])
     if "m-estimate" in value:
         return MEstimate(**value["m-estimate"])
+    if "network" in value:
+        from merula.graphs.network import BayesianNetwork  # models that have none need not load it
+
+        return BayesianNetwork(value["network"])
     if "mapping" in value:
         return {key: unpacked(item, families, path) for key, item in value["mapping"].items()}
     if value["family"] not in families:
@@ -188,6 +205,8 @@ def same_option(mine: Any, theirs: Any) -> bool:
         return type(mine) is type(theirs) and same_option(mine.get_params(), theirs.get_params())
     if isinstance(mine, list | tuple | np.ndarray) and isinstance(theirs, list | tuple | np.ndarray):
         return len(mine) == len(theirs) and all(same_option(a, b) for a, b in zip(mine, theirs, strict=True))
+    if is_network(mine) and is_network(theirs):
+        return same_option(mine.graph, theirs.graph)
     return bool(mine == theirs)
 
 

@@ -66,6 +66,10 @@ class Dependence:
         deeper = tuple(mine + theirs for mine, theirs in zip(self.deeper, other.deeper, strict=True))
         return Dependence(self.pairs + other.pairs, deeper)
 
+    def with_deeper(self, second: Dependence) -> Dependence:
+        """The same with the larger families that a second pass has counted."""
+        return Dependence(self.pairs, second.deeper)
+
     @property
     def parents(self) -> dict[str, tuple[str, ...]]:
         """The parents of each column that was counted with more than one."""

@@ -13,10 +13,11 @@ from merula.core import Array, Option
 from merula.core.limits import check_bytes
 from merula.core.plain_fields import PlainFields
 from merula.core.sound import all_shaped, are_codes, are_labels, are_names, are_weights
-from merula.data.encode import Encoded, Target
+from merula.data.encode import Coded, Encoded, Target
 from merula.data.schema import Label, resolve_levels
 from merula.data.table import codes_of_numbers
 from merula.stats.base import moved
+from merula.stats.moments import refuse_overflow
 
 Cells = NDArray[np.int32]
 MISSING = -1
@@ -64,6 +65,28 @@ def labelled_codes(
             cells[cells[:, j] < 0, j], met = len(met), (*met, None)
         labels.append(met)
     return tuple(labels), cells
+
+
+def met_rows(rows: Encoded, words: Sequence[str], numbers: Sequence[str], missing_is_label: bool = False) -> Encoded:
+    """These columns of some rows, with no other labels than those that the rows hold."""
+    labels, cells = (
+        labelled_codes(rows, words, missing_is_label) if words else ((), np.zeros((len(rows), 0), dtype=np.int32))
+    )
+    coded = {name: _met(cells[:, j], labels[j]) for j, name in enumerate(words)}
+    if not numbers:
+        return Encoded(0, len(rows), {}, coded)
+    values = rows.values(numbers)
+    with np.errstate(over="ignore"):
+        refuse_overflow(values, ~np.isinf(values.astype(np.float64) ** 2).any(axis=0), numbers)
+    return Encoded(0, len(rows), dict(zip(numbers, values.T, strict=True)), coded)
+
+
+def _met(cells: Cells, labels: Sequence[Label]) -> Coded:
+    """A column with no other labels than those that its rows hold."""
+    held = np.flatnonzero(np.bincount(cells[cells >= 0], minlength=len(labels)))
+    codes = np.full(len(labels) + 1, -1, dtype=np.int32)
+    codes[held] = np.arange(len(held), dtype=np.int32)
+    return Coded(codes[cells], [None, *(labels[index] for index in held.tolist())], -1)
 
 
 @dataclass(frozen=True, eq=False)

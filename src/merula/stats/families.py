@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import Array
-from merula.core.sound import are_labels, are_names
+from merula.core.sound import all_shaped, are_labels, are_names, are_weights
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Label
 from merula.stats.configurations import NO_WEIGHTS, Index, count_table, group_moments, numbered, where_known
@@ -97,7 +97,7 @@ class Families:
         if not (named and told and labelled) or self.classes != classes or len(self.within) != len(self.families):
             return False
         groups = [classes * prod(family.shape(self.labels)) for family in self.families]
-        return all(part.fits(count) for part, count in zip(self.within, groups, strict=True))
+        return all(_fits(part, count) for part, count in zip(self.within, groups, strict=True))
 
     @cached_property
     def _of_child(self) -> dict[str, tuple[Family, Any]]:
@@ -192,6 +192,13 @@ class Families:
         kinds: list[Any] = [type(family.zero(0)) for family in families]
         within = tuple(kind.from_state(part) for kind, part in zip(kinds, state["within"], strict=True))
         return cls(families, labels, state["classes"], within, state.get("missing_is_label", False))
+
+
+def _fits(part: ClassCounts | FullMoments, groups: int) -> bool:
+    """Whether these are the weights or moments of so many groups; it may be that no row is complete in a family."""
+    if isinstance(part, FullMoments):
+        return part.fits(groups)
+    return all_shaped((groups,), part.weight) and are_weights(part.weight)
 
 
 def moments_within(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -46,6 +46,9 @@ class DependentColumns(Distribution):
     def graph(self) -> Graph:
         """Each column's parents."""
         return dict(zip(self.columns, self.parent_sets, strict=True))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # what was derived is made anew
 
     def fits(self, classes: int) -> bool:
         d = len(self.columns)

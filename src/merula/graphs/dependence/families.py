@@ -18,7 +18,7 @@ from merula.graphs.dependence.columns import DependentColumns
 from merula.graphs.dependence.estimates import BACKOFF, Estimate, checked, estimate
 from merula.graphs.structure.dependence import along_a_tree, on_one, on_several
 from merula.graphs.structure.graph import Graph, find_cycle
-from merula.stats import PairCounts, Statistic
+from merula.stats import PairCounts, Statistic, Wanted
 from merula.stats.dependence import Dependence
 
 STRUCTURES = ("super-parent", "tree", "k-dependence")
@@ -69,27 +69,43 @@ class Dependent(BaseFamily):
     def graph(self, pairs: PairCounts) -> Graph:
         """Each column's parents, those first that tell most of it."""
         if self.parents is not None:
-            return _stated(self.parents, pairs.columns)
+            return stated_graph(self.parents, pairs.columns)
         if self.structure == "super-parent":
             return on_one(pairs, self.super_parent)
         return along_a_tree(pairs) if self.structure == "tree" else on_several(pairs, int(self.k))
 
+    def wanted(self, columns: Sequence[str], **options: Any) -> Wanted:
+        self.check()
+        return Wanted(Dependence, columns, options=options)
+
+    def chosen(self, statistic: Dependence, setting: Setting) -> Graph:
+        """Each column's parents, by what the pairs of columns say; an error where their tables would be too large."""
+        pairs = ordered(statistic, setting)
+        graph = self.graph(pairs)
+        refuse_size(graph, dict(zip(pairs.columns, pairs.labels, strict=True)), len(setting.classes))
+        return graph
+
     def build(self, statistic: Dependence, setting: Setting) -> DependentColumns:
         pairs = ordered(statistic, setting)
         graph = self.graph(pairs)
-        deep = {name: parents for name, parents in graph.items() if len(parents) > 1}
-        if deep != statistic.parents:
-            name = next(n for n in {**deep, **statistic.parents} if deep.get(n) != statistic.parents.get(n))
-            raise InputError(
-                f"with these rows, column {name!r} is best told by {list(graph[name])}, no longer by {list(statistic.parents.get(name, ()))}, and its counts with them are not known",
-                where=f"column {name!r}",
-                remedy=("fit on all rows at once, or state ", Option("parents")),
-            )
+        refuse_new_parents(graph, statistic.parents)
         return self._columns(statistic, pairs, graph, setting)
 
     def _columns(self, statistic: Dependence, pairs: PairCounts, graph: Graph, setting: Setting) -> DependentColumns:
         """The distribution of columns that depend on each other as the graph says."""
         return dependent_columns(statistic, pairs, graph, self.smoothing, setting)
+
+
+def refuse_new_parents(graph: Graph, counted: Graph) -> None:
+    """An error where a column is best told by several others that it was not counted with."""
+    deep = {name: parents for name, parents in graph.items() if len(parents) > 1}
+    if deep != counted:
+        name = next(n for n in {**deep, **counted} if deep.get(n) != counted.get(n))
+        raise InputError(
+            f"with these rows, column {name!r} is best told by {list(graph[name])}, no longer by {list(counted.get(name, ()))}, and its counts with them are not known",
+            where=f"column {name!r}",
+            remedy=("fit on all rows at once, or state ", Option("parents")),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +208,7 @@ def refuse_size(graph: Graph, levels: Mapping[str, Sequence[Label]], classes: in
         check_bytes(8.0 * COPIES * cells, what, "unite rare levels, or leave the column out")
 
 
-def _stated(parents: Any, columns: Sequence[str]) -> Graph:
+def stated_graph(parents: Any, columns: Sequence[str]) -> Graph:
     """The graph that was stated, checked."""
     if not isinstance(parents, Mapping):
         raise InputError.of("parents", parents, "{column: [its parents]}")

@@ -194,7 +194,14 @@ def log_probabilities(
     limit: float,
     n_jobs: int | None,
 ) -> Array:
-    """log P(row) for every row."""
+    """log P(row) for every row of a table."""
+    return log_of_rows(nodes, inference, read_known(nodes, source, cuts), limit, n_jobs)
+
+
+def log_of_rows(
+    nodes: Mapping[str, AnyNode], inference: Inference, known: CodedColumns, limit: float, n_jobs: int | None
+) -> Array:
+    """log P(row) for every row of columns that are read already."""
 
     def ask(rows: CodedColumns) -> tuple[Array, ...]:
         numbers = numeric_rows(nodes, rows, limit)
@@ -204,7 +211,7 @@ def log_probabilities(
         tree, tables, variables = inference.rows(discrete, None, limit, numbers.scopes)
         return (tree.log_evidence_of_rows(tables, _codes(rows, inference, variables), n_jobs, numbers.factors()),)
 
-    return _asked(read_known(nodes, source, cuts), ask)[0]
+    return _asked(known, ask)[0]
 
 
 def _asked(rows: CodedColumns, ask: Callable[[CodedColumns], tuple[Array, ...]]) -> tuple[Array, ...]:

@@ -209,6 +209,15 @@ def merged(network: BayesianNetwork, other: BayesianNetwork) -> Learned:
 def _learn(
     statistic: FamilyStatistic, options: Options, stated: Mapping[str, Any], limit: float, n_jobs: int | None
 ) -> Learned:
+    """What a statistic and the options make, with a warning of configurations that no row shows."""
+    learned = learned_from(statistic, options, stated, limit, n_jobs)
+    _warn_unobserved(learned.statistic, learned.counts)
+    return learned
+
+
+def learned_from(
+    statistic: FamilyStatistic, options: Options, stated: Mapping[str, Any], limit: float, n_jobs: int | None
+) -> Learned:
     """The distributions that a statistic and the options make, and for a tree the arcs first."""
     if statistic.pairs is not None:
         statistic = statistic.with_tree(options.root)
@@ -217,7 +226,6 @@ def _learn(
     prior = {name: _believed(statistic, options.prior, name) for name in statistic.discrete}
     found = _tables(statistic, prior, options, limit, n_jobs)
     nodes = {name: _node(statistic, found.tables, name) for name in statistic.graph}
-    _warn_unobserved(statistic, found.counts)
     return Learned(statistic, options, stated, nodes, found.counts, found.log)
 
 
@@ -385,15 +393,24 @@ def fit_gaussian(statistic: FamilyStatistic, name: str) -> GaussianNode:
     (1.0, [2.0])
     """
     part: FullMoments = statistic.moments.part(name)
-    numeric, mass = part.columns[:-1], part.weight
-    if not mass.sum() > 0:
+    if not part.weight.sum() > 0:
         raise InputError(f"no row knows {name!r} and all of its parents {list(statistic.graph[name])} together", remedy="its distribution cannot be learned: complete some rows, or remove an arc")  # fmt: skip
-    found = part.with_columns([*sorted(numeric), name])
-    alone = statistic.columns.with_columns(found.columns)
+    alone = statistic.columns.with_columns(part.columns)
     spreads = [
         spread(*map(float, column)) for column in zip(alone.weight[0], alone.mean[0], alone.squares[0], strict=True)
     ]
-    scatter, units = in_units(found.scatter, spreads)
+    words = statistic.discrete_parents(name)
+    return regressed(part, spreads, words, statistic.shape(words))
+
+
+def regressed(
+    part: FullMoments, spreads: Sequence[float], words: tuple[str, ...], shape: tuple[int, ...]
+) -> GaussianNode:
+    """The last of these columns given the others and the configuration of some words that each group of rows has."""
+    numeric, name, mass = part.columns[:-1], part.columns[-1], part.weight
+    found = part.with_columns([*sorted(numeric), name])
+    of = dict(zip(part.columns, spreads, strict=True))
+    scatter, units = in_units(found.scatter, [of[column] for column in found.columns])
     slopes, variance, _ = regressions(mass, scatter)
     slopes *= units[-1] / units[:-1]
     origin = found.mean[np.argmax(mass)]
@@ -402,10 +419,9 @@ def fit_gaussian(statistic: FamilyStatistic, name: str) -> GaussianNode:
     # y − slopes · x of what lies near the origin first: far from 0 they lose fewer digits
     intercept = drift[:, -1] - (slopes * drift[:, :-1]).sum(axis=1) + (origin[-1] - slopes @ origin[:-1])
     slopes = slopes[:, [found.columns.index(parent) for parent in numeric]]
-    shape = statistic.shape(statistic.discrete_parents(name))
     return GaussianNode(
         name,
-        statistic.discrete_parents(name),
+        words,
         numeric,
         intercept.reshape(shape),
         slopes.reshape(*shape, len(numeric)),

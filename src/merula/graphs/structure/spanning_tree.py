@@ -46,12 +46,12 @@ def tree_of_pairs(pairs: PairCounts, root: str | None = None) -> Graph:
     if root is not None:
         one_of(root, names, "root")
     order = [pairs.columns.index(name) for name in names]
-    near = _spanning_tree(names, pairs.information()[np.ix_(order, order)].round(DIGITS))
-    directed = _directed(near, names if root is None else [root, *names])
+    near = spanning_tree(names, pairs.information()[np.ix_(order, order)].round(DIGITS))
+    directed = directed_tree(near, names if root is None else [root, *names])
     return {name: directed[name] for name in pairs.columns}
 
 
-def _spanning_tree(names: list[str], information: Array) -> dict[str, list[str]]:
+def spanning_tree(names: list[str], information: Array) -> dict[str, list[str]]:
     """The neighbours of each column in the largest spanning tree (Kruskal, 1956)."""
     one, other = np.triu_indices(len(names), 1)
     weights = information[one, other]
@@ -75,7 +75,7 @@ def _spanning_tree(names: list[str], information: Array) -> dict[str, list[str]]
     return near
 
 
-def _directed(near: Mapping[str, list[str]], roots: list[str]) -> Graph:
+def directed_tree(near: Mapping[str, list[str]], roots: list[str]) -> Graph:
     """The tree directed away from the first root; each part it does not reach, from the next root within that part."""
     graph: Graph = {}
     for root in roots:
