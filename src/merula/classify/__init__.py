@@ -12,19 +12,22 @@ from merula.classify.neighbors import NearestNeighborsClassifier
 if TYPE_CHECKING:
     from merula.classify.averaged import AODEClassifier
     from merula.classify.dependent import KDBClassifier, SPODEClassifier, TANClassifier
+    from merula.classify.log_linear import LogLinearClassifier
 
 _LATER = {
     "AODEClassifier": "averaged",
     "KDBClassifier": "dependent",
+    "LogLinearClassifier": "log_linear",
     "SPODEClassifier": "dependent",
     "TANClassifier": "dependent",
-}  # loaded when they are asked for: they bring structures along
+}  # loaded when they are asked for: they bring structures or more loops along
 
 __all__ = [
     "AODEClassifier",
     "BayesClassifier",
     "KDBClassifier",
     "KernelBayesClassifier",
+    "LogLinearClassifier",
     "NaiveBayesClassifier",
     "NearestNeighborsClassifier",
     "SPODEClassifier",

@@ -105,13 +105,16 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._choose(table, y, sample_weight) if auto else (self._inspect(table, y, sample_weight), table, y)
         )
         collected = self._count(plan, rows, target, sample_weight)
+        self._refuse_one_class(collected)
+        return self._hold(self._build(plan, collected))
+
+    def _refuse_one_class(self, collected: Collected) -> None:
         if len(collected.classes) < 2:
             raise InputError.at(
                 "y",
                 f"holds one class only ({plain_label(collected.classes[0])!r})",
                 remedy="a classifier needs at least two classes",
             )
-        return self._hold(self._build(plan, collected))
 
     @available_if(_takes_batches)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

@@ -401,7 +401,7 @@ class FittedModel:
             return False
         if not all(column.fits() for column in self.schema.columns):  # with what the distributions say of them
             return False
-        own = [part for part in self.distributions if type(part) in DISTRIBUTIONS.values()]
+        own = [part for part in self.distributions if part.strict or type(part) in DISTRIBUTIONS.values()]
         return all(part.reads(known[name]) for part in own for name in part.columns)
 
     def _fits_statistics(self, collected: Collected) -> bool:

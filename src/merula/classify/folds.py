@@ -60,9 +60,19 @@ def deal(rows: Encoded, target: Target, schema: Schema, folds: int) -> Folds:
     twice.
     """
     weights = np.ones(len(rows)) if target.weights is None else target.weights
-    order = canonical_order(rows, target, schema)
+    return in_turn(canonical_order(rows, target, schema), weights, folds)
+
+
+def in_turn(order: NDArray[np.int64], weights: Array, folds: int) -> Folds:
+    """Folds of rows that stand in a canonical order already: their cumulative weight, dealt round.
+
+    Examples
+    --------
+    >>> in_turn(np.array([1, 0, 2]), np.array([1.0, 2.0, 1.0]), 2).shares.tolist()
+    [[1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
+    """
     reached = np.cumsum(weights[order])
-    shares = np.empty((len(rows), folds))
+    shares = np.empty((len(order), folds))
     shares[order] = np.diff(_dealt(np.concatenate([[0.0], reached]), folds), axis=0)
     return Folds(shares)
 
@@ -98,7 +108,7 @@ def row_hashes(rows: Encoded, counted: NDArray[np.bool_], cut: Collection[str] =
 def _cell_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_], cut: bool) -> NDArray[np.uint64]:
     """A number for each cell of a column; all 0 where the rows that count hold one value."""
     if name in rows.numeric:
-        return _number_hashes(rows.values((name,))[:, 0].astype(np.float64), counted)
+        return number_hashes(rows.values((name,))[:, 0].astype(np.float64), counted)
     if name in rows.texts:
         tokens = rows.texts[name]
         words = np.array([crc32(str(word).encode()) for word in tokens.labels] or [0], dtype=np.uint64)
@@ -116,7 +126,7 @@ def _cell_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_], cut: bool
     return np.asarray(mixed(np.array([crc32(word.encode()) for word in words], dtype=np.uint64)[indices]))
 
 
-def _number_hashes(values: Array, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def number_hashes(values: Array, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Hashes that are the same for a column shifted, rescaled or turned round."""
     known = counted & ~np.isnan(values)
     low, high = (values[known].min(), values[known].max()) if known.any() else (0.0, 0.0)

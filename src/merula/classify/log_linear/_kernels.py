@@ -1,0 +1,425 @@
+"""The compiled loops behind tables of log terms: one fold's model grown round by round, and tables looked up; plain and serial.
+
+Cases are known by codes (columns × cases), −1 where nothing is known. Scores are rows × one number where there are two classes
+(the log-odds of the second), rows × classes where there are more.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core import Array
+from merula.core.compiled import kernel
+from merula.core.exponential import exp_in_place
+
+Codes = NDArray[np.int32]
+Places = NDArray[np.int64]
+Sums = NDArray[np.float32]
+RATE, FASTER, FASTEST = 0.1, 200.0, 3.0  # of learning: at first, the rounds after which it has doubled, and at most so many times the first
+NOISE = 0.3  # a question's score counts up to so much more, by chance
+PATIENCE, BETTER = 50, 1e-4  # rounds without so much less loss, until no more are tried
+LEFT = -2  # less its cell: where a row stood that does not know the answer to the next question
+NOTHING = 1e-9  # curvature of a cell that no row is in
+
+
+class Grid(NamedTuple):
+    """What questions can be asked of each column: its codes, its coarse codes, how many of these, the first code of each, whether it has gaps."""
+
+    codes: Codes
+    coarse: NDArray[np.int16]
+    bins: Places
+    first: Places
+    is_word: NDArray[np.bool_]
+    gaps: NDArray[np.bool_]
+
+
+class Rows(NamedTuple):
+    """The rows of a round: indices, weights, sums of derivatives (slopes, then curvature), curvature by class, cell in the table."""
+
+    index: Places
+    weight: Array
+    sums: Sums
+    curved: Sums
+    cell: Places
+
+
+@kernel
+def uniform(state: NDArray[np.uint64]) -> Any:
+    """The next number from 0 up to 1 (splitmix64: Steele, Lea & Flood 2014)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
+
+
+@kernel
+def _draw_rows(train: Array, share: float, state: NDArray[np.uint64], rows: Rows) -> Any:
+    """Each unit of weight with this chance; the number of rows drawn."""
+    count = 0
+    for i in range(len(train)):
+        weight = train[i]
+        if weight > 0 and share < 1:
+            whole, left = int(weight), weight - int(weight)
+            weight = 0.0
+            for _ in range(whole):
+                weight += 1.0 if uniform(state) < share else 0.0
+            if left > 0 and uniform(state) < share:
+                weight += left
+        if weight > 0:
+            rows.index[count] = i
+            rows.weight[count] = weight
+            count += 1
+    return count
+
+
+@kernel
+def _derive(scores: Array, labels: Places, count: int, rows: Rows, chances: Array) -> Any:
+    """Write the derivatives of the log likelihood of each row; back comes the mean curvature p(1 − p).
+
+    Where there are more than two classes, a row's curvature in the choice of questions is the mean one.
+    """
+    width = scores.shape[1]
+    for e in range(count):
+        i = rows.index[e]
+        highest = scores[i, 0]
+        for c in range(1, width):
+            highest = max(highest, scores[i, c])
+        for c in range(width):
+            chances[e, c] = scores[i, c] - highest if width > 1 else -abs(scores[i, 0])
+    exp_in_place(chances[:count])
+    total, heavy = 0.0, 0.0
+    for e in range(count):
+        i, weight = rows.index[e], rows.weight[e]
+        heavy += weight
+        below = 0.0
+        for c in range(width):
+            below += chances[e, c]
+        for c in range(width):
+            p = chances[e, c] / below
+            if width == 1:
+                p = (1.0 if scores[i, 0] > 0 else chances[e, 0]) / (1.0 + chances[e, 0])
+            own = labels[i] == (c if width > 1 else 1)
+            rows.sums[e, c] = weight * ((1.0 if own else 0.0) - p)
+            rows.curved[e, c] = weight * p * (1.0 - p)
+            total += weight * p * (1.0 - p)
+    mean = total / max(heavy * width, 1e-300)
+    for e in range(count):
+        rows.sums[e, width] = rows.curved[e, 0] if width == 1 else mean * rows.weight[e]
+    return mean
+
+
+@kernel
+def _count(codes: NDArray[np.int16], rows: Rows, members: Places, count: int, shift: int, bins: int, table: Sums, sign: float) -> None:  # fmt: skip
+    """Add the sums of some rows to (or take them from) where their cell and their answer stand in the table of one column."""
+    width = table.shape[1]
+    for u in range(count):
+        e = members[u]
+        b = codes[rows.index[e]]
+        if b >= 0:
+            cell = rows.cell[e]
+            cell = cell >> shift if cell >= 0 else LEFT - cell
+            for c in range(width):
+                table[cell * (bins + 1) + b, c] += sign * rows.sums[e, c]
+
+
+@kernel
+def _split(table: Sums, side: Sums, cells: int, bins: int, answer: int) -> None:
+    """Each cell's sums as those of the rows that gave the answer, which are known, and of the others, which is what they leave."""
+    width = table.shape[1]
+    for cell in range(cells - 1, -1, -1):  # from the last: halves are written at or behind where the whole stood
+        for b in range(bins + 1):
+            whole, given, others = cell * (bins + 1) + b, (2 * cell + answer) * (bins + 1) + b, (2 * cell + 1 - answer) * (bins + 1) + b  # fmt: skip
+            for c in range(width):
+                before, part = table[whole, c], side[whole, c]
+                table[given, c] = part
+                table[others, c] = before - part
+
+
+@kernel
+def _score(table: Sums, cells: int, bins: int, is_word: bool, ridge: float, known: Array, part: Array, scores: Array) -> None:  # fmt: skip
+    """scores[b] = Σ_cell Σ_class G² / (H + ridge) of both answers to the question that ends with answer b, or asks for it."""
+    width = table.shape[1]
+    scores[:bins] = 0.0
+    for cell in range(cells):
+        start = cell * (bins + 1)
+        known[:] = 0.0
+        for b in range(bins + 1):
+            for c in range(width):
+                known[c] += table[start + b, c]
+        if known[width - 1] <= NOTHING:
+            continue
+        part[:] = 0.0
+        for b in range(bins if is_word else bins - 1):
+            if is_word:
+                part[:] = 0.0
+            yes, no = 0.0, 0.0
+            for c in range(width):
+                part[c] += table[start + b, c]
+            for c in range(width - 1):
+                yes += part[c] * part[c]
+                no += (known[c] - part[c]) ** 2
+            curved = part[width - 1]
+            scores[b] += yes / (max(curved, 0.0) + ridge) + no / (max(known[width - 1] - curved, 0.0) + ridge)
+
+
+@kernel
+def _best(scores: Array, count: int, noise: float, state: NDArray[np.uint64]) -> Any:
+    """The highest score with its noise, the same without, and its place."""
+    found, plain, place = -1.0, -1.0, -1
+    for b in range(count):
+        value = scores[b] * (1.0 + noise * uniform(state))
+        if value > found:
+            found, plain, place = value, scores[b], b
+    return found, plain, place
+
+
+@kernel
+def _refine(codes: Codes, low: int, high: int, rows: Rows, count: int, cells: int, ridge: float, fine: Sums, state: NDArray[np.uint64]) -> Any:  # fmt: skip
+    """The best cut between two codes of a column of numbers: the last code that is not above it."""
+    span, width = high - low, rows.sums.shape[1]
+    fine[: cells * (span + 1)] = 0.0  # in front of each cell's codes, those below all of them count as one; behind, those above
+    beyond = np.zeros((cells, width), dtype=np.float32)
+    for e in range(count):
+        cell, code = rows.cell[e], codes[rows.index[e]]
+        if cell < 0 or code < 0:
+            continue
+        if code >= high:
+            for c in range(width):
+                beyond[cell, c] += rows.sums[e, c]
+        else:
+            place = cell * (span + 1) + max(code - low + 1, 0)
+            for c in range(width):
+                fine[place, c] += rows.sums[e, c]
+    scores, known, part = np.zeros(span), np.zeros(width), np.zeros(width)
+    for cell in range(cells):
+        start = cell * (span + 1)
+        for c in range(width):
+            known[c], part[c] = beyond[cell, c], fine[start, c]
+            for b in range(span + 1):
+                known[c] += fine[start + b, c]
+        if known[width - 1] <= NOTHING:
+            continue
+        for b in range(span - 1):
+            yes, no = 0.0, 0.0
+            for c in range(width):
+                part[c] += fine[start + 1 + b, c]
+            for c in range(width - 1):
+                yes += part[c] * part[c]
+                no += (known[c] - part[c]) ** 2
+            curved = part[width - 1]
+            scores[b] += yes / (max(curved, 0.0) + ridge) + no / (max(known[width - 1] - curved, 0.0) + ridge)
+    return low + _best(scores, span - 1, NOISE, state)[2]
+
+
+@kernel
+def _answer(codes: Codes, cut: int, is_word: bool, rows: Rows, count: int, side: Places, dropped: Places) -> Any:
+    """Put each row into its cell after one more question; the rarer answer, how many rows gave it, how many know none."""
+    yes, alive, lost, members = 0, 0, 0, 0
+    for e in range(count):
+        if rows.cell[e] < 0:
+            continue
+        code = codes[rows.index[e]]
+        if code < 0:
+            rows.cell[e] = LEFT - rows.cell[e]
+            dropped[lost] = e
+            lost += 1
+            continue
+        says = (code == cut) if is_word else (code <= cut)
+        rows.cell[e] = 2 * rows.cell[e] + (1 if says else 0)
+        yes += 1 if says else 0
+        alive += 1
+    answer = 1 if 2 * yes <= alive else 0
+    for e in range(count):
+        if rows.cell[e] >= 0 and rows.cell[e] & 1 == answer:
+            side[members] = e
+            members += 1
+    return answer, members, lost
+
+
+@kernel
+def _draw_columns(order: Places, count: int, state: NDArray[np.uint64]) -> None:
+    """Put so many columns, drawn by chance, in front of the others."""
+    for a in range(count):
+        b = a + int(uniform(state) * (len(order) - a))
+        order[a], order[b] = order[b], order[a]
+
+
+@kernel
+def _update(grid: Grid, rows: Rows, order: Places, drawn: int, depth: int, last: Places, side: Places, dropped: Places, tables: NDArray[np.float32], part: Sums) -> None:  # fmt: skip
+    """Count the drawn columns' answers by cell: all rows at first; then of the last question's rarer side alone, by subtraction.
+
+    ``last`` is how many rows there are, which answer was rarer, how many gave it, how many rows did not know it.
+    """
+    for a in range(drawn):
+        column = order[a]
+        codes, bins, table = grid.coarse[column], grid.bins[column], tables[a]
+        if depth == 0:
+            table[: bins + 1] = 0.0
+            _count(codes, rows, side, last[0], 0, bins, table, 1.0)
+        else:
+            before = 1 << (depth - 1)
+            _count(codes, rows, dropped, last[3], 0, bins, table, -1.0)
+            part[: before * (bins + 1)] = 0.0
+            _count(codes, rows, side, last[2], 1, bins, part, 1.0)
+            _split(table, part, before, bins, last[1])
+
+
+@kernel
+def _choose(grid: Grid, order: Places, drawn: int, cells: int, ridge: float, tables: NDArray[np.float32], scores: Array, state: NDArray[np.uint64]) -> Any:  # fmt: skip
+    """The column and the coarse answer of the best question, and its score."""
+    known, part = np.zeros(tables.shape[2]), np.zeros(tables.shape[2])
+    highest, score, column, answer = -1.0, -1.0, order[0], 0
+    for a in range(drawn):
+        j = order[a]
+        bins, is_word = grid.bins[j], grid.is_word[j]
+        _score(tables[a], cells, bins, is_word, ridge, known, part, scores)
+        value, plain, place = _best(scores, bins if is_word else bins - 1, NOISE, state)
+        if value > highest:
+            highest, score, column, answer = value, plain, j, place
+    return column, answer, score
+
+
+@kernel
+def _reached(rows: Rows, count: int, cells: int, ridge: float) -> Any:
+    """The score of the table as it stands: Σ_cell Σ_class G² / (H + ridge)."""
+    width = rows.sums.shape[1]
+    total, score = np.zeros((cells, width)), 0.0
+    for e in range(count):
+        if rows.cell[e] >= 0:
+            for c in range(width):
+                total[rows.cell[e], c] += rows.sums[e, c]
+    for cell in range(cells):
+        for c in range(width - 1):
+            score += total[cell, c] ** 2 / (max(total[cell, width - 1], 0.0) + ridge)
+    return score
+
+
+@kernel
+def _fill(rows: Rows, count: int, ridge: float, rate: float, values: Array) -> None:
+    """A cell's value: rate · G / (H + ridge) for each class."""
+    cells, width = values.shape
+    slope, curved = np.zeros((cells, width)), np.zeros((cells, width))
+    for e in range(count):
+        if rows.cell[e] >= 0:
+            for c in range(width):
+                slope[rows.cell[e], c] += rows.sums[e, c]
+                curved[rows.cell[e], c] += rows.curved[e, c]
+    for cell in range(cells):
+        for c in range(width):
+            values[cell, c] = rate * slope[cell, c] / (curved[cell, c] + ridge)
+
+
+@kernel
+def loss_of(scores: Array, labels: Places, weight: Array) -> Any:
+    """−Σ weight · log P(own class) of the cases that have a weight."""
+    total, width = 0.0, scores.shape[1]
+    for i in range(len(labels)):
+        if weight[i] <= 0:
+            continue
+        if width == 1:
+            odds = scores[i, 0] if labels[i] == 1 else -scores[i, 0]
+            total += weight[i] * (np.log1p(np.exp(-abs(odds))) + max(-odds, 0.0))
+        else:
+            highest, below = scores[i, 0], 0.0
+            for c in range(1, width):
+                highest = max(highest, scores[i, c])
+            for c in range(width):
+                below += np.exp(scores[i, c] - highest)
+            total += weight[i] * (np.log(below) + highest - scores[i, labels[i]])
+    return total
+
+
+@kernel
+def cell_of(codes: Codes, case: int, columns: Codes, cuts: Codes, is_word: NDArray[np.bool_], depth: int) -> Any:
+    """The cell of a table that a case lies in: its answers as binary digits; −1 where one of its columns is not known."""
+    cell = 0
+    for d in range(depth):
+        code = codes[columns[d], case]
+        if code < 0:
+            return -1
+        says = (code == cuts[d]) if is_word[columns[d]] else (code <= cuts[d])
+        cell = 2 * cell + (1 if says else 0)
+    return cell
+
+
+@kernel
+def add_tables(codes: Codes, columns: Codes, cuts: Codes, depths: Codes, values: Array, is_word: NDArray[np.bool_], out: Array) -> None:  # fmt: skip
+    """Add to each case what each table has in the cell that the case lies in."""
+    cases, width = out.shape
+    for t in range(len(depths)):
+        for i in range(cases):
+            cell = cell_of(codes, i, columns[t], cuts[t], is_word, depths[t])
+            if cell >= 0:
+                for c in range(width):
+                    out[i, c] += values[t, cell, c]
+
+
+@kernel
+def _widest_pair(grid: Grid) -> Any:
+    """The most codes that two neighbouring coarse ones have together, over all columns of numbers."""
+    most = 2
+    for j in range(len(grid.bins)):
+        if not grid.is_word[j]:
+            for b in range(grid.bins[j] - 1):
+                most = max(most, grid.first[j, min(b + 2, grid.bins[j])] - grid.first[j, b])
+    return most
+
+
+@kernel
+def grow(grid: Grid, labels: Places, train: Array, held: Array, scores: Array, rounds: int, order: int, row_share: float, drawn: int, lowest: float, seed: int) -> Any:  # fmt: skip
+    """One fold's tables: columns, cuts, depths and values by round; and the loss of the held-out weight before each and after the last.
+
+    Every round draws rows and so many columns, asks `order` questions one after the other, each the best given those before, and adds the
+    table of their answers to the scores, which start at the log prior. The ridge falls with the curvature that is left.
+    """
+    cases, width = scores.shape
+    columns, widest = len(grid.bins), grid.bins.max() + 1
+    state = np.array([seed], dtype=np.uint64)
+    asked, cuts = np.zeros((rounds, order), dtype=np.int32), np.zeros((rounds, order), dtype=np.int32)
+    depths, values = np.zeros(rounds, dtype=np.int32), np.zeros((rounds, 1 << order, width))
+    rows = Rows(np.zeros(cases, dtype=np.int64), np.zeros(cases), np.zeros((cases, width + 1), dtype=np.float32), np.zeros((cases, width), dtype=np.float32), np.zeros(cases, dtype=np.int64))  # fmt: skip
+    chances, places, loss = np.zeros((cases, width)), np.arange(columns), np.zeros(rounds + 1)
+    side, dropped, last = np.zeros(cases, dtype=np.int64), np.zeros(cases, dtype=np.int64), np.zeros(4, dtype=np.int64)
+    half = (1 << order) // 2
+    tables = np.zeros((drawn, half * widest, width + 1), dtype=np.float32)
+    part, answers = np.zeros((max(half // 2, 1) * widest, width + 1), dtype=np.float32), np.zeros(widest)
+    fine = np.zeros((half * (_widest_pair(grid) + 1), width + 1), dtype=np.float32)
+    first, best, since, done = 0.0, np.inf, 0, 0
+    loss[0] = loss_of(scores, labels, held)
+    for t in range(rounds):
+        count = _draw_rows(train, row_share, state, rows)
+        mean = _derive(scores, labels, count, rows, chances)
+        first = mean if t == 0 else first
+        ridge = max(mean / max(first, 1e-300), lowest) if lowest < 1 else 1.0
+        _draw_columns(places, drawn, state)
+        rows.cell[:count] = 0
+        for e in range(count):
+            side[e] = e
+        last[0], depth = count, 0
+        while depth < order:
+            _update(grid, rows, places, drawn, depth, last, side, dropped, tables, part)
+            column, cut, score = _choose(grid, places, drawn, 1 << depth, ridge, tables, answers, state)
+            codes, is_word, bins = grid.codes[column], grid.is_word[column], grid.bins[column]
+            if depth > 0 and grid.gaps[column] and score < _reached(rows, count, 1 << depth, ridge):
+                break  # it would take more from rows that do not know the answer than it gives to the others
+            if not is_word:
+                low, high = grid.first[column, cut], grid.first[column, min(cut + 2, bins)]
+                cut = _refine(codes, low, high, rows, count, 1 << depth, ridge, fine, state) if high - low > 2 else low
+            asked[t, depth], cuts[t, depth] = column, cut
+            last[1], last[2], last[3] = _answer(codes, cut, is_word, rows, count, side, dropped)
+            depth += 1
+        depths[t] = depth
+        _fill(rows, count, ridge, RATE * min(1.0 + t / FASTER, FASTEST), values[t, : 1 << depth])
+        add_tables(grid.codes, asked[t : t + 1], cuts[t : t + 1], depths[t : t + 1], values[t : t + 1], grid.is_word, scores)  # fmt: skip
+        done = t + 1
+        loss[done] = loss_of(scores, labels, held)
+        since += 1
+        if loss[done] < best * (1.0 - BETTER):
+            best, since = loss[done], 0
+        if since >= PATIENCE:
+            break
+    return asked[:done], cuts[:done], depths[:done], values[:done], loss[: done + 1]
