@@ -141,11 +141,16 @@ def quadratic_terms(cases: Cases, weighed: twin.Weighed, columns: Sequence[str],
             pairs.append((variable.place, cases.variables[other].place))
             middle.append(average)
             products.append(weight)
-        elif kind == "level":
-            tables_of[variable.place][int(variable.met[other])] = weight  # −1, the last row, for missing
+        elif kind == "constant":
+            single["constant"][[one.place for one in cases.variables]] += weight / len(cases.variables)
         else:
-            single[kind][variable.place] += weight
             single["constant"][variable.place] -= average * weight
+            if kind == "level":
+                tables_of[variable.place][int(variable.met[other])] = weight  # −1, the last row, for missing
+            else:
+                single[kind][variable.place] += weight
+            if kind == "square" and variable.gaps:
+                single["missing"][variable.place] += average * weight  # what has no number has no square
     center, scale = np.zeros(d), np.ones(d)
     for j, variable in enumerate(cases.variables):
         center[variable.place], scale[variable.place] = features.center[j], features.scale[j]

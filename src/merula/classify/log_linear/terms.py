@@ -193,8 +193,9 @@ def standardised(cells: Array, center: Array, scale: Array) -> Array:
 class QuadraticTerms(ConditionalTerms):
     """A weight for each class of every number, its square and its product with others, and of every level.
 
-    z is x in standard deviations. A column of numbers adds constant + linear·z + square·z², or `missing`; a column of words the
-    row of its ``level_weights`` (one more than the last: missing); a pair of columns ``products`` · (z_i·z_j − ``middle``).
+    z is x in standard deviations. A column of numbers adds constant + linear·z + square·z², or constant + `missing`; a column of
+    words constant + the row of its ``level_weights`` (one more than the last: missing); a pair of columns ``products`` · (z_i·z_j −
+    ``middle``).
     """
 
     columns: tuple[str, ...]
@@ -232,7 +233,8 @@ class QuadraticTerms(ConditionalTerms):
         z = np.zeros_like(cells)
         z[:, numbers] = standardised(cells[:, numbers], self.center[numbers], self.scale[numbers])
         z[lost] = 0.0
-        out += (~lost).astype(np.float64) @ self.constant + z @ self.linear + (z * z) @ self.square + lost @ self.missing
+        answered = (~lost | np.array(self.gaps)).astype(np.float64)
+        out += answered @ self.constant + z @ self.linear + (z * z) @ self.square + lost @ self.missing
         for j, weights in enumerate(self.level_weights):
             if self.level_sets[j] is not None:
                 out += weights[np.where(lost[:, j], len(weights) - 1, cells[:, j]).astype(np.int64)]

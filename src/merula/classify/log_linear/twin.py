@@ -69,35 +69,32 @@ def repeats_of(weight: float) -> int:
 
 
 def quadratic_features(cases: Cases) -> Features:
-    """Presence, z, z² and products of numbers, presence and levels of words; all 0 where a cell is missing."""
+    """A constant; z, z² and products of numbers; levels: all of mean 0 but the constant, and 0 where a cell is missing."""
     _refuse_size(cases)
+    count = len(cases.variables)
+    answered, numbers = cases.codes >= 0, dict[int, tuple[Array, NDArray[np.bool_]]]()
+    center, scale = np.zeros(count), np.ones(count)
     found: list[tuple[tuple[str, int, int], Array, float, float, float]] = []
-    numbers, center, scale = dict[int, Array](), np.zeros(len(cases.variables)), np.ones(len(cases.variables))
-    part = 1.0 / np.sqrt(max(1, len(cases.variables)))  # constants of all columns together count as one
     for j, variable in enumerate(cases.variables):
-        known = _known(variable, cases.codes[j])
-        found.append((("constant", j, 0), known * part, OF_CONSTANTS, 0.0, 1 / part))
+        codes = cases.codes[j]
         if variable.is_word:
-            found += [(("level", j, v), (cases.codes[j] == v) * 1.0, 1.0, 0.0, 1.0) for v in range(len(variable.met))]
+            found += [(("level", j, v), *_spread(codes == v, answered[j], cases.weight, 1.0, 1.0)) for v in range(len(variable.met))]  # fmt: skip
             continue
-        z, center[j], scale[j] = _z(variable, cases.codes[j], known, cases.weight)
-        numbers[j] = z
+        known = answered[j] & ~np.isneginf(variable.met)[codes]
+        z, center[j], scale[j] = _z(variable, codes, known, cases.weight)
+        numbers[j] = z, known
         found.append((("linear", j, 0), z, 1.0, 0.0, 1.0))
         found.append((("square", j, 0), *_spread(z * z, known, cases.weight, 1.0)))
         if variable.gaps:
-            found.append((("missing", j, 0), ~known * 1.0, 1.0, 0.0, 1.0))
+            found.append((("missing", j, 0), *_spread(~known, answered[j], cases.weight, 1.0, 1.0)))
     for i, j in combinations(numbers, 2) if len(numbers) <= MOST_CROSSED else ():
-        both = _known(cases.variables[i], cases.codes[i]) & _known(cases.variables[j], cases.codes[j])
-        found.append((("product", i, j), *_spread(numbers[i] * numbers[j], both, cases.weight, OF_PRODUCTS)))
+        (one, known), (two, also) = numbers[i], numbers[j]
+        found.append((("product", i, j), *_spread(one * two, known & also, cases.weight, OF_PRODUCTS)))
+    if count:  # of a row that is all known it is 1, of one of which nothing is known 0
+        found.append((("constant", 0, 0), answered.mean(axis=0), OF_CONSTANTS, 0.0, 1.0))
     origin, columns, penalty, middle, unit = zip(*found, strict=True) if found else ((), (), (), (), ())
     matrix = np.column_stack(columns) if found else np.zeros((len(cases), 0))
-    return Features(np.ascontiguousarray(matrix), *map(np.array, (penalty,)), origin, np.array(middle), np.array(unit), center, scale)  # fmt: skip
-
-
-def _known(variable: Variable, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Whether each case's cell is there: being missing may be an answer, but it is not a number."""
-    places = np.append(np.isneginf(variable.met) if not variable.is_word else variable.met < 0, False)
-    return (codes >= 0) & ~places[codes]  # type: ignore[no-any-return]
+    return Features(matrix, np.array(penalty), origin, np.array(middle), np.array(unit), center, scale)
 
 
 def _z(variable: Variable, codes: NDArray[np.int32], known: NDArray[np.bool_], weight: Array) -> tuple[Array, float, float]:  # fmt: skip
@@ -113,13 +110,18 @@ def _z(variable: Variable, codes: NDArray[np.int32], known: NDArray[np.bool_], w
     return np.where(known, z, 0.0), float(center), float(scale)
 
 
-def _spread(values: Array, known: NDArray[np.bool_], weight: Array, penalty: float) -> tuple[Array, float, float, float]:  # fmt: skip
-    """A feature of mean 0 and deviation 1 where it is known, 0 elsewhere; its penalty, what was subtracted, what it was divided by."""
+def _spread(
+    values: NDArray[Any], known: NDArray[np.bool_], weight: Array, penalty: float, unit: float = 0.0
+) -> tuple[Array, float, float, float]:
+    """A feature of mean 0 where it is known, 0 elsewhere; its penalty, what was subtracted, what it was divided by.
+
+    It is divided by its deviation unless the unit is given.
+    """
     heavy = np.where(known, weight, 0.0)
     total = max(float(heavy.sum()), 1e-300)
     middle = float(heavy @ values) / total
-    unit = float(np.sqrt(heavy @ (values - middle) ** 2 / total))
-    unit = unit if unit > FLAT else np.inf
+    deviation = float(np.sqrt(heavy @ (values - middle) ** 2 / total))
+    unit = unit or (deviation if deviation > FLAT else np.inf)
     return np.where(known, (values - middle) / unit, 0.0), penalty, middle, unit
 
 
