@@ -41,6 +41,10 @@ PLAIN = {
     "kdb-cut": mr.KDBClassifier(2),
     "aode": mr.AODEClassifier(distributions={"numeric": "gaussian"}),
     "aode-cut": mr.AODEClassifier(numeric="quantile", bins=3, unseen="smooth"),
+    "log-linear": mr.LogLinearClassifier(max_rounds=25),
+    "log-linear-columns": mr.LogLinearClassifier(1, max_rounds=10, missing="level", class_prior="laplace"),
+    "log-linear-gaussian": mr.LogLinearClassifier("gaussian"),
+    "log-linear-gaussian-level": mr.LogLinearClassifier("gaussian", missing="level", class_prior="uniform"),
 }
 CUTTING = ("tan-cut", "kdb-cut", "aode-cut")  # where numbers are cut, the first batch decides
 OF_PATIENTS = {
@@ -79,6 +83,7 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "sums: left out for mixtures, which have terms and reasons for each of their sums"
     )
+    config.addinivalue_line("markers", "describes: left out for classifiers that give P(class given row) and no P(row)")
     config.addinivalue_line("markers", "needs(parameter): left out for classifiers that have no such parameter")
 
 
@@ -95,6 +100,8 @@ def _beside_the_point(item):
     if item.get_closest_marker("squares") and any(model is EVERY[name] for name in (*COMPARING, *CUTTING)):
         return True
     if item.get_closest_marker("adds") and any(model is EVERY[name] for name in CUTTING):
+        return True
+    if isinstance(model, mr.LogLinearClassifier) and (item.get_closest_marker("adds") or item.get_closest_marker("describes")):
         return True
     if item.get_closest_marker("sums") and isinstance(model, mr.AODEClassifier):
         return True
