@@ -82,6 +82,8 @@ MODELS = {
     ),
     "neighbours": (patients, lambda: mr.NearestNeighborsClassifier(neighbors=3)),
     "product kernel": (patients, lambda: mr.KernelBayesClassifier()),
+    "log-linear": (patients, lambda: mr.LogLinearClassifier(3, max_rounds=4, missing="level")),
+    "log-linear twin": (patients, lambda: mr.LogLinearClassifier("gaussian", missing="level")),
 }
 
 

@@ -83,6 +83,7 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "sums: left out for mixtures, which have terms and reasons for each of their sums"
     )
+    config.addinivalue_line("markers", "learns_on: left out for classifiers that cannot learn in batches at all")
     config.addinivalue_line("markers", "describes: left out for classifiers that give P(class given row) and no P(row)")
     config.addinivalue_line("markers", "needs(parameter): left out for classifiers that have no such parameter")
 
@@ -101,7 +102,7 @@ def _beside_the_point(item):
         return True
     if item.get_closest_marker("adds") and any(model is EVERY[name] for name in CUTTING):
         return True
-    if isinstance(model, mr.LogLinearClassifier) and (item.get_closest_marker("adds") or item.get_closest_marker("describes")):
+    if isinstance(model, mr.LogLinearClassifier) and _asks_too_much(item, given):
         return True
     if item.get_closest_marker("sums") and isinstance(model, mr.AODEClassifier):
         return True
@@ -110,6 +111,15 @@ def _beside_the_point(item):
         model, mr.NearestNeighborsClassifier
     )  # its distances in ranges have no volume, hence no P(row)
     return bool(needed - set(model.get_params())) or (relative and given.get("method") == "log_evidence")
+
+
+LACKED = ("partial_fit", "log_evidence", "log_likelihood", "aic", "bic", "sample")  # by conditional models
+
+
+def _asks_too_much(item, given):
+    """Whether a test needs P(row), or rows to be added to a model."""
+    named = {given.get(name) for name in ("method", "ask") if isinstance(given.get(name), str)}
+    return bool(named & set(LACKED)) or any(map(item.get_closest_marker, ("adds", "describes", "learns_on")))
 
 
 def pytest_generate_tests(metafunc):

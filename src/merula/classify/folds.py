@@ -38,7 +38,7 @@ class Folds:
     shares: Array
 
     def __len__(self) -> int:
-        return self.shares.shape[1]
+        return int(self.shares.shape[1])
 
     def __iter__(self) -> Iterator[tuple[Some, Some]]:
         """For each fold, the rows to learn from and the rows left out."""
@@ -69,7 +69,7 @@ def in_turn(order: NDArray[np.int64], weights: Array, folds: int) -> Folds:
     Examples
     --------
     >>> in_turn(np.array([1, 0, 2]), np.array([1.0, 2.0, 1.0]), 2).shares.tolist()
-    [[1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
+    [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
     """
     reached = np.cumsum(weights[order])
     shares = np.empty((len(order), folds))
@@ -122,8 +122,8 @@ def _cell_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_], cut: bool
     known = {label for label, n in zip(labels, np.bincount(indices[counted], minlength=len(met)), strict=True) if n}
     if len(known - {None}) < 2:
         return np.zeros(len(codes), dtype=np.uint64)
-    words = map(str, met.tolist()) if cut else map(repr, labels)  # where the cuts lie is no part of what a row holds
-    return np.asarray(mixed(np.array([crc32(word.encode()) for word in words], dtype=np.uint64)[indices]))
+    told = map(str, met.tolist()) if cut else map(repr, labels)  # where the cuts lie is no part of what a row holds
+    return np.asarray(mixed(np.array([crc32(word.encode()) for word in told], dtype=np.uint64)[indices]))
 
 
 def number_hashes(values: Array, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:

@@ -18,7 +18,11 @@ from merula.core.exponential import exp_in_place
 Codes = NDArray[np.int32]
 Places = NDArray[np.int64]
 Sums = NDArray[np.float32]
-RATE, FASTER, FASTEST = 0.1, 200.0, 3.0  # of learning: at first, the rounds after which it has doubled, and at most so many times the first
+RATE, FASTER, FASTEST = (
+    0.1,
+    200.0,
+    3.0,
+)  # of learning: at first, the rounds after which it has doubled, and at most so many times the first
 NOISE = 0.3  # a question's score counts up to so much more, by chance
 PATIENCE, BETTER = 50, 1e-4  # rounds without so much less loss, until no more are tried
 LEFT = -2  # less its cell: where a row stood that does not know the answer to the next question
@@ -37,9 +41,9 @@ class Grid(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The rows of a round: indices, weights, sums of derivatives (slopes, then curvature), curvature by class, cell in the table."""
+    """The rows of a round: which case each is, weights, sums of derivatives (slopes, then curvature), curvature by class, cell in the table."""
 
-    index: Places
+    place: Places
     weight: Array
     sums: Sums
     curved: Sums
@@ -70,7 +74,7 @@ def _draw_rows(train: Array, share: float, state: NDArray[np.uint64], rows: Rows
             if left > 0 and uniform(state) < share:
                 weight += left
         if weight > 0:
-            rows.index[count] = i
+            rows.place[count] = i
             rows.weight[count] = weight
             count += 1
     return count
@@ -84,7 +88,7 @@ def _derive(scores: Array, labels: Places, count: int, rows: Rows, chances: Arra
     """
     width = scores.shape[1]
     for e in range(count):
-        i = rows.index[e]
+        i = rows.place[e]
         highest = scores[i, 0]
         for c in range(1, width):
             highest = max(highest, scores[i, c])
@@ -93,7 +97,7 @@ def _derive(scores: Array, labels: Places, count: int, rows: Rows, chances: Arra
     exp_in_place(chances[:count])
     total, heavy = 0.0, 0.0
     for e in range(count):
-        i, weight = rows.index[e], rows.weight[e]
+        i, weight = rows.place[e], rows.weight[e]
         heavy += weight
         below = 0.0
         for c in range(width):
@@ -118,7 +122,7 @@ def _count(codes: NDArray[np.int16], rows: Rows, members: Places, count: int, sh
     width = table.shape[1]
     for u in range(count):
         e = members[u]
-        b = codes[rows.index[e]]
+        b = codes[rows.place[e]]
         if b >= 0:
             cell = rows.cell[e]
             cell = cell >> shift if cell >= 0 else LEFT - cell
@@ -181,10 +185,12 @@ def _best(scores: Array, count: int, noise: float, state: NDArray[np.uint64]) ->
 def _refine(codes: Codes, low: int, high: int, rows: Rows, count: int, cells: int, ridge: float, fine: Sums, state: NDArray[np.uint64]) -> Any:  # fmt: skip
     """The best cut between two codes of a column of numbers: the last code that is not above it."""
     span, width = high - low, rows.sums.shape[1]
-    fine[: cells * (span + 1)] = 0.0  # in front of each cell's codes, those below all of them count as one; behind, those above
+    fine[: cells * (span + 1)] = (
+        0.0  # in front of each cell's codes, those below all of them count as one; behind, those above
+    )
     beyond = np.zeros((cells, width), dtype=np.float32)
     for e in range(count):
-        cell, code = rows.cell[e], codes[rows.index[e]]
+        cell, code = rows.cell[e], codes[rows.place[e]]
         if cell < 0 or code < 0:
             continue
         if code >= high:
@@ -222,7 +228,7 @@ def _answer(codes: Codes, cut: int, is_word: bool, rows: Rows, count: int, side:
     for e in range(count):
         if rows.cell[e] < 0:
             continue
-        code = codes[rows.index[e]]
+        code = codes[rows.place[e]]
         if code < 0:
             rows.cell[e] = LEFT - rows.cell[e]
             dropped[lost] = e

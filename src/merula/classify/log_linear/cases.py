@@ -77,7 +77,7 @@ class Cases:
         """The same for folds that rows were dealt to by others: rows × folds."""
         known = self.of_row >= 0
         columns = [np.bincount(self.of_row[known], column[known], minlength=len(self)) for column in shares.T]
-        return np.column_stack(columns).round(12)
+        return np.column_stack(columns).astype(np.float64).round(12)
 
     def of_rows(self, scores: Array) -> Array:
         """What is known of each case and class by rank, for each row and class; 0 where a row has no weight."""
@@ -87,9 +87,7 @@ class Cases:
         return found
 
 
-def distinct_cases(
-    cells: Array, level_sets: Sequence[tuple[Label, ...] | None], target: Target, missing: str
-) -> Cases:
+def distinct_cases(cells: Array, level_sets: Sequence[tuple[Label, ...] | None], target: Target, missing: str) -> Cases:
     """The cases that rows make up; cells are as `read_cells` gives them, columns that do not vary are left out."""
     weights = np.ones(len(cells)) if target.weights is None else target.weights
     kept = np.flatnonzero(weights > 0)

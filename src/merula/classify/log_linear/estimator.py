@@ -149,7 +149,9 @@ class LogLinearClassifier(BayesianClassifier):
         random_state: Any = 0,
         n_jobs: Any = None,
     ) -> None:
-        super().__init__(kinds=kinds, levels=levels, class_prior=class_prior, missing=missing, unseen=unseen, n_jobs=n_jobs)
+        super().__init__(
+            kinds=kinds, levels=levels, class_prior=class_prior, missing=missing, unseen=unseen, n_jobs=n_jobs
+        )
         self.order = order
         self.max_rounds = max_rounds
         self.random_state = random_state
@@ -199,7 +201,9 @@ class LogLinearClassifier(BayesianClassifier):
     def _check_options(self) -> None:
         super()._check_options()
         whole = isinstance(self.order, int | np.integer) and not isinstance(self.order, bool)
-        if not (whole and 1 <= self.order <= MOST_QUESTIONS) and not (isinstance(self.order, str) and self.order == GAUSSIAN):
+        if not (whole and 1 <= self.order <= MOST_QUESTIONS) and not (
+            isinstance(self.order, str) and self.order == GAUSSIAN
+        ):
             raise InputError.of("order", self.order, f"a whole number from 1 to {MOST_QUESTIONS}, or 'gaussian'")
         if self.max_rounds is not None and not _is_whole(self.max_rounds, 1):
             raise InputError.of("max_rounds", self.max_rounds, "None or a whole number from 1")
@@ -209,7 +213,7 @@ class LogLinearClassifier(BayesianClassifier):
             raise InputError.of("random_state", self.random_state, "None or a whole number from 0")
 
     def _wish(self) -> Wish:
-        seed = np.random.SeedSequence().entropy % 2**32 if self.random_state is None else int(self.random_state)
+        seed = int(np.random.default_rng().integers(2**32)) if self.random_state is None else int(self.random_state)
         return Wish(self.order, self.max_rounds or ROUNDS, self.missing, seed, self.n_jobs)
 
     # ------------------------------------------------------------------------------------------------ what was learned

@@ -35,7 +35,11 @@ class Wish:
 
 
 def fit_terms(
-    rows: Encoded, target: Target, level_sets: dict[str, tuple[Label, ...] | None], wish: Wish, folds: Folds | None = None
+    rows: Encoded,
+    target: Target,
+    level_sets: dict[str, tuple[Label, ...] | None],
+    wish: Wish,
+    folds: Folds | None = None,
 ) -> tuple[Array, ConditionalTerms]:
     """Scores of rows × classes by models that have not seen the row, and the terms of the mean of these models.
 
@@ -101,7 +105,7 @@ def _questions(cases: Cases, grown: tables.Grown, bounds: list[Array]) -> tuple[
 
 def _merged(places: NDArray[np.int32], values: Array) -> tuple[NDArray[np.int32], Array]:
     """Tables with their questions in order; those that ask the same ones added up."""
-    count, order = places.shape
+    order = places.shape[1]
     turned = np.empty_like(values)
     ranks = np.argsort(np.where(places < 0, np.iinfo(np.int32).max, places), axis=1, kind="stable")
     for permutation in np.unique(ranks, axis=0):

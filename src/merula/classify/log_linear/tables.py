@@ -22,7 +22,10 @@ from merula.core.limits import check_bytes
 from merula.core.threads import for_each_block, thread_count
 from merula.stats.kept_rows import mixed
 
-COARSE = (32, 64)  # bins of a column of numbers that questions are first looked for in: of fewer rows than MANY, and of more
+COARSE = (
+    32,
+    64,
+)  # bins of a column of numbers that questions are first looked for in: of fewer rows than MANY, and of more
 MANY, FEW = 1_000, 500  # rows: from which on all of them take part in each round; below which the ridge stays as it is
 ROW_SHARE = 0.8
 LOWEST = 0.1  # of what it was at first, that the ridge falls to
@@ -62,10 +65,10 @@ def grown_tables(cases: Cases, shares: Array, order: int, rounds: int, seed: int
     def grow(fold: int) -> Any:
         held, scores = np.ascontiguousarray(shares[:, fold]), np.tile(start, (len(cases), 1))
         train = np.maximum((cases.weight - held).round(12), 0.0)
-        own_seed = mixed(np.uint64(mixed(np.uint64(seed))) ^ np.uint64(fold))
-        return kernels.grow(grid, cases.labels, train, held, scores, *options, np.uint64(own_seed))
+        chance: Any = np.uint64(mixed(np.uint64(mixed(np.uint64(seed))) ^ np.uint64(fold)))
+        return kernels.grow(grid, cases.labels, train, held, scores, *options, chance)
 
-    folds = for_each_block(grow, shares.shape[1], n_jobs, 1) if cases.variables else []
+    folds: list[Any] = for_each_block(grow, shares.shape[1], n_jobs, 1) if cases.variables else []
     return _averaged(cases, grid, shares, folds, start)
 
 
@@ -96,7 +99,10 @@ def _averaged(cases: Cases, grid: Any, shares: Array, folds: list[Any], start: A
     for fold, model in enumerate(kept):
         held = np.flatnonzero(shares[:, fold] > 0)
         found = np.zeros((len(held), len(start)))
-        kernels.add_tables(np.ascontiguousarray(grid.codes[:, held]), *model, grid.is_word, found)
+        columns, cuts, depths, values = model
+        kernels.add_tables(
+            np.ascontiguousarray(grid.codes[:, held]), columns, cuts, depths, values, grid.is_word, found
+        )
         scores[held] += shares[held, fold, None] * found
     scores = by_class(scores / shares.sum(axis=1, keepdims=True)) + cases.log_prior
     parts = [np.concatenate(part) for part in zip(*kept, strict=True)] if kept else _nothing(len(start))
@@ -124,7 +130,7 @@ def _grid(cases: Cases, most: int) -> Any:
     for j, starts in enumerate(first):
         table[j, : len(starts)] = starts
     is_word = np.array([variable.is_word for variable in cases.variables], dtype=np.bool_)
-    gaps = (cases.codes < 0).any(axis=1)
+    gaps: Any = (cases.codes < 0).any(axis=1)
     return kernels.Grid(cases.codes, coarse, np.array(bins, dtype=np.int64), table, is_word, gaps)
 
 

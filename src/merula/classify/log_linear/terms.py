@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +81,7 @@ class TableTerms(ConditionalTerms):
 
     @property
     def class_count(self) -> int:
-        return self.values.shape[2]
+        return int(self.values.shape[2])
 
     @property
     def parameters_count(self) -> int:
@@ -92,7 +91,7 @@ class TableTerms(ConditionalTerms):
 
     @cached_property
     def _depths(self) -> NDArray[np.int32]:
-        return (self.tables >= 0).sum(axis=1).astype(np.int32)
+        return np.asarray((self.tables >= 0).sum(axis=1), dtype=np.int32)
 
     @cached_property
     def _places(self) -> NDArray[np.int32]:
@@ -175,7 +174,9 @@ class TableTerms(ConditionalTerms):
         if not isinstance(self.tables, np.ndarray) or self.tables.ndim != 2:
             return False
         count, order = self.tables.shape
-        if not 1 <= order <= MOST_QUESTIONS or not are_codes(self.tables, (count, order), np.int32, -1, len(self.asked)):
+        if not 1 <= order <= MOST_QUESTIONS or not are_codes(
+            self.tables, (count, order), np.int32, -1, len(self.asked)
+        ):
             return False
         shaped = all_shaped((count, 2**order, classes), self.values) and within(-HEAVIEST, HEAVIEST, self.values)
         no_gaps = (np.diff((self.tables >= 0).astype(np.int8), axis=1) <= 0).all() and (self.tables[:, 0] >= 0).all()
@@ -186,7 +187,7 @@ def standardised(cells: Array, center: Array, scale: Array) -> Array:
     """(x − center) / scale between −5 and 5, rounded so that it is the same in every unit; missing stays NaN."""
     with np.errstate(over="ignore"):
         z = np.clip((cells - center) / scale, -FARTHEST, FARTHEST)
-    return np.rint(z * GRID) / GRID  # type: ignore[no-any-return]
+    return np.rint(z * GRID) / GRID
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +219,7 @@ class QuadraticTerms(ConditionalTerms):
 
     @property
     def class_count(self) -> int:
-        return self.constant.shape[1]
+        return int(self.constant.shape[1])
 
     @property
     def parameters_count(self) -> int:
@@ -268,15 +269,23 @@ class QuadraticTerms(ConditionalTerms):
 
     def fits(self, classes: int) -> bool:
         d, m = len(self.columns), len(self.middle)
-        if not (super().fits(classes) and is_number(self.ridge, 0.0, HEAVIEST) and all_shaped((d,), self.center, self.scale)):
+        if not (
+            super().fits(classes) and is_number(self.ridge, 0.0, HEAVIEST) and all_shaped((d,), self.center, self.scale)
+        ):
             return False
         weights = (self.constant, self.linear, self.square, self.missing)
-        shaped = all_shaped((d, classes), *weights) and all_shaped((m,), self.middle) and all_shaped((m, classes), self.products)
+        shaped = (
+            all_shaped((d, classes), *weights)
+            and all_shaped((m,), self.middle)
+            and all_shaped((m, classes), self.products)
+        )
         if not shaped or not are_codes(self.pairs, (m, 2), np.int32, 0, d) or len(self.level_weights) != d:
             return False
         sizes = [0 if known is None else len(known) + 1 for known in self.level_sets]
         words = all(all_shaped((size, classes), table) for size, table in zip(sizes, self.level_weights, strict=True))
-        sound = words and within(-HEAVIEST, HEAVIEST, self.center, self.middle, self.products, *weights, *self.level_weights)
+        sound = words and within(
+            -HEAVIEST, HEAVIEST, self.center, self.middle, self.products, *weights, *self.level_weights
+        )
         numbers = all(self.level_sets[j] is None for j in np.unique(self.pairs).tolist())
         return sound and are_positive(np.abs(self.scale)) and numbers and self._silent_gaps()
 
