@@ -40,6 +40,14 @@ class Grid(NamedTuple):
     gaps: NDArray[np.bool_]
 
 
+class Packed(NamedTuple):
+    """Rows to be counted: which case each is, its cell, its sums of derivatives."""
+
+    place: Places
+    cell: Places
+    sums: Sums
+
+
 class Rows(NamedTuple):
     """The rows of a round: which case each is, weights, sums of derivatives (slopes, then curvature), curvature by class, cell in the table."""
 
@@ -117,17 +125,32 @@ def _derive(scores: Array, labels: Places, count: int, rows: Rows, chances: Arra
 
 
 @kernel
-def _count(codes: NDArray[np.int16], rows: Rows, members: Places, count: int, shift: int, bins: int, table: Sums, sign: float) -> None:  # fmt: skip
-    """Add the sums of some rows to (or take them from) where their cell and their answer stand in the table of one column."""
-    width = table.shape[1]
+def _pack(rows: Rows, members: Places, count: int, packed: Packed) -> None:
+    """Some rows side by side, each with the cell that it was in before the last question."""
+    width = rows.sums.shape[1]
     for u in range(count):
         e = members[u]
-        b = codes[rows.place[e]]
+        cell = rows.cell[e]
+        packed.place[u] = rows.place[e]
+        packed.cell[u] = cell >> 1 if cell >= 0 else LEFT - cell
+        for c in range(width):
+            packed.sums[u, c] = rows.sums[e, c]
+
+
+@kernel
+def _count(codes: NDArray[np.int16], packed: Packed, count: int, bins: int, table: Sums, sign: float) -> None:
+    """Add the sums of rows to (or take them from) where their cell and their answer stand in the table of one column."""
+    width = table.shape[1]
+    for u in range(count):
+        b = codes[packed.place[u]]
         if b >= 0:
-            cell = rows.cell[e]
-            cell = cell >> shift if cell >= 0 else LEFT - cell
-            for c in range(width):
-                table[cell * (bins + 1) + b, c] += sign * rows.sums[e, c]
+            at = packed.cell[u] * (bins + 1) + b
+            if width == 2:
+                table[at, 0] += sign * packed.sums[u, 0]
+                table[at, 1] += sign * packed.sums[u, 1]
+            else:
+                for c in range(width):
+                    table[at, c] += sign * packed.sums[u, c]
 
 
 @kernel
@@ -255,23 +278,23 @@ def _draw_columns(order: Places, count: int, state: NDArray[np.uint64]) -> None:
 
 
 @kernel
-def _update(grid: Grid, rows: Rows, order: Places, drawn: int, depth: int, last: Places, side: Places, dropped: Places, tables: NDArray[np.float32], part: Sums) -> None:  # fmt: skip
+def _update(grid: Grid, given: Packed, lost: Packed, order: Places, drawn: int, depth: int, last: Places, tables: NDArray[np.float32], part: Sums) -> None:  # fmt: skip
     """Count the drawn columns' answers by cell: all rows at first; then of the last question's rarer side alone, by subtraction.
 
-    ``last`` is how many rows there are, which answer was rarer, how many gave it, how many rows did not know it.
+    ``last`` is which answer was rarer, how many rows gave it, and how many did not know it and are lost.
     """
     for a in range(drawn):
         column = order[a]
         codes, bins, table = grid.coarse[column], grid.bins[column], tables[a]
         if depth == 0:
             table[: bins + 1] = 0.0
-            _count(codes, rows, side, last[0], 0, bins, table, 1.0)
+            _count(codes, given, last[1], bins, table, 1.0)
         else:
             before = 1 << (depth - 1)
-            _count(codes, rows, dropped, last[3], 0, bins, table, -1.0)
+            _count(codes, lost, last[2], bins, table, -1.0)
             part[: before * (bins + 1)] = 0.0
-            _count(codes, rows, side, last[2], 1, bins, part, 1.0)
-            _split(table, part, before, bins, last[1])
+            _count(codes, given, last[1], bins, part, 1.0)
+            _split(table, part, before, bins, last[0])
 
 
 @kernel
@@ -389,7 +412,9 @@ def grow(grid: Grid, labels: Places, train: Array, held: Array, scores: Array, r
     depths, values = np.zeros(rounds, dtype=np.int32), np.zeros((rounds, 1 << order, width))
     rows = Rows(np.zeros(cases, dtype=np.int64), np.zeros(cases), np.zeros((cases, width + 1), dtype=np.float32), np.zeros((cases, width), dtype=np.float32), np.zeros(cases, dtype=np.int64))  # fmt: skip
     chances, places, loss = np.zeros((cases, width)), np.arange(columns), np.zeros(rounds + 1)
-    side, dropped, last = np.zeros(cases, dtype=np.int64), np.zeros(cases, dtype=np.int64), np.zeros(4, dtype=np.int64)
+    side, dropped, last = np.zeros(cases, dtype=np.int64), np.zeros(cases, dtype=np.int64), np.zeros(3, dtype=np.int64)
+    given = Packed(np.zeros(cases, dtype=np.int64), np.zeros(cases, dtype=np.int64), np.zeros((cases, width + 1), dtype=np.float32))  # fmt: skip
+    lost = Packed(np.zeros(cases, dtype=np.int64), np.zeros(cases, dtype=np.int64), np.zeros((cases, width + 1), dtype=np.float32))  # fmt: skip
     half = (1 << order) // 2
     tables = np.zeros((drawn, half * widest, width + 1), dtype=np.float32)
     part, answers = np.zeros((max(half // 2, 1) * widest, width + 1), dtype=np.float32), np.zeros(widest)
@@ -403,11 +428,10 @@ def grow(grid: Grid, labels: Places, train: Array, held: Array, scores: Array, r
         ridge = max(mean / max(first, 1e-300), lowest) if lowest < 1 else 1.0
         _draw_columns(places, drawn, state)
         rows.cell[:count] = 0
-        for e in range(count):
-            side[e] = e
-        last[0], depth = count, 0
+        whole = Packed(rows.place, rows.cell, rows.sums)
+        last[1], depth = count, 0
         while depth < order:
-            _update(grid, rows, places, drawn, depth, last, side, dropped, tables, part)
+            _update(grid, whole if depth == 0 else given, lost, places, drawn, depth, last, tables, part)
             column, cut, score = _choose(grid, places, drawn, 1 << depth, ridge, tables, answers, state)
             codes, is_word, bins = grid.codes[column], grid.is_word[column], grid.bins[column]
             if depth > 0 and grid.gaps[column] and score < _reached(rows, count, 1 << depth, ridge):
@@ -416,8 +440,11 @@ def grow(grid: Grid, labels: Places, train: Array, held: Array, scores: Array, r
                 low, high = grid.first[column, cut], grid.first[column, min(cut + 2, bins)]
                 cut = _refine(codes, low, high, rows, count, 1 << depth, ridge, fine, state) if high - low > 2 else low
             asked[t, depth], cuts[t, depth] = column, cut
-            last[1], last[2], last[3] = _answer(codes, cut, is_word, rows, count, side, dropped)
+            last[0], last[1], last[2] = _answer(codes, cut, is_word, rows, count, side, dropped)
             depth += 1
+            if depth < order:
+                _pack(rows, side, last[1], given)
+                _pack(rows, dropped, last[2], lost)
         depths[t] = depth
         _fill(rows, count, ridge, RATE * min(1.0 + t / FASTER, FASTEST), values[t, : 1 << depth])
         add_tables(grid.codes, asked[t : t + 1], cuts[t : t + 1], depths[t : t + 1], values[t : t + 1], grid.is_word, scores)  # fmt: skip

@@ -20,6 +20,7 @@ from merula.distributions.mixed_cells import read_cells
 
 GAUSSIAN = "gaussian"
 ROUNDS = 800
+MOST_CODES = 2**32  # of a column
 Levels = tuple[tuple[Label, ...] | None, ...]
 
 
@@ -89,34 +90,49 @@ def _bounds(cases: Cases, j: int, levels: Levels) -> Array:
     return np.where(np.isneginf(low), LOST, np.where(middle < high, middle, low))
 
 
-def _questions(cases: Cases, grown: tables.Grown, bounds: list[Array]) -> tuple[NDArray[np.int32], Array, NDArray[np.int32]]:  # fmt: skip
+def _questions(
+    cases: Cases, grown: tables.Grown, bounds: list[Array]
+) -> tuple[NDArray[np.int32], Array, NDArray[np.int32]]:
     """The questions asked, in the order of columns and bounds; and for each table the places of its questions among them."""
     real = np.arange(grown.columns.shape[1]) < grown.depths[:, None]
-    column = np.array([variable.place for variable in cases.variables] or [0])[grown.columns]
-    bound = np.zeros(column.shape)
-    for j, known in enumerate(bounds):
+    keys, bound = np.zeros(real.shape, dtype=np.int64), np.zeros(real.shape)
+    for j, variable in enumerate(cases.variables):
         own = real & (grown.columns == j)
-        bound[own] = known[grown.cuts[own]]
-    met, inverse = np.unique(np.column_stack([column[real], bound[real]]), axis=0, return_inverse=True)
+        bound[own] = bounds[j][grown.cuts[own]]
+        answer = bound[own] if variable.is_word else grown.cuts[own]
+        keys[own] = variable.place * MOST_CODES + answer.astype(np.int64)
+    met, first, inverse = np.unique(keys[real], return_index=True, return_inverse=True)
     places = np.full(real.shape, -1, dtype=np.int32)
-    places[real] = inverse.ravel()
-    return met[:, 0].astype(np.int32), np.ascontiguousarray(met[:, 1]), places
+    places[real] = inverse
+    return (met // MOST_CODES).astype(np.int32), bound[real][first], places
 
 
 def _merged(places: NDArray[np.int32], values: Array) -> tuple[NDArray[np.int32], Array]:
     """Tables with their questions in order; those that ask the same ones added up."""
-    order = places.shape[1]
-    turned = np.empty_like(values)
-    ranks = np.argsort(np.where(places < 0, np.iinfo(np.int32).max, places), axis=1, kind="stable")
-    for permutation in np.unique(ranks, axis=0):
-        depths = (places >= 0).sum(axis=1)
-        for depth in np.unique(depths[(ranks == permutation).all(axis=1)]):
-            own = np.flatnonzero((ranks == permutation).all(axis=1) & (depths == depth))
-            turned[own] = _turned_cells(values[own], permutation[:depth])
-    met, inverse = np.unique(np.take_along_axis(places, ranks, axis=1), axis=0, return_inverse=True)
-    total = np.zeros((len(met), *values.shape[1:]))
-    np.add.at(total, inverse.ravel(), turned)
-    return np.ascontiguousarray(met.reshape(-1, order)), total
+    last = np.iinfo(np.int32).max
+    ranks = np.argsort(np.where(places < 0, last, places), axis=1, kind="stable")
+    turned, depths, ordered = (
+        np.empty_like(values),
+        (places >= 0).sum(axis=1),
+        np.take_along_axis(places, ranks, axis=1),
+    )
+    kinds = _numbered(np.column_stack([ranks, depths]))
+    for kind in range(kinds.max(initial=-1) + 1):
+        own = np.flatnonzero(kinds == kind)
+        turned[own] = _turned_cells(values[own], ranks[own[0], : depths[own[0]]])
+    same = _numbered(ordered)
+    _, first = np.unique(same, return_index=True)
+    total = np.zeros((len(first), *values.shape[1:]))
+    np.add.at(total, same, turned)
+    return np.ascontiguousarray(ordered[first]), total
+
+
+def _numbered(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """For each row of whole numbers from −1 the number of the row that it equals, in the order of rows."""
+    found = np.zeros(len(rows), dtype=np.int64)
+    for column in rows.T:
+        found = np.unique(found * (int(column.max(initial=0)) + 2) + column + 1, return_inverse=True)[1]
+    return found
 
 
 def _turned_cells(values: Array, permutation: NDArray[np.int64]) -> Array:
