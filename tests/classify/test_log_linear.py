@@ -98,8 +98,9 @@ def test_tables_are_what_their_definition_says(classes, order, lowest, missing):
     train, held = rng.integers(0, 4, len(cases)) / 2, rng.random(len(cases)) * (rng.random(len(cases)) < 0.4)
     start = np.tile(as_odds(cases.log_prior), (len(cases), 1))
     columns = len(cases.variables)
+    memory = kernels.memory_for(grid, start.shape[1], order, columns, 5)
     asked, cuts, depths, values, loss = kernels.grow(
-        grid, cases.labels, train, held, start.copy(), 30, order, 1.0, columns, lowest, np.uint64(5)
+        grid, cases.labels, train, held, start.copy(), memory, 30, order, 1.0, columns, lowest
     )
     scores, first = start, None
     for t in range(30):
@@ -141,8 +142,9 @@ def test_one_cell_by_hand():
     frame = pd.DataFrame({"flies": ["yes"] * 4 + ["no"] * 4})
     label = np.array([1, 1, 1, 0, 0, 0, 0, 1])
     cases = distinct_cases(frame["flies"].eq("yes").to_numpy(dtype=float)[:, None], (("no", "yes"),), encode_target(label, 8), "marginalise")  # fmt: skip
-    scores = np.zeros((len(cases), 1))
-    _, _, _, values, _ = kernels.grow(_grid(cases, 32), cases.labels, cases.weight, np.zeros(len(cases)), scores, 1, 1, 1.0, 1, 1.0, np.uint64(0))  # fmt: skip
+    grid = _grid(cases, 32)
+    memory, scores = kernels.memory_for(grid, 1, 1, 1, 0), np.zeros((len(cases), 1))
+    _, _, _, values, _ = kernels.grow(grid, cases.labels, cases.weight, np.zeros(len(cases)), scores, memory, 1, 1, 1.0, 1, 1.0)  # fmt: skip
     np.testing.assert_allclose(np.sort(values[0].ravel()), [-0.05, 0.05], rtol=1e-6)
 
 

@@ -58,6 +58,53 @@ class Rows(NamedTuple):
     cell: Places
 
 
+class Memory(NamedTuple):
+    """What one fold's rounds write to.
+
+    Rows, those to be counted and those lost, which these are, the columns in the order drawn, tables of counts, of half of them and of
+    one column's codes, sums over a cell, scores, probabilities, and what chance depends on.
+    """
+
+    rows: Rows
+    given: Packed
+    lost: Packed
+    side: Places
+    dropped: Places
+    order: Places
+    tables: NDArray[np.float32]
+    part: Sums
+    fine: Sums
+    known: Array
+    yes: Array
+    scores: Array
+    chances: Array
+    state: NDArray[np.uint64]
+
+
+def memory_for(grid: Grid, width: int, order: int, drawn: int, seed: Any) -> Memory:
+    """Memory for scores of so many numbers a case, tables of so many questions, and so many columns a round."""
+    cases, w, half = grid.codes.shape[1], width + 1, (1 << order) // 2
+    widest, pair = int(grid.bins.max()) + 1, _widest_pair(grid) + 2
+
+    def places() -> Places:
+        return np.zeros(cases, dtype=np.int64)
+
+    def sums(*shape: int) -> NDArray[np.float32]:
+        return np.zeros((*shape, w), dtype=np.float32)
+
+    rows = Rows(places(), np.zeros(cases), sums(cases), np.zeros((cases, width), dtype=np.float32), places())
+    given, lost = Packed(places(), places(), sums(cases)), Packed(places(), places(), sums(cases))
+    tables, part, fine = sums(drawn, half * widest), sums(max(half // 2, 1) * widest), sums(half * pair)
+    scores, chances = np.zeros(max(widest, pair)), np.zeros((cases, width))
+    return Memory(rows, given, lost, places(), places(), np.arange(len(grid.bins)), tables, part, fine, np.zeros(w), np.zeros(w), scores, chances, np.array([seed], dtype=np.uint64))  # fmt: skip
+
+
+def _widest_pair(grid: Grid) -> int:
+    """The most codes that two neighbouring coarse ones have together, over all columns of numbers."""
+    spans = [grid.first[j, min(b + 2, bins)] - grid.first[j, b] for j, bins in enumerate(grid.bins.tolist()) if not grid.is_word[j] for b in range(bins - 1)]  # fmt: skip
+    return int(max(spans, default=2))
+
+
 @kernel
 def uniform(state: NDArray[np.uint64]) -> Any:
     """The next number from 0 up to 1 (splitmix64: Steele, Lea & Flood 2014)."""
@@ -194,54 +241,26 @@ def _score(table: Sums, cells: int, bins: int, is_word: bool, ridge: float, know
 
 
 @kernel
-def _best(scores: Array, count: int, noise: float, state: NDArray[np.uint64]) -> Any:
+def _best(scores: Array, count: int, state: NDArray[np.uint64]) -> Any:
     """The highest score with its noise, the same without, and its place."""
     found, plain, place = -1.0, -1.0, -1
     for b in range(count):
-        value = scores[b] * (1.0 + noise * uniform(state))
+        value = scores[b] * (1.0 + NOISE * uniform(state))
         if value > found:
             found, plain, place = value, scores[b], b
     return found, plain, place
 
 
 @kernel
-def _refine(codes: Codes, low: int, high: int, rows: Rows, count: int, cells: int, ridge: float, fine: Sums, state: NDArray[np.uint64]) -> Any:  # fmt: skip
-    """The best cut between two codes of a column of numbers: the last code that is not above it."""
-    span, width = high - low, rows.sums.shape[1]
-    fine[: cells * (span + 1)] = (
-        0.0  # in front of each cell's codes, those below all of them count as one; behind, those above
-    )
-    beyond = np.zeros((cells, width), dtype=np.float32)
+def _count_codes(codes: Codes, low: int, bins: int, rows: Rows, count: int, cells: int, fine: Sums) -> None:
+    """Count the rows by cell and code from `low` on: one answer for all below (the first), one each, one for all above."""
+    fine[: cells * (bins + 1)] = 0.0
     for e in range(count):
         cell, code = rows.cell[e], codes[rows.place[e]]
-        if cell < 0 or code < 0:
-            continue
-        if code >= high:
-            for c in range(width):
-                beyond[cell, c] += rows.sums[e, c]
-        else:
-            place = cell * (span + 1) + max(code - low + 1, 0)
-            for c in range(width):
-                fine[place, c] += rows.sums[e, c]
-    scores, known, part = np.zeros(span), np.zeros(width), np.zeros(width)
-    for cell in range(cells):
-        start = cell * (span + 1)
-        for c in range(width):
-            known[c], part[c] = beyond[cell, c], fine[start, c]
-            for b in range(span + 1):
-                known[c] += fine[start + b, c]
-        if known[width - 1] <= NOTHING:
-            continue
-        for b in range(span - 1):
-            yes, no = 0.0, 0.0
-            for c in range(width):
-                part[c] += fine[start + 1 + b, c]
-            for c in range(width - 1):
-                yes += part[c] * part[c]
-                no += (known[c] - part[c]) ** 2
-            curved = part[width - 1]
-            scores[b] += yes / (max(curved, 0.0) + ridge) + no / (max(known[width - 1] - curved, 0.0) + ridge)
-    return low + _best(scores, span - 1, NOISE, state)[2]
+        if cell >= 0 and code >= 0:
+            at = cell * (bins + 1) + min(max(code - low + 1, 0), bins)
+            for c in range(fine.shape[1]):
+                fine[at, c] += rows.sums[e, c]
 
 
 @kernel
@@ -278,38 +297,20 @@ def _draw_columns(order: Places, count: int, state: NDArray[np.uint64]) -> None:
 
 
 @kernel
-def _update(grid: Grid, given: Packed, lost: Packed, order: Places, drawn: int, depth: int, last: Places, tables: NDArray[np.float32], part: Sums) -> None:  # fmt: skip
-    """Count the drawn columns' answers by cell: all rows at first; then of the last question's rarer side alone, by subtraction.
+def _update(codes: NDArray[np.int16], bins: int, whole: Packed, given: Packed, lost: Packed, depth: int, last: Places, table: Sums, part: Sums) -> None:  # fmt: skip
+    """Count a column's answers by cell: of all rows at first; then of the last question's rarer side alone, by subtraction.
 
     ``last`` is which answer was rarer, how many rows gave it, and how many did not know it and are lost.
     """
-    for a in range(drawn):
-        column = order[a]
-        codes, bins, table = grid.coarse[column], grid.bins[column], tables[a]
-        if depth == 0:
-            table[: bins + 1] = 0.0
-            _count(codes, given, last[1], bins, table, 1.0)
-        else:
-            before = 1 << (depth - 1)
-            _count(codes, lost, last[2], bins, table, -1.0)
-            part[: before * (bins + 1)] = 0.0
-            _count(codes, given, last[1], bins, part, 1.0)
-            _split(table, part, before, bins, last[0])
-
-
-@kernel
-def _choose(grid: Grid, order: Places, drawn: int, cells: int, ridge: float, tables: NDArray[np.float32], scores: Array, state: NDArray[np.uint64]) -> Any:  # fmt: skip
-    """The column and the coarse answer of the best question, and its score."""
-    known, part = np.zeros(tables.shape[2]), np.zeros(tables.shape[2])
-    highest, score, column, answer = -1.0, -1.0, order[0], 0
-    for a in range(drawn):
-        j = order[a]
-        bins, is_word = grid.bins[j], grid.is_word[j]
-        _score(tables[a], cells, bins, is_word, ridge, known, part, scores)
-        value, plain, place = _best(scores, bins if is_word else bins - 1, NOISE, state)
-        if value > highest:
-            highest, score, column, answer = value, plain, j, place
-    return column, answer, score
+    if depth == 0:
+        table[: bins + 1] = 0.0
+        _count(codes, whole, last[1], bins, table, 1.0)
+        return
+    before = 1 << (depth - 1)
+    _count(codes, lost, last[2], bins, table, -1.0)
+    part[: before * (bins + 1)] = 0.0
+    _count(codes, given, last[1], bins, part, 1.0)
+    _split(table, part, before, bins, last[0])
 
 
 @kernel
@@ -388,67 +389,63 @@ def add_tables(codes: Codes, columns: Codes, cuts: Codes, depths: Codes, values:
 
 
 @kernel
-def _widest_pair(grid: Grid) -> Any:
-    """The most codes that two neighbouring coarse ones have together, over all columns of numbers."""
-    most = 2
-    for j in range(len(grid.bins)):
-        if not grid.is_word[j]:
-            for b in range(grid.bins[j] - 1):
-                most = max(most, grid.first[j, min(b + 2, grid.bins[j])] - grid.first[j, b])
-    return most
+def _ask(grid: Grid, count: int, order: int, drawn: int, ridge: float, memory: Memory, asked: Codes, cuts: Codes) -> Any:  # fmt: skip
+    """Ask one question after the other, each the best given those before; how many were asked.
+
+    A cut of numbers is looked for among coarse codes first, then among the codes of the two neighbouring coarse ones.
+    """
+    rows, last, scores, state = memory.rows, np.array([0, count, 0]), memory.scores, memory.state
+    whole = Packed(rows.place, rows.cell, rows.sums)
+    rows.cell[:count] = 0
+    for depth in range(order):
+        cells, highest, score, column, cut = 1 << depth, -1.0, -1.0, 0, 0
+        for a in range(drawn):
+            j, table = memory.order[a], memory.tables[a]
+            bins, is_word = grid.bins[j], grid.is_word[j]
+            _update(grid.coarse[j], bins, whole, memory.given, memory.lost, depth, last, table, memory.part)
+            _score(table, cells, bins, is_word, ridge, memory.known, memory.yes, scores)
+            value, plain, place = _best(scores, bins if is_word else bins - 1, state)
+            if value > highest:
+                highest, score, column, cut = value, plain, j, place
+        if depth > 0 and grid.gaps[column] and score < _reached(rows, count, cells, ridge):
+            return depth  # it would take more from rows that do not know the answer than it gives to the others
+        codes, is_word = grid.codes[column], grid.is_word[column]
+        if not is_word:
+            low, high = grid.first[column, cut], grid.first[column, min(cut + 2, grid.bins[column])]
+            cut, bins = low, high - low + 1
+            if bins > 3:
+                _count_codes(codes, low, bins, rows, count, cells, memory.fine)
+                _score(memory.fine, cells, bins, is_word, ridge, memory.known, memory.yes, scores)
+                scores[0] = -1.0  # a cut below all of these codes is none of these
+                cut = low - 1 + _best(scores, bins - 1, state)[2]
+        asked[depth], cuts[depth] = column, cut
+        last[0], last[1], last[2] = _answer(codes, cut, is_word, rows, count, memory.side, memory.dropped)
+        _pack(rows, memory.side, last[1], memory.given)
+        _pack(rows, memory.dropped, last[2], memory.lost)
+    return order
 
 
 @kernel
-def grow(grid: Grid, labels: Places, train: Array, held: Array, scores: Array, rounds: int, order: int, row_share: float, drawn: int, lowest: float, seed: int) -> Any:  # fmt: skip
+def grow(grid: Grid, labels: Places, train: Array, held: Array, scores: Array, memory: Memory, rounds: int, order: int, row_share: float, drawn: int, lowest: float) -> Any:  # fmt: skip
     """One fold's tables: columns, cuts, depths and values by round; and the loss of the held-out weight before each and after the last.
 
-    Every round draws rows and so many columns, asks `order` questions one after the other, each the best given those before, and adds the
-    table of their answers to the scores, which start at the log prior. The ridge falls with the curvature that is left.
+    Every round draws rows and columns, asks `order` questions, and adds the table of their answers to the scores, which start at the
+    log prior. The ridge falls with the curvature that is left, but not below its `lowest` share.
     """
-    cases, width = scores.shape
-    columns, widest = len(grid.bins), grid.bins.max() + 1
-    state = np.array([seed], dtype=np.uint64)
+    width, first, best, since, done = scores.shape[1], 0.0, np.inf, 0, 0
     asked, cuts = np.zeros((rounds, order), dtype=np.int32), np.zeros((rounds, order), dtype=np.int32)
-    depths, values = np.zeros(rounds, dtype=np.int32), np.zeros((rounds, 1 << order, width))
-    rows = Rows(np.zeros(cases, dtype=np.int64), np.zeros(cases), np.zeros((cases, width + 1), dtype=np.float32), np.zeros((cases, width), dtype=np.float32), np.zeros(cases, dtype=np.int64))  # fmt: skip
-    chances, places, loss = np.zeros((cases, width)), np.arange(columns), np.zeros(rounds + 1)
-    side, dropped, last = np.zeros(cases, dtype=np.int64), np.zeros(cases, dtype=np.int64), np.zeros(3, dtype=np.int64)
-    given = Packed(np.zeros(cases, dtype=np.int64), np.zeros(cases, dtype=np.int64), np.zeros((cases, width + 1), dtype=np.float32))  # fmt: skip
-    lost = Packed(np.zeros(cases, dtype=np.int64), np.zeros(cases, dtype=np.int64), np.zeros((cases, width + 1), dtype=np.float32))  # fmt: skip
-    half = (1 << order) // 2
-    tables = np.zeros((drawn, half * widest, width + 1), dtype=np.float32)
-    part, answers = np.zeros((max(half // 2, 1) * widest, width + 1), dtype=np.float32), np.zeros(widest)
-    fine = np.zeros((half * (_widest_pair(grid) + 1), width + 1), dtype=np.float32)
-    first, best, since, done = 0.0, np.inf, 0, 0
+    depths, values, loss = np.zeros(rounds, dtype=np.int32), np.zeros((rounds, 1 << order, width)), np.zeros(rounds + 1)
     loss[0] = loss_of(scores, labels, held)
     for t in range(rounds):
-        count = _draw_rows(train, row_share, state, rows)
-        mean = _derive(scores, labels, count, rows, chances)
+        count = _draw_rows(train, row_share, memory.state, memory.rows)
+        mean = _derive(scores, labels, count, memory.rows, memory.chances)
         first = mean if t == 0 else first
         ridge = max(mean / max(first, 1e-300), lowest) if lowest < 1 else 1.0
-        _draw_columns(places, drawn, state)
-        rows.cell[:count] = 0
-        whole = Packed(rows.place, rows.cell, rows.sums)
-        last[1], depth = count, 0
-        while depth < order:
-            _update(grid, whole if depth == 0 else given, lost, places, drawn, depth, last, tables, part)
-            column, cut, score = _choose(grid, places, drawn, 1 << depth, ridge, tables, answers, state)
-            codes, is_word, bins = grid.codes[column], grid.is_word[column], grid.bins[column]
-            if depth > 0 and grid.gaps[column] and score < _reached(rows, count, 1 << depth, ridge):
-                break  # it would take more from rows that do not know the answer than it gives to the others
-            if not is_word:
-                low, high = grid.first[column, cut], grid.first[column, min(cut + 2, bins)]
-                cut = _refine(codes, low, high, rows, count, 1 << depth, ridge, fine, state) if high - low > 2 else low
-            asked[t, depth], cuts[t, depth] = column, cut
-            last[0], last[1], last[2] = _answer(codes, cut, is_word, rows, count, side, dropped)
-            depth += 1
-            if depth < order:
-                _pack(rows, side, last[1], given)
-                _pack(rows, dropped, last[2], lost)
-        depths[t] = depth
-        _fill(rows, count, ridge, RATE * min(1.0 + t / FASTER, FASTEST), values[t, : 1 << depth])
-        add_tables(grid.codes, asked[t : t + 1], cuts[t : t + 1], depths[t : t + 1], values[t : t + 1], grid.is_word, scores)  # fmt: skip
+        _draw_columns(memory.order, drawn, memory.state)
+        depths[t] = _ask(grid, count, order, drawn, ridge, memory, asked[t], cuts[t])
+        _fill(memory.rows, count, ridge, RATE * min(1.0 + t / FASTER, FASTEST), values[t, : 1 << depths[t]])
         done = t + 1
+        add_tables(grid.codes, asked[t:done], cuts[t:done], depths[t:done], values[t:done], grid.is_word, scores)
         loss[done] = loss_of(scores, labels, held)
         since += 1
         if loss[done] < best * (1.0 - BETTER):
