@@ -87,6 +87,8 @@ MODELS = {
     "tree of words and numbers": (patients, lambda: mr.TANClassifier(numeric="gaussian")),
     "several parents": (patients, lambda: mr.KDBClassifier(2, numeric="gaussian")),
     "product kernel": (patients, lambda: mr.KernelBayesClassifier()),
+    "log-linear": (patients, lambda: mr.LogLinearClassifier(3, max_rounds=4, missing="level")),
+    "log-linear twin": (patients, lambda: mr.LogLinearClassifier("gaussian", missing="level")),
 }
 
 

@@ -50,6 +50,10 @@ PLAIN = {
     "network-tree": mr.BayesianNetworkClassifier(
         method="chow-liu", distributions={"numeric": "gaussian"}, class_prior="empirical"
     ),
+    "log-linear": mr.LogLinearClassifier(max_rounds=25),
+    "log-linear-columns": mr.LogLinearClassifier(1, max_rounds=10, missing="level", class_prior="laplace"),
+    "log-linear-gaussian": mr.LogLinearClassifier("gaussian"),
+    "log-linear-gaussian-level": mr.LogLinearClassifier("gaussian", missing="level", class_prior="uniform"),
 }
 CUTTING = ("tan-cut", "kdb-cut", "aode-cut", "kdb-weighted")  # where numbers are cut, the first batch decides
 CONDITIONAL = ("naive-weighted", "tan-weighted", "kdb-weighted")  # of rows they give P(class given row) alone
@@ -104,6 +108,7 @@ def pytest_configure(config):
         "markers", "sums: left out for mixtures, which have terms and reasons for each of their sums"
     )
     config.addinivalue_line("markers", "joint: left out for conditional models, which give no P(row)")
+    config.addinivalue_line("markers", "learns_on: left out for classifiers that cannot learn in batches at all")
     config.addinivalue_line("markers", "needs(parameter): left out for classifiers that have no such parameter")
 
 
@@ -124,12 +129,23 @@ def _beside_the_point(item):
         return True
     if item.get_closest_marker("joint") and any(model is EVERY[name] for name in CONDITIONAL):
         return True
+    if isinstance(model, mr.LogLinearClassifier) and _asks_too_much(item, given):
+        return True
     if item.get_closest_marker("sums") and isinstance(model, mr.AODEClassifier):
         return True
     needed = {name for mark in item.iter_markers("needs") for name in mark.args} | set(given.get("params") or {})
     relative = isinstance(model, mr.NearestNeighborsClassifier)  # its distances in ranges have no volume
     no_evidence = relative or any(model is EVERY[name] for name in CONDITIONAL)
     return bool(needed - set(model.get_params())) or (no_evidence and given.get("method") == "log_evidence")
+
+
+LACKED = ("partial_fit", "log_evidence", "log_likelihood", "aic", "bic", "sample")  # by conditional models
+
+
+def _asks_too_much(item, given):
+    """Whether a test needs P(row), or rows to be added to a model."""
+    named = {given.get(name) for name in ("method", "ask") if isinstance(given.get(name), str)}
+    return bool(named & set(LACKED)) or any(map(item.get_closest_marker, ("adds", "joint", "learns_on")))
 
 
 def pytest_generate_tests(metafunc):

@@ -12,15 +12,17 @@ from merula.classify.neighbors import NearestNeighborsClassifier
 if TYPE_CHECKING:
     from merula.classify.averaged import AODEClassifier
     from merula.classify.dependent import KDBClassifier, SPODEClassifier, TANClassifier
+    from merula.classify.log_linear import LogLinearClassifier
     from merula.classify.network import BayesianNetworkClassifier
 
 _LATER = {
     "AODEClassifier": "averaged",
     "BayesianNetworkClassifier": "network",
     "KDBClassifier": "dependent",
+    "LogLinearClassifier": "log_linear",
     "SPODEClassifier": "dependent",
     "TANClassifier": "dependent",
-}  # loaded when they are asked for: they bring structures along
+}  # loaded when they are asked for: they bring structures or more loops along
 
 __all__ = [
     "AODEClassifier",
@@ -28,6 +30,7 @@ __all__ = [
     "BayesianNetworkClassifier",
     "KDBClassifier",
     "KernelBayesClassifier",
+    "LogLinearClassifier",
     "NaiveBayesClassifier",
     "NearestNeighborsClassifier",
     "SPODEClassifier",

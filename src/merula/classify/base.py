@@ -109,13 +109,16 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
             self._choose(table, y, sample_weight) if auto else (self._inspect(table, y, sample_weight), table, y)
         )
         collected = self._count(plan, rows, target, sample_weight)
+        self._refuse_one_class(collected)
+        return self._hold(self._tuned(self._build(plan, collected), rows, target, sample_weight))
+
+    def _refuse_one_class(self, collected: Collected) -> None:
         if len(collected.classes) < 2:
             raise InputError.at(
                 "y",
                 f"holds one class only ({plain_label(collected.classes[0])!r})",
                 remedy="a classifier needs at least two classes",
             )
-        return self._hold(self._tuned(self._build(plan, collected), rows, target, sample_weight))
 
     def _tuned(self, fitted: FittedModel, X: Any, y: Any, sample_weight: Any) -> FittedModel:
         """The model just built, with weights if it is to have any that are learned from the rows themselves."""

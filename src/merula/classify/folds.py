@@ -62,9 +62,19 @@ def deal(rows: Encoded, target: Target, schema: Schema, folds: int) -> Folds:
     twice.
     """
     weights = np.ones(len(rows)) if target.weights is None else target.weights
-    order = canonical_order(rows, target, schema)
+    return in_turn(canonical_order(rows, target, schema), weights, folds)
+
+
+def in_turn(order: NDArray[np.int64], weights: Array, folds: int) -> Folds:
+    """Folds of rows that stand in a canonical order already: their cumulative weight, dealt round.
+
+    Examples
+    --------
+    >>> in_turn(np.array([1, 0, 2]), np.array([1.0, 2.0, 1.0]), 2).shares.tolist()
+    [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
+    """
     reached = np.cumsum(weights[order])
-    shares = np.empty((len(rows), folds))
+    shares = np.empty((len(order), folds))
     shares[order] = np.diff(_dealt(np.concatenate([[0.0], reached]), folds), axis=0)
     return Folds(shares)
 
@@ -142,7 +152,7 @@ def _cell_hashes(
     """For each column of which the rows that count hold more than one value, a number for each cell."""
     for name in (*rows.numeric, *rows.coded, *rows.texts):
         of_numbers = name in rows.numeric or name in cut
-        found = _number_hashes(_numbers(rows, name), counted) if of_numbers else _word_hashes(rows, name, counted)
+        found = number_hashes(_numbers(rows, name), counted) if of_numbers else _word_hashes(rows, name, counted)
         if found.any():
             yield name, found
 
@@ -173,7 +183,7 @@ def _word_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_]) -> NDArra
     return np.asarray(mixed(np.array([crc32(repr(label).encode()) for label in labels], dtype=np.uint64)[indices]))
 
 
-def _number_hashes(values: Array, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def number_hashes(values: Array, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Hashes that are the same for a column shifted, rescaled or turned round."""
     known = counted & ~np.isnan(values)
     low, high = (values[known].min(), values[known].max()) if known.any() else (0.0, 0.0)

@@ -76,6 +76,9 @@ class Distribution(PlainFields):
     parents: tuple[str, ...] = ()
     discrete: ClassVar[bool] = False  # whether the atoms of a numeric column are all there is
     rows_at_once: ClassVar[int] = BLOCK  # that one thread is given to score, at most
+    strict: ClassVar[bool] = (
+        False  # whether columns of a file must be as it `reads` them, though it is none of the usual families
+    )
 
     def log_prob(self, rows: Encoded) -> Array:
         """log p(columns given class), rows × classes; a missing cell is averaged out."""

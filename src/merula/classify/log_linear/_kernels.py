@@ -1,0 +1,455 @@
+"""The compiled loops behind tables of log terms: one fold's model grown round by round, and tables looked up; plain and serial.
+
+Cases are known by codes (columns × cases), −1 where nothing is known. Scores are rows × one number where there are two classes
+(the log-odds of the second), rows × classes where there are more.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core import Array
+from merula.core.compiled import kernel
+from merula.core.exponential import exp_in_place
+
+Codes = NDArray[np.int32]
+Places = NDArray[np.int64]
+Sums = NDArray[np.float32]
+RATE, FASTER, FASTEST = (
+    0.1,
+    200.0,
+    3.0,
+)  # of learning: at first, the rounds after which it has doubled, and at most so many times the first
+NOISE = 0.3  # a question's score counts up to so much more, by chance
+PATIENCE, BETTER = 50, 1e-4  # rounds without so much less loss, until no more are tried
+LEFT = -2  # less its cell: where a row stood that does not know the answer to the next question
+NOTHING = 1e-9  # curvature of a cell that no row is in
+
+
+class Grid(NamedTuple):
+    """What questions can be asked of each column: its codes, its coarse codes, how many of these, the first code of each, whether it has gaps."""
+
+    codes: Codes
+    coarse: NDArray[np.int16]
+    bins: Places
+    first: Places
+    is_word: NDArray[np.bool_]
+    gaps: NDArray[np.bool_]
+
+
+class Packed(NamedTuple):
+    """Rows to be counted: which case each is, its cell, its sums of derivatives."""
+
+    place: Places
+    cell: Places
+    sums: Sums
+
+
+class Rows(NamedTuple):
+    """The rows of a round: which case each is, weights, sums of derivatives (slopes, then curvature), curvature by class, cell in the table."""
+
+    place: Places
+    weight: Array
+    sums: Sums
+    curved: Sums
+    cell: Places
+
+
+class Memory(NamedTuple):
+    """What one fold's rounds write to.
+
+    Rows, those to be counted and those lost, which these are, the columns in the order drawn, tables of counts, of half of them and of
+    one column's codes, sums over a cell, scores, probabilities, and what chance depends on.
+    """
+
+    rows: Rows
+    given: Packed
+    lost: Packed
+    side: Places
+    dropped: Places
+    order: Places
+    tables: NDArray[np.float32]
+    part: Sums
+    fine: Sums
+    known: Array
+    yes: Array
+    scores: Array
+    chances: Array
+    state: NDArray[np.uint64]
+
+
+def memory_for(grid: Grid, width: int, order: int, drawn: int, seed: Any) -> Memory:
+    """Memory for scores of so many numbers a case, tables of so many questions, and so many columns a round."""
+    cases, w, half = grid.codes.shape[1], width + 1, (1 << order) // 2
+    widest, pair = int(grid.bins.max()) + 1, _widest_pair(grid) + 2
+
+    def places() -> Places:
+        return np.zeros(cases, dtype=np.int64)
+
+    def sums(*shape: int) -> NDArray[np.float32]:
+        return np.zeros((*shape, w), dtype=np.float32)
+
+    rows = Rows(places(), np.zeros(cases), sums(cases), np.zeros((cases, width), dtype=np.float32), places())
+    given, lost = Packed(places(), places(), sums(cases)), Packed(places(), places(), sums(cases))
+    tables, part, fine = sums(drawn, half * widest), sums(max(half // 2, 1) * widest), sums(half * pair)
+    scores, chances = np.zeros(max(widest, pair)), np.zeros((cases, width))
+    return Memory(rows, given, lost, places(), places(), np.arange(len(grid.bins)), tables, part, fine, np.zeros(w), np.zeros(w), scores, chances, np.array([seed], dtype=np.uint64))  # fmt: skip
+
+
+def _widest_pair(grid: Grid) -> int:
+    """The most codes that two neighbouring coarse ones have together, over all columns of numbers."""
+    spans = [grid.first[j, min(b + 2, bins)] - grid.first[j, b] for j, bins in enumerate(grid.bins.tolist()) if not grid.is_word[j] for b in range(bins - 1)]  # fmt: skip
+    return int(max(spans, default=2))
+
+
+@kernel
+def uniform(state: NDArray[np.uint64]) -> Any:
+    """The next number from 0 up to 1 (splitmix64: Steele, Lea & Flood 2014)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
+
+
+@kernel
+def _draw_rows(train: Array, share: float, state: NDArray[np.uint64], rows: Rows) -> Any:
+    """Each unit of weight with this chance; the number of rows drawn."""
+    count = 0
+    for i in range(len(train)):
+        weight = train[i]
+        if weight > 0 and share < 1:
+            whole, left = int(weight), weight - int(weight)
+            weight = 0.0
+            for _ in range(whole):
+                weight += 1.0 if uniform(state) < share else 0.0
+            if left > 0 and uniform(state) < share:
+                weight += left
+        if weight > 0:
+            rows.place[count] = i
+            rows.weight[count] = weight
+            count += 1
+    return count
+
+
+@kernel
+def _derive(scores: Array, labels: Places, count: int, rows: Rows, chances: Array) -> Any:
+    """Write the derivatives of the log likelihood of each row; back comes the mean curvature p(1 − p).
+
+    Where there are more than two classes, a row's curvature in the choice of questions is the mean one.
+    """
+    width = scores.shape[1]
+    for e in range(count):
+        i = rows.place[e]
+        highest = scores[i, 0]
+        for c in range(1, width):
+            highest = max(highest, scores[i, c])
+        for c in range(width):
+            chances[e, c] = scores[i, c] - highest if width > 1 else -abs(scores[i, 0])
+    exp_in_place(chances[:count])
+    total, heavy = 0.0, 0.0
+    for e in range(count):
+        i, weight = rows.place[e], rows.weight[e]
+        heavy += weight
+        below = 0.0
+        for c in range(width):
+            below += chances[e, c]
+        for c in range(width):
+            p = chances[e, c] / below
+            if width == 1:
+                p = (1.0 if scores[i, 0] > 0 else chances[e, 0]) / (1.0 + chances[e, 0])
+            own = labels[i] == (c if width > 1 else 1)
+            rows.sums[e, c] = weight * ((1.0 if own else 0.0) - p)
+            rows.curved[e, c] = weight * p * (1.0 - p)
+            total += weight * p * (1.0 - p)
+    mean = total / max(heavy * width, 1e-300)
+    for e in range(count):
+        rows.sums[e, width] = rows.curved[e, 0] if width == 1 else mean * rows.weight[e]
+    return mean
+
+
+@kernel
+def _pack(rows: Rows, members: Places, count: int, packed: Packed) -> None:
+    """Some rows side by side, each with the cell that it was in before the last question."""
+    width = rows.sums.shape[1]
+    for u in range(count):
+        e = members[u]
+        cell = rows.cell[e]
+        packed.place[u] = rows.place[e]
+        packed.cell[u] = cell >> 1 if cell >= 0 else LEFT - cell
+        for c in range(width):
+            packed.sums[u, c] = rows.sums[e, c]
+
+
+@kernel
+def _count(codes: NDArray[np.int16], packed: Packed, count: int, bins: int, table: Sums, sign: float) -> None:
+    """Add the sums of rows to (or take them from) where their cell and their answer stand in the table of one column."""
+    width = table.shape[1]
+    for u in range(count):
+        b = codes[packed.place[u]]
+        if b >= 0:
+            at = packed.cell[u] * (bins + 1) + b
+            if width == 2:
+                table[at, 0] += sign * packed.sums[u, 0]
+                table[at, 1] += sign * packed.sums[u, 1]
+            else:
+                for c in range(width):
+                    table[at, c] += sign * packed.sums[u, c]
+
+
+@kernel
+def _split(table: Sums, side: Sums, cells: int, bins: int, answer: int) -> None:
+    """Each cell's sums as those of the rows that gave the answer, which are known, and of the others, which is what they leave."""
+    width = table.shape[1]
+    for cell in range(cells - 1, -1, -1):  # from the last: halves are written at or behind where the whole stood
+        for b in range(bins + 1):
+            whole, given, others = cell * (bins + 1) + b, (2 * cell + answer) * (bins + 1) + b, (2 * cell + 1 - answer) * (bins + 1) + b  # fmt: skip
+            for c in range(width):
+                before, part = table[whole, c], side[whole, c]
+                table[given, c] = part
+                table[others, c] = before - part
+
+
+@kernel
+def _score(table: Sums, cells: int, bins: int, is_word: bool, ridge: float, known: Array, part: Array, scores: Array) -> None:  # fmt: skip
+    """scores[b] = Σ_cell Σ_class G² / (H + ridge) of both answers to the question that ends with answer b, or asks for it."""
+    width = table.shape[1]
+    scores[:bins] = 0.0
+    for cell in range(cells):
+        start = cell * (bins + 1)
+        known[:] = 0.0
+        for b in range(bins + 1):
+            for c in range(width):
+                known[c] += table[start + b, c]
+        if known[width - 1] <= NOTHING:
+            continue
+        part[:] = 0.0
+        for b in range(bins if is_word else bins - 1):
+            if is_word:
+                part[:] = 0.0
+            yes, no = 0.0, 0.0
+            for c in range(width):
+                part[c] += table[start + b, c]
+            for c in range(width - 1):
+                yes += part[c] * part[c]
+                no += (known[c] - part[c]) ** 2
+            curved = part[width - 1]
+            scores[b] += yes / (max(curved, 0.0) + ridge) + no / (max(known[width - 1] - curved, 0.0) + ridge)
+
+
+@kernel
+def _best(scores: Array, count: int, state: NDArray[np.uint64]) -> Any:
+    """The highest score with its noise, the same without, and its place."""
+    found, plain, place = -1.0, -1.0, -1
+    for b in range(count):
+        value = scores[b] * (1.0 + NOISE * uniform(state))
+        if value > found:
+            found, plain, place = value, scores[b], b
+    return found, plain, place
+
+
+@kernel
+def _count_codes(codes: Codes, low: int, bins: int, rows: Rows, count: int, cells: int, fine: Sums) -> None:
+    """Count the rows by cell and code from `low` on: one answer for all below (the first), one each, one for all above."""
+    fine[: cells * (bins + 1)] = 0.0
+    for e in range(count):
+        cell, code = rows.cell[e], codes[rows.place[e]]
+        if cell >= 0 and code >= 0:
+            at = cell * (bins + 1) + min(max(code - low + 1, 0), bins)
+            for c in range(fine.shape[1]):
+                fine[at, c] += rows.sums[e, c]
+
+
+@kernel
+def _answer(codes: Codes, cut: int, is_word: bool, rows: Rows, count: int, side: Places, dropped: Places) -> Any:
+    """Put each row into its cell after one more question; the rarer answer, how many rows gave it, how many know none."""
+    yes, alive, lost, members = 0, 0, 0, 0
+    for e in range(count):
+        if rows.cell[e] < 0:
+            continue
+        code = codes[rows.place[e]]
+        if code < 0:
+            rows.cell[e] = LEFT - rows.cell[e]
+            dropped[lost] = e
+            lost += 1
+            continue
+        says = (code == cut) if is_word else (code <= cut)
+        rows.cell[e] = 2 * rows.cell[e] + (1 if says else 0)
+        yes += 1 if says else 0
+        alive += 1
+    answer = 1 if 2 * yes <= alive else 0
+    for e in range(count):
+        if rows.cell[e] >= 0 and rows.cell[e] & 1 == answer:
+            side[members] = e
+            members += 1
+    return answer, members, lost
+
+
+@kernel
+def _draw_columns(order: Places, count: int, state: NDArray[np.uint64]) -> None:
+    """Put so many columns, drawn by chance, in front of the others."""
+    for a in range(count):
+        b = a + int(uniform(state) * (len(order) - a))
+        order[a], order[b] = order[b], order[a]
+
+
+@kernel
+def _update(codes: NDArray[np.int16], bins: int, whole: Packed, given: Packed, lost: Packed, depth: int, last: Places, table: Sums, part: Sums) -> None:  # fmt: skip
+    """Count a column's answers by cell: of all rows at first; then of the last question's rarer side alone, by subtraction.
+
+    ``last`` is which answer was rarer, how many rows gave it, and how many did not know it and are lost.
+    """
+    if depth == 0:
+        table[: bins + 1] = 0.0
+        _count(codes, whole, last[1], bins, table, 1.0)
+        return
+    before = 1 << (depth - 1)
+    _count(codes, lost, last[2], bins, table, -1.0)
+    part[: before * (bins + 1)] = 0.0
+    _count(codes, given, last[1], bins, part, 1.0)
+    _split(table, part, before, bins, last[0])
+
+
+@kernel
+def _reached(rows: Rows, count: int, cells: int, ridge: float) -> Any:
+    """The score of the table as it stands: Σ_cell Σ_class G² / (H + ridge)."""
+    width = rows.sums.shape[1]
+    total, score = np.zeros((cells, width)), 0.0
+    for e in range(count):
+        if rows.cell[e] >= 0:
+            for c in range(width):
+                total[rows.cell[e], c] += rows.sums[e, c]
+    for cell in range(cells):
+        for c in range(width - 1):
+            score += total[cell, c] ** 2 / (max(total[cell, width - 1], 0.0) + ridge)
+    return score
+
+
+@kernel
+def _fill(rows: Rows, count: int, ridge: float, rate: float, values: Array) -> None:
+    """A cell's value: rate · G / (H + ridge) for each class."""
+    cells, width = values.shape
+    slope, curved = np.zeros((cells, width)), np.zeros((cells, width))
+    for e in range(count):
+        if rows.cell[e] >= 0:
+            for c in range(width):
+                slope[rows.cell[e], c] += rows.sums[e, c]
+                curved[rows.cell[e], c] += rows.curved[e, c]
+    for cell in range(cells):
+        for c in range(width):
+            values[cell, c] = rate * slope[cell, c] / (curved[cell, c] + ridge)
+
+
+@kernel
+def loss_of(scores: Array, labels: Places, weight: Array) -> Any:
+    """−Σ weight · log P(own class) of the cases that have a weight."""
+    total, width = 0.0, scores.shape[1]
+    for i in range(len(labels)):
+        if weight[i] <= 0:
+            continue
+        if width == 1:
+            odds = scores[i, 0] if labels[i] == 1 else -scores[i, 0]
+            total += weight[i] * (np.log1p(np.exp(-abs(odds))) + max(-odds, 0.0))
+        else:
+            highest, below = scores[i, 0], 0.0
+            for c in range(1, width):
+                highest = max(highest, scores[i, c])
+            for c in range(width):
+                below += np.exp(scores[i, c] - highest)
+            total += weight[i] * (np.log(below) + highest - scores[i, labels[i]])
+    return total
+
+
+@kernel
+def cell_of(codes: Codes, case: int, columns: Codes, cuts: Codes, is_word: NDArray[np.bool_], depth: int) -> Any:
+    """The cell of a table that a case lies in: its answers as binary digits; −1 where one of its columns is not known."""
+    cell = 0
+    for d in range(depth):
+        code = codes[columns[d], case]
+        if code < 0:
+            return -1
+        says = (code == cuts[d]) if is_word[columns[d]] else (code <= cuts[d])
+        cell = 2 * cell + (1 if says else 0)
+    return cell
+
+
+@kernel
+def add_tables(codes: Codes, columns: Codes, cuts: Codes, depths: Codes, values: Array, is_word: NDArray[np.bool_], out: Array) -> None:  # fmt: skip
+    """Add to each case what each table has in the cell that the case lies in."""
+    cases, width = out.shape
+    for t in range(len(depths)):
+        for i in range(cases):
+            cell = cell_of(codes, i, columns[t], cuts[t], is_word, depths[t])
+            if cell >= 0:
+                for c in range(width):
+                    out[i, c] += values[t, cell, c]
+
+
+@kernel
+def _ask(grid: Grid, count: int, order: int, drawn: int, ridge: float, memory: Memory, asked: Codes, cuts: Codes) -> Any:  # fmt: skip
+    """Ask one question after the other, each the best given those before; how many were asked.
+
+    A cut of numbers is looked for among coarse codes first, then among the codes of the two neighbouring coarse ones.
+    """
+    rows, last, scores, state = memory.rows, np.array([0, count, 0]), memory.scores, memory.state
+    whole = Packed(rows.place, rows.cell, rows.sums)
+    rows.cell[:count] = 0
+    for depth in range(order):
+        cells, highest, score, column, cut = 1 << depth, -1.0, -1.0, 0, 0
+        for a in range(drawn):
+            j, table = memory.order[a], memory.tables[a]
+            bins, is_word = grid.bins[j], grid.is_word[j]
+            _update(grid.coarse[j], bins, whole, memory.given, memory.lost, depth, last, table, memory.part)
+            _score(table, cells, bins, is_word, ridge, memory.known, memory.yes, scores)
+            value, plain, place = _best(scores, bins if is_word else bins - 1, state)
+            if value > highest:
+                highest, score, column, cut = value, plain, j, place
+        if depth > 0 and grid.gaps[column] and score < _reached(rows, count, cells, ridge):
+            return depth  # it would take more from rows that do not know the answer than it gives to the others
+        codes, is_word = grid.codes[column], grid.is_word[column]
+        if not is_word:
+            low, high = grid.first[column, cut], grid.first[column, min(cut + 2, grid.bins[column])]
+            cut, bins = low, high - low + 1
+            if bins > 3:
+                _count_codes(codes, low, bins, rows, count, cells, memory.fine)
+                _score(memory.fine, cells, bins, is_word, ridge, memory.known, memory.yes, scores)
+                scores[0] = -1.0  # a cut below all of these codes is none of these
+                cut = low - 1 + _best(scores, bins - 1, state)[2]
+        asked[depth], cuts[depth] = column, cut
+        last[0], last[1], last[2] = _answer(codes, cut, is_word, rows, count, memory.side, memory.dropped)
+        _pack(rows, memory.side, last[1], memory.given)
+        _pack(rows, memory.dropped, last[2], memory.lost)
+    return order
+
+
+@kernel
+def grow(grid: Grid, labels: Places, train: Array, held: Array, scores: Array, memory: Memory, rounds: int, order: int, row_share: float, drawn: int, lowest: float) -> Any:  # fmt: skip
+    """One fold's tables: columns, cuts, depths and values by round; and the loss of the held-out weight before each and after the last.
+
+    Every round draws rows and columns, asks `order` questions, and adds the table of their answers to the scores, which start at the
+    log prior. The ridge falls with the curvature that is left, but not below its `lowest` share.
+    """
+    width, first, best, since, done = scores.shape[1], 0.0, np.inf, 0, 0
+    asked, cuts = np.zeros((rounds, order), dtype=np.int32), np.zeros((rounds, order), dtype=np.int32)
+    depths, values, loss = np.zeros(rounds, dtype=np.int32), np.zeros((rounds, 1 << order, width)), np.zeros(rounds + 1)
+    loss[0] = loss_of(scores, labels, held)
+    for t in range(rounds):
+        count = _draw_rows(train, row_share, memory.state, memory.rows)
+        mean = _derive(scores, labels, count, memory.rows, memory.chances)
+        first = mean if t == 0 else first
+        ridge = max(mean / max(first, 1e-300), lowest) if lowest < 1 else 1.0
+        _draw_columns(memory.order, drawn, memory.state)
+        depths[t] = _ask(grid, count, order, drawn, ridge, memory, asked[t], cuts[t])
+        _fill(memory.rows, count, ridge, RATE * min(1.0 + t / FASTER, FASTEST), values[t, : 1 << depths[t]])
+        done = t + 1
+        add_tables(grid.codes, asked[t:done], cuts[t:done], depths[t:done], values[t:done], grid.is_word, scores)
+        loss[done] = loss_of(scores, labels, held)
+        since += 1
+        if loss[done] < best * (1.0 - BETTER):
+            best, since = loss[done], 0
+        if since >= PATIENCE:
+            break
+    return asked[:done], cuts[:done], depths[:done], values[:done], loss[: done + 1]

@@ -1,0 +1,227 @@
+"""Distinct rows in an order of their own: what is learned from them depends on nothing but what rows hold.
+
+Neither the order of rows, columns, levels and classes matters, nor what columns are called, nor the unit of a number or which
+way it counts: classes, columns and rows are put in an order of their content, and each column of numbers is turned the way
+its content says. A row of weight 2 and the row twice are the same case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.classify.folds import in_turn, number_hashes
+from merula.core import Array
+from merula.data.encode import Target
+from merula.data.schema import Label
+from merula.stats.kept_rows import mixed
+
+Codes = NDArray[np.int32]
+Hashes = NDArray[np.uint64]
+MISSING = -1  # the code of a cell that says nothing
+MOST_LEVELS = 250  # of a column that are asked for, the most frequent ones
+MIDDLE = 1e-9  # of half a range: values so near to the middle of their column are on neither side of it
+FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """One column as questions are asked of it; ``place`` is where it stands among all columns of the model.
+
+    ``met`` are its numbers, ascending and multiplied by ``sign``, with −inf for missing where that is an answer; or its levels as
+    indices, the most frequent first, with −1 for missing where that is an answer. A case's code is an index of ``met``, one
+    more than the last for a rare level, `MISSING` where nothing is known. ``gaps`` says whether being missing is an answer.
+    """
+
+    place: int
+    is_word: bool
+    met: Array
+    sign: float
+    gaps: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Distinct rows: codes (columns × cases), classes by rank, weights; ``ranks[r]`` is the class of rank r, ``of_row`` the case of each row."""
+
+    variables: tuple[Variable, ...]
+    codes: Codes
+    labels: NDArray[np.int64]
+    weight: Array
+    hashes: Hashes
+    ranks: NDArray[np.int64]
+    of_row: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def log_prior(self) -> Array:
+        """log P(class) by rank, as counted."""
+        counts = np.bincount(self.labels, self.weight, minlength=len(self.ranks))
+        return np.log(counts / counts.sum())  # type: ignore[no-any-return]
+
+    def shares(self, repeats: int) -> Array:
+        """How much of each case's weight lies in each fold, cases × (repeats · folds): each repeat deals all cases anew."""
+        folds = int(np.clip(np.ceil(self.weight.sum()), 2, FOLDS))
+        turns = [mixed(self.hashes + np.uint64(repeat)) for repeat in range(repeats)]
+        orders = [np.lexsort((turn, self.labels)) for turn in turns]
+        return np.hstack([in_turn(order, self.weight, folds).shares.round(12) for order in orders])
+
+    def shares_of(self, shares: Array) -> Array:
+        """The same for folds that rows were dealt to by others: rows × folds."""
+        known = self.of_row >= 0
+        columns = [np.bincount(self.of_row[known], column[known], minlength=len(self)) for column in shares.T]
+        return np.column_stack(columns).astype(np.float64).round(12)
+
+    def of_rows(self, scores: Array) -> Array:
+        """What is known of each case and class by rank, for each row and class; 0 where a row has no weight."""
+        found = np.zeros((len(self.of_row), len(self.ranks)))
+        known = self.of_row >= 0
+        found[np.ix_(known, self.ranks)] = scores[self.of_row[known]]
+        return found
+
+
+def distinct_cases(cells: Array, level_sets: Sequence[tuple[Label, ...] | None], target: Target, missing: str) -> Cases:
+    """The cases that rows make up; cells are as `read_cells` gives them, columns that do not vary are left out."""
+    weights = np.ones(len(cells)) if target.weights is None else target.weights
+    kept = np.flatnonzero(weights > 0)
+    cells, weights, codes = cells[kept], weights[kept], np.asarray(target.codes)[kept].astype(np.int64)
+    gaps = missing == "level"
+    varying = [j for j in range(cells.shape[1]) if _varies(cells[:, j], gaps)]
+    hashed = {j: _cell_hashes(cells[:, j], level_sets[j]) for j in varying}
+    total = np.zeros(len(cells), dtype=np.uint64)
+    for hashes in hashed.values():
+        total += hashes
+    ranks = _class_order(mixed(total), codes, weights, len(target.classes))
+    labels = np.argsort(ranks)[codes]
+    variables, answers = _variables(cells, level_sets, hashed, total, labels, weights, gaps)
+    return _united(variables, answers, labels, weights, ranks, kept, len(target.codes))
+
+
+def _varies(column: Array, gaps: bool) -> bool:
+    """Whether a column gives two different answers."""
+    known = column[~np.isnan(column)]
+    return bool(len(known)) and (bool((known != known[0]).any()) or (gaps and len(known) < len(column)))
+
+
+def _cell_hashes(column: Array, levels: tuple[Label, ...] | None) -> Hashes:
+    """A number for each cell, the same in every unit, whichever way a number counts and whatever order levels have."""
+    if levels is None:
+        return number_hashes(column, np.ones(len(column), dtype=np.bool_))
+    words = np.array([crc32(repr(label).encode()) for label in (None, *levels)], dtype=np.uint64)
+    return np.asarray(mixed(words[np.where(np.isnan(column), -1, column).astype(np.int64) + 1]))
+
+
+def _tally(hashes: Hashes, weights: Array) -> int:
+    """A number for a set of hashes with their weights, in any order, split or not."""
+    met, indices = np.unique(hashes, return_inverse=True)
+    total = np.bincount(indices, weights, minlength=len(met)).astype(np.float32).view(np.uint32).astype(np.uint64)
+    return int(mixed(met ^ mixed(total)).sum(dtype=np.uint64))
+
+
+def _class_order(hashes: Hashes, codes: NDArray[np.int64], weights: Array, count: int) -> NDArray[np.int64]:
+    """The classes, the heaviest first; those of equal weight by what their rows hold."""
+    heavy = np.bincount(codes, weights, minlength=count)
+    keys = [float(f"{weight:.12g}") for weight in heavy]
+    tied = {label: _tally(hashes[codes == label], weights[codes == label]) if keys.count(keys[label]) > 1 else 0 for label in range(count)}  # fmt: skip
+    return np.array(sorted(range(count), key=lambda label: (-keys[label], tied[label], label)), dtype=np.int64)
+
+
+def _variables(
+    cells: Array,
+    level_sets: Sequence[tuple[Label, ...] | None],
+    hashed: dict[int, Hashes],
+    total: Hashes,
+    labels: NDArray[np.int64],
+    weights: Array,
+    gaps: bool,
+) -> tuple[tuple[Variable, ...], list[Codes]]:
+    """The columns in an order of their content, and each one's codes; numbers turned one after the other."""
+    total = total + mixed(labels.astype(np.uint64))
+    rows = mixed(total)
+    _, first = np.unique(rows, return_index=True)
+    keys = {j: int(mixed(rows[first] + hashes[first]).sum(dtype=np.uint64)) for j, hashes in hashed.items()}
+    variables, answers = [], []
+    for j in sorted(hashed, key=lambda j: (keys[j], j)):
+        words = level_sets[j]
+        if words is None:
+            sign, side = _turned(cells[:, j], total, weights)
+            total = total + mixed(hashed[j] + side)
+            met, codes = _number_codes(sign * cells[:, j], gaps)
+        else:
+            sign, (met, codes) = 1.0, _level_codes(cells[:, j], len(words), weights, gaps)
+        answered = gaps and bool(np.isnan(cells[:, j]).any())
+        variables.append(Variable(j, words is not None, met, sign, answered))
+        answers.append(codes)
+    return tuple(variables), answers
+
+
+def _turned(column: Array, total: Hashes, weights: Array) -> tuple[float, Hashes]:
+    """1 or −1, so that more lies above the middle than below; and on which side each cell is then. Ties go by what rows hold besides."""
+    known = ~np.isnan(column)
+    low, high = column[known].min(), column[known].max()
+    half = 0.5 * high - 0.5 * low
+    away = np.where(known, (0.5 * column - 0.25 * low - 0.25 * high) / (half or 1.0), 0.0)
+    above, below = away > MIDDLE, away < -MIDDLE
+    more = float(weights[above].sum() - weights[below].sum())
+    if abs(more) <= MIDDLE * float(weights.sum()):
+        more = 1.0 if _tally(total[above], weights[above]) >= _tally(total[below], weights[below]) else -1.0
+    sign = 1.0 if more > 0 else -1.0
+    return sign, np.where(above, 1 + sign, np.where(below, 1 - sign, 1)).astype(np.uint64)
+
+
+def _number_codes(values: Array, gaps: bool) -> tuple[Array, Codes]:
+    """Numbers by rank; missing is the least of them where it is an answer."""
+    lost = np.isnan(values)
+    if gaps and lost.any():
+        values, lost = np.where(lost, -np.inf, values), np.zeros_like(lost)
+    met, ranks = np.unique(values[~lost] + 0.0, return_inverse=True)
+    codes = np.full(len(values), MISSING, dtype=np.int32)
+    codes[~lost] = ranks
+    return met, codes
+
+
+def _level_codes(column: Array, count: int, weights: Array, gaps: bool) -> tuple[Array, Codes]:
+    """Levels by how frequent they are; missing is one of them, the last, where it is an answer."""
+    lost = np.isnan(column)
+    levels = np.where(lost, count, column).astype(np.int64)
+    heavy = np.bincount(levels, weights, minlength=count + 1)
+    heavy[count] *= gaps
+    order = sorted(np.flatnonzero(heavy).tolist(), key=lambda level: (-float(f"{heavy[level]:.12g}"), level))
+    asked = order[:MOST_LEVELS]
+    places = np.full(count + 1, len(asked), dtype=np.int32)
+    places[asked] = np.arange(len(asked))
+    if not gaps:
+        places[count] = MISSING
+    return np.array([-1 if level == count else level for level in asked], dtype=np.float64), places[levels]
+
+
+def _united(
+    variables: tuple[Variable, ...],
+    answers: Sequence[Codes],
+    labels: NDArray[np.int64],
+    weights: Array,
+    ranks: NDArray[np.int64],
+    kept: NDArray[np.int64],
+    count: int,
+) -> Cases:
+    """Equal rows of a class as one case of their weight, cases in the order of their hashes."""
+    hashes = mixed(labels.astype(np.uint64))
+    for j, codes in enumerate(answers):
+        hashes = hashes + mixed((codes.astype(np.int64) + 1).astype(np.uint64) + mixed(np.uint64(j)))
+    order = np.argsort(hashes, kind="stable")
+    sorted_codes = np.array([codes[order] for codes in answers], dtype=np.int32).reshape(len(answers), len(order))
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (labels[order][1:] != labels[order][:-1]) | (sorted_codes[:, 1:] != sorted_codes[:, :-1]).any(axis=0)
+    first = np.flatnonzero(new)
+    of_row: NDArray[Any] = np.full(count, -1, dtype=np.int64)
+    of_row[kept[order]] = np.cumsum(new) - 1
+    weight = np.add.reduceat(weights[order], first)
+    codes = np.ascontiguousarray(sorted_codes[:, first])
+    return Cases(variables, codes, labels[order][first], weight, hashes[order][first], ranks, of_row)

@@ -1,0 +1,295 @@
+"""What conditional log-linear models are made of: terms of sets of columns that tell classes apart and describe no rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.classify.log_linear import _kernels as kernels
+from merula.core import Array
+from merula.core.sound import HEAVIEST, all_shaped, are_codes, are_labels, are_positive, is_number, within
+from merula.data.encode import Encoded
+from merula.data.schema import Label
+from merula.distributions.base import Distribution
+from merula.distributions.mixed_cells import read_cells
+
+CONDITIONAL = "its terms were fitted to P(class given row) alone, and say nothing of P(row)"
+Levels = tuple[tuple[Label, ...] | None, ...]
+LOST = float(np.finfo(np.float64).min)  # below every number: what a missing cell is where that is an answer
+MOST_QUESTIONS = 6
+GRID = 2.0**30  # steps between two standard deviations: so rounded, a number is the same in every unit
+FARTHEST = 5.0  # standard deviations from the mean: numbers beyond are taken for these
+ROWS_AT_ONCE = 1_024
+
+
+class ConditionalTerms(Distribution):
+    """Terms of sets of columns, 0 where a column of the set is missing and being missing is no answer.
+
+    ``gaps[j]`` says whether being missing is an answer of column j.
+    """
+
+    level_sets: Levels
+    gaps: tuple[bool, ...]
+    log_loss: float
+    discrete: ClassVar[bool] = True  # a term is no density
+    strict: ClassVar[bool] = True
+
+    @property
+    def no_density(self) -> str:
+        return CONDITIONAL
+
+    def log_prob(self, rows: Encoded) -> Array:
+        out = np.zeros((len(rows), self.class_count))
+        self.add_log_prob(rows, out)
+        return out
+
+    @property
+    def class_count(self) -> int:
+        """The number of classes."""
+        raise TypeError(f"{type(self).__name__} must say how many classes it has")
+
+    def fits(self, classes: int) -> bool:
+        d = len(self.columns)
+        told = len(self.level_sets) == len(self.gaps) == d and all(type(gap) is bool for gap in self.gaps)
+        labelled = all(known is None or are_labels(known) for known in self.level_sets)
+        return super().fits(classes) and told and labelled and is_number(self.log_loss, 0.0, HEAVIEST)
+
+
+@dataclass(frozen=True, eq=False)
+class TableTerms(ConditionalTerms):
+    """Tables of log terms over yes/no questions.
+
+    Question q asks column ``asked[q]`` whether ``signs · x ≤ bounds[q]``, or whether it is level ``bounds[q]`` (one more than the
+    last: whether it is missing). Table t asks ``tables[t]`` (−1: no more questions); its answers, as binary digits, are the row
+    of ``values[t]`` (cells × classes) that is added.
+    """
+
+    columns: tuple[str, ...]
+    level_sets: Levels
+    gaps: tuple[bool, ...]
+    signs: Array
+    asked: NDArray[np.int32]
+    bounds: Array
+    tables: NDArray[np.int32]
+    values: Array
+    rounds: int
+    log_loss: float
+
+    @property
+    def class_count(self) -> int:
+        return int(self.values.shape[2])
+
+    @property
+    def parameters_count(self) -> int:
+        """Tables × cells × (classes − 1)."""
+        cells = int((1 << self._depths.astype(np.int64)).sum())
+        return cells * (self.class_count - 1)
+
+    @cached_property
+    def _depths(self) -> NDArray[np.int32]:
+        return np.asarray((self.tables >= 0).sum(axis=1), dtype=np.int32)
+
+    @cached_property
+    def _places(self) -> NDArray[np.int32]:
+        """The code that each question compares with: which of its column's cuts it is, or which level."""
+        first = np.searchsorted(self.asked, np.arange(len(self.columns)))
+        is_cut = np.array([known is None for known in self.level_sets], dtype=np.bool_)[self.asked]
+        return np.where(is_cut, np.arange(len(self.asked)) - first[self.asked], self.bounds).astype(np.int32)
+
+    def codes(self, rows: Encoded) -> NDArray[np.int32]:
+        """For each column and row how many of its cuts lie below, or its level; −1 where nothing is known."""
+        cells = read_cells(rows, self.columns, self.level_sets).T
+        codes = np.full(cells.shape, -1, dtype=np.int32)
+        for j, known in enumerate(self.level_sets):
+            lost = np.isnan(cells[j])
+            if known is not None:
+                codes[j] = np.where(lost, len(known) if self.gaps[j] else -1, cells[j])
+            else:
+                found = np.searchsorted(self.bounds[self.asked == j], np.where(lost, LOST, self.signs[j] * cells[j]))
+                codes[j] = np.where(lost & (not self.gaps[j]), -1, found)
+        return codes
+
+    def add_log_prob(self, rows: Encoded, out: Array) -> None:
+        codes, is_word = self.codes(rows), np.array([known is not None for known in self.level_sets])
+        asked, places = self.asked[self.tables], self._places[self.tables]
+        kernels.add_tables(codes, asked, places, self._depths, self.values, is_word, out)
+
+    @cached_property
+    def column_sets(self) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
+        """The sets of columns that are asked together, each with its tables; columns that are never asked, each by itself."""
+        sets: dict[tuple[int, ...], list[int]] = {}
+        for t, questions in enumerate(self.tables):
+            sets.setdefault(tuple(np.unique(self.asked[questions[questions >= 0]]).tolist()), []).append(t)
+        silent = set(range(len(self.columns))) - {j for some in sets for j in some}
+        sets |= {(j,): [] for j in silent}
+        return [(some, np.array(sets[some], dtype=np.int64)) for some in sorted(sets, key=lambda some: (len(some), some))]  # fmt: skip
+
+    def factors(self) -> tuple[Distribution, ...]:
+        return tuple(self._part(columns, tables) for columns, tables in self.column_sets)
+
+    def _part(self, columns: tuple[int, ...], tables: NDArray[np.int64]) -> TableTerms:
+        """The tables over one set of columns, as a model of these columns alone."""
+        some = self.tables[tables]
+        used = np.unique(some[some >= 0])
+        renumbered = np.full(len(self.asked) + 1, -1, dtype=np.int32)
+        renumbered[used] = np.arange(len(used))
+        return replace(
+            self,
+            columns=tuple(self.columns[j] for j in columns),
+            level_sets=tuple(self.level_sets[j] for j in columns),
+            gaps=tuple(self.gaps[j] for j in columns),
+            signs=self.signs[list(columns)],
+            asked=np.searchsorted(columns, self.asked[used]).astype(np.int32),
+            bounds=self.bounds[used],
+            tables=renumbered[some],
+            values=self.values[tables],
+        )
+
+    def fits(self, classes: int) -> bool:
+        q, d = len(self.bounds), len(self.columns)
+        if not super().fits(classes) or not is_number(self.rounds, 0, 2**53) or type(self.rounds) is not int:
+            return False
+        if not all_shaped((d,), self.signs) or not (np.abs(self.signs) == 1).all():
+            return False
+        asked = all_shaped((q,), self.bounds) and are_codes(self.asked, (q,), np.int32, 0, d) and self._are_questions()
+        return asked and self._are_tables(classes)
+
+    def _are_questions(self) -> bool:
+        """True when questions stand in the order of columns and bounds, and ask for numbers, or for levels that there are."""
+        if not within(LOST, -LOST, self.bounds):
+            return False
+        ahead = (np.diff(self.asked) > 0) | ((np.diff(self.asked) == 0) & (np.diff(self.bounds) > 0))
+        sizes = [len(known) + gap if known is not None else 0 for known, gap in zip(self.level_sets, self.gaps, strict=True)]  # fmt: skip
+        is_word = np.array([known is not None for known in self.level_sets], dtype=np.bool_)[self.asked]
+        levels = self.bounds[is_word]
+        known = (levels >= 0) & (levels < np.array(sizes)[self.asked[is_word]]) & (levels == np.floor(levels))
+        return bool(ahead.all() and known.all())
+
+    def _are_tables(self, classes: int) -> bool:
+        """True when every table asks questions that there are, one at least, and has a value for each cell and class."""
+        if not isinstance(self.tables, np.ndarray) or self.tables.ndim != 2:
+            return False
+        count, order = self.tables.shape
+        if not 1 <= order <= MOST_QUESTIONS or not are_codes(
+            self.tables, (count, order), np.int32, -1, len(self.asked)
+        ):
+            return False
+        shaped = all_shaped((count, 2**order, classes), self.values) and within(-HEAVIEST, HEAVIEST, self.values)
+        no_gaps = (np.diff((self.tables >= 0).astype(np.int8), axis=1) <= 0).all() and (self.tables[:, 0] >= 0).all()
+        return shaped and bool(no_gaps)
+
+
+def standardised(cells: Array, center: Array, scale: Array) -> Array:
+    """(x − center) / scale between −5 and 5, rounded so that it is the same in every unit; missing stays NaN."""
+    with np.errstate(over="ignore"):
+        z = np.clip((cells - center) / scale, -FARTHEST, FARTHEST)
+    return np.rint(z * GRID) / GRID
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticTerms(ConditionalTerms):
+    """A weight for each class of every number, its square and its product with others, and of every level.
+
+    z is x in standard deviations. A column of numbers adds constant + linear·z + square·z², or constant + `missing`; a column of
+    words constant + the row of its ``level_weights`` (one more than the last: missing); a pair of columns ``products`` · (z_i·z_j −
+    ``middle``).
+    """
+
+    columns: tuple[str, ...]
+    level_sets: Levels
+    gaps: tuple[bool, ...]
+    center: Array
+    scale: Array
+    constant: Array
+    linear: Array
+    square: Array
+    missing: Array
+    level_weights: tuple[Array, ...]
+    pairs: NDArray[np.int32]
+    middle: Array
+    products: Array
+    ridge: float
+    log_loss: float
+
+    rows_at_once: ClassVar[int] = ROWS_AT_ONCE
+
+    @property
+    def class_count(self) -> int:
+        return int(self.constant.shape[1])
+
+    @property
+    def parameters_count(self) -> int:
+        """The weights that are not 0, for each class but one."""
+        arrays = (self.linear, self.square, self.missing, self.products, *self.level_weights)
+        return sum(int(array.any(axis=1).sum()) for array in arrays) * (self.class_count - 1)
+
+    def add_log_prob(self, rows: Encoded, out: Array) -> None:
+        cells = read_cells(rows, self.columns, self.level_sets)
+        lost = np.isnan(cells)
+        numbers = [j for j, known in enumerate(self.level_sets) if known is None]
+        z = np.zeros_like(cells)
+        z[:, numbers] = standardised(cells[:, numbers], self.center[numbers], self.scale[numbers])
+        z[lost] = 0.0
+        answered = (~lost | np.array(self.gaps)).astype(np.float64)
+        out += answered @ self.constant + z @ self.linear + (z * z) @ self.square + lost @ self.missing
+        for j, weights in enumerate(self.level_weights):
+            if self.level_sets[j] is not None:
+                out += weights[np.where(lost[:, j], len(weights) - 1, cells[:, j]).astype(np.int64)]
+        if len(self.pairs):
+            one, two = self.pairs.T
+            both = ~(lost[:, one] | lost[:, two])
+            out += np.where(both, z[:, one] * z[:, two] - self.middle, 0.0) @ self.products
+
+    def factors(self) -> tuple[Distribution, ...]:
+        singles = [self._part((j,), np.zeros(0, dtype=np.int64)) for j in range(len(self.columns))]
+        pairs = [self._part(tuple(pair), np.array([k])) for k, pair in enumerate(self.pairs.tolist())]
+        return (*singles, *pairs)
+
+    def _part(self, columns: tuple[int, ...], pairs: NDArray[np.int64]) -> QuadraticTerms:
+        """What one column adds, or one pair of columns besides what each adds alone."""
+        some = list(columns)
+        alone = len(some) == 1
+        return replace(
+            self,
+            columns=tuple(self.columns[j] for j in some),
+            level_sets=tuple(self.level_sets[j] for j in some),
+            gaps=tuple(self.gaps[j] for j in some),
+            center=self.center[some],
+            scale=self.scale[some],
+            **{name: getattr(self, name)[some] * alone for name in ("constant", "linear", "square", "missing")},
+            level_weights=tuple(self.level_weights[j] for j in some),
+            pairs=np.searchsorted(some, self.pairs[pairs]).astype(np.int32).reshape(-1, 2),
+            middle=self.middle[pairs],
+            products=self.products[pairs],
+        )
+
+    def fits(self, classes: int) -> bool:
+        d, m = len(self.columns), len(self.middle)
+        if not (
+            super().fits(classes) and is_number(self.ridge, 0.0, HEAVIEST) and all_shaped((d,), self.center, self.scale)
+        ):
+            return False
+        weights = (self.constant, self.linear, self.square, self.missing)
+        shaped = (
+            all_shaped((d, classes), *weights)
+            and all_shaped((m,), self.middle)
+            and all_shaped((m, classes), self.products)
+        )
+        if not shaped or not are_codes(self.pairs, (m, 2), np.int32, 0, d) or len(self.level_weights) != d:
+            return False
+        sizes = [0 if known is None else len(known) + 1 for known in self.level_sets]
+        words = all(all_shaped((size, classes), table) for size, table in zip(sizes, self.level_weights, strict=True))
+        sound = words and within(
+            -HEAVIEST, HEAVIEST, self.center, self.middle, self.products, *weights, *self.level_weights
+        )
+        numbers = all(self.level_sets[j] is None for j in np.unique(self.pairs).tolist())
+        return sound and are_positive(np.abs(self.scale)) and numbers and self._silent_gaps()
+
+    def _silent_gaps(self) -> bool:
+        """True when a missing cell says something only where that is an answer."""
+        tables = [table[-1:] if len(table) else self.missing[[j]] for j, table in enumerate(self.level_weights)]
+        return all(gap or not table.any() for gap, table in zip(self.gaps, tables, strict=True))
