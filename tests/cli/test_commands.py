@@ -47,6 +47,8 @@ def test_fit_saves_a_model_that_the_library_loads(merula):
         ("tan", mr.TANClassifier(kinds=YEAR)),
         ("aode", mr.AODEClassifier(kinds=YEAR)),
         ("kdb", mr.KDBClassifier(kinds=YEAR)),
+        ("network", mr.BayesianNetworkClassifier(kinds=YEAR)),
+        ("log-linear", mr.LogLinearClassifier(kinds=YEAR)),
         ("bayes", mr.BayesClassifier(kinds=YEAR)),
         ("kernel", mr.KernelBayesClassifier(kinds=YEAR)),
         ("neighbors", mr.NearestNeighborsClassifier(kinds=YEAR)),

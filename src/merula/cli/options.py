@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-ModelName = StrEnum(
-    "ModelName", ["auto", "naive", "spode", "tan", "aode", "kdb", "bayes", "kernel", "neighbors"]
-)  # that a command can fit
+MODELS = ["auto", "naive", "spode", "tan", "aode", "kdb", "network", "log-linear", "bayes", "kernel", "neighbors"]
+ModelName = StrEnum("ModelName", [(name, name) for name in MODELS])  # that a command can fit
 TABLE = "A file (CSV, TSV, JSON lines, Parquet, Arrow; also packed by gzip), a pattern such as 'part-*.csv', - for standard input, or penguins, the table that comes with merula."
 
 Table = Annotated[str, typer.Argument(metavar="TABLE", help=TABLE, show_default=False)]
@@ -22,7 +21,7 @@ Model = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="auto: naive Bayes with the distribution that suits each column best; naive: with normal distributions (such models always merge); spode, tan, aode, kdb: columns that depend on one another, on one of them, along a tree, on each in turn, on two; bayes: all columns together; kernel: kernel densities; neighbors: the most similar rows.",
+        help="auto: naive Bayes with the distribution that suits each column best; naive: with normal distributions (such models always merge); spode, tan, aode, kdb: columns that depend on one another, on one of them, along a tree, on each in turn, on two; network: a Bayesian network that is searched for; log-linear: columns and pairs of columns, fitted to tell classes apart; bayes: all columns together; kernel: kernel densities; neighbors: the most similar rows.",
     ),
 ]
 Kinds = Annotated[

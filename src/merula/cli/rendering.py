@@ -21,6 +21,8 @@ NAMES = {
     "TANClassifier": "tree-augmented naive Bayes",
     "AODEClassifier": "averaged one-dependence estimators",
     "KDBClassifier": "k-dependence Bayes",
+    "BayesianNetworkClassifier": "Bayesian network",
+    "LogLinearClassifier": "log-linear model",
     "BayesClassifier": "Bayes on all columns together",
     "KernelBayesClassifier": "kernel densities",
     "NearestNeighborsClassifier": "nearest neighbours",
