@@ -131,7 +131,8 @@ class MixedPairs:
             return False
         if [(part.word, part.moments.columns) for part in self.beside_words] != [(word, numeric) for word in self.words.columns]:  # fmt: skip
             return False
-        sound = all(part.fits(classes) for part in (self.numbers, *self.beside_words, self.deeper))
+        parts: tuple[Any, ...] = (self.numbers, *self.beside_words, self.deeper)
+        sound = all(part.fits(classes) for part in parts)
         labels = {**self.deeper.labels, **{part.word: part.labels for part in self.beside_words}}
         return sound and self._knows(self.deeper.labels) and self._knows(labels)
 
