@@ -257,3 +257,21 @@ def test_pgmpy_says_the_same():
         answer = asked.query(["ill"], evidence=known, show_progress=False)
         expected = [answer.get_value(ill=label) for label in model.classes_.tolist()]
         np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_of_two_regressions_that_fit_perfectly_rounding_chooses_none():
+    frame = pd.DataFrame(
+        {
+            "blood pressure": [-0.75, 4.5, 2.25, 0.875, 4, -3.75, 4.5],
+            "größe": [2.875, 3.75, -3, 0.375, -1.375, 3, -4.5],
+            "temperature": [3.625, 3.625, -1.875, 3.625, -2.125, -2.125, 2.25],
+            "色泽": ["white", "white", "yellow", "yellow", "white", "white", "pink"],
+        }
+    )
+    frame["ill"] = ["no", "yes", "yes", "no", "perhaps", "yes", "no"]
+    weights = np.array([1, 3, 1, 1, 2, 1, 2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mr.UnobservedParentsWarning)
+        weighed = mr.learn_structure(frame, weights=weights)
+        repeated = mr.learn_structure(frame.iloc[np.repeat(np.arange(7), weights)])
+    assert set(weighed.arcs) == set(repeated.arcs)

@@ -33,6 +33,7 @@ from merula.stats.moments import refuse_overflow
 LIMIT = 2**29  # table entries of an exact answer, 4 GiB
 FARTHEST = 1e100  # standard deviations from its mean that a number is taken for, at most
 LARGEST = 1e150  # a number whose square still is one
+NOISE = 1e-12  # what rounding leaves of nothing
 Cells = NDArray[np.int32]
 
 
@@ -279,8 +280,10 @@ class NetworkColumns(Distribution):
         rest = self._log_prob(*self._hidden(cells, values, self.order[position:]))
         term = less(whole, rest)
         if name not in self.blanket:
-            settled = self._knows_blanket(cells, values)
-            term[settled] = term[settled].max(axis=1, keepdims=True)
+            highest = term.max(axis=1, keepdims=True)
+            with np.errstate(invalid="ignore"):
+                settled = self._knows_blanket(cells, values) & (np.abs(highest - term) <= NOISE * np.maximum(1.0, np.abs(highest))).all(axis=1)  # fmt: skip
+            term[settled] = highest[settled]
         return term
 
     def _hidden(self, cells: Cells, values: Array, names: Sequence[str]) -> tuple[Cells, Array]:

@@ -33,6 +33,7 @@ from merula.stats.configurations import (
 )
 
 FLOOR = 1e-9  # the smallest share: of a column's variance as a child, and of a parent's own variance that is left to it
+ROUNDING = 1e-13  # share of a sum of squares below which what a regression leaves of it is nothing but rounding
 ROWS_PER_PARAMETER = 2  # a configuration with fewer rows borrows slopes and variance from all together
 LOG_2PI = float(np.log(2 * np.pi))
 CELLS_PER_THREAD = 2_000_000  # rows × candidates below which a second thread costs more than it saves
@@ -139,8 +140,8 @@ def _regress(scatter: Array, slopes: Array) -> float:
                     work[row, column] -= factor * work[pivot, column]
     for pivot in range(last):
         slopes[pivot] = work[pivot, last] / work[pivot, pivot] if used[pivot] else 0.0
-    rest: float = max(work[last, last], 0.0)
-    return rest
+    rest: float = work[last, last]
+    return rest if rest > ROUNDING * scatter[last, last] else 0.0
 
 
 @kernel
@@ -152,7 +153,7 @@ def _residual(scatter: Array, slopes: Array) -> float:
         total -= 2 * slopes[one] * scatter[one, last]
         for other in range(last):
             total += slopes[one] * slopes[other] * scatter[one, other]
-    return max(total, 0.0)
+    return total if total > ROUNDING * scatter[last, last] else 0.0
 
 
 @kernel

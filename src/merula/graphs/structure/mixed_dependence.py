@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from merula.graphs.structure.graph import Graph
 from merula.graphs.structure.spanning_tree import DIGITS, directed_tree, spanning_tree
 from merula.stats import FullMoments, PairCounts
 from merula.stats.mixed_pairs import MixedPairs
+from merula.stats.pair_moments import PairMoments
 
 WORDS = "\0words"  # all words together, as one that numbers may hang on: no column is called so
 
@@ -40,7 +42,15 @@ class Told:
 
     def between(self, one: str, other: str) -> float:
         """What one tells of the other given the class, rounded so that it compares."""
-        return round(float(self.of_each_other[self.names.index(one), self.names.index(other)]), DIGITS)
+        return float(self._rounded[self._where[one], self._where[other]])
+
+    @cached_property
+    def _rounded(self) -> Array:
+        return self.of_each_other.round(DIGITS)
+
+    @cached_property
+    def _where(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(self.names)}
 
 
 def told(statistic: MixedPairs, pairs: PairCounts, unit: Mapping[str, float]) -> Told:
@@ -60,22 +70,24 @@ def told(statistic: MixedPairs, pairs: PairCounts, unit: Mapping[str, float]) ->
             mutual[i, j] = mutual[j, i] = of_word(part, shape, unit[name]) if unit[name] and levels[word] else 0.0
             mass[i, j] = mass[j, i] = part.weight.sum()
             cost[i, j] = 2 * max(0.0, free[i])
-        for k, other in enumerate(numbers[: j - w], start=w):
-            part = statistic.numbers.both(other, name)
-            mutual[k, j] = mutual[j, k] = of_number(part) if unit[name] and unit[other] else 0.0
-            mass[k, j] = mass[j, k] = part.weight.sum()
-            cost[k, j] = cost[j, k] = 1.0
+    varies = np.array([unit[name] > 0 for name in numbers], dtype=np.bool_)
+    mutual[w:, w:] = of_numbers(statistic.numbers) * np.outer(varies, varies)
+    mass[w:, w:], cost[w:, w:] = statistic.numbers.weight.sum(axis=0), 1.0
     of_class = [*pairs.class_information(), *(of_groups(statistic.numbers.alone(name), unit[name]) for name in numbers)]
     return Told(names, frozenset(words), mutual, np.array(of_class), mass, cost)
 
 
-def of_number(part: FullMoments) -> float:
+def of_numbers(moments: PairMoments) -> Array:
     """I(one; other given class) = Σ_c P(c) · −½ log(1 − ρ_c²); a class with few rows has the correlation within all together."""
-    scatter = np.where((part.weight < 3 * ROWS_PER_PARAMETER)[:, None, None], part.scatter.sum(axis=0), part.scatter)
-    squares = scatter[:, 0, 0] * scatter[:, 1, 1]
-    with np.errstate(over="ignore", invalid="ignore"):
-        share = np.where(squares > 0, scatter[:, 0, 1] / np.sqrt(np.where(squares > 0, squares, 1.0)), 0.0)
-    return _mean(part.weight, -0.5 * np.log(np.maximum(1.0 - share**2, FLOOR)))
+    few = moments.weight < 3 * ROWS_PER_PARAMETER
+    scatter, squares = (np.where(few, part.sum(axis=0), part) for part in (moments.scatter, moments.squares))
+    spreads = np.sqrt(squares) * np.sqrt(squares.swapaxes(1, 2))
+    share = np.divide(scatter, spreads, out=np.zeros_like(scatter), where=spreads > 0)
+    told = (moments.weight * -0.5 * np.log(np.maximum(1.0 - share**2, FLOOR))).sum(axis=0)
+    total = moments.weight.sum(axis=0)
+    found = np.divide(told, total, out=np.zeros_like(told), where=total > 0)
+    np.fill_diagonal(found, 0.0)
+    return found
 
 
 def of_word(part: FullMoments, shape: tuple[int, int], unit: float) -> float:
@@ -105,11 +117,6 @@ def _log_likelihood(mass: Array, squares: Array) -> float:
     _, variance, left = regressions(mass, squares.reshape(-1, 1, 1))
     met = mass > 0
     return float(-0.5 * (mass[met] * (LOG_2PI + np.log(variance[met])) + left[met] / variance[met]).sum())
-
-
-def _mean(weight: Array, values: Array) -> float:
-    total = float(weight.sum())
-    return float(weight @ values) / total if total > 0 else 0.0
 
 
 # ---------------------------------------------------------------------------------------------------------------- graphs
