@@ -83,7 +83,6 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "sums: left out for mixtures, which have terms and reasons for each of their sums"
     )
-    config.addinivalue_line("markers", "joint: left out for conditional models, which give no P(row)")
     config.addinivalue_line("markers", "needs(parameter): left out for classifiers that have no such parameter")
 
 
@@ -101,7 +100,8 @@ def _beside_the_point(item):
         return True
     if item.get_closest_marker("adds") and any(model is EVERY[name] for name in (*CUTTING, *CONDITIONAL)):
         return True
-    if item.get_closest_marker("joint") and any(model is EVERY[name] for name in CONDITIONAL):
+    in_batches = "partial_fit" in (*item.function.__code__.co_names, *map(str, given.values()))
+    if in_batches and any(model is EVERY[name] for name in CONDITIONAL):
         return True
     if item.get_closest_marker("sums") and isinstance(model, mr.AODEClassifier):
         return True
