@@ -83,6 +83,7 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "sums: left out for mixtures, which have terms and reasons for each of their sums"
     )
+    config.addinivalue_line("markers", "generative: left out for conditional models, whose weights depend on the prior")
     config.addinivalue_line("markers", "needs(parameter): left out for classifiers that have no such parameter")
 
 
@@ -101,7 +102,7 @@ def _beside_the_point(item):
     if item.get_closest_marker("adds") and any(model is EVERY[name] for name in (*CUTTING, *CONDITIONAL)):
         return True
     in_batches = "partial_fit" in (*item.function.__code__.co_names, *map(str, given.values()))
-    if in_batches and any(model is EVERY[name] for name in CONDITIONAL):
+    if (in_batches or item.get_closest_marker("generative")) and any(model is EVERY[name] for name in CONDITIONAL):
         return True
     if item.get_closest_marker("sums") and isinstance(model, mr.AODEClassifier):
         return True

@@ -298,7 +298,7 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
         """The same model where classes are as frequent as `class_prior` says, without refitting.
 
         For a table whose prevalences differ from the training rows'. `class_prior` is as for the class; statistics are kept,
-        so the new model still learns and merges, with this prior.
+        so the new model still learns and merges, with this prior. Weights and a temperature stay as they are.
 
         Examples
         --------
