@@ -83,7 +83,9 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "sums: left out for mixtures, which have terms and reasons for each of their sums"
     )
-    config.addinivalue_line("markers", "generative: left out for conditional models, whose weights depend on the prior")
+    config.addinivalue_line(
+        "markers", "generative: left out for conditional models, which learn from all rows at once and with their prior"
+    )
     config.addinivalue_line("markers", "needs(parameter): left out for classifiers that have no such parameter")
 
 

@@ -224,6 +224,7 @@ def test_an_extra_column_is_ignored(fitted, patients, method):
     np.testing.assert_array_equal(getattr(fitted, method)(wider), getattr(fitted, method)(frame))
 
 
+@pytest.mark.generative
 def test_an_extra_column_in_a_later_batch_is_ignored(classifier, patients):
     frame, y = patients
     model, wider = (
