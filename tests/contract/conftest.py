@@ -56,7 +56,10 @@ PLAIN = {
     "log-linear-gaussian-level": mr.LogLinearClassifier("gaussian", missing="level", class_prior="uniform"),
 }
 CUTTING = ("tan-cut", "kdb-cut", "aode-cut", "kdb-weighted")  # where numbers are cut, the first batch decides
-CONDITIONAL = ("naive-weighted", "tan-weighted", "kdb-weighted")  # of rows they give P(class given row) alone
+CONDITIONAL = (
+    "naive-weighted", "tan-weighted", "kdb-weighted",
+    "log-linear", "log-linear-columns", "log-linear-gaussian", "log-linear-gaussian-level",
+)  # of rows they give P(class given row) alone  # fmt: skip
 OF_PATIENTS = {
     "naive-bernoulli": mr.NaiveBayesClassifier(
         distributions={"smoker": mr.Bernoulli(), "categorical": mr.Categorical(smoothing=mr.MEstimate(2))},
@@ -86,8 +89,10 @@ SEARCHING = {  # scikit-learn's checks and the laws: arcs depend on all rows at 
 
 # Families of columns have their own tests and obey the laws here; what is decided above them is asked of the others.
 OF_FAMILIES = {
-    f"naive-{family}" for family in ("kernel", "histogram", "mdl", "mixture", "counts", "poisson", "zero-inflated")
-}
+    *(f"naive-{family}" for family in ("kernel", "histogram", "mdl", "mixture", "counts", "poisson", "zero-inflated")),
+    "tan-cut", "kdb-cut", "aode-cut", "aode-subsumption", "tan-weighted", "kdb-weighted", "tan-gaussian", "kdb-gaussian",
+    "log-linear-columns", "log-linear-gaussian", "log-linear-gaussian-level",
+}  # fmt: skip
 ABOVE_FAMILIES = ("test_bad_input", "test_scikit_learn_tools", "test_priors_changed")
 
 settings.register_profile("thorough", max_examples=300)
@@ -107,8 +112,9 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "sums: left out for mixtures, which have terms and reasons for each of their sums"
     )
-    config.addinivalue_line("markers", "joint: left out for conditional models, which give no P(row)")
-    config.addinivalue_line("markers", "learns_on: left out for classifiers that cannot learn in batches at all")
+    config.addinivalue_line(
+        "markers", "generative: left out for conditional models, which learn from all rows at once and with their prior"
+    )
     config.addinivalue_line("markers", "needs(parameter): left out for classifiers that have no such parameter")
 
 
@@ -125,27 +131,25 @@ def _beside_the_point(item):
     comparing = [*(EVERY[name] for name in (*COMPARING, *CUTTING)), SEARCHING["network-cut"]]
     if item.get_closest_marker("squares") and any(model is one for one in comparing):
         return True
-    if item.get_closest_marker("adds") and any(model is EVERY[name] for name in (*CUTTING, *CONDITIONAL)):
+    if item.get_closest_marker("adds") and any(model is EVERY[name] for name in CUTTING):
         return True
-    if item.get_closest_marker("joint") and any(model is EVERY[name] for name in CONDITIONAL):
-        return True
-    if isinstance(model, mr.LogLinearClassifier) and _asks_too_much(item, given):
+    if any(model is EVERY[name] for name in CONDITIONAL) and _asks_too_much(item, given):
         return True
     if item.get_closest_marker("sums") and isinstance(model, mr.AODEClassifier):
         return True
     needed = {name for mark in item.iter_markers("needs") for name in mark.args} | set(given.get("params") or {})
     relative = isinstance(model, mr.NearestNeighborsClassifier)  # its distances in ranges have no volume
-    no_evidence = relative or any(model is EVERY[name] for name in CONDITIONAL)
-    return bool(needed - set(model.get_params())) or (no_evidence and given.get("method") == "log_evidence")
+    return bool(needed - set(model.get_params())) or (relative and given.get("method") == "log_evidence")
 
 
-LACKED = ("partial_fit", "log_evidence", "log_likelihood", "aic", "bic", "sample")  # by conditional models
+LACKED = {"partial_fit", "log_evidence", "log_likelihood", "aic", "bic", "sample"}  # by conditional models
 
 
 def _asks_too_much(item, given):
     """Whether a test needs P(row), or rows to be added to a model."""
-    named = {given.get(name) for name in ("method", "ask") if isinstance(given.get(name), str)}
-    return bool(named & set(LACKED)) or any(map(item.get_closest_marker, ("adds", "joint", "learns_on")))
+    named = {value for value in given.values() if isinstance(value, str)}
+    marked = any(map(item.get_closest_marker, ("adds", "generative")))
+    return marked or bool(named & LACKED) or "partial_fit" in item.function.__code__.co_names
 
 
 def pytest_generate_tests(metafunc):

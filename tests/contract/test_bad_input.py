@@ -198,7 +198,7 @@ def test_wrong_number_of_columns(plain_classifier, measurements, width, method):
         getattr(model, method)(np.ones((2, width)))
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_wrong_number_of_columns_in_a_later_batch(plain_classifier, measurements):
     X, y = measurements
     model = clone(plain_classifier).fit(X, y)
@@ -214,7 +214,7 @@ def test_a_missing_column_is_named_with_what_to_do(fitted, patients, method):
         getattr(fitted, method)(patients[0].drop(columns="blood pressure"))
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_a_missing_column_in_a_later_batch(fitted, unharmed, patients):
     frame, y = patients
     with pytest.raises(ValueError, match="'色泽' is missing"):
@@ -229,7 +229,7 @@ def test_an_extra_column_is_ignored(fitted, patients, method):
     np.testing.assert_array_equal(getattr(fitted, method)(wider), getattr(fitted, method)(frame))
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_an_extra_column_in_a_later_batch_is_ignored(classifier, patients):
     frame, y = patients
     model, wider = (
@@ -293,7 +293,7 @@ def test_words_in_a_numeric_column_of_any_library(fitted, patients, form):
         fitted.predict(tables[form])
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_words_in_a_numeric_column_of_a_later_batch(fitted, unharmed, patients):
     frame, y = patients
     with pytest.raises(ValueError, match="'blood pressure' is numeric"):
@@ -501,7 +501,7 @@ def test_one_class_with_weight(learn, patients):
     learn(ValueError, "one class only \\('krank'\\).*two classes", sample_weight=(y == "krank").astype(float))
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_words_after_numbers_as_targets(classifier, patients):
     frame, y = patients
     model = clone(classifier).fit(frame, (y == "krank").astype(int))
@@ -511,12 +511,12 @@ def test_words_after_numbers_as_targets(classifier, patients):
     np.testing.assert_array_equal(model.predict_proba(frame), before)
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_a_class_that_classes_does_not_name(learn):
     learn(ValueError, "'unklar', which classes= does not name", method="partial_fit", classes=["gesund", "krank"])
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_likelihood_of_a_class_the_model_does_not_know(fitted, patients):
     with pytest.raises(ValueError, match="'tot', which the model does not know"):
         fitted.log_likelihood(patients[0], ["tot"] * 90)
@@ -635,7 +635,7 @@ def test_a_class_prior_that_names_a_class_without_rows(learn):
     learn(ValueError, "class_prior names class 'tot'", params={"class_prior": FOUR_CLASSES})
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_a_class_prior_may_name_a_class_to_come(marginalising, patients):
     """partial_fit, unlike fit, may meet the class later: until then its probability is the stated one."""
     frame, y = patients
@@ -645,7 +645,7 @@ def test_a_class_prior_may_name_a_class_to_come(marginalising, patients):
     np.testing.assert_allclose(model.predict_proba(nothing_known), [list(FOUR_CLASSES.values())], rtol=1e-15)
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_a_class_that_the_stated_prior_does_not_know_comes_later(classifier, patients):
     frame, y = patients
     known = (y != "unklar").to_numpy()
@@ -769,7 +769,7 @@ def test_a_level_that_was_not_declared(learn, method):
     )
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_a_level_that_was_not_declared_in_a_later_batch(classifier, patients):
     frame, y = patients
     strict = clone(classifier).set_params(levels={**(classifier.levels or {}), "色泽": ["pink", "white"]})
@@ -961,7 +961,7 @@ def test_before_fit(classifier, patients, ask, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_merging_with_an_unfitted_model(fitted, classifier):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         fitted + clone(classifier)
@@ -975,14 +975,14 @@ def test_merging_models_of_other_parameters(fitted, classifier, patients):
         fitted + clone(classifier).set_params(smoothing=7).fit(*patients)
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_merging_models_of_other_columns(fitted, classifier, patients):
     frame, y = patients
     with pytest.raises(ValueError, match="cannot be merged.*'größe'"):
         fitted + clone(classifier).fit(frame.drop(columns="größe"), y)
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_merging_models_of_other_kinds_of_columns(fitted, classifier, patients):
     frame, y = patients
     with pytest.raises(ValueError, match="merged.*'größe'|'größe'.*merged"):
@@ -1001,7 +1001,7 @@ def test_merging_models_of_other_kinds_of_classes(fitted, classifier, patients):
         fitted + clone(classifier).fit(frame, (y == "krank").astype(int))
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_merging_models_of_arrays_of_other_widths(plain_classifier, measurements):
     X, y = measurements
     with pytest.raises(ValueError, match="cannot be merged.*'x2'"):

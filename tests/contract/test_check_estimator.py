@@ -119,7 +119,7 @@ def test_score_matches_columns_by_name(plain_classifier, birds):
     assert model.score(frame[frame.columns[::-1]], species) == model.score(frame, species)
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_partial_fit_matches_columns_by_name(plain_classifier, birds):
     frame, species = birds
     first, second = frame[:80], frame[80:]

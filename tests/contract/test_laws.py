@@ -603,7 +603,7 @@ def test_logs_joint_and_prediction_agree(classifier, sample):
     np.testing.assert_array_equal(model.predict(frame), model.classes_[log_probability.argmax(axis=1)])
 
 
-@pytest.mark.joint
+@pytest.mark.generative
 @pytest.mark.parametrize("method", ["log_evidence"])
 @FEW
 @given(sample=samples())
@@ -626,7 +626,7 @@ def test_terms_add_up_to_the_joint(classifier, sample):
     np.testing.assert_array_less(gap(total, model.predict_joint_log_proba(frame)), 1e-10 + 1e-14 * size)
 
 
-@pytest.mark.joint
+@pytest.mark.generative
 @FEW
 @given(sample=samples())
 def test_terms_name_every_column_once(classifier, sample):

@@ -31,6 +31,7 @@ def same_answers(one, two, frame):
     np.testing.assert_array_equal(one.predict(frame), two.predict(frame))
 
 
+@pytest.mark.generative
 @EVERY_PRIOR
 @pytest.mark.filterwarnings(
     "ignore::merula.core.logspace.ZeroEvidenceWarning"
@@ -76,7 +77,7 @@ def test_with_another_prior_it_learns_on(classifier, patients):
     np.testing.assert_array_equal(model.predict_proba(frame[:50]), before)
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_with_another_prior_it_merges(classifier, patients):
     frame, y = patients
     north, south = (clone(classifier).fit(frame[part::2], y[part::2]).with_class_prior(STATED) for part in (0, 1))
@@ -84,7 +85,7 @@ def test_with_another_prior_it_merges(classifier, patients):
     np.testing.assert_allclose((north + south).predict_proba(frame), whole.predict_proba(frame), rtol=1e-9, atol=1e-15)
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_models_of_different_priors_do_not_merge(classifier, patients):
     model = clone(classifier).fit(*patients)
     with pytest.raises(ValueError, match="cannot be merged: class_prior"):

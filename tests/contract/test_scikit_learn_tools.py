@@ -402,7 +402,7 @@ def test_weights_nobody_asked_for_are_refused(routing, classifier, patients):
         cross_validate(clone(classifier), frame, y, cv=FOLDS, params={"sample_weight": np.ones(len(y))})
 
 
-@pytest.mark.learns_on
+@pytest.mark.generative
 def test_partial_fit_can_request_classes_and_weights(routing, classifier):
     requests = clone(classifier).set_partial_fit_request(classes=True, sample_weight=True).get_metadata_routing()
     assert requests.partial_fit.requests == {"classes": True, "sample_weight": True}

@@ -135,7 +135,7 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
         if getattr(self, "_weighs", False):
             return f"{CONDITIONAL}; weights=None has it"
         if hasattr(self, "fitted_") and self.fitted_.is_conditional:
-            return f"{CONDITIONAL}; ask the model that was calibrated"
+            return f"{CONDITIONAL}; ask the model that was calibrated" if hasattr(self, "temperature_") else CONDITIONAL
         return ""
 
     @available_if(_takes_batches)  # type: ignore[untyped-decorator]
@@ -292,8 +292,6 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
         if _is_auto(self.distributions):
             raise InputError(NOT_AUTO.format("models cannot be merged"), where="distributions", got="auto")
         mine, theirs = self._counted(), other._counted()
-        if self._no_joint or other._no_joint:
-            raise InputError(f"models cannot be merged: {CONDITIONAL}", remedy="fit one on the rows of both")
         if self._at_once or other._at_once:
             raise InputError(f"models cannot be merged: {self._at_once or other._at_once}")
         for name, value in self.get_params(deep=False).items():
@@ -302,14 +300,17 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
                     f"models cannot be merged: {name} is {value!r} in one and {getattr(other, name)!r} in the other"
                 )
         plan, their_plan = self.fitted_.plan, other.fitted_.plan
+        united, blocks = plan + their_plan, plan.blocks_of(their_plan)
+        if self._no_joint or other._no_joint:
+            raise InputError(f"models cannot be merged: {CONDITIONAL}", remedy="fit one on the rows of both")
         model: Self = clone(self)
-        return model._hold(model._build(plan + their_plan, mine + theirs.with_blocks(plan.blocks_of(their_plan))))
+        return model._hold(model._build(united, mine + theirs.with_blocks(blocks)))
 
     def with_class_prior(self, class_prior: Any) -> Self:
         """The same model where classes are as frequent as `class_prior` says, without refitting.
 
         For a table whose prevalences differ from the training rows'. `class_prior` is as for the class; statistics are kept,
-        so the new model still learns and merges, with this prior.
+        so the new model still learns and merges, with this prior. Weights and a temperature stay as they are.
 
         Examples
         --------

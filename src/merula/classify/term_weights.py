@@ -8,24 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from merula.classify._kernels import residuals
 from merula.classify.left_out import LeftOutTerms
 from merula.core import Array
 from merula.core.logspace import log_sum_exp
 from merula.core.threads import single_blas_thread
 
 FOLDS = 5
-MOST_CELLS = 2**22  # terms looked at: rows × columns × classes; of larger tables some rows, chosen by their content
+MOST_CELLS = 2**21  # terms looked at: rows × columns × classes; of larger tables some rows, chosen by their content
 RIDGES = 8.0 ** np.arange(-1, 5)  # how strongly weights are held near 1, in rows
 DIGITS = 12  # scores of ridges are compared rounded to this many
 KEPT = 8  # digits of a weight: the order of rows, which changes the last ones, does not matter
 FARTHEST = 50.0  # nats: what one term may say against a class while weights are learned; unsmoothed zeros say more
 MOST_STEPS = 500
+CLOSE = 1e-6  # of the weight of rows: a slope that ends the search, before it is polished
 POLISHING = 12
 
 
@@ -45,11 +46,6 @@ class ConditionalLikelihood:
         terms = np.maximum(below, -FARTHEST).reshape(len(below), -1)
         return cls(terms, np.maximum(log_prior - log_prior.max(), -FARTHEST), found.codes)
 
-    @cached_property
-    def _own(self) -> NDArray[np.int64]:
-        """Where each row's own class stands among rows · classes."""
-        return np.arange(len(self.codes)) * len(self.log_prior) + self.codes
-
     def log_posterior(self, w: Array) -> Array:
         """log P(class given row), rows × classes."""
         scores = (w @ self.terms).reshape(-1, len(self.log_prior)) + self.log_prior
@@ -57,16 +53,13 @@ class ConditionalLikelihood:
 
     def losses(self, w: Array) -> Array:
         """−log P(own class) of each row."""
-        return -self.log_posterior(w).ravel()[self._own]
+        return -self.log_posterior(w)[np.arange(len(self.codes)), self.codes]
 
     def objective(self, w: Array, weights: Array, ridge: float) -> tuple[float, Array]:
         """What is minimised, and its derivatives."""
-        logs = self.log_posterior(w)
-        away = w - 1
-        value = -(weights @ logs.ravel()[self._own]) + ridge * (away @ away) / 2
-        residual = np.exp(logs).ravel()
-        residual[self._own] -= 1
-        return float(value), self.terms @ (residual * np.repeat(weights, len(self.log_prior))) + ridge * away
+        scores, away = (w @ self.terms).reshape(-1, len(self.log_prior)), w - 1
+        loss = residuals(scores, self.log_prior, self.codes, weights)
+        return float(loss + ridge * (away @ away) / 2), self.terms @ scores.ravel() + ridge * away
 
     def curvature(self, w: Array, weights: Array, ridge: float) -> Array:
         """The second derivatives: the weighted covariances of the terms under the posterior, and the ridge."""
@@ -77,7 +70,7 @@ class ConditionalLikelihood:
         return found
 
     def fit(self, weights: Array, ridge: float, start: Array) -> Array:
-        """The weights of terms for rows of these weights; convex, so that the start does not matter."""
+        """The weights of terms for rows of these weights, to six digits or so; convex, so that the start does not matter."""
         found = minimize(
             self.objective,
             start,
@@ -85,7 +78,7 @@ class ConditionalLikelihood:
             jac=True,
             method="L-BFGS-B",
             bounds=[(0.0, None)] * len(start),
-            options={"maxiter": MOST_STEPS, "ftol": 0.0, "gtol": 1e-10 * (weights.sum() + ridge)},
+            options={"maxiter": MOST_STEPS, "ftol": 0.0, "gtol": CLOSE * (weights.sum() + ridge)},
         )
         return np.asarray(found.x)
 
