@@ -47,7 +47,11 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Cases:
-    """Distinct rows: codes (columns × cases), classes by rank, weights; ``ranks[r]`` is the class of rank r, ``of_row`` the case of each row."""
+    """Distinct rows: codes (columns × cases), classes by rank, weights; ``ranks[r]`` is the class of rank r, ``of_row`` the case of each row.
+
+    ``hashes`` depend on what a case holds besides its class, ``first_fold`` on what the cases of each class hold: two classes that hold
+    the same are treated alike.
+    """
 
     variables: tuple[Variable, ...]
     codes: Codes
@@ -55,6 +59,7 @@ class Cases:
     weight: Array
     hashes: Hashes
     ranks: NDArray[np.int64]
+    first_fold: NDArray[np.int64]
     of_row: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -69,9 +74,16 @@ class Cases:
     def shares(self, repeats: int) -> Array:
         """How much of each case's weight lies in each fold, cases × (repeats · folds): each repeat deals all cases anew."""
         folds = int(np.clip(np.ceil(self.weight.sum()), 2, FOLDS))
-        turns = [mixed(self.hashes + np.uint64(repeat)) for repeat in range(repeats)]
-        orders = [np.lexsort((turn, self.labels)) for turn in turns]
-        return np.hstack([in_turn(order, self.weight, folds).shares.round(12) for order in orders])
+        return np.hstack([self._dealt(folds, repeat).round(12) for repeat in range(repeats)])
+
+    def _dealt(self, folds: int, repeat: int) -> Array:
+        """Each class dealt round by itself, in an order that the repeat decides."""
+        shares, order = np.zeros((len(self), folds)), np.argsort(mixed(self.hashes + np.uint64(repeat)), kind="stable")
+        for label, first in enumerate(self.first_fold.tolist()):
+            own = order[self.labels[order] == label]
+            dealt = in_turn(np.arange(len(own)), self.weight[own], folds).shares
+            shares[own] = np.roll(dealt, first + repeat, axis=1)
+        return shares
 
     def shares_of(self, shares: Array) -> Array:
         """The same for folds that rows were dealt to by others: rows × folds."""
@@ -98,10 +110,12 @@ def distinct_cases(cells: Array, level_sets: Sequence[tuple[Label, ...] | None],
     total = np.zeros(len(cells), dtype=np.uint64)
     for hashes in hashed.values():
         total += hashes
-    ranks = _class_order(mixed(total), codes, weights, len(target.classes))
+    tallies = [_tally(mixed(total)[codes == label], weights[codes == label]) for label in range(len(target.classes))]
+    ranks = _class_order(np.bincount(codes, weights, minlength=len(tallies)).astype(np.float64), tallies)
+    first_fold = np.array([tallies[label] % FOLDS for label in ranks])
     labels = np.argsort(ranks)[codes]
     variables, answers = _variables(cells, level_sets, hashed, total, labels, weights, gaps)
-    return _united(variables, answers, labels, weights, ranks, kept, len(target.codes))
+    return _united(variables, answers, labels, weights, (ranks, first_fold), kept, len(target.codes))
 
 
 def _varies(column: Array, gaps: bool) -> bool:
@@ -125,12 +139,10 @@ def _tally(hashes: Hashes, weights: Array) -> int:
     return int(mixed(met ^ mixed(total)).sum(dtype=np.uint64))
 
 
-def _class_order(hashes: Hashes, codes: NDArray[np.int64], weights: Array, count: int) -> NDArray[np.int64]:
+def _class_order(weights: Array, tallies: Sequence[int]) -> NDArray[np.int64]:
     """The classes, the heaviest first; those of equal weight by what their rows hold."""
-    heavy = np.bincount(codes, weights, minlength=count)
-    keys = [float(f"{weight:.12g}") for weight in heavy]
-    tied = {label: _tally(hashes[codes == label], weights[codes == label]) if keys.count(keys[label]) > 1 else 0 for label in range(count)}  # fmt: skip
-    return np.array(sorted(range(count), key=lambda label: (-keys[label], tied[label], label)), dtype=np.int64)
+    keys = [(-float(f"{weight:.12g}"), tally) for weight, tally in zip(weights, tallies, strict=True)]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
 def _variables(
@@ -207,15 +219,15 @@ def _united(
     answers: Sequence[Codes],
     labels: NDArray[np.int64],
     weights: Array,
-    ranks: NDArray[np.int64],
+    of_classes: tuple[NDArray[np.int64], NDArray[np.int64]],
     kept: NDArray[np.int64],
     count: int,
 ) -> Cases:
-    """Equal rows of a class as one case of their weight, cases in the order of their hashes."""
-    hashes = mixed(labels.astype(np.uint64))
+    """Equal rows of a class as one case of their weight, cases in the order of classes and hashes."""
+    hashes = np.zeros(len(labels), dtype=np.uint64)
     for j, codes in enumerate(answers):
         hashes = hashes + mixed((codes.astype(np.int64) + 1).astype(np.uint64) + mixed(np.uint64(j)))
-    order = np.argsort(hashes, kind="stable")
+    order = np.lexsort((hashes, labels))
     sorted_codes = np.array([codes[order] for codes in answers], dtype=np.int32).reshape(len(answers), len(order))
     new = np.ones(len(order), dtype=np.bool_)
     new[1:] = (labels[order][1:] != labels[order][:-1]) | (sorted_codes[:, 1:] != sorted_codes[:, :-1]).any(axis=0)
@@ -224,4 +236,4 @@ def _united(
     of_row[kept[order]] = np.cumsum(new) - 1
     weight = np.add.reduceat(weights[order], first)
     codes = np.ascontiguousarray(sorted_codes[:, first])
-    return Cases(variables, codes, labels[order][first], weight, hashes[order][first], ranks, of_row)
+    return Cases(variables, codes, labels[order][first], weight, hashes[order][first], *of_classes, of_row)

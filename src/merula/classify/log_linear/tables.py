@@ -67,7 +67,7 @@ def grown_tables(cases: Cases, shares: Array, order: int, rounds: int, seed: int
         train = np.maximum((cases.weight - held).round(12), 0.0)
         chance: Any = np.uint64(mixed(np.uint64(mixed(np.uint64(seed))) ^ np.uint64(fold)))
         memory = kernels.memory_for(grid, len(start), order, drawn, chance)
-        return kernels.grow(grid, cases.labels, train, held, scores, memory, *options)
+        return kernels.grow(grid, cases.labels, cases.hashes, train, held, scores, memory, *options)
 
     folds: list[Any] = for_each_block(grow, shares.shape[1], n_jobs, 1) if cases.variables else []
     return _averaged(cases, grid, shares, folds, start)
