@@ -105,10 +105,10 @@ def _averaged(cases: Cases, grid: Any, shares: Array, folds: list[Any], start: A
             np.ascontiguousarray(grid.codes[:, held]), columns, cuts, depths, values, grid.is_word, found
         )
         scores[held] += shares[held, fold, None] * found
-    scores = by_class(scores / shares.sum(axis=1, keepdims=True)) + cases.log_prior
+    scores = cases.evened(by_class(scores / shares.sum(axis=1, keepdims=True)) + cases.log_prior)
     parts = [np.concatenate(part) for part in zip(*kept, strict=True)] if kept else _nothing(len(start))
     columns, cuts, depths, values = parts
-    return Grown(columns, cuts, depths, by_class(values / max(1, len(folds))), rounds, scores, float(total[rounds] / shares.sum()))  # fmt: skip
+    return Grown(columns, cuts, depths, cases.evened(by_class(values / max(1, len(folds)))), rounds, scores, float(total[rounds] / shares.sum()))  # fmt: skip
 
 
 def _nothing(width: int) -> list[Any]:
