@@ -100,7 +100,7 @@ def test_tables_are_what_their_definition_says(classes, order, lowest, missing):
     columns = len(cases.variables)
     memory = kernels.memory_for(grid, start.shape[1], order, columns, 5)
     asked, cuts, depths, values, loss = kernels.grow(
-        grid, cases.labels, train, held, start.copy(), memory, 30, order, 1.0, columns, lowest
+        grid, cases.labels, cases.hashes, train, held, start.copy(), memory, 30, order, 1.0, columns, lowest
     )
     scores, first = start, None
     for t in range(30):
@@ -144,7 +144,7 @@ def test_one_cell_by_hand():
     cases = distinct_cases(frame["flies"].eq("yes").to_numpy(dtype=float)[:, None], (("no", "yes"),), encode_target(label, 8), "marginalise")  # fmt: skip
     grid = _grid(cases, 32)
     memory, scores = kernels.memory_for(grid, 1, 1, 1, 0), np.zeros((len(cases), 1))
-    _, _, _, values, _ = kernels.grow(grid, cases.labels, cases.weight, np.zeros(len(cases)), scores, memory, 1, 1, 1.0, 1, 1.0)  # fmt: skip
+    _, _, _, values, _ = kernels.grow(grid, cases.labels, cases.hashes, cases.weight, np.zeros(len(cases)), scores, memory, 1, 1, 1.0, 1, 1.0)  # fmt: skip
     np.testing.assert_allclose(np.sort(values[0].ravel()), [-0.05, 0.05], rtol=1e-6)
 
 
@@ -454,3 +454,28 @@ def test_an_explanation_names_pairs_of_columns():
     told = mr.explain(model, {"wing": 1.0, "song": 0.0})
     assert "song = 0, wing = 1" in [reason.label for reason in told.reasons]
     np.testing.assert_allclose(told.posterior, model.predict_proba(pd.DataFrame({"wing": [1.0], "song": [0.0]}))[0])
+
+
+def test_a_model_of_single_columns_has_a_nomogram():
+    _, _, frame, label = birds(200, classes=2, gaps=0)
+    model = mr.LogLinearClassifier(1).fit(frame, label)
+    drawn = mr.nomogram(model)
+    rows = pd.DataFrame({scale.column.name: [scale.values[0], scale.values[-1]] for scale in drawn.scales})[
+        frame.columns
+    ]
+    points = np.array([[scale.points[0], scale.points[-1]] for scale in drawn.scales]).sum(axis=0)
+    log_odds = np.diff(model.predict_log_proba(rows), axis=1)[:, 0]
+    np.testing.assert_allclose(drawn.base + drawn.unit * points, log_odds, rtol=1e-9)
+    with pytest.raises(mr.InputError, match="modelled together"):
+        mr.nomogram(mr.LogLinearClassifier(2).fit(frame, label))
+
+
+@pytest.mark.parametrize("order", [2, "gaussian"])
+def test_classes_that_hold_the_same_are_as_probable_as_each_other(order):
+    """Whichever comes first, in folds, draws and sums."""
+    rng = np.random.default_rng(9)
+    some = pd.DataFrame({"wing": rng.normal(size=30).round(1), "色泽": rng.choice(["rot", "gelb"], 30)})
+    frame = pd.concat([some, some, some.assign(wing=some["wing"] + 1)], ignore_index=True)
+    model = mr.LogLinearClassifier(order).fit(frame, np.repeat(["tit", "wren", "robin"], 30))
+    answer = dict(zip(model.classes_, model.predict_proba(frame).T, strict=True))
+    np.testing.assert_allclose(answer["tit"], answer["wren"], rtol=1e-12)

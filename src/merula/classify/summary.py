@@ -125,8 +125,8 @@ def _listed(found: Conditional) -> list[Items]:
 def _spreads(model: BayesianClassifier, column: Column) -> tuple[str, list[Items]]:
     """Mean ± standard deviation of normal columns and of counts; else the median, and from 16% to 84% of the mass."""
     part, *others = parts_of(model, column)
-    if others:
-        raise InputError.at(f"column {column.name!r}", "is known to several components")
+    if others or part.no_density:
+        raise InputError.at(f"column {column.name!r}", part.no_density or "is known to several components")
     if isinstance(part, CountDistribution):
         return "moments", _plus_minus(*part.mean_and_deviation(column.name))
     reach = part.quantiles(column.name, ONE_SIGMA, len(model.classes_))

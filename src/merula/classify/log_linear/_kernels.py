@@ -62,7 +62,7 @@ class Memory(NamedTuple):
     """What one fold's rounds write to.
 
     Rows, those to be counted and those lost, which these are, the columns in the order drawn, tables of counts, of half of them and of
-    one column's codes, sums over a cell, scores, probabilities, and what chance depends on.
+    one column's codes, sums over a cell, scores, probabilities, and what chance depends on, in a round and for a row.
     """
 
     rows: Rows
@@ -79,6 +79,7 @@ class Memory(NamedTuple):
     scores: Array
     chances: Array
     state: NDArray[np.uint64]
+    own: NDArray[np.uint64]
 
 
 def memory_for(grid: Grid, width: int, order: int, drawn: int, seed: Any) -> Memory:
@@ -96,7 +97,7 @@ def memory_for(grid: Grid, width: int, order: int, drawn: int, seed: Any) -> Mem
     given, lost = Packed(places(), places(), sums(cases)), Packed(places(), places(), sums(cases))
     tables, part, fine = sums(drawn, half * widest), sums(max(half // 2, 1) * widest), sums(half * pair)
     scores, chances = np.zeros(max(widest, pair)), np.zeros((cases, width))
-    return Memory(rows, given, lost, places(), places(), np.arange(len(grid.bins)), tables, part, fine, np.zeros(w), np.zeros(w), scores, chances, np.array([seed], dtype=np.uint64))  # fmt: skip
+    return Memory(rows, given, lost, places(), places(), np.arange(len(grid.bins)), tables, part, fine, np.zeros(w), np.zeros(w), scores, chances, np.array([seed], dtype=np.uint64), np.zeros(1, dtype=np.uint64))  # fmt: skip
 
 
 def _widest_pair(grid: Grid) -> int:
@@ -116,12 +117,14 @@ def uniform(state: NDArray[np.uint64]) -> Any:
 
 
 @kernel
-def _draw_rows(train: Array, share: float, state: NDArray[np.uint64], rows: Rows) -> Any:
-    """Each unit of weight with this chance; the number of rows drawn."""
-    count = 0
+def _draw_rows(train: Array, hashes: NDArray[np.uint64], share: float, memory: Memory) -> Any:
+    """Each unit of weight with this chance, which depends on the round and on what the row holds; the number of rows drawn."""
+    count, rows, state = 0, memory.rows, memory.own
+    turn = np.uint64(uniform(memory.state) * 2.0**53)
     for i in range(len(train)):
         weight = train[i]
         if weight > 0 and share < 1:
+            state[0] = hashes[i] ^ turn
             whole, left = int(weight), weight - int(weight)
             weight = 0.0
             for _ in range(whole):
@@ -426,7 +429,7 @@ def _ask(grid: Grid, count: int, order: int, drawn: int, ridge: float, memory: M
 
 
 @kernel
-def grow(grid: Grid, labels: Places, train: Array, held: Array, scores: Array, memory: Memory, rounds: int, order: int, row_share: float, drawn: int, lowest: float) -> Any:  # fmt: skip
+def grow(grid: Grid, labels: Places, hashes: NDArray[np.uint64], train: Array, held: Array, scores: Array, memory: Memory, rounds: int, order: int, row_share: float, drawn: int, lowest: float) -> Any:  # fmt: skip
     """One fold's tables: columns, cuts, depths and values by round; and the loss of the held-out weight before each and after the last.
 
     Every round draws rows and columns, asks `order` questions, and adds the table of their answers to the scores, which start at the
@@ -437,7 +440,7 @@ def grow(grid: Grid, labels: Places, train: Array, held: Array, scores: Array, m
     depths, values, loss = np.zeros(rounds, dtype=np.int32), np.zeros((rounds, 1 << order, width)), np.zeros(rounds + 1)
     loss[0] = loss_of(scores, labels, held)
     for t in range(rounds):
-        count = _draw_rows(train, row_share, memory.state, memory.rows)
+        count = _draw_rows(train, hashes, row_share, memory)
         mean = _derive(scores, labels, count, memory.rows, memory.chances)
         first = mean if t == 0 else first
         ridge = max(mean / max(first, 1e-300), lowest) if lowest < 1 else 1.0

@@ -26,6 +26,7 @@ Hashes = NDArray[np.uint64]
 MISSING = -1  # the code of a cell that says nothing
 MOST_LEVELS = 250  # of a column that are asked for, the most frequent ones
 MIDDLE = 1e-9  # of half a range: values so near to the middle of their column are on neither side of it
+BELOW, ABOVE = 0, 2  # the middle of a column
 FOLDS = 5
 
 
@@ -47,7 +48,11 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Cases:
-    """Distinct rows: codes (columns × cases), classes by rank, weights; ``ranks[r]`` is the class of rank r, ``of_row`` the case of each row."""
+    """Distinct rows: codes (columns × cases), classes by rank, weights; ``ranks[r]`` is the class of rank r, ``of_row`` the case of each row.
+
+    ``hashes`` depend on what a case holds besides its class. Classes of one number in ``alike`` hold the same, so that they have the same
+    folds, and terms.
+    """
 
     variables: tuple[Variable, ...]
     codes: Codes
@@ -55,6 +60,7 @@ class Cases:
     weight: Array
     hashes: Hashes
     ranks: NDArray[np.int64]
+    alike: NDArray[np.int64]
     of_row: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -69,9 +75,21 @@ class Cases:
     def shares(self, repeats: int) -> Array:
         """How much of each case's weight lies in each fold, cases × (repeats · folds): each repeat deals all cases anew."""
         folds = int(np.clip(np.ceil(self.weight.sum()), 2, FOLDS))
-        turns = [mixed(self.hashes + np.uint64(repeat)) for repeat in range(repeats)]
-        orders = [np.lexsort((turn, self.labels)) for turn in turns]
-        return np.hstack([in_turn(order, self.weight, folds).shares.round(12) for order in orders])
+        return np.hstack([self._dealt(folds, repeat).round(12) for repeat in range(repeats)])
+
+    def _dealt(self, folds: int, repeat: int) -> Array:
+        """Each class dealt round by itself, in an order that the repeat decides."""
+        shares, order = np.zeros((len(self), folds)), np.argsort(mixed(self.hashes + np.uint64(repeat)), kind="stable")
+        for label, first in enumerate(self.alike.tolist()):
+            own = order[self.labels[order] == label]
+            dealt = in_turn(np.arange(len(own)), self.weight[own], folds).shares
+            shares[own] = np.roll(dealt, first + repeat, axis=1)
+        return shares
+
+    def evened(self, values: Array) -> Array:
+        """Numbers by class (their last axis), where classes that are alike have their mean: what rounding leaves between them is no difference."""
+        same = (self.alike[:, None] == self.alike).astype(np.float64)
+        return values if same.sum() == len(same) else values @ (same / same.sum(axis=0))
 
     def shares_of(self, shares: Array) -> Array:
         """The same for folds that rows were dealt to by others: rows × folds."""
@@ -94,14 +112,21 @@ def distinct_cases(cells: Array, level_sets: Sequence[tuple[Label, ...] | None],
     cells, weights, codes = cells[kept], weights[kept], np.asarray(target.codes)[kept].astype(np.int64)
     gaps = missing == "level"
     varying = [j for j in range(cells.shape[1]) if _varies(cells[:, j], gaps)]
-    hashed = {j: _cell_hashes(cells[:, j], level_sets[j]) for j in varying}
-    total = np.zeros(len(cells), dtype=np.uint64)
+    hashed = {j: _cell_hashes(cells[:, j], level_sets[j], weights) for j in varying}
+    heavy = np.bincount(codes, weights, minlength=len(target.classes)).astype(np.float64)
+    sizes = np.unique([float(f"{-weight:.12g}") for weight in heavy], return_inverse=True)[1]  # 0 for the heaviest
+    total = mixed(sizes[codes].astype(np.uint64))  # classes of equal weight are not told apart before rows are
     for hashes in hashed.values():
-        total += hashes
-    ranks = _class_order(mixed(total), codes, weights, len(target.classes))
+        total = total + hashes
+    variables, answers = _variables(cells, level_sets, hashed, total, weights, gaps)
+    hashes = np.zeros(len(cells), dtype=np.uint64)
+    for j, column in enumerate(answers):
+        hashes = hashes + mixed((column.astype(np.int64) + 1).astype(np.uint64) + mixed(np.uint64(j)))
+    tallies = [_tally(hashes[codes == label], weights[codes == label]) for label in range(len(heavy))]
+    ranks = np.array(sorted(range(len(heavy)), key=lambda label: (sizes[label], tallies[label])), dtype=np.int64)
+    alike = np.unique([tallies[label] for label in ranks], return_inverse=True)[1]
     labels = np.argsort(ranks)[codes]
-    variables, answers = _variables(cells, level_sets, hashed, total, labels, weights, gaps)
-    return _united(variables, answers, labels, weights, ranks, kept, len(target.codes))
+    return _united(variables, answers, hashes, labels, weights, (ranks, alike), kept, len(target.codes))
 
 
 def _varies(column: Array, gaps: bool) -> bool:
@@ -110,10 +135,12 @@ def _varies(column: Array, gaps: bool) -> bool:
     return bool(len(known)) and (bool((known != known[0]).any()) or (gaps and len(known) < len(column)))
 
 
-def _cell_hashes(column: Array, levels: tuple[Label, ...] | None) -> Hashes:
+def _cell_hashes(column: Array, levels: tuple[Label, ...] | None, weights: Array) -> Hashes:
     """A number for each cell, the same in every unit, whichever way a number counts and whatever order levels have."""
     if levels is None:
-        return number_hashes(column, np.ones(len(column), dtype=np.bool_))
+        hashes = number_hashes(column, np.ones(len(column), dtype=np.bool_))
+        more, side = _sides(column, weights)
+        return np.asarray(mixed(hashes + side)) if more else hashes
     words = np.array([crc32(repr(label).encode()) for label in (None, *levels)], dtype=np.uint64)
     return np.asarray(mixed(words[np.where(np.isnan(column), -1, column).astype(np.int64) + 1]))
 
@@ -125,25 +152,15 @@ def _tally(hashes: Hashes, weights: Array) -> int:
     return int(mixed(met ^ mixed(total)).sum(dtype=np.uint64))
 
 
-def _class_order(hashes: Hashes, codes: NDArray[np.int64], weights: Array, count: int) -> NDArray[np.int64]:
-    """The classes, the heaviest first; those of equal weight by what their rows hold."""
-    heavy = np.bincount(codes, weights, minlength=count)
-    keys = [float(f"{weight:.12g}") for weight in heavy]
-    tied = {label: _tally(hashes[codes == label], weights[codes == label]) if keys.count(keys[label]) > 1 else 0 for label in range(count)}  # fmt: skip
-    return np.array(sorted(range(count), key=lambda label: (-keys[label], tied[label], label)), dtype=np.int64)
-
-
 def _variables(
     cells: Array,
     level_sets: Sequence[tuple[Label, ...] | None],
     hashed: dict[int, Hashes],
     total: Hashes,
-    labels: NDArray[np.int64],
     weights: Array,
     gaps: bool,
 ) -> tuple[tuple[Variable, ...], list[Codes]]:
     """The columns in an order of their content, and each one's codes; numbers turned one after the other."""
-    total = total + mixed(labels.astype(np.uint64))
     rows = mixed(total)
     _, first = np.unique(rows, return_index=True)
     keys = {j: int(mixed(rows[first] + hashes[first]).sum(dtype=np.uint64)) for j, hashes in hashed.items()}
@@ -164,16 +181,24 @@ def _variables(
 
 def _turned(column: Array, total: Hashes, weights: Array) -> tuple[float, Hashes]:
     """1 or −1, so that more lies above the middle than below; and on which side each cell is then. Ties go by what rows hold besides."""
+    more, side = _sides(column, weights)
+    if not more:
+        above, below = side == ABOVE, side == BELOW
+        more = 1.0 if _tally(total[above], weights[above]) >= _tally(total[below], weights[below]) else -1.0
+        side = side if more > 0 else np.where(side == 1, 1, ABOVE - side).astype(np.uint64)
+    return more, side
+
+
+def _sides(column: Array, weights: Array) -> tuple[float, Hashes]:
+    """1 or −1, so that more lies above the middle of a column than below, 0 for as much; and for each cell 2 above it, 0 below, else 1."""
     known = ~np.isnan(column)
     low, high = column[known].min(), column[known].max()
     half = 0.5 * high - 0.5 * low
     away = np.where(known, (0.5 * column - 0.25 * low - 0.25 * high) / (half or 1.0), 0.0)
     above, below = away > MIDDLE, away < -MIDDLE
     more = float(weights[above].sum() - weights[below].sum())
-    if abs(more) <= MIDDLE * float(weights.sum()):
-        more = 1.0 if _tally(total[above], weights[above]) >= _tally(total[below], weights[below]) else -1.0
-    sign = 1.0 if more > 0 else -1.0
-    return sign, np.where(above, 1 + sign, np.where(below, 1 - sign, 1)).astype(np.uint64)
+    sign = 0.0 if abs(more) <= MIDDLE * float(weights.sum()) else float(np.sign(more))
+    return sign, np.where(above, 1 + (sign or 1.0), np.where(below, 1 - (sign or 1.0), 1)).astype(np.uint64)
 
 
 def _number_codes(values: Array, gaps: bool) -> tuple[Array, Codes]:
@@ -205,17 +230,15 @@ def _level_codes(column: Array, count: int, weights: Array, gaps: bool) -> tuple
 def _united(
     variables: tuple[Variable, ...],
     answers: Sequence[Codes],
+    hashes: Hashes,
     labels: NDArray[np.int64],
     weights: Array,
-    ranks: NDArray[np.int64],
+    of_classes: tuple[NDArray[np.int64], NDArray[np.int64]],
     kept: NDArray[np.int64],
     count: int,
 ) -> Cases:
-    """Equal rows of a class as one case of their weight, cases in the order of their hashes."""
-    hashes = mixed(labels.astype(np.uint64))
-    for j, codes in enumerate(answers):
-        hashes = hashes + mixed((codes.astype(np.int64) + 1).astype(np.uint64) + mixed(np.uint64(j)))
-    order = np.argsort(hashes, kind="stable")
+    """Equal rows of a class as one case of their weight, cases in the order of classes and hashes."""
+    order = np.lexsort((hashes, labels))
     sorted_codes = np.array([codes[order] for codes in answers], dtype=np.int32).reshape(len(answers), len(order))
     new = np.ones(len(order), dtype=np.bool_)
     new[1:] = (labels[order][1:] != labels[order][:-1]) | (sorted_codes[:, 1:] != sorted_codes[:, :-1]).any(axis=0)
@@ -224,4 +247,4 @@ def _united(
     of_row[kept[order]] = np.cumsum(new) - 1
     weight = np.add.reduceat(weights[order], first)
     codes = np.ascontiguousarray(sorted_codes[:, first])
-    return Cases(variables, codes, labels[order][first], weight, hashes[order][first], ranks, of_row)
+    return Cases(variables, codes, labels[order][first], weight, hashes[order][first], *of_classes, of_row)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import FittedModel
 from merula.classify.log_linear.fitting import GAUSSIAN, ROUNDS, Wish, fit_terms
-from merula.classify.log_linear.terms import CONDITIONAL, MOST_QUESTIONS, QuadraticTerms, TableTerms
+from merula.classify.log_linear.terms import CONDITIONAL, INSTEAD, MOST_QUESTIONS, QuadraticTerms, TableTerms
 from merula.core import InputError, Option
 from merula.core.logspace import safe_log
 from merula.core.sound import MOST_COUNTED
@@ -22,8 +22,6 @@ from merula.data.table import open_table
 from merula.distributions import BaseFamily, Distribution
 from merula.distributions.priors import class_probabilities
 from merula.stats import Collected, LevelCounts, Moments, Wanted
-
-INSTEAD = "NaiveBayesClassifier and BayesClassifier can"
 
 
 @dataclass(frozen=True)

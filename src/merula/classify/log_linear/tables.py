@@ -67,7 +67,7 @@ def grown_tables(cases: Cases, shares: Array, order: int, rounds: int, seed: int
         train = np.maximum((cases.weight - held).round(12), 0.0)
         chance: Any = np.uint64(mixed(np.uint64(mixed(np.uint64(seed))) ^ np.uint64(fold)))
         memory = kernels.memory_for(grid, len(start), order, drawn, chance)
-        return kernels.grow(grid, cases.labels, train, held, scores, memory, *options)
+        return kernels.grow(grid, cases.labels, cases.hashes, train, held, scores, memory, *options)
 
     folds: list[Any] = for_each_block(grow, shares.shape[1], n_jobs, 1) if cases.variables else []
     return _averaged(cases, grid, shares, folds, start)
@@ -105,10 +105,10 @@ def _averaged(cases: Cases, grid: Any, shares: Array, folds: list[Any], start: A
             np.ascontiguousarray(grid.codes[:, held]), columns, cuts, depths, values, grid.is_word, found
         )
         scores[held] += shares[held, fold, None] * found
-    scores = by_class(scores / shares.sum(axis=1, keepdims=True)) + cases.log_prior
+    scores = cases.evened(by_class(scores / shares.sum(axis=1, keepdims=True)) + cases.log_prior)
     parts = [np.concatenate(part) for part in zip(*kept, strict=True)] if kept else _nothing(len(start))
     columns, cuts, depths, values = parts
-    return Grown(columns, cuts, depths, by_class(values / max(1, len(folds))), rounds, scores, float(total[rounds] / shares.sum()))  # fmt: skip
+    return Grown(columns, cuts, depths, cases.evened(by_class(values / max(1, len(folds)))), rounds, scores, float(total[rounds] / shares.sum()))  # fmt: skip
 
 
 def _nothing(width: int) -> list[Any]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.log_linear import _kernels as kernels
-from merula.core import Array
+from merula.core import Array, InputError
 from merula.core.sound import HEAVIEST, all_shaped, are_codes, are_labels, are_positive, is_number, within
 from merula.data.encode import Encoded
 from merula.data.schema import Label
@@ -24,6 +24,8 @@ MOST_QUESTIONS = 6
 GRID = 2.0**30  # steps between two standard deviations: so rounded, a number is the same in every unit
 FARTHEST = 5.0  # standard deviations from the mean: numbers beyond are taken for these
 ROWS_AT_ONCE = 1_024
+MARGIN, USUAL = 0.05, 3.0  # of the range of a column's cuts, beside them; standard deviations on both sides of a mean
+INSTEAD = "NaiveBayesClassifier and BayesClassifier can"
 
 
 class ConditionalTerms(Distribution):
@@ -51,6 +53,18 @@ class ConditionalTerms(Distribution):
     def class_count(self) -> int:
         """The number of classes."""
         raise TypeError(f"{type(self).__name__} must say how many classes it has")
+
+    def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        raise InputError(f"rows cannot be drawn: {CONDITIONAL}", remedy=INSTEAD)
+
+    def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
+        """Shares of the range over which its terms change, the same for each class: where rows lie, it does not know."""
+        low, high = self.reach(self.columns.index(column))
+        return np.repeat((low + (high - low) * probabilities)[:, None], classes, axis=1)
+
+    def reach(self, j: int) -> tuple[float, float]:
+        """From where to where the terms of a column of numbers change."""
+        raise TypeError(f"{type(self).__name__} must say where its terms change")
 
     def fits(self, classes: int) -> bool:
         d = len(self.columns)
@@ -88,6 +102,13 @@ class TableTerms(ConditionalTerms):
         """Tables × cells × (classes − 1)."""
         cells = int((1 << self._depths.astype(np.int64)).sum())
         return cells * (self.class_count - 1)
+
+    def reach(self, j: int) -> tuple[float, float]:
+        cuts = self.signs[j] * self.bounds[(self.asked == j) & (self.bounds > LOST)]
+        if not len(cuts):
+            return 0.0, 0.0
+        beside = MARGIN * float(np.ptp(cuts)) or 1.0
+        return float(cuts.min()) - beside, float(cuts.max()) + beside
 
     @cached_property
     def _depths(self) -> NDArray[np.int32]:
@@ -226,6 +247,10 @@ class QuadraticTerms(ConditionalTerms):
         """The weights that are not 0, for each class but one."""
         arrays = (self.linear, self.square, self.missing, self.products, *self.level_weights)
         return sum(int(array.any(axis=1).sum()) for array in arrays) * (self.class_count - 1)
+
+    def reach(self, j: int) -> tuple[float, float]:
+        beside = USUAL * abs(float(self.scale[j]))
+        return float(self.center[j]) - beside, float(self.center[j]) + beside
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         cells = read_cells(rows, self.columns, self.level_sets)

@@ -33,7 +33,7 @@ MOST_CROSSED = 40  # columns of numbers whose products are features
 OF_PRODUCTS, OF_CONSTANTS = 3.0, 1e-6  # penalties of weights; those of z, z² and levels are 1
 FLAT = 1e-6  # a feature that varies less says nothing
 ITERATIONS, TOLERANCE = 100, 1e-6
-COPIES = 3.0  # of the features, in each thread
+WHOLE, PART = 20, 8  # bytes of a feature and case: of the features as they are made and kept, and of a fold's
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +68,9 @@ def repeats_of(weight: float) -> int:
     return 4 if weight < 100 else 2 if weight < MANY else 1
 
 
-def quadratic_features(cases: Cases) -> Features:
+def quadratic_features(cases: Cases, n_jobs: int | None = 1) -> Features:
     """A constant; z, z² and products of numbers; levels: all of mean 0 but the constant, and 0 where a cell is missing."""
-    _refuse_size(cases)
+    _refuse_size(cases, thread_count(n_jobs))
     count = len(cases.variables)
     answered, numbers = cases.codes >= 0, dict[int, tuple[Array, NDArray[np.bool_]]]()
     center, scale = np.zeros(count), np.ones(count)
@@ -179,7 +179,7 @@ def fitted_weights(
 
 def weighed_twin(cases: Cases, shares: Array, repeats: int, n_jobs: int | None) -> Weighed:
     """Weights fitted on every fold but one with the ridge that is best for those left out; `shares` is cases × folds."""
-    features, start = quadratic_features(cases), as_odds(cases.log_prior)
+    features, start = quadratic_features(cases, n_jobs), as_odds(cases.log_prior)
     single = features.matrix.astype(np.float32)  # precise enough to choose weights by, and twice as fast
     more = 2.0 if len(start) > 1 else 1.0  # as each of two classes has half of the odds' weight
     first = shares.shape[1] // repeats
@@ -199,9 +199,11 @@ def weighed_twin(cases: Cases, shares: Array, repeats: int, n_jobs: int | None) 
     scores = np.zeros((len(cases), len(start)))
     for fold, (weights, _) in enumerate(found):
         scores += shares[:, [fold]] * (features.matrix @ weights)
-    scores = by_class(scores / shares.sum(axis=1, keepdims=True)) + cases.log_prior
+    scores = cases.evened(by_class(scores / shares.sum(axis=1, keepdims=True)) + cases.log_prior)
     mean = np.mean([weights for weights, _ in found], axis=0)
-    return Weighed(features, by_class(mean), ridge, scores, sum(loss for _, loss in found) / float(shares.sum()))
+    return Weighed(
+        features, cases.evened(by_class(mean)), ridge, scores, sum(loss for _, loss in found) / float(shares.sum())
+    )
 
 
 def _along_path(fit: Any, ridges: tuple[float, ...], folds: int, n_jobs: int | None) -> tuple[float, list[Any]]:
@@ -217,11 +219,12 @@ def _along_path(fit: Any, ridges: tuple[float, ...], folds: int, n_jobs: int | N
     return best[2], list(best[3])
 
 
-def _refuse_size(cases: Cases) -> None:
+def _refuse_size(cases: Cases, threads: int) -> None:
     """An error before memory is taken for more features than is allowed."""
     numbers = sum(not variable.is_word for variable in cases.variables)
     levels = sum(len(variable.met) for variable in cases.variables if variable.is_word)
     products = numbers * (numbers - 1) // 2 if numbers <= MOST_CROSSED else 0
     count = len(cases.variables) + 3 * numbers + levels + products
     what = f"{count:,} features of {len(cases):,} different rows need tables"
-    check_bytes(8.0 * count * len(cases) * COPIES * thread_count(1), what, "use fewer rows, fewer columns or order=2")
+    needed = 1.0 * count * len(cases) * (WHOLE + PART * threads)
+    check_bytes(needed, what, "use fewer rows, fewer columns or order=2")
