@@ -7,8 +7,23 @@ from typing import Annotated
 
 import typer
 
-MODELS = ["auto", "naive", "spode", "tan", "aode", "kdb", "network", "log-linear", "bayes", "kernel", "neighbors"]
-ModelName = StrEnum("ModelName", [(name, name) for name in MODELS])  # that a command can fit
+
+class ModelName(StrEnum):
+    """The models that a command can fit."""
+
+    auto = "auto"
+    naive = "naive"
+    spode = "spode"
+    tan = "tan"
+    aode = "aode"
+    kdb = "kdb"
+    network = "network"
+    log_linear = "log-linear"
+    bayes = "bayes"
+    kernel = "kernel"
+    neighbors = "neighbors"
+
+
 TABLE = "A file (CSV, TSV, JSON lines, Parquet, Arrow; also packed by gzip), a pattern such as 'part-*.csv', - for standard input, or penguins, the table that comes with merula."
 
 Table = Annotated[str, typer.Argument(metavar="TABLE", help=TABLE, show_default=False)]
