@@ -34,12 +34,10 @@ def without_implied(frame, learned, fewest):
     resolved = frame.copy()
     for i, row in frame.iterrows():
         met = {name: row[name] for name in names if known(row[name])}
-        for name, level in met.items():
-            for other, its in met.items():
-                if other != name and says(other, its, name, level):
-                    mutual = says(name, level, other, its)
-                    if not mutual or other < name:
-                        resolved.loc[i, name] = None
+        for name in sorted(met, reverse=True):
+            if any(other != name and says(other, its, name, met[name]) for other, its in met.items()):
+                del met[name]
+                resolved.loc[i, name] = None
     return resolved
 
 
@@ -60,6 +58,25 @@ def test_of_two_columns_that_say_each_other_one_is_kept():
     once = mr.AODEClassifier(subsumption=1).fit(frame, ill).predict_proba(frame)
     doubled = mr.AODEClassifier(subsumption=1).fit(twice, ill).predict_proba(twice)
     np.testing.assert_allclose(doubled, once, rtol=0, atol=1e-12)
+
+
+def test_of_cells_that_imply_each_other_in_a_circle_one_is_kept():
+    """Where cells are missing, what implies what is counted pair by pair, and may lead round."""
+    pairs = [("1", "1", None), ("0", "1", None), (None, "1", "1"), (None, "0", "1"), ("1", None, "1"), ("1", None, "0")]
+    frame = pd.DataFrame(pairs * 20, columns=["fever", "rash", "cough"])
+    y = np.where(np.arange(120) % 7 < 3, "krank", "gesund")
+    model, row = mr.AODEClassifier(subsumption=5).fit(frame, y), pd.DataFrame([("1", "1", "1")], columns=frame.columns)
+    alone = [row.assign(**dict.fromkeys(set(frame.columns) - {name})) for name in frame.columns]
+    kept = [mr.AODEClassifier().fit(frame, y).predict_proba(one) for one in alone]
+    assert any(np.array_equal(model.predict_proba(row), one) for one in kept)
+
+
+@pytest.mark.filterwarnings("ignore::merula.UnseenLevelWarning")
+def test_a_level_never_met_is_below_others_and_above_none():
+    frame = pd.DataFrame({"rain": ["no", "yes", None] * 10, "wet": ["no", "yes", "yes", "no", None] * 6})
+    model = mr.AODEClassifier(missing="level").fit(frame, ["a", "b", "b", "a", "b", "a"] * 5)
+    row = pd.DataFrame({"rain": ["yes"], "wet": ["nie gesehen"]})
+    np.testing.assert_allclose(mr.explain(model, row.iloc[0]).posterior, model.predict_proba(row)[0], rtol=1e-12)
 
 
 def test_levels_never_met_imply_nothing():
@@ -178,6 +195,31 @@ def test_weighed_models_do_not_add_up():
     assert "weights=None takes" in str(raised.value.__cause__)
     with pytest.raises(ValueError, match="cannot be merged"):
         _ = model + model
+
+
+@pytest.mark.parametrize("order", [slice(None, None, -1), np.random.default_rng(3).permutation(60)])
+def test_the_order_of_rows_does_not_matter_where_numbers_are_cut(order):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    frame = pd.DataFrame({"blood pressure": rng.normal(size=60) + 2 * y, "pulse": rng.normal(size=60) + 2 * y})
+    one, other = mr.AODEClassifier(weights="out-of-fold"), mr.AODEClassifier(weights="out-of-fold")
+    assert one.fit(frame, y).super_parents_ == other.fit(frame.iloc[order], y[order]).super_parents_
+
+
+def test_a_class_that_some_folds_lack_may_have_a_stated_prior():
+    frame, y = patients(n=60)
+    y = y.astype(object)
+    y[0] = "unklar"
+    prior = {"gesund": 0.5, "krank": 0.4, "unklar": 0.1}
+    model = mr.AODEClassifier(weights="out-of-fold", class_prior=prior).fit(frame, y)
+    assert model.calibrated(frame, y).temperature_ > 0
+
+
+def test_a_column_may_be_called_naive_bayes():
+    frame, y = patients(n=100)
+    named = mr.AODEClassifier(weights="out-of-fold").fit(frame.rename(columns={"smoker": "naive Bayes"}), y)
+    plain = mr.AODEClassifier(weights="out-of-fold").fit(frame.rename(columns={"smoker": "naive Bayez"}), y)
+    assert list(named.super_parents_.values()) == pytest.approx(list(plain.super_parents_.values()), rel=1e-6)
 
 
 def test_one_row_of_each_class_has_no_folds_to_weigh_by():

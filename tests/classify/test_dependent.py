@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import merula as mr
 
@@ -184,3 +185,39 @@ def test_a_model_that_has_answered_can_be_pickled():
     for model in (mr.TANClassifier(), mr.TANClassifier(numeric="gaussian"), mr.BayesianNetworkClassifier()):
         expected = model.fit(frame, y).predict_proba(frame)
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(frame), expected)
+
+
+@pytest.mark.parametrize(
+    ("model", "changed"),
+    [
+        (mr.TANClassifier(), {"smoothing": 5}),
+        (mr.SPODEClassifier(), {"super_parent": "cough"}),
+        (mr.KDBClassifier(1), {"k": 2}),
+        (mr.KDBClassifier(1), {"parents": {"cough": ["smoker"]}}),
+        (mr.AODEClassifier(), {"smoothing": 0.5}),
+    ],
+    ids=str,
+)
+def test_an_option_that_shaped_the_model_does_not_change_between_batches(model, changed):
+    frame, y = patients(lost=0.0)
+    fitted = clone(model).fit(frame[:75], y[:75]).set_params(**changed)
+    with pytest.raises(ValueError, match="fit anew to change it"):
+        fitted.partial_fit(frame[75:], y[75:])
+    other = clone(model).set_params(**changed).fit(frame[75:], y[75:])
+    with pytest.raises(ValueError, match="fit anew to change it"):
+        _ = fitted + other
+
+
+@pytest.mark.parametrize(
+    ("parents", "why"),
+    [
+        ({"cough": ["smoker", "smoker"]}, "names a parent of 'cough' twice"),
+        ({"cough": None}, r"parents\['cough'\] is None, expected a column"),
+        ({"cough": 5}, r"parents\['cough'\] is 5, expected a column"),
+        ({"cough": ["cough"]}, "a parent of 'cough' is 'cough'"),
+    ],
+)
+def test_stated_parents_are_checked(parents, why):
+    frame, y = patients(lost=0.0)
+    with pytest.raises(ValueError, match=why):
+        mr.KDBClassifier(parents=parents).fit(frame, y)

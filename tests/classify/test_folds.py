@@ -79,3 +79,10 @@ def test_what_is_left_out_and_what_is_learned_from_make_up_all(birds):
     for learned, left_out in folds:
         assert len(np.intersect1d(learned.indices, left_out.indices)) == 0
         assert len(learned.indices) + len(left_out.indices) == N
+
+
+def test_whole_numbers_with_gaps_are_the_same_in_every_library(birds):
+    table, y = birds
+    eggs = table["eggs"].where(table.index % 7 > 0).astype("Int64")
+    as_floats = dealt(table.assign(eggs=eggs.astype(object)), y).shares
+    assert np.array_equal(dealt(table.assign(eggs=eggs.astype(float).astype(object)), y).shares, as_floats)

@@ -479,3 +479,22 @@ def test_classes_that_hold_the_same_are_as_probable_as_each_other(order):
     model = mr.LogLinearClassifier(order).fit(frame, np.repeat(["tit", "wren", "robin"], 30))
     answer = dict(zip(model.classes_, model.predict_proba(frame).T, strict=True))
     np.testing.assert_allclose(answer["tit"], answer["wren"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 2, "gaussian"])
+def test_the_order_of_rows_does_not_matter_where_columns_share_their_levels(order):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 60)
+    frame = pd.DataFrame(
+        np.where(rng.random((60, 4)) < 0.5, "yes", "no"), columns=["Husten", "Fieber", "größe", "色泽"]
+    )
+    one, other = mr.LogLinearClassifier(order).fit(frame, y), mr.LogLinearClassifier(order).fit(frame[::-1], y[::-1])
+    np.testing.assert_array_equal(one.predict_proba(frame), other.predict_proba(frame))
+
+
+def test_the_twin_is_no_worse_than_the_prior_on_noise_with_a_rare_class():
+    rng = np.random.default_rng(1)
+    y = np.concatenate([[2], np.tile([0, 1], 50)])
+    model = mr.LogLinearClassifier("gaussian").fit(rng.normal(size=(101, 3)), y)
+    shares = np.bincount(y) / len(y)
+    assert model.out_of_fold_log_loss_ < -(shares @ np.log(shares)) + 0.02

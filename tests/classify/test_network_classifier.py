@@ -275,3 +275,11 @@ def test_of_two_regressions_that_fit_perfectly_rounding_chooses_none():
         weighed = mr.learn_structure(frame, weights=weights)
         repeated = mr.learn_structure(frame.iloc[np.repeat(np.arange(7), weights)])
     assert set(weighed.arcs) == set(repeated.arcs)
+
+
+def test_a_number_without_parents_may_be_in_a_network_taken_as_it_is():
+    network = (
+        mr.BayesianNetwork().add("rain", ["no", "yes"], [0.8, 0.2]).add("t", mr.LinearGaussian(10.0, variance=4.0))
+    )
+    model = mr.BayesianNetworkClassifier.from_network(network, "rain")
+    np.testing.assert_allclose(model.predict_proba(pd.DataFrame({"t": [9.0]})), [[0.8, 0.2]], rtol=1e-12)

@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from tests.classify.test_dependent import patients
 
 import merula as mr
@@ -120,6 +121,15 @@ def test_what_was_chosen_may_be_fixed_and_then_adds_up():
     parts = [mr.KDBClassifier(**fixed.get_params(deep=False)).fit(frame[part], y[part]) for part in (half, ~half)]
     whole = mr.KDBClassifier(**fixed.get_params(deep=False)).fit(frame, y)
     np.testing.assert_allclose((parts[0] + parts[1]).predict_proba(frame), whole.predict_proba(frame), rtol=1e-12)
+
+
+def test_the_cuts_that_were_chosen_without_the_class_stay_so():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"blood pressure": rng.normal(size=80), "age": rng.normal(size=80)})
+    y = np.where(frame["age"] + rng.normal(size=80) > 0, "alt", "jung")
+    model = mr.KDBClassifier(1, select=True).fit(frame, y)
+    again = clone(model.with_choices_fixed()).fit(frame, y)
+    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
 
 
 def test_it_is_saved_and_explained(tmp_path):

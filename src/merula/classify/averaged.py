@@ -14,7 +14,7 @@ from merula.classify.dependent import GAUSSIAN, DependentClassifier
 from merula.classify.fitted import Component, ComponentTerms, FittedModel, HasLevel
 from merula.classify.mixture_weights import component_weights
 from merula.classify.plan import Plan
-from merula.core import Array, InputError, Option, one_of
+from merula.core import Array, InputError, Option
 from merula.core.checks import checked_number
 from merula.core.logspace import times
 from merula.data.encode import Encoded
@@ -56,10 +56,10 @@ class AveragedModel(FittedModel):
             return
         rows = self._resolved(rows)
         columns, sizes, starts, weights, log_start, table = self._looked_up
-        cells = level_cells(rows, columns.columns, columns.level_sets)
+        top = cells = level_cells(rows, columns.columns, columns.level_sets)
         if columns.unseen != "smooth":
             cells = np.where(cells == UNKNOWN, columns._missing, cells)
-        none = kernels.add_average(cells, weights, log_start, starts, sizes, table, out)
+        none = kernels.add_average(cells, top, weights, log_start, starts, sizes, table, out)
         for part in self._shared:
             part.add_log_prob(rows, out)
         if none.any():
@@ -215,8 +215,8 @@ class AODEClassifier(DependentClassifier):
         if self.numeric == GAUSSIAN:
             raise InputError((Option("numeric", GAUSSIAN), " has no super-parents to average: levels are counted, and numbers have none"), where="numeric", got=GAUSSIAN, remedy=("cut numbers (", Option("numeric", METHODS), "), or use TANClassifier"))  # fmt: skip
         checked_number(self.min_count, "min_count", "a number of rows from 0", lambda count: count >= 0)
-        if self.weights is not None:
-            one_of(self.weights, ("out-of-fold",), "weights")
+        if self.weights is not None and not (isinstance(self.weights, str) and self.weights == "out-of-fold"):
+            raise InputError.of("weights", self.weights, "None or 'out-of-fold'")
         if self.subsumption is not None:
             checked_number(
                 self.subsumption, "subsumption", "None, or a number of rows above 0", lambda count: count > 0

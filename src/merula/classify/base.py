@@ -299,7 +299,7 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
                 raise InputError(
                     f"models cannot be merged: {name} is {value!r} in one and {getattr(other, name)!r} in the other"
                 )
-        plan, their_plan = self.fitted_.plan, other.fitted_.plan
+        plan, their_plan = self._agreed_plan(), other._agreed_plan()
         united, blocks = plan + their_plan, plan.blocks_of(their_plan)
         if self._no_joint or other._no_joint:
             raise InputError(f"models cannot be merged: {CONDITIONAL}", remedy="fit one on the rows of both")

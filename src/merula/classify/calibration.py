@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
 from merula.classify.fitted import FittedModel
-from merula.classify.folds import Some, canonical_order, deal, some_of_each
+from merula.classify.folds import Some, canonical_order, deal, like, some_of_each, uncut
 from merula.core import Array, InputError
 from merula.core.logspace import log_sum_exp
-from merula.data.encode import Encoded, Target, encode_rows, encode_target, is_counted
+from merula.data.encode import Encoded, Target, encode_rows, encode_target
 from merula.data.schema import Schema
 from merula.data.table import label_indices, open_rows
 
@@ -85,11 +84,6 @@ def best_temperature(scored: Sequence[Scored]) -> float:
     return float(1 / places[best])
 
 
-def _uncut(schema: Schema) -> Schema:
-    """The same columns with numbers as they are, where a model cuts them into intervals."""
-    return Schema(tuple(replace(c, kind="numeric", levels=None, cuts=None, declared=False) if c.cuts is not None else c for c in schema.columns))  # fmt: skip
-
-
 def calibrated(model: Any, X: Any, y: Any, sample_weight: Any, cv: Any) -> FittedModel:
     """The fitted model with every term divided by the best temperature; see `BayesianClassifier.calibrated`."""
     rows = model._encoded(X)
@@ -109,13 +103,12 @@ def _scored_out_of_fold(model: Any, X: Any, target: Target, cv: Any) -> Iterator
     if model.fitted_.collected is None:
         raise InputError("this model's probabilities were stated, and there is no fitting it anew", where="cv", remedy="give rows it has not seen, and cv='prefit'")  # fmt: skip
     source, labels, plan = open_rows(X), target.classes[target.codes], model.fitted_.plan
-    schema = _uncut(plan.schema)
-    kinds = "text" if is_counted(schema) else {column.name: column.kind for column in schema.columns}
+    schema = uncut(plan.schema)
     rows = encode_rows(X, schema, plan.named, type(model).__name__)
     for learned, left_out in _splits(model, rows, target, schema, cv):
         if len(np.unique(target.codes[learned.indices])) < 2 or not len(left_out.indices):
             continue
-        other = clone(model).set_params(kinds=kinds)
+        other = like(model, target.classes[np.unique(target.codes[learned.indices])])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what there is to know of the rows was said when the model was fitted
             other.fit(source.take(learned.indices), labels[learned.indices], learned.weights)

@@ -230,7 +230,7 @@ def _sorted_by_class(node: Any, target: str, order: list[int]) -> Node | Gaussia
     """A variable with the levels of the class in another order; a noisy one written out as its table."""
 
     def turned(table: Array, names: tuple[str, ...]) -> Array:
-        return np.ascontiguousarray(np.take(table, order, axis=names.index(target)) if target in names else table)
+        return np.take(table, order, axis=names.index(target)) if target in names else table
 
     if isinstance(node, GaussianNode):
         if not node.variance.all():

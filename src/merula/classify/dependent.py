@@ -37,7 +37,7 @@ GAUSSIAN = "gaussian"  # numbers that are not cut, normal about a linear functio
 class DependentClassifier(BayesianClassifier):
     """What these models share: numbers are cut into intervals, and a second pass counts families of more than two columns."""
 
-    _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions", "numeric", "bins")
+    _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions", "numeric", "bins", "smoothing")
 
     _own_families: ClassVar[tuple[Any, ...]] = (Dependent, DependentInSteps, MixedDependent, OneDependence)
 
@@ -64,7 +64,7 @@ class DependentClassifier(BayesianClassifier):
         if one_of(self.numeric, ("auto", *METHODS, GAUSSIAN), "numeric") == GAUSSIAN:
             self._check_uncut()
             return
-        settled_bins(self._cutting, self.bins)
+        settled_bins(self._cutting, self.bins, "numeric")
         if self.numeric == "mdl" and self._leaves_out:
             raise InputError.at("numeric", "is 'mdl', whose cuts know the class of every row, also of those left out", remedy=("use ", Option("numeric", "quantile"), " or ", Option("numeric", "auto")))  # fmt: skip
 
@@ -91,6 +91,10 @@ class DependentClassifier(BayesianClassifier):
         for name, value, allowed in (("missing", "level", "marginalise"), ("unseen", "smooth", "missing")):
             if getattr(self, name) == value:
                 raise InputError((Option(name, value), " needs columns of levels alone, and ", normal, " keeps numbers"), where=name, got=value, remedy=("use ", Option(name, allowed), *cut))  # fmt: skip
+
+    def with_choices_fixed(self) -> Self:
+        """See `NaiveBayesClassifier.with_choices_fixed`; how numbers are cut is stated as well."""
+        return super().with_choices_fixed().set_params(numeric=self._cutting)._hold(self.fitted_)
 
     def _smoothing_of_columns(self, plan: Plan) -> Smoothing:
         return 1.0 if isinstance(self.smoothing, str) else super()._smoothing_of_columns(plan)
@@ -269,6 +273,8 @@ class TANClassifier(WeightedSumClassifier):
     {'x0': 2, 'x1': 1}
     """
 
+    _shaping: ClassVar[tuple[str, ...]] = (*DependentClassifier._shaping, "weights")
+
     def __init__(
         self,
         *,
@@ -331,6 +337,8 @@ class SPODEClassifier(OneSumClassifier):
     {'x0': (), 'x1': ('x0',)}
     """
 
+    _shaping: ClassVar[tuple[str, ...]] = (*DependentClassifier._shaping, "super_parent")
+
     def __init__(
         self,
         *,
@@ -369,7 +377,7 @@ class KDBClassifier(WeightedSumClassifier):
     Parameters
     ----------
     k : int
-        The most parents of a column besides the class: 0 is naive Bayes.
+        The most parents of a column besides the class, unless `parents` states them: 0 is naive Bayes.
     select : bool
         Choose how many columns to keep, and with how many parents each (up to k), by the log loss of rows left out one at a
         time: selective k-dependence Bayes. Rows are read three times. The other columns are ignored from then on.
@@ -416,6 +424,8 @@ class KDBClassifier(WeightedSumClassifier):
     {'x0': ('x1', 'x2'), 'x1': (), 'x2': ('x1',)}
     """
 
+    _shaping: ClassVar[tuple[str, ...]] = (*DependentClassifier._shaping, "weights", "k", "parents", "select")
+
     def __init__(
         self,
         k: Any = 2,
@@ -448,7 +458,7 @@ class KDBClassifier(WeightedSumClassifier):
 
     @property
     def _leaves_out(self) -> bool:
-        return self.select or super()._leaves_out
+        return (isinstance(self.select, bool | np.bool_) and bool(self.select)) or super()._leaves_out
 
     def _check_options(self) -> None:
         super()._check_options()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from merula.core import Array
 from merula.data.encode import Encoded, Target
-from merula.data.schema import Schema
+from merula.data.schema import Label, Schema
 from merula.stats.kept_rows import mixed
 
 STEPS = (
@@ -77,6 +79,24 @@ def in_turn(order: NDArray[np.int64], weights: Array, folds: int) -> Folds:
     shares = np.empty((len(order), folds))
     shares[order] = np.diff(_dealt(np.concatenate([[0.0], reached]), folds), axis=0)
     return Folds(shares)
+
+
+def uncut(schema: Schema) -> Schema:
+    """The same columns with numbers as they are, where a model cuts them into intervals."""
+    return Schema(tuple(replace(c, kind="numeric", levels=None, cuts=None, declared=False) if c.cuts is not None else c for c in schema.columns))  # fmt: skip
+
+
+def like(model: Any, classes: NDArray[Any]) -> Any:
+    """A model to be fitted on rows of a fold as this one was on all, of which only these classes are met."""
+    other = clone(model.with_choices_fixed())
+    if isinstance(model.class_prior, Mapping):
+        met = {label: p for label, p in model.class_prior.items() if label in classes.tolist()}
+    elif not isinstance(model.class_prior, str):
+        met = {label: p for label, p in zip(model.classes_.tolist(), model.class_prior, strict=True) if label in classes.tolist()}  # fmt: skip
+    else:
+        return other
+    total = sum(met.values())
+    return other.set_params(class_prior={label: p / total for label, p in met.items()} if total > 0 else "uniform")
 
 
 def some_of_each(folds: Folds, order: NDArray[np.int64], most: int) -> list[Some]:
@@ -180,7 +200,12 @@ def _word_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_]) -> NDArra
     known = {label for label, n in zip(labels, np.bincount(indices[counted], minlength=len(met)), strict=True) if n}
     if len(known - {None}) < 2:
         return np.zeros(len(codes), dtype=np.uint64)
-    return np.asarray(mixed(np.array([crc32(repr(label).encode()) for label in labels], dtype=np.uint64)[indices]))
+    return np.asarray(mixed(np.array([label_hash(label) for label in labels], dtype=np.uint64)[indices]))
+
+
+def label_hash(label: Label) -> int:
+    """A number for a label: the same for 1 and 1.0, which libraries do not tell apart where cells are missing."""
+    return crc32(repr(float(label) if isinstance(label, int) else label).encode())
 
 
 def number_hashes(values: Array, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:

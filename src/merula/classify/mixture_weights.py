@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
-from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from merula.classify.folds import canonical_order, deal, row_hashes
+from merula.classify.folds import canonical_order, deal, like, row_hashes, uncut
 from merula.core import Array
 from merula.data.encode import encode_rows, encode_target
 from merula.data.table import open_table
@@ -44,7 +43,7 @@ def component_weights(model: Any, X: Any, y: Any, sample_weight: Any, names: Seq
 def out_of_fold(model: Any, X: Any, y: Any, sample_weight: Any, names: Sequence[str]) -> Unseen:
     """What the components say of every row, of models learned without the row's fold; with their own cuts."""
     table = open_table(X)
-    schema = model.fitted_.plan.schema
+    schema = uncut(model.fitted_.plan.schema)
     rows = encode_rows(table, schema, table.named, type(model).__name__)
     target = encode_target(y, len(rows), sample_weight)
     order = np.empty(len(rows), dtype=np.int64)
@@ -57,7 +56,7 @@ def out_of_fold(model: Any, X: Any, y: Any, sample_weight: Any, names: Sequence[
         asked = left_out.indices[kept[left_out.indices]]
         if len(np.unique(target.codes[learned.indices])) < 2:
             continue
-        learner = clone(model.with_choices_fixed()).set_params(weights=None)
+        learner = like(model, target.classes[np.unique(target.codes[learned.indices])]).set_params(weights=None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what there is to say of the rows was said of all of them
             learner.fit(_safe_indexing(X, learned.indices), labels[learned.indices], learned.weights)
@@ -87,7 +86,7 @@ def _joint(learner: Any, X: Any, names: Sequence[str], classes: Any) -> Array:
     where = np.searchsorted(classes, learner.classes_)
     start, sums = learner.fitted_.sums(rows)
     for k, one in enumerate(learner.fitted_.components):
-        if one.name in names:
+        if one.condition is not None and one.name in names:
             admitted = np.where(np.isneginf(start[:, k]).all(axis=1), -np.inf, 0.0)
             found[:, names.index(one.name), where] = one.log_prior + sums[:, k] + admitted[:, None]
     return found

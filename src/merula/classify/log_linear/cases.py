@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.classify.folds import in_turn, number_hashes
+from merula.classify.folds import in_turn, label_hash, number_hashes
 from merula.core import Array
 from merula.data.encode import Target
 from merula.data.schema import Label
@@ -141,7 +140,7 @@ def _cell_hashes(column: Array, levels: tuple[Label, ...] | None, weights: Array
         hashes = number_hashes(column, np.ones(len(column), dtype=np.bool_))
         more, side = _sides(column, weights)
         return np.asarray(mixed(hashes + side)) if more else hashes
-    words = np.array([crc32(repr(label).encode()) for label in (None, *levels)], dtype=np.uint64)
+    words = np.array([label_hash(label) for label in (None, *levels)], dtype=np.uint64)
     return np.asarray(mixed(words[np.where(np.isnan(column), -1, column).astype(np.int64) + 1]))
 
 
@@ -162,8 +161,7 @@ def _variables(
 ) -> tuple[tuple[Variable, ...], list[Codes]]:
     """The columns in an order of their content, and each one's codes; numbers turned one after the other."""
     rows = mixed(total)
-    _, first = np.unique(rows, return_index=True)
-    keys = {j: int(mixed(rows[first] + hashes[first]).sum(dtype=np.uint64)) for j, hashes in hashed.items()}
+    keys = {j: int(np.unique(mixed(rows + hashes)).sum(dtype=np.uint64)) for j, hashes in hashed.items()}
     variables, answers = [], []
     for j in sorted(hashed, key=lambda j: (keys[j], j)):
         words = level_sets[j]

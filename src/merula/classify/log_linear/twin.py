@@ -25,12 +25,16 @@ from merula.core import Array
 from merula.core.limits import check_bytes
 from merula.core.threads import for_each_block, thread_count
 
-RIDGES, FEW_RIDGES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03), (10.0, 1.0, 0.1, 0.01)
+RIDGES, FEW_RIDGES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03), (100.0, 10.0, 1.0, 0.1, 0.01)
 LARGE = 1e6  # cases × classes × features, from which on fewer ridges are tried
 MANY = 1_000  # rows, from which on one fold chooses the ridge
 WORSE, PATIENCE = 1.02, 2  # times the least loss, and ridges without a lesser one, until no more are tried
 MOST_CROSSED = 40  # columns of numbers whose products are features
-OF_PRODUCTS, OF_CONSTANTS = 3.0, 1e-6  # penalties of weights; those of z, z² and levels are 1
+OF_PRODUCTS, OF_CONSTANTS = (
+    3.0,
+    1.0,
+)  # penalties of weights; those of z, z² and levels are 1. Without one for the constant,
+# a class that a fold does not hold would be driven out of it
 FLAT = 1e-6  # a feature that varies less says nothing
 ITERATIONS, TOLERANCE = 100, 1e-6
 WHOLE, PART = 20, 8  # bytes of a feature and case: of the features as they are made and kept, and of a fold's

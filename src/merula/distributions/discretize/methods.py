@@ -15,13 +15,13 @@ METHODS = ("mdl", "quantile", "width")
 BINS = 10  # intervals, unless another number is asked for
 
 
-def settled_bins(method: Any, bins: Any) -> int:
+def settled_bins(method: Any, bins: Any, option: str = "method") -> int:
     """The number of intervals asked for, 10 by default; "mdl" finds its own, so there asking for one is an error."""
-    chosen = one_of(method, METHODS, "method")
+    chosen = one_of(method, METHODS, option)
     if bins is None:
         return BINS
     if chosen == "mdl":
-        raise InputError((Option('bins', bins), " does nothing with ", Option('method', 'mdl'), ", which finds the number of intervals itself"), where='bins', got=bins, remedy="leave it out, or use 'quantile' or 'width'")  # fmt: skip
+        raise InputError((Option('bins', bins), " does nothing with ", Option(option, 'mdl'), ", which finds the number of intervals itself"), where='bins', got=bins, remedy="leave it out, or use 'quantile' or 'width'")  # fmt: skip
     return checked_bins(bins)
 
 

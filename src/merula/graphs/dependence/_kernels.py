@@ -51,11 +51,12 @@ def add_terms(
 
 @kernel
 def add_average(
-    cells: Cells, weights: Array, log_start: Array, starts: Places, sizes: Places, table: Array, out: Array
+    cells: Cells, top: Cells, weights: Array, log_start: Array, starts: Places, sizes: Places, table: Array, out: Array
 ) -> Any:
     """Write the log of the mean over super-parents of P(class, row) to `out`; rows that admit none are left alone.
 
-    ``weights[starts_i + v]`` is what level v of column i weighs as the one above the others, 0 where it may not be;
+    `top` are the cells as they stand above the others: one that was never met stands above none, though it may be below them as
+    a level of its own. ``weights[starts_i + v]`` is what level v of column i weighs as the one above the others, 0 where it may not be;
     ``log_start`` at the same place is log P(class, v), that weight included, and ``table[(at · levels of all) + level]`` the
     log probability of a level below it.
     """
@@ -67,7 +68,7 @@ def add_average(
     for row in range(rows):
         count, mass = 0, 0.0
         for i in range(columns):
-            above = cells[row, i]
+            above = top[row, i]
             if above < 0 or weights[starts[i] + above] == 0.0:
                 continue
             at = starts[i] + above
@@ -100,24 +101,21 @@ def add_average(
 
 
 @kernel
-def drop_implied(cells: Cells, starts: Places, first: Places, implied: Cells) -> bool:
-    """Make cells that another of the same row implies missing (−1); True if there were any.
+def drop_implied(cells: Cells, order: Places, starts: Places, first: Places, telling: Cells) -> bool:
+    """Make cells missing (−1) that another cell of the row implies, one column after the other; True if there were any.
 
-    What a level implies is ``implied[first[at]:first[at + 1]]``, columns and their levels, with ``at`` its place among all
-    levels. What implies a cell that is dropped itself implies all that the dropped one does, so that the order is no matter.
+    What implies a level is ``telling[first[at]:first[at + 1]]``, columns and their levels, with ``at`` its place among all levels.
+    A cell that was dropped drops no other, so that of cells that imply each other one is left.
     """
     dropped = False
-    marked = np.zeros(cells.shape[1], dtype=np.bool_)
     for row in range(len(cells)):
-        marked[:] = False
-        for j in range(cells.shape[1]):
-            if cells[row, j] >= 0:
-                at = starts[j] + cells[row, j]
-                for place in range(first[at], first[at + 1]):
-                    if cells[row, implied[place, 0]] == implied[place, 1]:
-                        marked[implied[place, 0]] = True
-        for j in range(cells.shape[1]):
-            if marked[j]:
-                cells[row, j] = -1
-                dropped = True
+        for j in order:
+            if cells[row, j] < 0:
+                continue
+            at = starts[j] + cells[row, j]
+            for place in range(first[at], first[at + 1]):
+                if cells[row, telling[place, 0]] == telling[place, 1]:
+                    cells[row, j] = -1
+                    dropped = True
+                    break
     return dropped

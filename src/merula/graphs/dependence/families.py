@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
@@ -63,7 +63,7 @@ class Dependent(BaseFamily):
     def deepest(self) -> int:
         """The most parents that a column may have."""
         if self.parents is not None:
-            return max((1 if isinstance(some, str) else len(some) for some in self.parents.values()), default=0)
+            return max((len(named(some, name)) for name, some in self.parents.items()), default=0)
         return int(self.k) if self.structure == "k-dependence" else 1
 
     def graph(self, pairs: PairCounts) -> Graph:
@@ -208,15 +208,27 @@ def refuse_size(graph: Graph, levels: Mapping[str, Sequence[Label]], classes: in
         check_bytes(8.0 * COPIES * cells, what, "unite rare levels, or leave the column out")
 
 
+def named(some: Any, name: str) -> tuple[str, ...]:
+    """The parents stated for a column: one name, or several."""
+    if isinstance(some, str):
+        return (some,)
+    if not isinstance(some, Iterable):
+        raise InputError.of(f"parents[{name!r}]", some, "a column, or a list of columns")
+    return tuple(some)
+
+
 def stated_graph(parents: Any, columns: Sequence[str]) -> Graph:
     """The graph that was stated, checked."""
     if not isinstance(parents, Mapping):
         raise InputError.of("parents", parents, "{column: [its parents]}")
+    graph: dict[str, tuple[str, ...]] = dict.fromkeys(columns, ())
     for name, some in parents.items():
         one_of(name, columns, "a column of parents")
-        for parent in [some] if isinstance(some, str) else some:
+        graph[name] = named(some, name)
+        for parent in graph[name]:
             one_of(parent, [other for other in columns if other != name], f"a parent of {name!r}")
-    graph = {name: tuple([parents[name]] if isinstance(parents.get(name), str) else parents.get(name, ())) for name in columns}  # fmt: skip
+        if len(set(graph[name])) < len(graph[name]):
+            raise InputError.at("parents", f"names a parent of {name!r} twice: {list(graph[name])}")
     circle = find_cycle(graph)
     if circle:
         raise InputError.at("parents", f"lead round in a circle: {' → '.join(circle)}")

@@ -27,8 +27,8 @@ class Implications(PlainFields):
     """Pairs of levels of which one says the other: wherever it was met, so was the other.
 
     Zheng & Webb (2006), "Efficient lazy elimination for averaged one-dependence estimators": subsumption resolution. A row of
-    ``cells`` is a column and its level, then the column and the level that they imply. Of two that imply each other the one
-    whose column comes later by name is implied.
+    ``cells`` is a column and its level, then the column and the level that they imply. Columns that come last by name are left out
+    first.
     """
 
     columns: tuple[str, ...]
@@ -44,13 +44,10 @@ class Implications(PlainFields):
         n_left, n_right = (_of_rows(together, np.column_stack([pairs.cells[:, 0], side])) for side in (left, right))
         says_right = apart & (together >= n_left * (1 - 1e-12)) & (n_left >= fewest)
         says_left = apart & (together >= n_right * (1 - 1e-12)) & (n_right >= fewest)
-        earlier = np.argsort(np.argsort(np.array(pairs.columns)))  # by name
-        both, left_first = says_right & says_left, earlier[one] < earlier[other]
-        forth, back = says_right & ~(both & ~left_first), says_left & ~(both & left_first)
         cells = np.concatenate(
             [
-                np.column_stack([one, left, other, right])[forth],
-                np.column_stack([other, right, one, left])[back],
+                np.column_stack([one, left, other, right])[says_right],
+                np.column_stack([other, right, one, left])[says_left],
             ]
         ).astype(np.int32)
         return cls(
@@ -69,12 +66,13 @@ class Implications(PlainFields):
 
     @cached_property
     def _listed(self) -> tuple[Any, ...]:
-        """Where each level stands among all, where its implications begin, and which they are."""
+        """The columns, the last by name first; where each level stands among all, where what implies it begins, and which that is."""
+        by_name = np.array(sorted(range(len(self.columns)), key=self.columns.__getitem__, reverse=True), dtype=np.int64)
         starts = np.cumsum([0, *map(len, self.level_sets)])
-        order = np.lexsort((self.cells[:, 1], self.cells[:, 0]))
-        telling = (starts[self.cells[:, 0]] + self.cells[:, 1])[order]
-        first = np.searchsorted(telling, np.arange(starts[-1] + 1))
-        return starts, first, np.ascontiguousarray(self.cells[order, 2:])
+        order = np.lexsort((self.cells[:, 3], self.cells[:, 2]))
+        implied = (starts[self.cells[:, 2]] + self.cells[:, 3])[order]
+        first = np.searchsorted(implied, np.arange(starts[-1] + 1))
+        return by_name, starts, first, np.ascontiguousarray(self.cells[order, :2])
 
     def resolved(self, rows: Encoded) -> Encoded:
         """The rows without the cells that others of the same row imply."""
