@@ -164,7 +164,7 @@ def test_batches_and_merged_models_are_one_fit(name):
 def test_arcs_that_were_searched_for_do_not_add():
     frame, y = mixed()
     model = mr.BayesianNetworkClassifier().fit(frame, y)
-    with pytest.raises(mr.InputError, match="searched for among all rows at once, so models cannot be merged"):
+    with pytest.raises(mr.InputError, match="models cannot be merged: the arcs of this network were searched for among all rows at once"):
         model + model
     assert not hasattr(model, "partial_fit")
     fixed = mr.BayesianNetworkClassifier(network=model.network_, numeric="gaussian")
@@ -203,13 +203,13 @@ def test_classes_may_be_named_like_anything_but_a_column():
         ({"network": [("class", "x0")], "method": "pc"}, "method='pc' does nothing with network="),
         ({"method": "pc", "structure_score": "bic"}, "structure_score=.bic. does nothing with method=.pc."),
         ({"method": "chow-liu", "max_parents": 2}, "max_parents= does nothing with method='chow-liu'"),
-        ({"network": [("class", "height")]}, "a variable of network="),
+        ({"network": [("class", "height")]}, "network names the variable 'height', which is no column"),
         ({"network": [("ill", "x0")]}, "target is 'class'"),
         ({"numeric": "gaussian", "bins": 3}, "bins=3 does nothing with numeric='gaussian'"),
         ({"numeric": "gaussian", "missing": "level"}, "missing='level' needs columns of levels alone"),
         ({"numeric": "gaussian", "method": "chow-liu"}, "is numeric, and mutual information is counted from levels"),
         ({"numeric": "gaussian", "network": [("x0", "class")]}, "'class' has levels, so its parents must too"),
-        ({"smoothing": "backoff"}, "pseudo_counts is 'backoff'"),
+        ({"smoothing": "backoff"}, "smoothing is 'backoff', expected a pseudo-count from 0, or 'bdeu'"),
         ({"unseen": "smooth"}, "unseen is 'smooth'"),
     ],
 )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.dependent import DependentClassifier
@@ -35,16 +34,11 @@ if TYPE_CHECKING:
 OF_NETWORK = "network"  # the class as frequent as the network says
 TREE = "chow-liu"
 FIRST = "\0class"  # what the class is called in a search: before every column
+SCORES = ("bic", "aic", "log-likelihood", "bdeu", "k2")
 LEARNED = (
-    "the arcs of this network were searched for among all rows at once, so {}; fit on all rows together, "
+    "the arcs of this network were searched for among all rows at once; fit on all rows together, "
     "give the arcs it found (network=model.network_), or use method='chow-liu', whose tree is found anew from added counts"
 )
-
-
-def _keeps_arcs(model: Any) -> bool:
-    if model.network is None and model.method != TREE:
-        raise AttributeError(LEARNED.format("rows cannot be added bit by bit"))
-    return True
 
 
 class BayesianNetworkClassifier(DependentClassifier):
@@ -81,7 +75,8 @@ class BayesianNetworkClassifier(DependentClassifier):
     smoothing : float or "bdeu"
         The pseudo-count of every cell of a table; "bdeu" shares one imaginary row out over all of them.
     missing : "marginalise" or "level"
-        Sum missing cells out, at fit by expectation-maximisation; or let being missing be a level (not with "gaussian").
+        Sum missing cells out, at fit by expectation-maximisation (numbers: by the rows that know them and their parents); or let
+        being missing be a level (not with "gaussian").
     unseen : "missing" or "error"
         What a level never seen at fit means at predict.
     n_jobs : None or int
@@ -96,8 +91,9 @@ class BayesianNetworkClassifier(DependentClassifier):
 
     Notes
     -----
-    With given arcs, and with "chow-liu", models add up and learn in batches: any batching gives the same model. Arcs that a
-    search found depend on all rows at once, so there `partial_fit` and ``+`` are errors.
+    With given arcs, and with "chow-liu", models add up and learn in batches: any batching gives the same model, but that numbers
+    stay cut as the first batch cut them. Arcs that a search found depend on all rows at once, so there `partial_fit` and ``+`` are
+    errors.
 
     Explanations have one term for each column, by the chain rule: first the Markov blanket, parents first, then the others. Columns
     outside the blanket tell no class from another where it is known.
@@ -175,6 +171,11 @@ class BayesianNetworkClassifier(DependentClassifier):
         super()._check_options()
         if not isinstance(self.target, str) or not self.target:
             raise InputError.of("target", self.target, "what the class is called in the network")
+        number = isinstance(self.smoothing, int | float | np.number) and not isinstance(self.smoothing, bool)
+        if not (number and 0 <= self.smoothing < np.inf) and not (isinstance(self.smoothing, str) and self.smoothing == "bdeu"):  # fmt: skip
+            raise InputError.of("smoothing", self.smoothing, "a pseudo-count from 0, or 'bdeu'")
+        if self.structure_score is not None:
+            one_of(self.structure_score, SCORES, "structure_score")
         if self.network is None:
             self._check_search(self.method or "hill-climb")
             return
@@ -235,7 +236,7 @@ class BayesianNetworkClassifier(DependentClassifier):
         one_of(self.target, given.variables, "target")
         for name in given.variables:
             if name != self.target and name not in block.columns:
-                one_of(name, block.columns, "a variable of network=, which must be a column that the network may hold;")
+                raise InputError.at("network", f"names the variable {name!r}, which is no column that a network may hold", got=name, expected=f"some of {', '.join(map(repr, block.columns))}")  # fmt: skip
         for parent, child in given.arcs:
             if parent in numeric and child not in numeric:
                 raise InputError(f"{child!r} has levels, so its parents must too", where=f"variable {child!r}", remedy=(f"column {parent!r} holds numbers: cut them (", Option("numeric", "mdl"), "), or turn the arc round"))  # fmt: skip
@@ -260,28 +261,9 @@ class BayesianNetworkClassifier(DependentClassifier):
         imagined = read_prior(self.smoothing, None, None).of(self.target, tuple(range(len(weight))), {})
         return safe_log(normalised(weight + imagined))
 
-    @available_if(_keeps_arcs)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """The model learned from these rows and all rows before; any batching gives the same model.
-
-        Where arcs are searched for there is no such method: they depend on all rows at once.
-
-        Examples
-        --------
-        >>> import merula as mr
-        >>> model = mr.BayesianNetworkClassifier(network=[("class", "x0")])
-        >>> model.partial_fit([["red"], ["blue"]], ["yes", "no"]).partial_fit([["red"]], ["no"]).classes_.tolist()
-        ['no', 'yes']
-        """
-        return super().partial_fit(X, y, classes, sample_weight)  # type: ignore[no-any-return]
-
-    def __add__(self, other: Any) -> Self:
-        """The model as if fitted on the rows of both."""
-        if type(other) is type(self):
-            for model in (self, other):
-                if model.network is None and model.method != TREE:
-                    raise InputError(LEARNED.format("models cannot be merged"), where="network")
-        return super().__add__(other)
+    @property
+    def _at_once(self) -> str:
+        return LEARNED if self.network is None and self.method != TREE else ""
 
     def with_class_prior(self, class_prior: Any) -> Self:
         """The same model where classes are as frequent as `class_prior` says, without refitting.

@@ -84,7 +84,8 @@ def merge_files(paths: Sequence[str], output: str | None = None) -> SavedModel:
         try:
             merged = merged + other.model.with_choices_fixed()
         except ValueError as error:
-            error.add_note(f"(fit it with --like {os.fspath(saved[0].path)})")
+            if not (merged._at_once or merged._no_joint):  # else the same choices would not help
+                error.add_note(f"(fit it with --like {os.fspath(saved[0].path)})")
             raise located(error, other.path) from None
     result = replace(saved[0], model=merged, path=output or MERGED)
     write_model(result)
