@@ -164,7 +164,10 @@ def test_batches_and_merged_models_are_one_fit(name):
 def test_arcs_that_were_searched_for_do_not_add():
     frame, y = mixed()
     model = mr.BayesianNetworkClassifier().fit(frame, y)
-    with pytest.raises(mr.InputError, match="models cannot be merged: the arcs of this network were searched for among all rows at once"):
+    with pytest.raises(
+        mr.InputError,
+        match="models cannot be merged: the arcs of this network were searched for among all rows at once",
+    ):
         model + model
     assert not hasattr(model, "partial_fit")
     fixed = mr.BayesianNetworkClassifier(network=model.network_, numeric="gaussian")

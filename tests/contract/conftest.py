@@ -36,11 +36,11 @@ PLAIN = {
         neighbors="auto", weights="distance", class_prior="laplace"
     ),
     "tan": mr.TANClassifier(distributions={"numeric": "gaussian"}),
-    "tan-cut": mr.TANClassifier(smoothing=0.5, numeric="quantile", bins=3),
+    "tan-cut": mr.TANClassifier(smoothing=0.5, numeric="quantile", bins=5),
     "spode": mr.SPODEClassifier(distributions={"numeric": "gaussian"}, missing="level"),
     "kdb-cut": mr.KDBClassifier(2),
     "aode": mr.AODEClassifier(distributions={"numeric": "gaussian"}),
-    "aode-cut": mr.AODEClassifier(numeric="quantile", bins=3, unseen="smooth"),
+    "aode-cut": mr.AODEClassifier(numeric="quantile", bins=5, unseen="smooth"),
     "aode-subsumption": mr.AODEClassifier(subsumption=5, distributions={"numeric": "gaussian"}),
     "naive-weighted": mr.NaiveBayesClassifier(weights="conditional"),
     "tan-weighted": mr.TANClassifier(weights="conditional", distributions={"numeric": "gaussian"}),
@@ -135,7 +135,8 @@ def _beside_the_point(item):
         return True
     if any(model is EVERY[name] for name in CONDITIONAL) and _asks_too_much(item, given):
         return True
-    if item.get_closest_marker("sums") and isinstance(model, mr.AODEClassifier):
+    of_sums = item.get_closest_marker("sums") or given.get("method") == "terms"
+    if of_sums and isinstance(model, mr.AODEClassifier):
         return True
     needed = {name for mark in item.iter_markers("needs") for name in mark.args} | set(given.get("params") or {})
     relative = isinstance(model, mr.NearestNeighborsClassifier)  # its distances in ranges have no volume

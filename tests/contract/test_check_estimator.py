@@ -186,6 +186,7 @@ def bad_values():
         "unseen": [object(), None, "ignore", 1],
         "n_jobs": [object(), 0, "all", 1.5],
     }
+    only_naive = {"weights": [object(), "equal", 1, [1, 2]]}
     only_bayes = {
         "covariance": [object(), None, "tied", 1],
         "shrinkage": [object(), None, "oas", -0.1, 1.1, float("nan")],
@@ -204,7 +205,7 @@ def bad_values():
     }
     kinds = (
         (mr.LogLinearClassifier, only_log_linear),
-        (mr.NaiveBayesClassifier, common),
+        (mr.NaiveBayesClassifier, common | only_naive),
         (mr.BayesClassifier, common | only_bayes),
         (mr.NearestNeighborsClassifier, only_neighbors),
     )

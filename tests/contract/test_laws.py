@@ -869,8 +869,9 @@ def test_the_form_of_a_small_matrix_does_not_matter(plain_classifier, form, samp
 
 def check_form(plain_classifier, form, sample):
     table = ARRAYS[form](sample.frame)
-    model, other = clone(plain_classifier).fit(sample.frame, sample.y), clone(plain_classifier).fit(table, sample.y)
-    same_posterior(model, other, sample.frame, table)
+    frame = sample.frame.set_axis([f"x{j}" for j in range(sample.frame.shape[1])], axis=1)  # ties go by name
+    model, other = clone(plain_classifier).fit(frame, sample.y), clone(plain_classifier).fit(table, sample.y)
+    same_posterior(model, other, frame, table)
 
 
 @FEW
@@ -937,11 +938,5 @@ def test_times_booleans_and_whole_numbers_are_the_same_in_every_library(plain_cl
     )
     table = TYPED[library](columns)
     model, other = clone(plain_classifier).fit(frame, y), clone(plain_classifier).fit(table, y)
-    assert [column.kind for column in other.schema_.columns] == [
-        "datetime",
-        "datetime",
-        "datetime",
-        "categorical",
-        "numeric" if other.schema_.columns[-1].cuts is None else "categorical",
-    ]
+    assert [column.holds for column in other.schema_.columns] == ["datetime"] * 3 + ["categorical", "numeric"]
     same_posterior(model, other, frame, table)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.dependent import GAUSSIAN, DependentClassifier
@@ -233,6 +234,14 @@ class AODEClassifier(DependentClassifier):
     def _at_once(self) -> str:
         fitted = f"weights={self.weights!r} are fitted on all rows at once; weights=None takes them in parts"
         return "" if self.weights is None else fitted
+
+    def with_class_prior(self, class_prior: Any) -> Self:
+        """See `NaiveBayesClassifier.with_class_prior`."""
+        check_is_fitted(self, "classes_")
+        model: Self = clone(self).set_params(class_prior=class_prior)
+        built, own = model._build(self.fitted_.plan, self._counted()), self.fitted_.components
+        weighed = tuple(replace(one, log_weight=old.log_weight, weights=old.weights) for one, old in zip(built.components, own, strict=True))  # fmt: skip
+        return model._hold(replace(built, components=weighed, tuning=self.fitted_.tuning))
 
     @property
     def super_parents_(self) -> dict[str, float]:

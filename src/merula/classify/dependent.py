@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -481,11 +482,11 @@ class KDBClassifier(WeightedSumClassifier):
 
             rows = X if isinstance(X, Encoded) else encode_rows(X, fitted.plan.schema, fitted.plan.named, type(self).__name__)  # fmt: skip
             target = y if isinstance(y, Target) else encode_target(y, len(rows), sample_weight)
-            found = selected(fitted, self._held(fitted), rows, target)
+            dealt = partial(self._dealt, fitted.plan, X, rows, target)
+            found = selected(fitted, self._held(fitted), rows, target, dealt)
             if found is not None:
                 plan, collected, loss = found
                 fitted = replace(self._build(plan, collected), tuning={"left_out_log_loss": loss})
-                return super()._tuned(fitted, rows, target, None)
         return super()._tuned(fitted, X, y, sample_weight)
 
     def _hold(self, fitted: FittedModel) -> Any:

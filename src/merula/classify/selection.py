@@ -6,14 +6,14 @@ they tell of the class, and every number of them is tried with every number of p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from merula.classify.fitted import FittedModel
-from merula.classify.folds import canonical_order, deal, some_of_each
+from merula.classify.folds import Folds, Some
 from merula.classify.left_out import Held, LeftOutTerms, left_out_terms
 from merula.classify.plan import Block, Plan
 from merula.classify.term_weights import DIGITS, FARTHEST, FOLDS, MOST_CELLS
@@ -28,6 +28,8 @@ from merula.graphs.structure.graph import Graph
 from merula.stats import Collected
 from merula.stats.dependence import Dependence
 
+Dealt = Callable[[int, int], tuple[Folds, list[Some]]]  # so many folds, and of each at most so many rows
+
 
 @dataclass(frozen=True, eq=False)
 class Selection:
@@ -38,7 +40,7 @@ class Selection:
 
 
 def selected(
-    fitted: FittedModel, blocks: Sequence[Held], rows: Encoded, target: Target
+    fitted: FittedModel, blocks: Sequence[Held], rows: Encoded, target: Target, dealt: Dealt
 ) -> tuple[Plan, Collected, float] | None:
     """Plan and statistics of the columns and parents that tell the class best, and the log loss; None where no column depends."""
     k = next((k for k, one in enumerate(blocks) if isinstance(one.statistic, Dependence)), None)
@@ -46,10 +48,8 @@ def selected(
         return None
     held = [_in_steps(one) if isinstance(one.statistic, Dependence) else one for one in blocks]
     factors = [len(one.part.factors()) for one in held]
-    folds, schema = deal(rows, target, fitted.plan.schema, FOLDS), fitted.plan.schema
-    most = MOST_CELLS // (sum(factors) * len(fitted.classes))
-    some = some_of_each(folds, canonical_order(rows, target, schema), most)
-    terms = left_out_terms(held, rows, target, schema, folds, some)
+    folds, some = dealt(FOLDS, MOST_CELLS // (sum(factors) * len(fitted.classes)))
+    terms = left_out_terms(held, rows, target, fitted.plan.schema, folds, some)
     first = sum(factors[:k])
     chosen = choose(terms, fitted.log_prior, held[k], slice(first, first + factors[k]))
     plan, collected = _narrowed(fitted.plan, fitted.collected, k, chosen.graph)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import FittedModel
-from merula.classify.folds import canonical_order, deal, some_of_each
-from merula.classify.plan import Block
+from merula.classify.folds import Folds, Some, canonical_order, deal, some_of_each, uncut
+from merula.classify.plan import Block, Plan
 from merula.core import InputError
 from merula.data.encode import Encoded, Target, encode_rows, encode_target
 from merula.data.schema import Column
@@ -42,12 +42,23 @@ class WeightedTerms(BayesianClassifier):
         plan, (component,) = fitted.plan, fitted.components
         rows = X if isinstance(X, Encoded) else encode_rows(X, plan.schema, plan.named, type(self).__name__)
         target = y if isinstance(y, Target) else encode_target(y, len(rows), sample_weight)
-        folds = deal(rows, target, plan.schema, FOLDS)
         most = MOST_CELLS // (len(component.factors) * len(fitted.classes))
-        some = some_of_each(folds, canonical_order(rows, target, plan.schema), most)
+        folds, some = self._dealt(plan, X, rows, target, FOLDS, most)
         terms = left_out_terms(self._held(fitted), rows, target, plan.schema, folds, some)
         weights, ridge = fit_weights(terms, fitted.log_prior)
         return fitted.with_weights(weights.tolist(), ridge=ridge)
+
+    def _dealt(
+        self, plan: Plan, X: Any, rows: Encoded, target: Target, count: int, most: int
+    ) -> tuple[Folds, list[Some]]:
+        """Folds of the rows, and of each at most so many rows; by numbers as they are, which tell rows apart that intervals do not."""
+        schema = uncut(plan.schema)
+        if schema == plan.schema or isinstance(X, Encoded):
+            fine, schema = rows, plan.schema
+        else:
+            fine = encode_rows(X, schema, plan.named, type(self).__name__)
+        folds = deal(fine, target, schema, count)
+        return folds, some_of_each(folds, canonical_order(fine, target, schema), most)
 
     def _held(self, fitted: FittedModel) -> list[Held]:
         """The blocks of a model with every choice held that all rows made."""

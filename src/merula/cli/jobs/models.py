@@ -13,16 +13,10 @@ import numpy as np
 
 from merula.answers.decision import Costs, read_costs
 from merula.classify import (
-    AODEClassifier,
     BayesClassifier,
-    BayesianNetworkClassifier,
-    KDBClassifier,
     KernelBayesClassifier,
-    LogLinearClassifier,
     NaiveBayesClassifier,
     NearestNeighborsClassifier,
-    SPODEClassifier,
-    TANClassifier,
 )
 from merula.classify.model_files import model_of, model_state
 from merula.cli.jobs.task import named_table
@@ -34,15 +28,23 @@ from merula.data.table import plain_label
 from merula.data.table.codes import python_cells
 from merula.data.table.read import STANDARD, files_named
 
+
+def _classifier(name: str, **options: Any) -> Any:
+    """A classifier that is loaded when it is asked for: it brings networks or loops along that others do not need."""
+    import merula.classify as classifiers
+
+    return getattr(classifiers, name)(**options)
+
+
 MODELS: dict[str, Any] = {
     "auto": partial(NaiveBayesClassifier, distributions="auto"),
     "naive": NaiveBayesClassifier,
-    "spode": SPODEClassifier,
-    "tan": TANClassifier,
-    "aode": AODEClassifier,
-    "kdb": KDBClassifier,
-    "network": BayesianNetworkClassifier,
-    "log-linear": LogLinearClassifier,
+    "spode": partial(_classifier, "SPODEClassifier"),
+    "tan": partial(_classifier, "TANClassifier"),
+    "aode": partial(_classifier, "AODEClassifier"),
+    "kdb": partial(_classifier, "KDBClassifier"),
+    "network": partial(_classifier, "BayesianNetworkClassifier"),
+    "log-linear": partial(_classifier, "LogLinearClassifier"),
     "bayes": BayesClassifier,
     "kernel": KernelBayesClassifier,
     "neighbors": NearestNeighborsClassifier,
