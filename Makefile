@@ -19,7 +19,7 @@ test: $(VENV)/.ready
 MINUTES ?= 30
 SEED ?= 12
 attack: $(VENV)/.ready
-	MERULA_SLOW=1 $(BIN)/python -m pytest tests/attack -k 'not damaged'
+	$(BIN)/python -m pytest tests/attack -k 'not damaged'
 	$(BIN)/python -m tests.attack --minutes $(MINUTES) --seed $(SEED)
 
 lint: $(VENV)/.ready

@@ -57,7 +57,6 @@ def confined():
     group.rmdir()
 
 
-@pytest.mark.skipif("MERULA_SLOW" not in os.environ, reason="compiles all anew: a minute; make attack runs it")
 @pytest.mark.skipif(os.getuid() != 0 or shutil.which("setpriv") is None, reason="only root becomes nobody (setpriv)")
 def test_the_demo_works_for_nobody_without_a_home(installed, confined):
     # the one privilege left is to read: the interpreter itself may lie in root's home
