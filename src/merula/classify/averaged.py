@@ -20,7 +20,7 @@ from merula.core.checks import checked_number
 from merula.core.logspace import times
 from merula.data.encode import Encoded
 from merula.distributions.discretize.methods import METHODS
-from merula.distributions.joint_table import UNKNOWN, level_cells
+from merula.distributions.joint_table import level_cells, unknown_as_missing
 from merula.graphs.dependence import _kernels as kernels
 from merula.graphs.dependence.columns import DependentColumns
 from merula.graphs.dependence.families import OneDependence, ordered
@@ -59,7 +59,7 @@ class AveragedModel(FittedModel):
         columns, sizes, starts, weights, log_start, table = self._looked_up
         top = cells = level_cells(rows, columns.columns, columns.level_sets)
         if columns.unseen != "smooth":
-            cells = np.where(cells == UNKNOWN, columns._missing, cells)
+            cells = unknown_as_missing(top, columns.level_sets)
         none = kernels.add_average(cells, top, weights, log_start, starts, sizes, table, out)
         for part in self._shared:
             part.add_log_prob(rows, out)

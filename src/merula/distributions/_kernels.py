@@ -88,6 +88,28 @@ def add_levels(
 
 
 @kernel
+def write_levels(
+    codes: NDArray[Any],
+    shift: NDArray[np.int64],
+    width: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    levels: NDArray[np.int32],
+    cells: NDArray[np.int32],
+) -> int:
+    """cells[row, column] = the level of each cell, as `levels` tells it of every slot; more than 0 where some level is −2."""
+    slots, unknown = np.empty((LEVELS_PANEL, codes.shape[1]), dtype=np.uint32), 0
+    for start in range(0, codes.shape[0], LEVELS_PANEL):
+        rows = min(LEVELS_PANEL, codes.shape[0] - start)
+        _find_slots(codes[start : start + rows], shift, width, offsets, slots)
+        for row in range(rows):
+            for column in range(codes.shape[1]):
+                level = levels[slots[row, column]]
+                cells[start + row, column] = level
+                unknown += level == -2
+    return unknown
+
+
+@kernel
 def _find_slots(
     codes: NDArray[Any],
     shift: NDArray[np.int64],

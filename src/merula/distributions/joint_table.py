@@ -21,6 +21,7 @@ from merula.core.sound import all_shaped, are_codes, are_labels, are_log_shares,
 from merula.data.encode import Encoded
 from merula.data.schema import Label
 from merula.data.table import label_array
+from merula.distributions._kernels import write_levels
 from merula.distributions.base import BaseFamily, Distribution, Setting
 from merula.distributions.joint_em import CellTable, share_out
 from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
@@ -33,19 +34,28 @@ UNSEEN = ("missing", "error", "smooth")
 KEPT_PATTERNS = 256
 
 
-def level_cells(rows: Encoded, columns: Sequence[str], level_sets: Sequence[tuple[Label, ...]]) -> Cells:
-    """Each cell's index among the levels of its column; −1 for missing, −2 for a level that is not known, which is noted."""
-    tile, indices = rows.codes(columns), rows.level_table(columns, level_sets)
+def level_cells(
+    rows: Encoded, columns: Sequence[str], level_sets: Sequence[tuple[Label, ...]], unseen: str = "smooth"
+) -> Cells:
+    """Each cell's index among the levels of its column; −1 for missing, −2 for a level that is not known, which is noted.
+
+    Unless `unseen` gives such a level a probability of its own ("smooth"), it is as if the cell were missing.
+    """
+    tile, positions = rows.codes(columns), rows.level_table(columns, level_sets)
+    beyond = np.repeat([len(levels) for levels in level_sets], tile.width + 1)
+    levels = np.where(positions < beyond, positions, beyond - positions - 1).astype(np.int32)  # m is −1, m + 1 is −2
     cells = np.empty(tile.codes.shape, dtype=np.int32)
-    for j, levels in enumerate(level_sets):
-        slot = tile.codes[:, j].astype(np.int64) - tile.shift[j]
-        slot = np.where((slot < 0) | (slot >= tile.width[j]), tile.width[j], slot)
-        level = indices[tile.offsets[j] + slot]
-        cells[:, j] = np.where(level == len(levels), MISSING, np.where(level > len(levels), UNKNOWN, level))
-    unseen = (cells == UNKNOWN).sum(axis=0)
-    if unseen.any():
-        rows.note_unseen(columns, unseen)
+    if write_levels(tile.codes, tile.shift, tile.width, tile.offsets, levels, cells):
+        rows.note_unseen(columns, (cells == UNKNOWN).sum(axis=0))
+        if unseen != "smooth":
+            return unknown_as_missing(cells, level_sets)
     return cells
+
+
+def unknown_as_missing(cells: Cells, level_sets: Sequence[tuple[Label, ...]]) -> Cells:
+    """The cells with −1, or the level that being missing is, wherever a level is not known (−2)."""
+    missing = [levels.index(None) if None in levels else MISSING for levels in level_sets]
+    return np.where(cells == UNKNOWN, np.array(missing, dtype=np.int32), cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +102,7 @@ class JointTable(Distribution):
 
     def _cells_of(self, rows: Encoded) -> Cells:
         """Each row's levels as indices into `level_sets`; −1 for missing, −2 for a level that is to match nothing."""
-        cells = level_cells(rows, self.columns, self.level_sets)
-        return cells if self.unseen == "smooth" else np.where(cells == UNKNOWN, self._missing, cells)
-
-    @cached_property
-    def _missing(self) -> Cells:
-        """What a missing cell of each column is: the index of its own level, where it is one."""
-        indices = [levels.index(None) if None in levels else MISSING for levels in self.level_sets]
-        return np.array(indices, dtype=np.int32)
+        return level_cells(rows, self.columns, self.level_sets, self.unseen)
 
     def _marginal(self, cells: Cells, observed: NDArray[np.bool_]) -> Array:
         """log P(observed columns given class) of rows that all miss the same columns."""

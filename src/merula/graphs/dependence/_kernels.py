@@ -12,6 +12,7 @@ from merula.core.compiled import kernel
 
 Cells = NDArray[np.int32]
 Places = NDArray[np.int64]
+PANEL = 128  # rows whose cells are laid out column by column, so that they stay in the nearest cache
 
 
 @kernel
@@ -25,28 +26,65 @@ def add_terms(
     a parent.
     """
     rows, columns = cells.shape
-    classes = table.shape[1]
     lacking = np.zeros(rows, dtype=np.bool_)
-    entries = np.empty(columns, dtype=np.int64)
-    for row in range(rows):
-        for j in range(columns):
-            entries[j] = -1
-            own = cells[row, j]
-            if own == -1:
-                continue
-            index = np.int64(0)
-            for place in range(first[j], first[j + 1]):
-                parent = cells[row, parents[place]]
-                if parent < 0:
-                    lacking[row] = True
-                index = index * sizes[parents[place]] + parent
-            entries[j] = starts[j] + index * (sizes[j] + 1) + (own if own >= 0 else sizes[j])
-        if not lacking[row]:
+    panel, entries = np.empty((columns, PANEL), dtype=np.int64), np.empty(max(columns, PANEL), dtype=np.int64)
+    for start in range(0, rows, PANEL):
+        count, lowest = min(PANEL, rows - start), np.int32(0)
+        for row in range(count):
             for j in range(columns):
-                if entries[j] >= 0:
-                    for label in range(classes):
+                panel[j, row] = cells[start + row, j]
+                lowest = min(lowest, cells[start + row, j])
+        if lowest == 0:
+            _add_complete(panel, first, parents, sizes, starts, table, entries, out[start : start + count])
+            continue
+        for row in range(start, start + count):
+            lacking[row] = _find_entries(cells[row], first, parents, sizes, starts, entries)
+            for j in range(columns):
+                if entries[j] >= 0 and not lacking[row]:
+                    for label in range(table.shape[1]):
                         out[row, label] += table[entries[j], label]
     return lacking
+
+
+@kernel
+def _add_complete(
+    panel: Places,
+    first: Places,
+    parents: Places,
+    sizes: Places,
+    starts: Places,
+    table: Array,
+    entries: Places,
+    out: Array,
+) -> None:
+    """The same for rows without a missing cell, laid column by column: many entries at once."""
+    for j in range(len(panel)):
+        entries[:PANEL] = 0
+        for parent in parents[first[j] : first[j + 1]]:
+            for row in range(len(out)):
+                entries[row] = entries[row] * sizes[parent] + panel[parent, row]
+        for row in range(len(out)):
+            entries[row] = starts[j] + entries[row] * (sizes[j] + 1) + panel[j, row]
+        for row in range(len(out)):
+            for label in range(table.shape[1]):
+                out[row, label] += table[entries[row], label]
+
+
+@kernel
+def _find_entries(row: Cells, first: Places, parents: Places, sizes: Places, starts: Places, entries: Places) -> bool:
+    """Write where each cell of a row stands in the table, −1 for a missing one; True if one lacks a parent."""
+    lacks = False
+    for j in range(len(row)):
+        entries[j] = -1
+        own = row[j]
+        if own == -1:
+            continue
+        index = np.int64(0)
+        for parent in parents[first[j] : first[j + 1]]:
+            lacks |= row[parent] < 0
+            index = index * sizes[parent] + row[parent]
+        entries[j] = starts[j] + index * (sizes[j] + 1) + (own if own >= 0 else sizes[j])
+    return lacks
 
 
 @kernel

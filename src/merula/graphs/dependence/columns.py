@@ -107,14 +107,7 @@ class DependentColumns(Distribution):
 
     def _cells_of(self, rows: Encoded) -> Cells:
         """Each row's levels; −1 for missing, −2 for a level never met, where that has a probability of its own."""
-        cells = level_cells(rows, self.columns, self.level_sets)
-        return cells if self.unseen == "smooth" else np.where(cells == UNKNOWN, self._missing, cells)
-
-    @cached_property
-    def _missing(self) -> Cells:
-        """What a missing cell of each column is: the index of its own level, where it is one."""
-        indices = [levels.index(None) if None in levels else MISSING for levels in self.level_sets]
-        return np.array(indices, dtype=np.int32)
+        return level_cells(rows, self.columns, self.level_sets, self.unseen)
 
     def log_prob_of(self, name: str, rows: Encoded) -> Array:
         """log P(one cell given those before it): what the columns up to this one are told more with it than without.

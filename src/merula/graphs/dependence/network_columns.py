@@ -17,7 +17,7 @@ from merula.data.encode import CodedColumns, Encoded
 from merula.data.schema import Label
 from merula.data.table import label_array
 from merula.distributions.base import Distribution
-from merula.distributions.joint_table import UNKNOWN, level_cells
+from merula.distributions.joint_table import level_cells
 from merula.graphs.dependence import _kernels as kernels
 from merula.graphs.network.batches import log_of_rows
 from merula.graphs.network.building import free_parameters
@@ -132,15 +132,8 @@ class NetworkColumns(Distribution):
         """Each row's levels, −1 for missing, and its numbers in units from their centres, NaN for missing."""
         cells = np.zeros((len(rows), 0), dtype=np.int32)
         if self._words:
-            cells = level_cells(rows, self._words, self._word_levels)
-            cells = np.where(cells == UNKNOWN, self._missing, cells)
+            cells = level_cells(rows, self._words, self._word_levels, "missing")
         return cells, self._in_units(rows)
-
-    @cached_property
-    def _missing(self) -> Cells:
-        """What a missing cell of each column of words is: the index of its own level, where it is one."""
-        indices = [levels.index(None) if None in levels else MISSING for levels in self._word_levels]
-        return np.array(indices, dtype=np.int32)
 
     def _in_units(self, rows: Encoded) -> Array:
         if not self._numbers:
