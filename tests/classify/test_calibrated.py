@@ -196,11 +196,26 @@ def test_temperatures_are_bounded():
     assert best_temperature([wrong]) == pytest.approx(100)
 
 
+def test_folds_may_be_masks():
+    frame, y = patients(40)
+    model, mask = mr.NaiveBayesClassifier().fit(frame, y), np.arange(40) < 25
+    numbers = model.calibrated(frame, y, cv=[(np.flatnonzero(mask), np.flatnonzero(~mask))])
+    assert model.calibrated(frame, y, cv=[(mask, ~mask)]).temperature_ == numbers.temperature_
+
+
 def test_what_cannot_be_calibrated_says_why():
     frame, y = patients(40)
     model = mr.NaiveBayesClassifier().fit(frame, y)
-    with pytest.raises(ValueError, match="cv.*1.*a number of folds from 2, a scikit-learn splitter or 'prefit'"):
+    with pytest.raises(ValueError, match="cv is 1, expected a number of folds from 2, a scikit-learn splitter"):
         model.calibrated(frame, y, cv=1)
+    for odd, told in [
+        ([3], "fold 1 of cv is 3, expected a pair"),
+        ([(np.arange(20), np.arange(20, 41))], "fold 1 of cv is an array of int64 of shape \\(21,\\) from 20 to 40"),
+        ([(np.arange(20), np.ones(39, dtype=bool))], "expected row numbers from 0 to 39, or a mask of 40"),
+        (3.5, "cv is 3.5"),
+    ]:
+        with pytest.raises(mr.InputError, match=told):
+            model.calibrated(frame, y, cv=odd)
     with pytest.raises(ValueError, match="y holds.*'tot'.*the model does not know"):
         model.calibrated(frame, np.where(np.arange(40) == 3, "tot", y))
     fruit = {"apple": {"red": 0.5, "green": 0.5}, "cherry": {"red": 1.0, "green": 0.0}}

@@ -221,3 +221,9 @@ def test_stated_parents_are_checked(parents, why):
     frame, y = patients(lost=0.0)
     with pytest.raises(ValueError, match=why):
         mr.KDBClassifier(parents=parents).fit(frame, y)
+
+
+def test_parents_in_another_order_are_the_same_parents(merged_in_another_order):
+    merged, whole, frame = merged_in_another_order(mr.KDBClassifier(2), patients)
+    assert merged.parents_ == whole.parents_
+    np.testing.assert_allclose(merged.predict_proba(frame), whole.predict_proba(frame), atol=1e-12)

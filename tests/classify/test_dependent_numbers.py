@@ -248,9 +248,30 @@ def test_samples_have_the_moments_they_are_drawn_with():
         (mr.TANClassifier(numeric="gaussian", unseen="smooth"), "unseen='smooth' needs columns of levels alone"),
         (mr.TANClassifier(numeric="gaussian", variance="unbiased"), "variance='unbiased' does nothing"),
         (mr.KDBClassifier(numeric="gaussian", parents={"smoker": ["größe"]}), "'smoker' has levels, so its parents"),
+        (
+            mr.SPODEClassifier(
+                numeric="gaussian",
+                super_parent="größe",
+                distributions={"weight": "gaussian", "fever": "gaussian"},
+            ),
+            "super_parent is 'größe', which holds numbers, and the other columns have levels",
+        ),
     ],
 )
 def test_options_that_make_no_sense_are_one_sentence(model, told):
     frame, y = mixed(lost=0.0)
     with pytest.raises(mr.InputError, match=told):
         model.fit(frame, y)
+
+
+@pytest.mark.parametrize("model", [mr.TANClassifier(numeric="gaussian"), mr.BayesianNetworkClassifier()], ids=repr)
+def test_a_column_called_as_the_class_is_inside_is_refused(model):
+    frame, y = mixed(lost=0.0)
+    with pytest.raises(mr.InputError, match="is called as the class is inside the model; rename it"):
+        model.fit(frame.rename(columns={"fever": "\0class"}), y)
+
+
+def test_parents_in_another_order_are_the_same_parents(merged_in_another_order):
+    merged, whole, frame = merged_in_another_order(mr.KDBClassifier(2, numeric="gaussian"), mixed)
+    assert merged.parents_ == whole.parents_
+    np.testing.assert_allclose(merged.predict_proba(frame), whole.predict_proba(frame), atol=1e-9)

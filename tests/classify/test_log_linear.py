@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -498,3 +499,13 @@ def test_the_twin_is_no_worse_than_the_prior_on_noise_with_a_rare_class():
     model = mr.LogLinearClassifier("gaussian").fit(rng.normal(size=(101, 3)), y)
     shares = np.bincount(y) / len(y)
     assert model.out_of_fold_log_loss_ < -(shares @ np.log(shares)) + 0.02
+
+
+@pytest.mark.parametrize("order", [2, "gaussian"])
+def test_a_row_of_hardly_any_weight_is_no_division_by_zero(order):
+    *_, frame, label = birds(60, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = mr.LogLinearClassifier(order).fit(frame, label, np.where(np.arange(60) == 7, 1e-14, 1.0))
+    assert np.isfinite(model.out_of_fold_log_loss_)
+    np.testing.assert_allclose(model.predict_proba(frame).sum(axis=1), 1.0)

@@ -210,7 +210,17 @@ def test_classes_may_be_named_like_anything_but_a_column():
         ({"network": [("ill", "x0")]}, "target is 'class'"),
         ({"numeric": "gaussian", "bins": 3}, "bins=3 does nothing with numeric='gaussian'"),
         ({"numeric": "gaussian", "missing": "level"}, "missing='level' needs columns of levels alone"),
-        ({"numeric": "gaussian", "method": "chow-liu"}, "is numeric, and mutual information is counted from levels"),
+        ({"numeric": "gaussian", "method": "chow-liu"}, "is numeric, but method='chow-liu' counts levels; cut numbers"),
+        ({"numeric": "gaussian", "method": "pc"}, "is numeric, but method='pc' counts levels; cut numbers"),
+        (
+            {"network": [("class", "x0")], "distributions": {"x0": "gaussian"}},
+            "network= does nothing: no column is left",
+        ),
+        (
+            {"required": [("class", "x0")], "distributions": {"x0": "gaussian"}},
+            "required= does nothing: no column is left",
+        ),
+        ({"class_prior": "emp"}, "class_prior is 'emp', expected one of 'network', 'empirical'"),
         ({"numeric": "gaussian", "network": [("x0", "class")]}, "'class' has levels, so its parents must too"),
         ({"smoothing": "backoff"}, "smoothing is 'backoff', expected a pseudo-count from 0, or 'bdeu'"),
         ({"unseen": "smooth"}, "unseen is 'smooth'"),
@@ -286,3 +296,8 @@ def test_a_number_without_parents_may_be_in_a_network_taken_as_it_is():
     )
     model = mr.BayesianNetworkClassifier.from_network(network, "rain")
     np.testing.assert_allclose(model.predict_proba(pd.DataFrame({"t": [9.0]})), [[0.8, 0.2]], rtol=1e-12)
+
+
+def test_no_arcs_at_all_leave_the_prior():
+    model = mr.BayesianNetworkClassifier(network=[], smoothing=0).fit([["a"], ["b"], ["b"], ["b"]], [0, 1, 1, 1])
+    np.testing.assert_allclose(model.predict_proba([["a"], ["b"]]), [[0.25, 0.75]] * 2)

@@ -74,9 +74,15 @@ def test_a_scalar_weight_counts_every_row():
     assert model.bic(PULSE[:, None], CLASSES, 2.0) == model.bic(PULSE[:, None], CLASSES, np.full(20, 2.0))
 
 
-def test_weights_that_add_up_to_infinity_are_refused():
-    with pytest.raises(ValueError, match="sample_weight sums to more"):
-        NB().fit(PULSE[:, None], CLASSES, np.full(20, 1e308))
+@pytest.mark.parametrize("weight", [1e308, 1e31])
+def test_weights_whose_products_are_no_numbers_are_refused(weight):
+    with pytest.raises(ValueError, match="sample_weight holds .*expected a largest weight from 1e-10 to 1e.30"):
+        NB().fit(PULSE[:, None], CLASSES, np.full(20, weight))
+
+
+def test_weights_of_which_nothing_is_left_are_refused():
+    with pytest.raises(ValueError, match="holds no larger number than 1e-300.*weights count rows: rescale them"):
+        NB().fit(PULSE[:, None], CLASSES, np.full(20, 1e-300))
 
 
 def test_a_joint_table_of_more_cells_than_a_float_can_count():

@@ -44,6 +44,22 @@ FREE = {
     "neighbours, no scale": mr.NearestNeighborsClassifier(neighbors=5, scale="none"),
     "neighbours, by distance": mr.NearestNeighborsClassifier(neighbors=5, scale="none", weights="distance"),
     "neighbours, auto": mr.NearestNeighborsClassifier(neighbors="auto", scale="none"),
+    "weighted": mr.NaiveBayesClassifier(weights="conditional"),
+    "tree": mr.TANClassifier(),
+    "tree, gaussian": mr.TANClassifier(numeric="gaussian"),
+    "tree, weighted": mr.TANClassifier(weights="conditional"),
+    "super-parent, gaussian": mr.SPODEClassifier(numeric="gaussian"),
+    "k-dependence, width": mr.KDBClassifier(numeric="width"),
+    "k-dependence, selective": mr.KDBClassifier(select=True),
+    "k-dependence, gaussian": mr.KDBClassifier(2, numeric="gaussian"),
+    "averaged": mr.AODEClassifier(),
+    "network": mr.BayesianNetworkClassifier(),
+    "network, gaussian": mr.BayesianNetworkClassifier(numeric="gaussian"),
+    "given network, gaussian": mr.BayesianNetworkClassifier(
+        network=[("class", "x0"), ("x0", "x1")], numeric="gaussian"
+    ),
+    "log-linear": mr.LogLinearClassifier(),
+    "twin": mr.LogLinearClassifier(order="gaussian"),
 }
 
 

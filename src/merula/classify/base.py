@@ -344,7 +344,7 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
             The rows it was fitted on or, with cv="prefit", rows it has not seen.
         sample_weight : array of shape (n_samples,), optional
             Frequency weights: a weight of 2 equals the row twice.
-        cv : int, scikit-learn splitter or "prefit"
+        cv : int, scikit-learn splitter, pairs (train, test) of row numbers, or "prefit"
             How T is found: models like this one, each fitted without a fold, score the rows of that fold, and T is that of the least
             log loss, from 0.1 to 100. A number deals rows to folds by what they hold, so that their order does not matter.
             "prefit" takes this model as it is.

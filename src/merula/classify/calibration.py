@@ -6,14 +6,13 @@ P(c given row) ∝ Σ_component weight · P_component(c) · exp(Σ_term log p(te
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from sklearn.model_selection import check_cv
 
 from merula.classify.fitted import FittedModel
 from merula.classify.folds import Some, canonical_order, deal, like, some_of_each, uncut
@@ -123,10 +122,34 @@ def _splits(model: Any, rows: Encoded, target: Target, schema: Schema, cv: Any) 
         most = MOST_CELLS // (len(model.fitted_.components) * len(model.classes_))
         some = some_of_each(folds, canonical_order(rows, target, schema), most)
         yield from ((learned, left_out) for (learned, _), left_out in zip(folds, some, strict=True))
-    elif isinstance(cv, str | bool | int | float | np.number):
-        raise InputError.of("cv", cv, "a number of folds from 2, a scikit-learn splitter or 'prefit'")
+    elif hasattr(cv, "split") and not isinstance(cv, str):
+        yield from _stated(cv.split(np.zeros(len(rows)), target.codes), target, len(rows))
+    elif isinstance(cv, Iterable) and not isinstance(cv, str):
+        yield from _stated(cv, target, len(rows))
     else:
-        weights = np.ones(len(rows)) if target.weights is None else target.weights
-        for parts in check_cv(cv, target.codes, classifier=True).split(np.zeros(len(rows)), target.codes):
-            learned, left_out = (np.asarray(part)[weights[part] > 0] for part in parts)
-            yield Some(learned, weights[learned]), Some(left_out, weights[left_out])
+        raise InputError.of("cv", cv, "a number of folds from 2, a scikit-learn splitter, pairs of row numbers or 'prefit'")  # fmt: skip
+
+
+def _stated(pairs: Iterable[Any], target: Target, count: int) -> Iterator[Split]:
+    """The folds that someone else has dealt, checked."""
+    weights = np.ones(count) if target.weights is None else target.weights
+    for number, pair in enumerate(pairs, 1):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InputError.of(f"fold {number} of cv", pair, "a pair (train, test) of row numbers")
+        learned, left_out = (_row_numbers(part, number, weights) for part in pair)
+        yield Some(learned, weights[learned]), Some(left_out, weights[left_out])
+
+
+def _row_numbers(part: Any, number: int, weights: Array) -> NDArray[np.int64]:
+    """The rows of some weight that one side of a fold names, by their numbers or by a mask."""
+    rows, count = np.asarray(part), len(weights)
+    if rows.dtype == bool and rows.shape == (count,):
+        rows = np.flatnonzero(rows)
+    if rows.ndim != 1 or (rows.size and (rows.dtype.kind not in "iu" or not 0 <= rows.min() <= rows.max() < count)):
+        raise InputError.at(f"fold {number} of cv", f"is an array of {rows.dtype} of shape {rows.shape}{_range_of(rows)}", expected=f"row numbers from 0 to {count - 1}, or a mask of {count}")  # fmt: skip
+    kept: NDArray[np.int64] = rows.astype(np.int64)
+    return kept[weights[kept] > 0]
+
+
+def _range_of(rows: NDArray[Any]) -> str:
+    return f" from {rows.min()} to {rows.max()}" if rows.size and rows.dtype.kind in "iu" else ""

@@ -25,7 +25,7 @@ from merula.distributions.priors import Smoothing
 from merula.engines import Source, collect
 from merula.graphs.dependence.depths import DependentInSteps
 from merula.graphs.dependence.families import Dependent, OneDependence
-from merula.graphs.dependence.mixed_family import MixedDependent
+from merula.graphs.dependence.mixed_family import CLASS, MixedDependent
 from merula.stats import Collected, Statistic, ValueCounts, Wanted
 from merula.stats.dependence import Dependence
 
@@ -119,6 +119,8 @@ class DependentClassifier(BayesianClassifier):
 
     def _inspect(self, table: Table, y: Any, sample_weight: Any, more_to_come: bool = False) -> Plan:
         plan = super()._inspect(table, y, sample_weight, more_to_come)
+        if CLASS in plan.schema.names:
+            raise InputError.at(f"column {CLASS!r}", "is called as the class is inside the model", remedy="rename it")
         return replace(plan, blocks=tuple(_telling_numbers(block, plan.schema) for block in plan.blocks))
 
     def _family(self) -> type[Dependent]:

@@ -19,7 +19,7 @@ from merula.data.table import open_table
 
 FOLDS = 5
 PRIOR = 1.0  # imaginary rows that each component alone explains
-MOST_SCORES = 2**26  # of components, classes and rows, kept at once
+MOST_SCORES = 2**24  # of components, classes and rows, kept at once
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,11 @@ from merula.classify.plan import Block, Plan, is_network
 from merula.core import Array, InputError, Option, one_of
 from merula.core.logspace import safe_log
 from merula.data.encode import CodedColumns, Encoded, Target, encode_rows, encode_target
+from merula.data.encode.columns import checked_numbers
 from merula.data.schema import Schema, resolve_levels
 from merula.data.table import Table, plain_label
 from merula.distributions import Distribution
+from merula.graphs.dependence.mixed_family import CLASS
 from merula.graphs.dependence.network_columns import NetworkColumns
 from merula.graphs.dependence.network_family import Network
 from merula.graphs.network.em import normalised
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
     from merula.graphs.network import BayesianNetwork
 
 OF_NETWORK = "network"  # the class as frequent as the network says
+PRIORS = (OF_NETWORK, "empirical", "laplace", "uniform")
 TREE = "chow-liu"
-FIRST = "\0class"  # what the class is called in a search: before every column
 SCORES = ("bic", "aic", "log-likelihood", "bdeu", "k2")
 LEARNED = (
     "the arcs of this network were searched for among all rows at once; fit on all rows together, "
@@ -194,16 +196,26 @@ class BayesianNetworkClassifier(DependentClassifier):
         plan = super()._inspect(table, y, sample_weight, more_to_come)
         if self.target in plan.schema.names:
             raise InputError.at("target", f"is {self.target!r}, which is a column of the table too", got=self.target, remedy=("give the class another name: ", Option("target", "…")))  # fmt: skip
+        if not any(isinstance(block.family, Network) for block in plan.blocks):
+            self._refuse_arcs_of_nothing(plan)
         blocks = [self._settled(block, plan, table, y, sample_weight) if isinstance(block.family, Network) else block for block in plan.blocks]  # fmt: skip
         return replace(plan, blocks=tuple(blocks))
+
+    def _refuse_arcs_of_nothing(self, plan: Plan) -> None:
+        """A ValueError for arcs that were asked for where every column depends on the class alone."""
+        for name in ("network", "required", "forbidden"):
+            if getattr(self, name) is not None:
+                why = "texts, counts and times, and columns named in distributions=, depend on the class alone"
+                raise InputError((Option(name), f" does nothing: no column is left to the network ({why})"), where=name, remedy=("leave it out, or name fewer columns in ", Option("distributions")))  # fmt: skip
 
     def _settled(self, block: Block, plan: Plan, table: Table, y: Any, sample_weight: Any) -> Block:
         """The block with its arcs: as given, or learned from these rows."""
         numeric = block.family.numeric
+        if self.network is None:
+            self._refuse_numbers(numeric)
         if self.network is not None:
             arcs = self._given(block, numeric)
         elif self.method == TREE or y is None:
-            self._refuse_numbers(numeric)
             arcs = []
         else:
             rows = encode_rows(table, plan.schema, plan.named, type(self).__name__)
@@ -214,26 +226,27 @@ class BayesianNetworkClassifier(DependentClassifier):
 
     def _learned(self, rows: Encoded, target: Target, block: Block, schema: Schema) -> list[Arc]:
         """The arcs that `method` finds; the class is the first of all names, so that of equal arcs those lead away from it."""
-        columns = coded_columns(rows, target, block.columns, schema, FIRST, self.missing == "level")
+        columns = coded_columns(rows, target, block.columns, schema, CLASS, self.missing == "level")
         options = self._search()
         for name in ("required", "forbidden"):
             options[name] = None if options[name] is None else [self._arc(arc, name, block) for arc in options[name]]
         found = learn(columns, self.method or "hill-climb", **options, progress=False, n_jobs=self.n_jobs)
-        named = {FIRST: self.target}
+        named = {CLASS: self.target}
         return [(named.get(parent, parent), named.get(child, child)) for parent, child in arcs_of(found)]
 
     def _arc(self, arc: Any, option: str, block: Block) -> Any:
         """An arc that was asked for, with the class under the name it has in a search."""
         for name in arc if isinstance(arc, list | tuple) else ():
             one_of(name, (*block.columns, self.target), f"a variable of {option}=")
-        return tuple(FIRST if name == self.target else name for name in arc) if isinstance(arc, list | tuple) else arc
+        return tuple(CLASS if name == self.target else name for name in arc) if isinstance(arc, list | tuple) else arc
 
     def _given(self, block: Block, numeric: tuple[str, ...]) -> list[Arc]:
         """The arcs of the network that was given, which must be one of these columns and the class."""
         from merula.graphs.network import BayesianNetwork
 
         given = self.network if is_network(self.network) else BayesianNetwork(self.network)
-        one_of(self.target, given.variables, "target")
+        if given.variables:
+            one_of(self.target, given.variables, "target")
         for name in given.variables:
             if name != self.target and name not in block.columns:
                 raise InputError.at("network", f"names the variable {name!r}, which is no column that a network may hold", got=name, expected=f"some of {', '.join(map(repr, block.columns))}")  # fmt: skip
@@ -243,11 +256,11 @@ class BayesianNetworkClassifier(DependentClassifier):
         return list(given.arcs)
 
     def _refuse_numbers(self, numeric: tuple[str, ...]) -> None:
-        if numeric and self.method == TREE:
-            raise InputError.at(f"column {numeric[0]!r}", "is numeric, and mutual information is counted from levels", remedy=("cut numbers (", Option("numeric", "mdl"), "), or use ", Option("method", "hill-climb")))  # fmt: skip
+        if numeric and self.method in (TREE, "pc"):
+            raise InputError.at(f"column {numeric[0]!r}", ("is numeric, but ", Option("method", self.method), " counts levels"), remedy=("cut numbers (", Option("numeric", "mdl"), "), or use ", Option("method", "hill-climb")))  # fmt: skip
 
     def _log_prior(self, collected: Collected, parts: tuple[Distribution, ...]) -> Array:
-        if isinstance(self.class_prior, str) and self.class_prior == OF_NETWORK:
+        if isinstance(self.class_prior, str) and one_of(self.class_prior, PRIORS, "class_prior") == OF_NETWORK:
             return self._log_class(parts, collected)
         return super()._log_prior(collected, parts)
 
@@ -275,7 +288,7 @@ class BayesianNetworkClassifier(DependentClassifier):
         >>> model.with_class_prior({"yes": 0.9, "no": 0.1}).predict_proba([[None]]).round(6)
         array([[0.1, 0.9]])
         """
-        if not (isinstance(class_prior, str) and class_prior == OF_NETWORK):
+        if not (isinstance(class_prior, str) and one_of(class_prior, PRIORS, "class_prior") == OF_NETWORK):
             return super().with_class_prior(class_prior)
         check_is_fitted(self, "classes_")
         model: Self = clone(self).set_params(class_prior=class_prior)
@@ -348,7 +361,7 @@ def coded_columns(
         at = columns.index(column)
         levels[at], codes[at] = _sorted_codes(column, labels[j], cells[:, j], target.weights, schema)
     codes[-1] = target.codes
-    values = {column: np.ascontiguousarray(rows.values((column,))[:, 0], dtype=np.float64) for column in numbers}
+    values = {column: checked_numbers(column, rows.values((column,))[:, 0], len(rows)) for column in numbers}
     classes = tuple(plain_label(label) for label in target.classes.tolist())
     return CodedColumns((*columns, name), (*levels, classes), codes, values, target.weights)
 

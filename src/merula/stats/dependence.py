@@ -56,8 +56,9 @@ class Dependence:
         return Dependence(pairs, tuple(part.update(rows, target) for part in self.deeper))
 
     def __add__(self, other: Dependence) -> Dependence:
-        if self.parents != other.parents:
-            name = next(name for name in {**self.parents, **other.parents} if self.parents.get(name) != other.parents.get(name))  # fmt: skip
+        strange = [name for name in {**self.parents, **other.parents} if not self.knows(name, other.parents.get(name, ()))]  # fmt: skip
+        if strange:
+            name = strange[0]
             raise InputError(
                 f"column {name!r} depends on {list(self.parents.get(name, ()))} in one part and on {list(other.parents.get(name, ()))} in the other: counts of different families cannot be added",
                 where=f"column {name!r}",
@@ -75,6 +76,11 @@ class Dependence:
         """The parents of each column that was counted with more than one."""
         return {family.child: family.discrete[:-1] for part in self.deeper for family in part.families}
 
+    def knows(self, name: str, parents: Sequence[str]) -> bool:
+        """Whether a column was counted with the first two of these parents, the first three, …: in any order."""
+        wanted = [{*parents[:depth], name} for depth in range(2, len(parents) + 1)]
+        return wanted == [set(f.discrete) for part in self.deeper for f in part.families if f.child == name]
+
     def table(self, names: Sequence[str], levels: Mapping[str, tuple[Label, ...]]) -> Array:
         """The weight of each class and configuration of these columns, the child last, over these levels alone."""
         if len(names) <= 2:
@@ -86,7 +92,7 @@ class Dependence:
             where = {label: k for k, label in enumerate(part.labels[name])}
             padded = np.concatenate([table, np.zeros_like(np.take(table, [0], axis=axis))], axis=axis) if table.shape[axis] else np.zeros((*table.shape[:axis], 1, *table.shape[axis + 1 :]))  # fmt: skip
             table = np.take(padded, [where.get(label, -1) for label in levels[name]], axis=axis)
-        return table
+        return table.transpose(0, *(1 + axes.discrete.index(name) for name in names))
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> Dependence:
         deeper = tuple(part.with_classes(indices, count) for part in self.deeper)

@@ -68,6 +68,13 @@ class MixedPairs:
         of_numbers = {f.child: (*f.discrete, *f.numeric[:-1]) for f in self.deeper.families}
         return {**self.words.parents, **of_numbers}
 
+    def knows(self, name: str, parents: Sequence[str]) -> bool:
+        """Whether a column was counted with these parents, in any order."""
+        if name in self.words.columns:
+            return self.words.knows(name, parents)
+        counted = [{*f.discrete, *f.numeric} for f in self.deeper.families if f.child == name]
+        return counted == ([{*parents, name}] if len(parents) > 1 else [])
+
     def update(self, rows: Encoded, target: Target) -> MixedPairs:
         if target.weights is not None and not target.weights.all():
             rows, target = rows.take(np.flatnonzero(target.weights > 0)), target.take(target.weights > 0)
@@ -82,7 +89,7 @@ class MixedPairs:
     def __add__(self, other: MixedPairs) -> MixedPairs:
         if self.numeric != other.numeric or self.words.columns != other.words.columns:
             raise InputError("statistics of different columns cannot be added", remedy="fit on all rows at once")
-        if {f.child: f for f in self.deeper.families} != {f.child: f for f in other.deeper.families}:
+        if any(not self.knows(name, other.parents.get(name, ())) for name in {**self.parents, **other.parents}):
             raise InputError(
                 "columns of numbers depend on different others in the two parts: moments of different families cannot be added",
                 remedy="fit on all rows at once, or state the parents",

@@ -17,7 +17,7 @@ from merula.data.encode import Encoded, Target
 from merula.data.schema import Label
 from merula.stats.base import moved
 from merula.stats.distinct_rows import labelled_codes, unite_labels
-from merula.stats.moments import FullMoments, Moments, exact_sum, merge_means, refuse_distant
+from merula.stats.moments import TINY, FullMoments, Moments, exact_sum, merge_means, refuse_distant
 
 COPIES = 10  # of a matrix of pairs, from the first count to the model
 
@@ -106,15 +106,18 @@ def _moments_of_pairs(x: Array, weights: Array) -> tuple[Array, Array, Array, Ar
     present, weighed = known.astype(np.float64), z * weights[:, None]
     weight = (present * weights[:, None]).T @ present
     sums, squares, products = weighed.T @ present, (weighed * z).T @ present, weighed.T @ z
+    vanished = z.any(axis=0) & (np.diagonal(squares) < TINY)
     drift = np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0)
     mean, rest = exact_sum(np.broadcast_to(origin[:, None], drift.shape), drift)
     scatter = products - drift * sums.T
     met = weight > 0
     scatter = (scatter + scatter.T) / 2
+    squares = np.maximum(squares - sums * drift, 0.0)
+    squares[vanished, vanished] = TINY
     return (
         (weight + weight.T) / 2,
         np.where(met, mean, 0.0),
-        np.maximum(squares - sums * drift, 0.0),
+        squares,
         np.where(met, scatter, 0.0),
         np.where(met, rest, 0.0),
     )

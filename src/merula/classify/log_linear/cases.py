@@ -104,6 +104,13 @@ class Cases:
         return found
 
 
+def per_weight(scores: Array, shares: Array) -> Array:
+    """Scores that folds have added up by their shares of each case, per weight; 0 where hardly any weight was dealt."""
+    dealt = shares.sum(axis=1, keepdims=True)
+    found: Array = np.divide(scores, dealt, out=np.zeros_like(scores), where=dealt > 0)
+    return found
+
+
 def distinct_cases(cells: Array, level_sets: Sequence[tuple[Label, ...] | None], target: Target, missing: str) -> Cases:
     """The cases that rows make up; cells are as `read_cells` gives them, columns that do not vary are left out."""
     weights = np.ones(len(cells)) if target.weights is None else target.weights

@@ -82,7 +82,8 @@ class LogLinearClassifier(BayesianClassifier):
         P(class), which the model starts from; a row of which nothing is known has it. Terms are learned from the classes as they
         were counted, whatever this says.
     random_state : int or None
-        What the rows (fewer than 1,000) and columns drawn in each round depend on; None for other draws each time.
+        What the rows (fewer than 1,000) and columns drawn in each round depend on; None for other draws each time. With
+        order="gaussian" nothing is drawn, and it has no effect.
     kinds, levels, unseen, n_jobs
         As for `NaiveBayesClassifier`; `unseen` is "missing" or "error".
 

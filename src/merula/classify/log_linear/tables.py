@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.log_linear import _kernels as kernels
-from merula.classify.log_linear.cases import Cases, Variable
+from merula.classify.log_linear.cases import Cases, Variable, per_weight
 from merula.core import Array
 from merula.core.limits import check_bytes
 from merula.core.threads import for_each_block, thread_count
@@ -105,7 +105,7 @@ def _averaged(cases: Cases, grid: Any, shares: Array, folds: list[Any], start: A
             np.ascontiguousarray(grid.codes[:, held]), columns, cuts, depths, values, grid.is_word, found
         )
         scores[held] += shares[held, fold, None] * found
-    scores = cases.evened(by_class(scores / shares.sum(axis=1, keepdims=True)) + cases.log_prior)
+    scores = cases.evened(by_class(per_weight(scores, shares)) + cases.log_prior)
     parts = [np.concatenate(part) for part in zip(*kept, strict=True)] if kept else _nothing(len(start))
     columns, cuts, depths, values = parts
     return Grown(columns, cuts, depths, cases.evened(by_class(values / max(1, len(folds)))), rounds, scores, float(total[rounds] / shares.sum()))  # fmt: skip

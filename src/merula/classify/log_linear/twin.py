@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from merula.classify.log_linear._kernels import loss_of
-from merula.classify.log_linear.cases import Cases, Variable
+from merula.classify.log_linear.cases import Cases, Variable, per_weight
 from merula.classify.log_linear.tables import as_odds, by_class
 from merula.classify.log_linear.terms import standardised
 from merula.core import Array
@@ -203,7 +203,7 @@ def weighed_twin(cases: Cases, shares: Array, repeats: int, n_jobs: int | None) 
     scores = np.zeros((len(cases), len(start)))
     for fold, (weights, _) in enumerate(found):
         scores += shares[:, [fold]] * (features.matrix @ weights)
-    scores = cases.evened(by_class(scores / shares.sum(axis=1, keepdims=True)) + cases.log_prior)
+    scores = cases.evened(by_class(per_weight(scores, shares)) + cases.log_prior)
     mean = np.mean([weights for weights, _ in found], axis=0)
     return Weighed(
         features, cases.evened(by_class(mean)), ridge, scores, sum(loss for _, loss in found) / float(shares.sum())

@@ -152,7 +152,7 @@ def code_columns(
     values: dict[str, Array] = {}
     for name, column, row in zip(wanted, schema.columns, codes, strict=True):
         if column.kind != "categorical":
-            values[name] = _checked_numbers(name, found.numeric.get(name), table.rows)
+            values[name] = checked_numbers(name, found.numeric.get(name), table.rows)
             known.append(None)
         elif name in found.coded:
             own, noted = _fill(row, found.coded[name], column, mass, unseen)
@@ -239,7 +239,7 @@ def _absent_column(name: str, kind: str | None, levels: Sequence[Label] | None) 
     return Column(name, "numeric")
 
 
-def _checked_numbers(name: str, found: NDArray[Any] | None, rows: int) -> Array:
+def checked_numbers(name: str, found: NDArray[Any] | None, rows: int) -> Array:
     """One numeric column as float64 in one piece; an error where a number is infinite or its square would be."""
     if found is None:
         return np.full(rows, np.nan)
@@ -250,7 +250,7 @@ def _checked_numbers(name: str, found: NDArray[Any] | None, rows: int) -> Array:
             f"column {name!r}",
             f"holds {largest:g}, whose square is no number",
             got=largest,
-            remedy="rescale the column or drop the row",
+            remedy="rescale it, or drop the row",
         )
     return numbers
 

@@ -14,6 +14,10 @@ from merula.data.encode.encoded import WIDEST_RANGE
 from merula.data.table import codes_of_words, is_missing
 
 LONGEST = 1_000  # characters of a label that NumPy keeps as a word
+LIGHTEST, HEAVIEST = (
+    1e-10,
+    1e30,
+)  # what the heaviest row may weigh: weights count rows, and what is summed has digits to lose
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,12 +226,14 @@ def checked_weights(sample_weight: Any, rows: int, what: str = "sample_weight") 
             f"holds a negative value ({weights.min():g}, row {int(weights.argmin())})",
             remedy="weights count rows and start at 0",
         )
-    with np.errstate(over="ignore"):
-        total = weights.sum()
-    if not np.isfinite(total):
-        raise InputError.at(
-            what, f"sums to more than a number can hold (largest {weights.max():g})", remedy="rescale the weights"
-        )
     if not weights.any():
         raise InputError(f"every number in {what} is zero: no rows are left to learn from")
+    if not LIGHTEST <= weights.max() <= HEAVIEST:
+        raise InputError.at(
+            what,
+            f"holds no larger number than {weights.max():g}" if weights.max() < 1 else f"holds {weights.max():g}",
+            got=float(weights.max()),
+            expected=f"a largest weight from {LIGHTEST:g} to {HEAVIEST:g}",
+            remedy="weights count rows: rescale them",
+        )
     return weights

@@ -20,6 +20,7 @@ from merula.graphs.structure.dependence import along_a_tree, on_one, on_several
 from merula.graphs.structure.graph import Graph, find_cycle
 from merula.stats import PairCounts, Statistic, Wanted
 from merula.stats.dependence import Dependence
+from merula.stats.mixed_pairs import MixedPairs
 
 STRUCTURES = ("super-parent", "tree", "k-dependence")
 COPIES = 4  # of a table while it is made
@@ -88,7 +89,7 @@ class Dependent(BaseFamily):
     def build(self, statistic: Dependence, setting: Setting) -> DependentColumns:
         pairs = ordered(statistic, setting)
         graph = self.graph(pairs)
-        refuse_new_parents(graph, statistic.parents)
+        refuse_new_parents(graph, statistic)
         return self._columns(statistic, pairs, graph, setting)
 
     def _columns(self, statistic: Dependence, pairs: PairCounts, graph: Graph, setting: Setting) -> DependentColumns:
@@ -96,13 +97,13 @@ class Dependent(BaseFamily):
         return dependent_columns(statistic, pairs, graph, self.smoothing, setting)
 
 
-def refuse_new_parents(graph: Graph, counted: Graph) -> None:
+def refuse_new_parents(graph: Graph, statistic: Dependence | MixedPairs) -> None:
     """An error where a column is best told by several others that it was not counted with."""
-    deep = {name: parents for name, parents in graph.items() if len(parents) > 1}
-    if deep != counted:
-        name = next(n for n in {**deep, **counted} if deep.get(n) != counted.get(n))
+    strange = [name for name, parents in graph.items() if not statistic.knows(name, parents)]
+    if strange:
+        name = strange[0]
         raise InputError(
-            f"with these rows, column {name!r} is best told by {list(graph[name])}, no longer by {list(counted.get(name, ()))}, and its counts with them are not known",
+            f"with these rows, column {name!r} is best told by {list(graph[name])}, no longer by {list(statistic.parents.get(name, ()))}, and its counts with them are not known",
             where=f"column {name!r}",
             remedy=("fit on all rows at once, or state ", Option("parents")),
         )

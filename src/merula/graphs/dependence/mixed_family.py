@@ -21,9 +21,10 @@ from merula.graphs.structure.family_scores import spread
 from merula.graphs.structure.graph import Graph
 from merula.graphs.structure.mixed_dependence import along_a_tree, on_one, on_several, told, words_first
 from merula.stats import FullMoments, PairCounts, Statistic, Wanted
+from merula.stats.families import Family
 from merula.stats.mixed_pairs import MixedPairs
 
-CLASS = "\0class"  # what the class is called inside: no column is called so
+CLASS = "\0class"  # what the class is called inside: no column is called so, and it comes before every name
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class MixedDependent(BaseFamily):
     def build(self, statistic: MixedPairs, setting: Setting) -> NetworkColumns:
         pairs, (centre, unit) = _ordered(statistic, setting), units(statistic)
         graph = self.chosen(statistic, setting)
-        refuse_new_parents(graph, statistic.parents)
+        refuse_new_parents(graph, statistic)
         levels = dict(zip(pairs.columns, map(tuple, pairs.labels), strict=True))
         nodes: dict[str, AnyNode] = _tables(statistic, pairs, graph, self.smoothing, setting)
         for name in statistic.numeric:
@@ -119,7 +120,7 @@ def units(statistic: MixedPairs) -> tuple[dict[str, float], dict[str, float]]:
         drift = (part.mean[:, 0] - origin) + np.broadcast_to(part.rest, part.mean.shape)[:, 0]
         middle = float(part.weight @ drift) / total if total > 0 else 0.0
         squares = float(part.scatter.sum() + part.weight @ (drift - middle) ** 2)
-        centre[name], unit[name] = origin + middle, spread(total, origin + middle, squares)
+        centre[name], unit[name] = origin + middle, spread(name, total, origin + middle, squares)
     return centre, unit
 
 
@@ -159,7 +160,8 @@ def _moments(statistic: MixedPairs, parents: Sequence[str], name: str, levels: M
     if not parents:
         found = statistic.numbers.alone(name)
     elif len(parents) > 1:
-        found = statistic.deeper.over({word: levels[word] for word in statistic.deeper.labels}).part(name)
+        wanted = Family.of((*parents, name), statistic.numeric)
+        found = statistic.deeper.over({word: levels[word] for word in statistic.deeper.labels}, [wanted]).part(name)
     elif parents[0] in levels:
         found = statistic.beside(parents[0], name, levels)
     else:

@@ -157,7 +157,7 @@ class NetworkStatistic:
         alone = self.counted.columns
         centre = dict(zip(alone.columns, (alone.mean + alone.rest)[0].tolist(), strict=True))
         parts = zip(alone.columns, alone.weight[0], alone.mean[0], alone.squares[0], strict=True)
-        return centre, {name: spread(float(w), float(m), float(s)) for name, w, m, s in parts}
+        return centre, {name: spread(name, float(w), float(m), float(s)) for name, w, m, s in parts}
 
     def settled(self, levels: Mapping[str, tuple[Label, ...]], classes: int) -> FamilyStatistic:
         """The statistic over these levels, numbers in units from their centres; columns that say nothing left out."""

@@ -396,9 +396,8 @@ def fit_gaussian(statistic: FamilyStatistic, name: str) -> GaussianNode:
     if not part.weight.sum() > 0:
         raise InputError(f"no row knows {name!r} and all of its parents {list(statistic.graph[name])} together", remedy="its distribution cannot be learned: complete some rows, or remove an arc")  # fmt: skip
     alone = statistic.columns.with_columns(part.columns)
-    spreads = [
-        spread(*map(float, column)) for column in zip(alone.weight[0], alone.mean[0], alone.squares[0], strict=True)
-    ]
+    each = zip(alone.columns, alone.weight[0].tolist(), alone.mean[0].tolist(), alone.squares[0].tolist(), strict=True)
+    spreads = [spread(*column) for column in each]
     words = statistic.discrete_parents(name)
     return regressed(part, spreads, words, statistic.shape(words))
 

@@ -136,7 +136,7 @@ def _is_idle(rows: CodedColumns, index: int) -> bool:
     name = rows.names[index]
     if rows.levels[index] is None:
         values = rows.values[name] if rows.weights is None else rows.values[name][rows.weights > 0]
-        return not spread_of(values, None) > 0
+        return not spread_of(name, values, None) > 0
     codes = rows.codes[index] if rows.weights is None else rows.codes[index][rows.weights > 0]
     return int((np.bincount(codes[codes >= 0]) > 0).sum()) < 2
 

@@ -31,6 +31,7 @@ from merula.stats.configurations import (
     renumbered,
     where_known,
 )
+from merula.stats.moments import TINY, refuse_closeness
 
 FLOOR = 1e-9  # the smallest share: of a column's variance as a child, and of a parent's own variance that is left to it
 ROUNDING = 1e-13  # share of a sum of squares below which what a regression leaves of it is nothing but rounding
@@ -69,17 +70,24 @@ def count_family(
     return FamilyCounts(cells.counts, margins[margins > 0], float(cells.counts.sum()))
 
 
-def spread_of(values: Array, weights: Array | None) -> float:
+def spread_of(name: str, values: Array, weights: Array | None) -> float:
     """The weighted standard deviation of a column of numbers, NaN for missing; 0 for one that is constant or empty."""
     index = np.where(np.isnan(values), np.int32(-1), np.int32(0))
     mass, origin, drift, squares = group_moments(values[None], index, 1, NO_WEIGHTS if weights is None else weights)
-    return spread(float(mass[0]), float((origin + drift)[0, 0]), float(squares[0, 0, 0]))
+    total = float(squares[0, 0, 0])
+    if total < TINY and len(np.unique(values[(index == 0) & (True if weights is None else weights > 0)])) > 1:
+        total = TINY
+    return spread(name, float(mass[0]), float((origin + drift)[0, 0]), total)
 
 
-def spread(mass: float, mean: float, squares: float) -> float:
-    """The standard deviation of a column, 0 where it is but the rounding of a constant."""
-    deviation = float(np.sqrt(squares / mass)) if mass > 0 else 0.0
-    return deviation if deviation > 1e-14 * abs(mean) else 0.0
+def spread(name: str, mass: float, mean: float, squares: float) -> float:
+    """The standard deviation of a column, 0 where it is but the rounding of a constant; an error where squares have vanished."""
+    variance = squares / mass if mass > 0 else 0.0
+    deviation = float(np.sqrt(variance))
+    if not deviation > 1e-14 * abs(mean):
+        return 0.0
+    refuse_closeness(np.array([variance]), [name])
+    return deviation
 
 
 def gaussian_log_likelihood(

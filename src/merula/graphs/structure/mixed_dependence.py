@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.core import Array, one_of
+from merula.core import Array, InputError, Option, one_of
 from merula.graphs.structure.family_scores import FLOOR, LOG_2PI, ROWS_PER_PARAMETER, regressions
 from merula.graphs.structure.graph import Graph
 from merula.graphs.structure.spanning_tree import DIGITS, directed_tree, spanning_tree
@@ -159,6 +159,8 @@ def on_one(found: Told, parent: str | None = None) -> Graph:
     BIC(i) = Σ_j n_ij · I(j; i given class) − ½ log n_ij · classes · parameters_ij, over the columns j that may depend on i.
     """
     chosen = _best_parent(found) if parent is None else one_of(parent, found.names, "super_parent")
+    if parent is not None and len(found.names) > 1 and not any(_may(found, chosen, name) for name in found.names if name != chosen):  # fmt: skip
+        raise InputError.at("super_parent", f"is {chosen!r}, which holds numbers, and the other columns have levels: they cannot depend on numbers that are kept", remedy=("cut numbers (", Option("numeric", "mdl"), "), or name another column"))  # fmt: skip
     return {
         name: (chosen,) if name != chosen and _may(found, chosen, name) and found.between(chosen, name) > 0 else ()
         for name in found.names

@@ -201,7 +201,7 @@ class Scorer:
     @cached_property
     def spreads(self) -> dict[str, float]:
         """The standard deviation of each numeric column."""
-        return {name: spread_of(values, self.rows.weights) for name, values in self.rows.values.items()}
+        return {name: spread_of(name, values, self.rows.weights) for name, values in self.rows.values.items()}
 
 
 def build_scorer(
