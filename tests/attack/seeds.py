@@ -60,6 +60,19 @@ def _models(folder: Path) -> None:
         "kernels": mr.NaiveBayesClassifier(distributions={"blood pressure": mr.Kernel()}),
         "cut": mr.NaiveBayesClassifier(distributions={"blood pressure": mr.Discretized()}),
     }
+    dependent = {
+        "tree": mr.TANClassifier(),
+        "tree-gaussian": mr.TANClassifier(numeric="gaussian"),
+        "tree-weighted": mr.TANClassifier(weights="conditional"),
+        "two-parents": mr.KDBClassifier(2),
+        "selective": mr.KDBClassifier(2, select=True),
+        "averaged": mr.AODEClassifier(subsumption=5, weights="out-of-fold"),
+        "network": mr.BayesianNetworkClassifier(numeric="gaussian"),
+        "log-linear": mr.LogLinearClassifier(max_rounds=10),
+        "twin": mr.LogLinearClassifier("gaussian"),
+    }
+    for name, model in dependent.items():
+        model.fit(table.drop(columns="remark"), classes).save(folder / f"{name}.merula")
     for name, model in few.items():
         model.fit(numbers.dropna(), classes[numbers.notna().all(axis=1)]).save(folder / f"{name}.merula")
     for old in OLD.glob("*.merula"):

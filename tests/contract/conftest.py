@@ -80,11 +80,13 @@ OF_PATIENTS = {
 EVERY = PLAIN | OF_PATIENTS
 COMPARING = ("naive-histogram", "naive-mdl")  # their numbers are never squared
 CHOOSING = {"naive-auto": mr.NaiveBayesClassifier(distributions="auto")}  # the laws alone: each fit is dozens of others
-SEARCHING = {  # scikit-learn's checks and the laws: arcs depend on all rows at once, so there are no batches
+SEARCHING = {  # scikit-learn's checks and the laws: what they choose depends on all rows at once, so there are no batches
     "network-cut": mr.BayesianNetworkClassifier(
         max_parents=2, missing="level", class_prior="laplace", smoothing="bdeu"
     ),
     "network-gaussian": mr.BayesianNetworkClassifier(numeric="gaussian", class_prior="empirical"),
+    "kdb-selective": mr.KDBClassifier(2, select=True),
+    "aode-weighted": mr.AODEClassifier(weights="out-of-fold"),
 }
 
 # Families of columns have their own tests and obey the laws here; what is decided above them is asked of the others.
@@ -128,7 +130,9 @@ def _beside_the_point(item):
     model = given.get("classifier", given.get("plain_classifier", given.get("marginalising")))
     if model is None or isinstance(model, type):  # a test elsewhere that has a classifier of its own
         return False
-    comparing = [*(EVERY[name] for name in (*COMPARING, *CUTTING)), SEARCHING["network-cut"]]
+    comparing = [EVERY[name] for name in (*COMPARING, *CUTTING)] + [
+        model for name, model in SEARCHING.items() if name != "network-gaussian"
+    ]
     if item.get_closest_marker("squares") and any(model is one for one in comparing):
         return True
     if item.get_closest_marker("adds") and any(model is EVERY[name] for name in CUTTING):
