@@ -28,7 +28,7 @@ APART = "How far knowing the column moves the log-odds of a row's true class onc
 def contribution_chart(contributions: Sequence[Contribution], apart: bool = False) -> Chart:
     """The mean weight of evidence of each column for the true class; `apart`: beyond what the others tell."""
     drawn = [
-        (_block(one.columns), one.evidence, sided(one.evidence), {
+        (_block(one), one.evidence, sided(one.evidence), {
             "towards the truth": signed(one.evidence), "size": short(one.strength), "decides alone": percent(one.decides)
         })
         for one in contributions
@@ -48,9 +48,9 @@ def contribution_chart(contributions: Sequence[Contribution], apart: bool = Fals
     )
 
 
-def _block(columns: Sequence[str]) -> str:
-    more = f" and {several(len(columns) - 1, 'other column')} together" if len(columns) > 1 else ""
-    return name(columns[0]) + more
+def _block(one: Contribution) -> str:
+    more = f" and {several(len(one.columns) - 1, 'other column')} together" if len(one.columns) > 1 else ""
+    return name(one.columns[0]) + more + (f" given {', '.join(map(name, one.given))}" if one.given else "")
 
 
 # --------------------------------------------------------------------------------------------------------- conditionals

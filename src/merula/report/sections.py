@@ -266,7 +266,7 @@ def _conditionals(findings: Findings) -> Group:
     charts = tuple(
         column_charts.conditional_chart(one, findings.balance, index) for index, one in enumerate(findings.conditionals)
     )
-    hidden = sum(len(one.columns) for one in findings.contributions) - len(charts)
+    hidden = len({column for one in findings.contributions for column in one.columns}) - len(charts)
     return Group(
         "Given the class",
         f"The {len(charts)} strongest columns; {several(hidden, 'other')} not drawn." if hidden > 0 else "",

@@ -16,6 +16,7 @@ from merula.classify.fitted import FittedModel
 from merula.report.findings import collect_findings
 from merula.report.findings.contributions import given_others
 from merula.report.findings.row_stories import chosen_rows
+from merula.report.sections import sections_of
 
 
 def gathered(model, table, labels, **options):
@@ -57,6 +58,23 @@ def test_contributions_are_means_of_what_explain_says(found, patients):
         assert one.evidence == pytest.approx(np.mean(weights), abs=1e-9)
         assert one.strength == pytest.approx(np.mean(np.abs(weights)), abs=1e-9)
     assert {one.columns[0] for one in found.contributions} == set(table.columns)
+
+
+def test_numbers_that_a_model_cuts_are_numbers_in_the_table(found, patients):
+    cut = gathered(mr.TANClassifier(kinds={"visits": "count"}), *patients)
+    assert cut.data == found.data
+
+
+def test_terms_that_depend_on_other_columns_name_them(patients):
+    model = mr.TANClassifier(kinds={"visits": "count"})
+    found = gathered(model, *patients)
+    told = {one.columns[0]: one.given for one in found.contributions}
+    assert told == model.fit(*patients).parents_
+    assert sum(map(len, told.values())) == 1
+    (child,) = (name for name, given in told.items() if given)
+    section = repr(next(section for section in sections_of(found) if section.key == "columns"))
+    assert f"{child} given {told[child][0]}" in section
+    assert "not drawn" not in section
 
 
 def test_densities_given_a_class_have_mass_one(found):

@@ -18,6 +18,7 @@ from merula.data.schema import Label
 from merula.data.table import plain_label
 from merula.report.findings.result import Contribution, Points, PointScale
 
+Key = tuple[tuple[str, ...], tuple[str, ...]]  # the columns of a term, and those it depends on
 MOST_ROWS, FEW_ROWS = 1_000, 300  # that are weighed: enough for a mean
 MOST_PLACES, TOTALS = 101, 81  # along a number's range, and along the total
 REACH = 0.005, 0.995  # the probabilities the total reaches to
@@ -45,9 +46,9 @@ def contributions_of(
             for row, index in zip(terms, own.tolist(), strict=True)
         ]
     )
-    blocks: dict[tuple[str, ...], Array] = {}
+    blocks: dict[Key, Array] = {}
     for j, term in enumerate(component.terms):
-        key = (*term.part.columns, *term.part.parents)
+        key = term.part.columns, term.part.parents
         blocks[key] = blocks.get(key, 0.0) + evidence[:, j]
     return _ranked(model, blocks, own, _mass(chosen, weights))
 
@@ -69,8 +70,8 @@ def given_others(
     chosen = _some_rows(len(rows), weights, FEW_ROWS)
     own, encoded = truth[chosen], rows.take(chosen)
     whole, nothing = _log_odds(fitted, encoded, own), [None] * len(chosen)
-    moves: dict[tuple[str, ...], Array] = {
-        (name,): _move(_log_odds(fitted, with_cells(encoded, model.schema_[name], nothing), own), whole)
+    moves: dict[Key, Array] = {
+        ((name,), ()): _move(_log_odds(fitted, with_cells(encoded, model.schema_[name], nothing), own), whole)
         for name in columns
     }
     return _ranked(model, moves, own, _mass(chosen, weights))
@@ -100,16 +101,16 @@ def _mass(chosen: NDArray[np.int64], weights: Array | None) -> Array:
 
 
 def _ranked(
-    model: BayesianClassifier, evidence: Mapping[tuple[str, ...], Array], truth: NDArray[np.int64], mass: Array
+    model: BayesianClassifier, evidence: Mapping[Key, Array], truth: NDArray[np.int64], mass: Array
 ) -> tuple[Contribution, ...]:
     """The contributions, the most helpful first."""
     labels = [plain_label(label) for label in model.classes_.tolist()]
     found = [_contribution(key, weights, truth, mass, labels) for key, weights in evidence.items()]
-    return tuple(sorted(found, key=lambda one: (-round(one.evidence, 12), one.columns)))
+    return tuple(sorted(found, key=lambda one: (-round(one.evidence, 12), one.columns, one.given)))
 
 
 def _contribution(
-    columns: tuple[str, ...], evidence: Array, truth: NDArray[np.int64], mass: Array, labels: list[Label]
+    key: Key, evidence: Array, truth: NDArray[np.int64], mass: Array, labels: list[Label]
 ) -> Contribution:
     finite = np.isfinite(evidence)
 
@@ -118,7 +119,8 @@ def _contribution(
 
     by_class = {label: mean(evidence, finite & (truth == index)) for index, label in enumerate(labels)}
     decides = float(mass[~finite].sum() / mass.sum())
-    return Contribution(columns, mean(evidence, finite), mean(np.abs(evidence), finite), by_class, decides)
+    columns, given = key
+    return Contribution(columns, mean(evidence, finite), mean(np.abs(evidence), finite), by_class, decides, given)
 
 
 # ------------------------------------------------------------------------------------------------------------- nomogram

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.advice import review
+from merula.classify.folds import uncut
 from merula.classify.single_row import shown
 from merula.data.encode import Target, infer_schema, is_counted
 from merula.data.schema import Column, Schema, sort_labels
@@ -32,7 +33,7 @@ def summarise_data(
     if isinstance(table, SparseTable) or (schema is not None and is_counted(schema)):
         return None
     said = dict(remarks or {})
-    read = infer_schema(table)[0] if schema is None else schema
+    read = infer_schema(table)[0] if schema is None else uncut(schema)
     if not said.keys() >= set(table.names):
         guessed = read if schema is None else infer_schema(table)[0]
         stated = [name for name in read.names if read[name].kind != guessed[name].kind]  # by a person: not doubted

@@ -98,7 +98,7 @@ class Contribution:
     """How far a column (or columns modelled together) moves the log-odds of the true class, in the mean over rows.
 
     ``strength`` is the mean size of the move, whatever its direction; rows in which it alone decides are counted in
-    ``decides`` and left out of the means.
+    ``decides`` and left out of the means. ``given`` are the columns that it depends on besides the class.
     """
 
     columns: tuple[str, ...]
@@ -106,6 +106,7 @@ class Contribution:
     strength: float
     by_class: Mapping[Label, float]
     decides: float = 0.0
+    given: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
