@@ -209,9 +209,12 @@ def test_what_cannot_be_calibrated_says_why():
     with pytest.raises(ValueError, match="cv is 1, expected a number of folds from 2, a scikit-learn splitter"):
         model.calibrated(frame, y, cv=1)
     for odd, told in [
-        ([3], "fold 1 of cv is 3, expected a pair"),
+        ([3], "fold 1 of cv is of type int, expected a pair"),
         ([(np.arange(20), np.arange(20, 41))], "fold 1 of cv is an array of int64 of shape \\(21,\\) from 20 to 40"),
         ([(np.arange(20), np.ones(39, dtype=bool))], "expected row numbers from 0 to 39, or a mask of 40"),
+        ([([1, [2, 3]], [1])], "fold 1 of cv holds lists of different lengths"),
+        ([(np.arange(20), np.arange(19, 40))], "fold 1 of cv has row 19 both in train and in test"),
+        (KFold, "cv is <class"),
         (3.5, "cv is 3.5"),
     ]:
         with pytest.raises(mr.InputError, match=told):

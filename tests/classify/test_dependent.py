@@ -215,6 +215,8 @@ def test_an_option_that_shaped_the_model_does_not_change_between_batches(model, 
         ({"cough": None}, r"parents\['cough'\] is None, expected a column"),
         ({"cough": 5}, r"parents\['cough'\] is 5, expected a column"),
         ({"cough": ["cough"]}, "a parent of 'cough' is 'cough'"),
+        ({"cough": {"smoker", "größe"}}, r"parents\['cough'\] is .*, expected a column, or a list of columns"),
+        ({"cough": iter(["smoker", "größe"])}, r"parents\['cough'\] is .*, expected a column, or a list of columns"),
     ],
 )
 def test_stated_parents_are_checked(parents, why):
@@ -227,3 +229,12 @@ def test_parents_in_another_order_are_the_same_parents(merged_in_another_order):
     merged, whole, frame = merged_in_another_order(mr.KDBClassifier(2), patients)
     assert merged.parents_ == whole.parents_
     np.testing.assert_allclose(merged.predict_proba(frame), whole.predict_proba(frame), atol=1e-12)
+
+
+def test_one_parent_instead_of_two_was_counted_too():
+    """From two parents to one in the rows of both batches: pairs are always counted."""
+    statistic = mr.KDBClassifier(2).fit(*patients(lost=0.0)).fitted_.collected.blocks[0]
+    name, (first, second) = next(iter(statistic.parents.items()))
+    assert statistic.knows(name, (second, first)) and statistic.knows(name, (second,)) and statistic.knows(name, ())
+    other = next(c for c in COLUMNS if c not in (name, first, second))
+    assert not statistic.knows(name, (first, other))

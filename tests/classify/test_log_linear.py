@@ -509,3 +509,10 @@ def test_a_row_of_hardly_any_weight_is_no_division_by_zero(order):
         model = mr.LogLinearClassifier(order).fit(frame, label, np.where(np.arange(60) == 7, 1e-14, 1.0))
     assert np.isfinite(model.out_of_fold_log_loss_)
     np.testing.assert_allclose(model.predict_proba(frame).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("order", [2, "gaussian"])
+def test_weights_that_leave_no_rows_to_deal_are_refused(order):
+    *_, frame, label = birds(60, 2)
+    with pytest.raises(mr.InputError, match="sample_weight adds up to 6e-11 rows, too few to be dealt to folds"):
+        mr.LogLinearClassifier(order).fit(frame, label, np.full(60, 1e-12))

@@ -39,9 +39,8 @@ PLAIN = {
     "tan-cut": mr.TANClassifier(smoothing=0.5, numeric="quantile", bins=5),
     "spode": mr.SPODEClassifier(distributions={"numeric": "gaussian"}, missing="level"),
     "kdb-cut": mr.KDBClassifier(2),
-    "aode": mr.AODEClassifier(distributions={"numeric": "gaussian"}),
     "aode-cut": mr.AODEClassifier(numeric="quantile", bins=5, unseen="smooth"),
-    "aode-subsumption": mr.AODEClassifier(subsumption=5, distributions={"numeric": "gaussian"}),
+    "aode": mr.AODEClassifier(subsumption=5, distributions={"numeric": "gaussian"}),
     "naive-weighted": mr.NaiveBayesClassifier(weights="conditional"),
     "tan-weighted": mr.TANClassifier(weights="conditional", distributions={"numeric": "gaussian"}),
     "kdb-weighted": mr.KDBClassifier(2, weights="conditional"),
@@ -92,10 +91,11 @@ SEARCHING = {  # scikit-learn's checks and the laws: what they choose depends on
 # Families of columns have their own tests and obey the laws here; what is decided above them is asked of the others.
 OF_FAMILIES = {
     *(f"naive-{family}" for family in ("kernel", "histogram", "mdl", "mixture", "counts", "poisson", "zero-inflated")),
-    "tan-cut", "kdb-cut", "aode-cut", "aode-subsumption", "tan-weighted", "kdb-weighted", "tan-gaussian", "kdb-gaussian",
+    "tan-cut", "kdb-cut", "aode-cut", "tan-weighted", "kdb-weighted", "tan-gaussian", "kdb-gaussian",
     "log-linear-columns", "log-linear-gaussian", "log-linear-gaussian-level",
 }  # fmt: skip
 ABOVE_FAMILIES = ("test_bad_input", "test_scikit_learn_tools", "test_priors_changed")
+ALIKE = {"tan-cut", "kdb-weighted", "log-linear-gaussian-level"}  # others of the same making obey the laws
 
 settings.register_profile("thorough", max_examples=300)
 
@@ -160,9 +160,9 @@ def _asks_too_much(item, given):
 def pytest_generate_tests(metafunc):
     chosen = {type(model): name for name, model in reversed(EVERY.items())}.values()
     every = {name: EVERY[name] for name in chosen} if metafunc.definition.get_closest_marker("one_of_each") else EVERY
-    left_out = OF_FAMILIES if metafunc.module.__name__.endswith(ABOVE_FAMILIES) else set()
-    laws = metafunc.module.__name__.endswith("test_laws") and not metafunc.definition.get_closest_marker("adds")
-    choosing = CHOOSING | SEARCHING if laws else {}
+    of_laws = metafunc.module.__name__.endswith("test_laws")
+    left_out = OF_FAMILIES if metafunc.module.__name__.endswith(ABOVE_FAMILIES) else ALIKE if of_laws else set()
+    choosing = CHOOSING | SEARCHING if of_laws and not metafunc.definition.get_closest_marker("adds") else {}
     marginalising = {name: model for name, model in EVERY.items() if model.missing == "marginalise"}
     groups = {
         "classifier": every | choosing,

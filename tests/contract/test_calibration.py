@@ -19,6 +19,7 @@ def check_probabilities(found, rows):
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=0, atol=1e-9)
 
 
+@pytest.mark.one_of_each
 @pytest.mark.parametrize("method", METHODS)
 def test_calibrated_probabilities_out_of_fold_are_probabilities(classifier, patients, method):
     frame, y = patients

@@ -302,6 +302,7 @@ def test_grid_search_over_whole_families(patients):
     assert len(set(search.cv_results_["mean_test_score"])) == 3
 
 
+@pytest.mark.one_of_each
 @pytest.mark.needs("smoothing")
 def test_randomized_search_over_smoothing(classifier, patients):
     search = RandomizedSearchCV(

@@ -122,7 +122,7 @@ def _splits(model: Any, rows: Encoded, target: Target, schema: Schema, cv: Any) 
         most = MOST_CELLS // (len(model.fitted_.components) * len(model.classes_))
         some = some_of_each(folds, canonical_order(rows, target, schema), most)
         yield from ((learned, left_out) for (learned, _), left_out in zip(folds, some, strict=True))
-    elif hasattr(cv, "split") and not isinstance(cv, str):
+    elif hasattr(cv, "split") and not isinstance(cv, str | type):
         yield from _stated(cv.split(np.zeros(len(rows)), target.codes), target, len(rows))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
         yield from _stated(cv, target, len(rows))
@@ -135,14 +135,20 @@ def _stated(pairs: Iterable[Any], target: Target, count: int) -> Iterator[Split]
     weights = np.ones(count) if target.weights is None else target.weights
     for number, pair in enumerate(pairs, 1):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InputError.of(f"fold {number} of cv", pair, "a pair (train, test) of row numbers")
+            raise InputError.at(f"fold {number} of cv", f"is of type {type(pair).__name__}", expected="a pair (train, test) of row numbers")  # fmt: skip
         learned, left_out = (_row_numbers(part, number, weights) for part in pair)
+        shared = np.intersect1d(learned, left_out)
+        if len(shared):
+            raise InputError.at(f"fold {number} of cv", f"has row {shared[0]} both in train and in test ({len(shared)} such rows)", remedy="a temperature is fitted on rows that its model has not seen")  # fmt: skip
         yield Some(learned, weights[learned]), Some(left_out, weights[left_out])
 
 
 def _row_numbers(part: Any, number: int, weights: Array) -> NDArray[np.int64]:
     """The rows of some weight that one side of a fold names, by their numbers or by a mask."""
-    rows, count = np.asarray(part), len(weights)
+    try:
+        rows, count = np.asarray(part), len(weights)
+    except ValueError:
+        raise InputError.at(f"fold {number} of cv", "holds lists of different lengths", expected="row numbers") from None  # fmt: skip
     if rows.dtype == bool and rows.shape == (count,):
         rows = np.flatnonzero(rows)
     if rows.ndim != 1 or (rows.size and (rows.dtype.kind not in "iu" or not 0 <= rows.min() <= rows.max() < count)):

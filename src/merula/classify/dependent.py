@@ -405,7 +405,8 @@ class KDBClassifier(WeightedSumClassifier):
     parents_ : {column: tuple of columns}
         The columns that each column depends on besides the class.
     left_out_log_loss_ : float, with ``select=True``
-        The mean log loss of rows left out one at a time, for the columns and parents that were kept. Terms without a closed form,
+        The mean log loss of rows whose terms leave them out one at a time, for the columns and parents that were kept; P(class) is
+        that of all rows. Terms without a closed form,
         such as those of rows that lack a parent, are by models of the rows of other folds, with all parents.
     weights_ : {column: weight, or weights given no parent, one, two, …}, with ``weights="conditional"``
         What log terms are multiplied by.

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from merula.classify.dependent import DependentClassifier
 from merula.classify.plan import Block, Plan, is_network
 from merula.core import Array, InputError, Option, one_of
+from merula.core.errors import renamed
 from merula.core.logspace import safe_log
 from merula.data.encode import CodedColumns, Encoded, Target, encode_rows, encode_target
 from merula.data.encode.columns import checked_numbers
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 OF_NETWORK = "network"  # the class as frequent as the network says
 PRIORS = (OF_NETWORK, "empirical", "laplace", "uniform")
-TREE = "chow-liu"
+TREE, HILL_CLIMB = "chow-liu", "hill-climb"
 SCORES = ("bic", "aic", "log-likelihood", "bdeu", "k2")
 LEARNED = (
     "the arcs of this network were searched for among all rows at once; fit on all rows together, "
@@ -179,7 +180,7 @@ class BayesianNetworkClassifier(DependentClassifier):
         if self.structure_score is not None:
             one_of(self.structure_score, SCORES, "structure_score")
         if self.network is None:
-            self._check_search(self.method or "hill-climb")
+            self._check_search(HILL_CLIMB if self.method is None else self.method)
             return
         asked = {"method": self.method, "structure_score": self.structure_score, "max_parents": self.max_parents, "required": self.required, "forbidden": self.forbidden}  # fmt: skip
         for name, value in asked.items():
@@ -188,6 +189,9 @@ class BayesianNetworkClassifier(DependentClassifier):
 
     def _check_search(self, method: Any) -> None:
         """A ValueError for an option that the method does not heed."""
+        for name in ("required", "forbidden"):
+            if getattr(self, name) is not None and not isinstance(getattr(self, name), list | tuple):
+                raise InputError.of(name, getattr(self, name), "a list of arcs (parent, child)")
         heeded(method, {name: value for name, value in self._search().items() if name != "score"})
         if self.structure_score is not None and "score" not in METHODS[method].options:
             raise InputError((Option("structure_score", self.structure_score), " does nothing with ", Option("method", method)), where="structure_score", got=self.structure_score, remedy=("leave it out, or use ", Option("method", ("hill-climb", "tabu"))))  # fmt: skip
@@ -203,7 +207,7 @@ class BayesianNetworkClassifier(DependentClassifier):
 
     def _refuse_arcs_of_nothing(self, plan: Plan) -> None:
         """A ValueError for arcs that were asked for where every column depends on the class alone."""
-        for name in ("network", "required", "forbidden"):
+        for name in ("network", "method", "structure_score", "max_parents", "required", "forbidden"):
             if getattr(self, name) is not None:
                 why = "texts, counts and times, and columns named in distributions=, depend on the class alone"
                 raise InputError((Option(name), f" does nothing: no column is left to the network ({why})"), where=name, remedy=("leave it out, or name fewer columns in ", Option("distributions")))  # fmt: skip
@@ -230,7 +234,10 @@ class BayesianNetworkClassifier(DependentClassifier):
         options = self._search()
         for name in ("required", "forbidden"):
             options[name] = None if options[name] is None else [self._arc(arc, name, block) for arc in options[name]]
-        found = learn(columns, self.method or "hill-climb", **options, progress=False, n_jobs=self.n_jobs)
+        try:
+            found = learn(columns, self.method or HILL_CLIMB, **options, progress=False, n_jobs=self.n_jobs)
+        except InputError as error:
+            raise renamed(error, {repr(CLASS): repr(self.target)}, {"score": "structure_score"}) from None
         named = {CLASS: self.target}
         return [(named.get(parent, parent), named.get(child, child)) for parent, child in arcs_of(found)]
 

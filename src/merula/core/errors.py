@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 LONGEST_PART = 500  # characters that a damaged file may put into one part of an error
@@ -147,6 +147,32 @@ def located(error: ValueError, where: str, link: str = ": ") -> InputError:
     found = InputError(problem, where=f"{where}, {inner}" if inner else where, got=fields.get("got"), **told)
     found.__dict__.update({name: value for name, value in error.__dict__.items() if name == "__notes__"})
     return found
+
+
+def renamed(error: InputError, words: Mapping[str, str], options: Mapping[str, str]) -> InputError:
+    """The same error with other words for things, and its options under other names.
+
+    Examples
+    --------
+    >>> error = InputError(("column 'y' is numeric: use ", Option("score", "bic")), where="column 'y'")
+    >>> print(renamed(error, {"'y'": "'class'"}, {"score": "structure_score"}))
+    column 'class' is numeric: use structure_score='bic'
+    """
+
+    def told(message: Message | None) -> Any:
+        return None if message is None else tuple(
+            part if isinstance(part, InPython) else replace(part, name=options.get(part.name, part.name)) if isinstance(part, Option) else _replaced(part, words)
+            for part in _parts(message)
+        )  # fmt: skip
+
+    parts = {name: told(message) for name, message in error.told.items()}
+    return InputError(**parts, where=error.where and _replaced(error.where, words), got=error.got)
+
+
+def _replaced(text: str, words: Mapping[str, str]) -> str:
+    for old, new in words.items():
+        text = text.replace(old, new)
+    return text
 
 
 def _one_line(message: Message) -> tuple[Part, ...]:

@@ -41,9 +41,16 @@ def level_cells(
 
     Unless `unseen` gives such a level a probability of its own ("smooth"), it is as if the cell were missing.
     """
-    tile, positions = rows.codes(columns), rows.level_table(columns, level_sets)
-    beyond = np.repeat([len(levels) for levels in level_sets], tile.width + 1)
-    levels = np.where(positions < beyond, positions, beyond - positions - 1).astype(np.int32)  # m is −1, m + 1 is −2
+    tile = rows.codes(columns)
+
+    def laid_out() -> tuple[Any, Cells]:
+        positions = rows.level_table(columns, level_sets)
+        beyond = np.repeat([len(levels) for levels in level_sets], tile.width + 1)
+        return level_sets, np.where(positions < beyond, positions, beyond - positions - 1).astype(
+            np.int32
+        )  # m is −1, m + 1 is −2
+
+    levels: Cells = rows.remember(("cells", tuple(columns), id(level_sets)), laid_out)[1]
     cells = np.empty(tile.codes.shape, dtype=np.int32)
     if write_levels(tile.codes, tile.shift, tile.width, tile.offsets, levels, cells):
         rows.note_unseen(columns, (cells == UNKNOWN).sum(axis=0))

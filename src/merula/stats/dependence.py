@@ -56,7 +56,7 @@ class Dependence:
         return Dependence(pairs, tuple(part.update(rows, target) for part in self.deeper))
 
     def __add__(self, other: Dependence) -> Dependence:
-        strange = [name for name in {**self.parents, **other.parents} if not self.knows(name, other.parents.get(name, ()))]  # fmt: skip
+        strange = [name for name in {**self.parents, **other.parents} if self._counted_with(name) != other._counted_with(name)]  # fmt: skip
         if strange:
             name = strange[0]
             raise InputError(
@@ -78,8 +78,12 @@ class Dependence:
 
     def knows(self, name: str, parents: Sequence[str]) -> bool:
         """Whether a column was counted with the first two of these parents, the first three, …: in any order."""
-        wanted = [{*parents[:depth], name} for depth in range(2, len(parents) + 1)]
-        return wanted == [set(f.discrete) for part in self.deeper for f in part.families if f.child == name]
+        counted = self._counted_with(name)
+        return all({*parents[:depth], name} in counted for depth in range(2, len(parents) + 1))
+
+    def _counted_with(self, name: str) -> list[set[str]]:
+        """The columns of each family that a column is the child of."""
+        return [set(f.discrete) for part in self.deeper for f in part.families if f.child == name]
 
     def table(self, names: Sequence[str], levels: Mapping[str, tuple[Label, ...]]) -> Array:
         """The weight of each class and configuration of these columns, the child last, over these levels alone."""

@@ -72,8 +72,11 @@ class MixedPairs:
         """Whether a column was counted with these parents, in any order."""
         if name in self.words.columns:
             return self.words.knows(name, parents)
-        counted = [{*f.discrete, *f.numeric} for f in self.deeper.families if f.child == name]
-        return counted == ([{*parents, name}] if len(parents) > 1 else [])
+        return len(parents) < 2 or {*parents, name} in self._counted_with(name)
+
+    def _counted_with(self, name: str) -> list[set[str]]:
+        """The columns of each family that a number is the child of."""
+        return [{*f.discrete, *f.numeric} for f in self.deeper.families if f.child == name]
 
     def update(self, rows: Encoded, target: Target) -> MixedPairs:
         if target.weights is not None and not target.weights.all():
@@ -89,7 +92,7 @@ class MixedPairs:
     def __add__(self, other: MixedPairs) -> MixedPairs:
         if self.numeric != other.numeric or self.words.columns != other.words.columns:
             raise InputError("statistics of different columns cannot be added", remedy="fit on all rows at once")
-        if any(not self.knows(name, other.parents.get(name, ())) for name in {**self.parents, **other.parents}):
+        if any(self._counted_with(name) != other._counted_with(name) for name in self.numeric):
             raise InputError(
                 "columns of numbers depend on different others in the two parts: moments of different families cannot be added",
                 remedy="fit on all rows at once, or state the parents",

@@ -23,7 +23,7 @@ from merula.stats.base import OfColumns, moved, with_weight
 
 Means = tuple[Array, Array, Array]  # weight, mean, rest
 Parts = tuple[Array, Array, Array, Array]  # weight, mean, squares or scatter, rest
-TINY = 1e-300  # what is kept of squares that vanish, so that a column that varies is not taken for a constant
+TINY = 1e-299  # what is kept of squares that vanish, so that a column that varies is not taken for a constant; also per row, however heavy
 SMALLEST_VARIANCE = 1e-280  # below this, squares have lost their digits
 COPIES = 6  # of a covariance, from the first count to the model
 NARROWEST = 1e-300  # range of a column: below this, numbers themselves lose their digits
@@ -52,6 +52,11 @@ def merge_means(first: Means, second: Means) -> tuple[Means, Array, Array]:
     return (weight, mean, rest), apart, mine * share
 
 
+def kept_apart(apart: Array, squares: Array) -> Array:
+    """Squares of distances, of which something is left where a distance is not 0."""
+    return np.where((apart != 0) & (squares < TINY), TINY, squares)
+
+
 def merge_moments(first: Parts, second: Parts) -> Parts:
     """Weight, mean, squares and rest of both parts: S = S₁ + S₂ + (n₁·n₂ / n)·(m₂ − m₁)².
 
@@ -72,9 +77,11 @@ def merge_moments(first: Parts, second: Parts) -> Parts:
     (weight, mean, rest), apart, count = merge_means((mine, mean, rest), (theirs, other_mean, other_rest))
     with np.errstate(over="ignore", invalid="ignore"):
         if squares.ndim == mean.ndim:
-            distance = apart * apart * count
+            distance = kept_apart(apart, apart * apart * count)
         else:
             distance = apart[..., :, None] * apart[..., None, :] * count[..., None]
+            diagonal = np.einsum("...ii->...i", distance)
+            diagonal[...] = kept_apart(apart, diagonal)
         return weight[..., 0] if by_group else weight, mean, squares + other_squares + distance, rest
 
 

@@ -17,7 +17,7 @@ from merula.data.encode import Encoded, Target
 from merula.data.schema import Label
 from merula.stats.base import moved
 from merula.stats.distinct_rows import labelled_codes, unite_labels
-from merula.stats.moments import TINY, FullMoments, Moments, exact_sum, merge_means, refuse_distant
+from merula.stats.moments import TINY, FullMoments, Moments, exact_sum, kept_apart, merge_means, refuse_distant
 
 COPIES = 10  # of a matrix of pairs, from the first count to the model
 
@@ -60,7 +60,7 @@ class PairMoments(PlainFields):
         mine, theirs = (self.weight, self.mean, self.rest), (other.weight, other.mean, other.rest)
         (weight, mean, rest), apart, count = merge_means(mine, theirs)
         with np.errstate(over="ignore", invalid="ignore"):
-            squares = self.squares + other.squares + apart * apart * count
+            squares = self.squares + other.squares + kept_apart(apart, apart * apart * count)
             scatter = self.scatter + other.scatter + apart * apart.swapaxes(1, 2) * count
         refuse_distant(np.isfinite(squares).all(axis=(0, 2)), self.columns)
         return PairMoments(self.columns, weight, mean, squares, scatter, rest)

@@ -239,3 +239,11 @@ def test_the_lines_to_repeat_it_hold_every_option(patients):
     assert "cv=3, repeats=1, costs={'treat': {'healthy': 1.0, 'ill': 0.0}" in line
     assert "groups=groups" in line
     assert found.origin.versions["numpy"] == np.__version__
+
+
+def test_rows_that_weigh_nothing_are_not_chosen_for_means(patients):
+    table, labels = (pd.concat([part] * 10, ignore_index=True) for part in map(pd.DataFrame, patients))
+    weights = np.ones(len(table))
+    weights[np.unique(np.linspace(0, len(table) - 1, 1_000).round().astype(int))] = 0.0
+    found = gathered(mr.NaiveBayesClassifier(kinds={"visits": "count"}), table, labels[0], sample_weight=weights)
+    assert all(np.isfinite(one.evidence) for one in found.contributions)

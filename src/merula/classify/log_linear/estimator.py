@@ -23,6 +23,8 @@ from merula.distributions import BaseFamily, Distribution
 from merula.distributions.priors import class_probabilities
 from merula.stats import Collected, LevelCounts, Moments, Wanted
 
+LEAST_WEIGHT = 1e-6  # of all rows together
+
 
 @dataclass(frozen=True)
 class LogLinear(BaseFamily):
@@ -163,6 +165,9 @@ class LogLinearClassifier(BayesianClassifier):
         target = encode_target(y, len(rows), sample_weight)
         collected = self._count(plan, rows, target, None)
         self._refuse_one_class(collected)
+        total = float(collected.class_counts.weight.sum())
+        if total < LEAST_WEIGHT:
+            raise InputError.at("sample_weight", f"adds up to {total:g} rows, too few to be dealt to folds", got=total, remedy="weights count rows: rescale them")  # fmt: skip
         prior = class_probabilities(self.class_prior, collected.classes, collected.class_counts.weight)
         _, terms = fit_terms(rows, target, self._level_sets(plan, collected), self._wish())
         return self._hold(FittedModel.plain_sum(plan, collected.classes, safe_log(prior), (terms,), collected))

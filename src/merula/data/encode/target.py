@@ -14,10 +14,7 @@ from merula.data.encode.encoded import WIDEST_RANGE
 from merula.data.table import codes_of_words, is_missing
 
 LONGEST = 1_000  # characters of a label that NumPy keeps as a word
-LIGHTEST, HEAVIEST = (
-    1e-10,
-    1e30,
-)  # what the heaviest row may weigh: weights count rows, and what is summed has digits to lose
+LIGHTEST, HEAVIEST = 1e-15, 1e15  # what the heaviest row may weigh: squares of sums are numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +201,7 @@ def checked_weights(sample_weight: Any, rows: int, what: str = "sample_weight") 
     """Frequency weights: finite, not negative, not all 0."""
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, int | float):
+    if isinstance(sample_weight, int | float | np.number):
         sample_weight = np.full(rows, sample_weight)
     try:
         weights = np.ascontiguousarray(sample_weight, dtype=np.float64)

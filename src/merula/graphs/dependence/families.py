@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
@@ -213,7 +213,7 @@ def named(some: Any, name: str) -> tuple[str, ...]:
     """The parents stated for a column: one name, or several."""
     if isinstance(some, str):
         return (some,)
-    if not isinstance(some, Iterable):
+    if not isinstance(some, list | tuple):
         raise InputError.of(f"parents[{name!r}]", some, "a column, or a list of columns")
     return tuple(some)
 

@@ -23,6 +23,7 @@ from merula.graphs.structure.mixed_dependence import along_a_tree, on_one, on_se
 from merula.stats import FullMoments, PairCounts, Statistic, Wanted
 from merula.stats.families import Family
 from merula.stats.mixed_pairs import MixedPairs
+from merula.stats.moments import kept_apart
 
 CLASS = "\0class"  # what the class is called inside: no column is called so, and it comes before every name
 
@@ -119,7 +120,9 @@ def units(statistic: MixedPairs) -> tuple[dict[str, float], dict[str, float]]:
         origin = float(part.mean[int(np.argmax(part.weight)), 0])
         drift = (part.mean[:, 0] - origin) + np.broadcast_to(part.rest, part.mean.shape)[:, 0]
         middle = float(part.weight @ drift) / total if total > 0 else 0.0
-        squares = float(part.scatter.sum() + part.weight @ (drift - middle) ** 2)
+        with np.errstate(over="ignore"):
+            apart = np.where(part.weight > 0, drift - middle, 0.0)
+            squares = float(part.scatter.sum() + kept_apart(apart, part.weight * apart**2).sum())
         centre[name], unit[name] = origin + middle, spread(name, total, origin + middle, squares)
     return centre, unit
 

@@ -31,7 +31,7 @@ from merula.stats.configurations import (
     renumbered,
     where_known,
 )
-from merula.stats.moments import TINY, refuse_closeness
+from merula.stats.moments import TINY, refuse_closeness, refuse_distant
 
 FLOOR = 1e-9  # the smallest share: of a column's variance as a child, and of a parent's own variance that is left to it
 ROUNDING = 1e-13  # share of a sum of squares below which what a regression leaves of it is nothing but rounding
@@ -81,8 +81,9 @@ def spread_of(name: str, values: Array, weights: Array | None) -> float:
 
 
 def spread(name: str, mass: float, mean: float, squares: float) -> float:
-    """The standard deviation of a column, 0 where it is but the rounding of a constant; an error where squares have vanished."""
+    """The standard deviation of a column, 0 where it is but the rounding of a constant; an error where squares are no numbers."""
     variance = squares / mass if mass > 0 else 0.0
+    refuse_distant(np.array([np.isfinite(variance)]), [name])
     deviation = float(np.sqrt(variance))
     if not deviation > 1e-14 * abs(mean):
         return 0.0

@@ -92,8 +92,8 @@ def _log_odds(fitted: FittedModel, rows: Encoded, truth: NDArray[np.int64]) -> A
 
 def _some_rows(count: int, weights: Array | None, most: int) -> NDArray[np.int64]:
     """At most so many rows that count, evenly spread."""
-    chosen = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
-    return chosen if weights is None else chosen[weights[chosen] > 0]
+    counted = np.arange(count) if weights is None else np.flatnonzero(weights > 0)
+    return counted[np.unique(np.linspace(0, len(counted) - 1, min(len(counted), most)).round().astype(np.int64))]
 
 
 def _mass(chosen: NDArray[np.int64], weights: Array | None) -> Array:
