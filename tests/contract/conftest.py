@@ -97,7 +97,7 @@ FIRST = {
 ALL = os.environ.get("MERULA_CONTRACT") == "every"
 ASKED = {*EVERY, *CHOOSING, *SEARCHING} if ALL else FIRST
 OF_CLASSES = set({type(model): name for name, model in reversed(EVERY.items())}.values())
-# What is decided above options and families of columns; SPODE, KDB and TAN have it from the same class.
+# What is decided above options and families of columns; SPODE, KDB, AODE and TAN have it from the same class.
 ABOVE_FAMILIES = ("test_bad_input", "test_scikit_learn_tools", "test_priors_changed", "test_calibration")
 
 settings.register_profile("thorough", max_examples=300)
@@ -163,7 +163,7 @@ def _asks_too_much(item, given):
 def pytest_generate_tests(metafunc):
     asked = OF_CLASSES if metafunc.definition.get_closest_marker("one_of_each") else ASKED
     if metafunc.module.__name__.endswith(ABOVE_FAMILIES):
-        asked = OF_CLASSES if ALL else OF_CLASSES - {"spode", "kdb-cut"}
+        asked = OF_CLASSES if ALL else OF_CLASSES - {"spode", "kdb-cut", "aode"}
     of_laws = metafunc.module.__name__.endswith("test_laws")
     choosing = CHOOSING | SEARCHING if of_laws and not metafunc.definition.get_closest_marker("adds") else {}
     every = EVERY | choosing

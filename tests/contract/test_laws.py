@@ -31,7 +31,7 @@ KEEP_ROWS = (mr.KernelBayesClassifier, mr.NearestNeighborsClassifier)
 DIAGNOSES = np.array(["gesund", "krank", "unklar"])
 FEW = settings(
     deadline=None,
-    max_examples=settings.default.max_examples if settings.get_current_profile_name() == "thorough" else 4,
+    max_examples=settings.default.max_examples if settings.get_current_profile_name() == "thorough" else 3,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
