@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DATA ?= penguins
 TARGET ?=
 
-.PHONY: run test attack lint types imports bench compare docs examples picture format clean
+.PHONY: run test test-contract attack lint types imports bench compare docs examples picture format clean
 
 # The main job on the penguins, or on any table: make run DATA=my.csv TARGET=outcome
 run: $(VENV)/.command
@@ -31,6 +31,10 @@ types: $(VENV)/.ready
 
 imports: $(VENV)/.ready
 	$(BIN)/lint-imports
+
+# Every option of every classifier; make test asks those that differ most
+test-contract: $(VENV)/.ready
+	MERULA_CONTRACT=every $(BIN)/python -m pytest -n auto tests/contract
 
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/bench.py

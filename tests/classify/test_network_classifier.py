@@ -220,7 +220,6 @@ def test_classes_may_be_named_like_anything_but_a_column():
             {"required": [("class", "x0")], "distributions": {"x0": "gaussian"}},
             "required= does nothing: no column is left",
         ),
-        ({"max_parents": 1, "distributions": {"x0": "gaussian"}}, "max_parents= does nothing: no column is left"),
         ({"required": 5}, "required is 5, expected a list of arcs"),
         ({"method": ""}, "method is ''"),
         (

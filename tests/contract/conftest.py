@@ -39,8 +39,8 @@ PLAIN = {
     "tan-cut": mr.TANClassifier(smoothing=0.5, numeric="quantile", bins=5),
     "spode": mr.SPODEClassifier(distributions={"numeric": "gaussian"}, missing="level"),
     "kdb-cut": mr.KDBClassifier(2),
-    "aode-cut": mr.AODEClassifier(numeric="quantile", bins=5, unseen="smooth"),
     "aode": mr.AODEClassifier(subsumption=5, distributions={"numeric": "gaussian"}),
+    "aode-cut": mr.AODEClassifier(numeric="quantile", bins=5, unseen="smooth"),
     "naive-weighted": mr.NaiveBayesClassifier(weights="conditional"),
     "tan-weighted": mr.TANClassifier(weights="conditional", distributions={"numeric": "gaussian"}),
     "kdb-weighted": mr.KDBClassifier(2, weights="conditional"),
@@ -88,14 +88,17 @@ SEARCHING = {  # scikit-learn's checks and the laws: what they choose depends on
     "aode-weighted": mr.AODEClassifier(weights="out-of-fold"),
 }
 
-# Families of columns have their own tests and obey the laws here; what is decided above them is asked of the others.
-OF_FAMILIES = {
-    *(f"naive-{family}" for family in ("kernel", "histogram", "mdl", "mixture", "counts", "poisson", "zero-inflated")),
-    "tan-cut", "kdb-cut", "aode-cut", "tan-weighted", "kdb-weighted", "tan-gaussian", "kdb-gaussian",
-    "log-linear-columns", "log-linear-gaussian", "log-linear-gaussian-level",
+# `make test` asks these, at least one of each class; `make test-contract` asks all.
+FIRST = {
+    "naive", "naive-missing-is-a-level", "naive-weighted", "full", "kernel", "neighbors", "tan",
+    "tan-gaussian", "spode", "kdb-cut", "aode", "network-tree", "network-given", "log-linear", "log-linear-gaussian",
+    "naive-auto", "network-cut", "network-gaussian", "kdb-selective", "aode-weighted",
 }  # fmt: skip
-ABOVE_FAMILIES = ("test_bad_input", "test_scikit_learn_tools", "test_priors_changed")
-ALIKE = {"tan-cut", "kdb-weighted", "log-linear-gaussian-level"}  # others of the same making obey the laws
+ALL = os.environ.get("MERULA_CONTRACT") == "every"
+ASKED = {*EVERY, *CHOOSING, *SEARCHING} if ALL else FIRST
+OF_CLASSES = set({type(model): name for name, model in reversed(EVERY.items())}.values())
+# What is decided above options and families of columns; SPODE, KDB, AODE and TAN have it from the same class.
+ABOVE_FAMILIES = ("test_bad_input", "test_scikit_learn_tools", "test_priors_changed", "test_calibration")
 
 settings.register_profile("thorough", max_examples=300)
 
@@ -158,23 +161,25 @@ def _asks_too_much(item, given):
 
 
 def pytest_generate_tests(metafunc):
-    chosen = {type(model): name for name, model in reversed(EVERY.items())}.values()
-    every = {name: EVERY[name] for name in chosen} if metafunc.definition.get_closest_marker("one_of_each") else EVERY
+    asked = OF_CLASSES if metafunc.definition.get_closest_marker("one_of_each") else ASKED
+    if metafunc.module.__name__.endswith(ABOVE_FAMILIES):
+        asked = OF_CLASSES if ALL else OF_CLASSES - {"spode", "kdb-cut", "aode"}
     of_laws = metafunc.module.__name__.endswith("test_laws")
-    left_out = OF_FAMILIES if metafunc.module.__name__.endswith(ABOVE_FAMILIES) else ALIKE if of_laws else set()
     choosing = CHOOSING | SEARCHING if of_laws and not metafunc.definition.get_closest_marker("adds") else {}
-    marginalising = {name: model for name, model in EVERY.items() if model.missing == "marginalise"}
+    every = EVERY | choosing
     groups = {
-        "classifier": every | choosing,
-        "marginalising": marginalising | {one: m for one, m in choosing.items() if m.missing == "marginalise"},
+        "classifier": every,
+        "marginalising": {name: model for name, model in every.items() if model.missing == "marginalise"},
         "plain_classifier": PLAIN | choosing,
     }
     for name, models in groups.items():
         if name in metafunc.fixturenames:
-            asked = {one: model for one, model in models.items() if one not in left_out}
-            metafunc.parametrize(name, list(asked.values()), ids=list(asked))
+            some = {one: model for one, model in models.items() if one in asked or (one in choosing and one in ASKED)}
+            metafunc.parametrize(name, list(some.values()), ids=list(some))
     if "check" in metafunc.fixturenames:
-        names, pairs = parametrize_with_checks([*PLAIN.values(), *SEARCHING.values()]).args
+        names, pairs = parametrize_with_checks(
+            [m for one, m in (PLAIN | SEARCHING).items() if ALL or one in OF_CLASSES or one in SEARCHING]
+        ).args
         pairs = [
             pair
             for pair in pairs

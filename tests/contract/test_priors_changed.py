@@ -77,7 +77,7 @@ def test_with_another_prior_it_learns_on(classifier, patients):
     np.testing.assert_array_equal(model.predict_proba(frame[:50]), before)
 
 
-@pytest.mark.generative
+@pytest.mark.adds
 def test_with_another_prior_it_merges(classifier, patients):
     frame, y = patients
     north, south = (clone(classifier).fit(frame[part::2], y[part::2]).with_class_prior(STATED) for part in (0, 1))

@@ -81,7 +81,7 @@ def test_another_unit_gives_the_same_answer_or_a_refusal(name, wings):
     if name == "textbook" and wings is FIXED:
         return  # a class without variance has no textbook covariance, in any unit
     model, expected = FREE[name], answered(FREE[name], 1.0, wings)
-    for scale in SCALES[::4] if isinstance(model, mr.LogLinearClassifier) else SCALES:
+    for scale in SCALES[::4] if isinstance(model, mr.LogLinearClassifier) else SCALES[::2]:
         found = answered(model, scale, wings)
         if found is None:
             assert not 1e-120 <= scale <= 1e120, scale  # units in between are never refused

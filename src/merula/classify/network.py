@@ -207,7 +207,7 @@ class BayesianNetworkClassifier(DependentClassifier):
 
     def _refuse_arcs_of_nothing(self, plan: Plan) -> None:
         """A ValueError for arcs that were asked for where every column depends on the class alone."""
-        for name in ("network", "method", "structure_score", "max_parents", "required", "forbidden"):
+        for name in ("network", "required", "forbidden"):
             if getattr(self, name) is not None:
                 why = "texts, counts and times, and columns named in distributions=, depend on the class alone"
                 raise InputError((Option(name), f" does nothing: no column is left to the network ({why})"), where=name, remedy=("leave it out, or name fewer columns in ", Option("distributions")))  # fmt: skip
