@@ -135,10 +135,10 @@ def khiops(X: pd.DataFrame) -> Any:
 
 
 MODELS: dict[str, Callable[[pd.DataFrame], Any]] = {
-    "naive": lambda X: mr.NaiveBayesClassifier(n_jobs=THREADS),
-    "tables": lambda X: mr.LogLinearClassifier(4, n_jobs=THREADS),
-    "pairs": lambda X: mr.LogLinearClassifier(2, n_jobs=THREADS),
-    "twin": lambda X: mr.LogLinearClassifier("gaussian", n_jobs=THREADS),
+    "naive": lambda _: mr.NaiveBayesClassifier(n_jobs=THREADS),
+    "tables": lambda _: mr.LogLinearClassifier(4, n_jobs=THREADS),
+    "pairs": lambda _: mr.LogLinearClassifier(2, n_jobs=THREADS),
+    "twin": lambda _: mr.LogLinearClassifier("gaussian", n_jobs=THREADS),
     "logistic": logistic,
     "forest": forest,
     "histogram": histogram,
@@ -184,7 +184,7 @@ def main(names: list[str], words: list[str], path: str | None) -> None:
         if path:
             Path(path).write_text(json.dumps(known))
         print(f"{name:<16}{len(y):>6}" + "".join(f"{results[word]['log loss']:>11.4f}" for word in words), flush=True)
-    summed_up(known, [name for name in names or TABLES], words)
+    summed_up(known, list(names or TABLES), words)
 
 
 def summed_up(known: dict[str, Any], names: list[str], words: list[str]) -> None:
