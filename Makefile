@@ -12,8 +12,9 @@ TARGET ?=
 run: $(VENV)/.command
 	$(BIN)/merula demo '$(subst ','\'',$(DATA))' $(if $(TARGET),--target '$(subst ','\'',$(TARGET))')
 
+# A file of tests belongs to one worker: what it compiles, the other then finds compiled
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # The attacks of tests/attack for as long as MINUTES says: make attack MINUTES=30 SEED=7; what breaks is kept in attack-found/
 MINUTES ?= 30

@@ -8,10 +8,7 @@ merula reads them as it reads any table: it finds the levels, looks for missing 
 from __future__ import annotations
 
 import sys
-import time
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 import merula as mr
+from bench import best
 
 LEVELS, CLASSES = 4, 2
 
@@ -32,16 +30,6 @@ def table(rows: int, columns: int) -> tuple[NDArray[np.int64], NDArray[np.int64]
         noise = rng.integers(0, LEVELS, rows)
         cells[:, j] = np.where(rng.random(rows) < 0.5, (cause + label + j) % LEVELS, noise)
     return cells, label
-
-
-def best(call: Callable[[], Any], repeats: int) -> float:
-    """The shortest of several times of a call, in seconds."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def report(what: str, ours: float, theirs: float, peer: str) -> None:

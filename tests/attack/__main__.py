@@ -19,16 +19,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 
-import pyarrow
-import pyarrow.parquet  # noqa: F401
 from tests.attack.mutations import forged, mutated
 from tests.attack.pool import Try, outcomes
 from tests.attack.readers import READERS, SOUND, attempt
 from tests.attack.seeds import write_seeds
-
-import merula.classify
-import merula.cli.jobs.models
-import merula.graphs.formats  # noqa: F401
 
 LARGEST = 1 << 20  # bytes of a file that is damaged: larger ones are tried as they are
 

@@ -52,13 +52,17 @@ def test_a_death_and_a_hang_are_told(monkeypatch, tmp_path):
         "dies": lambda _: os._exit(3),
         "hangs": lambda _: time.sleep(60),
         "greedy": lambda _: bytes(1 << 40),
+        "large": lambda _: bytearray(b"1") * 900_000_000 and "read",
         "odd": lambda _: {}["x"],
     }
-    monkeypatch.setattr(pool, "SECONDS", 1.0)
+    monkeypatch.setattr(pool, "SECONDS", 3.0)
+    held = bytearray(b"1") * 900_000_000  # what the one that counts holds itself is not charged to a try
     for name, way in ways.items():
         monkeypatch.setitem(readers.READERS, name, (way, lambda _: None))
     ended = {task[0]: how for task, how, _ in pool.outcomes([(name, tmp_path) for name in ways], workers=1)}
+    del held
     assert ended["dies"].startswith("the process died")
     assert ended["hangs"].startswith("no answer")
     assert ended["greedy"].startswith("MemoryError")
+    assert "MB in memory" in ended["large"]
     assert ended["odd"].startswith("KeyError")

@@ -285,3 +285,17 @@ def test_merging_names_the_words_that_depend_on_others():
                 _ = first + second
             return
     raise AssertionError("no table has words alone that depend on others in its second half")
+
+
+@pytest.mark.parametrize("model", [mr.TANClassifier(numeric="gaussian"), mr.BayesianNetworkClassifier(numeric="gaussian")], ids=lambda m: type(m).__name__)  # fmt: skip
+def test_the_rounding_of_a_mean_is_not_multiplied_by_a_narrow_class(model):
+    """A class without variance has log densities of 2e9 here: another order of rows changes no more than their own last digits."""
+    frame = pd.DataFrame({"pulse": [0.0, -4.125, 0.0, 0.0, 0.0, 0.0, 0.125, 0.0, -0.125] + [-4.125] * 9})
+    y = np.array([*"gkkguugkk", *["k"] * 9])
+    twice = np.full(18, 2.0)
+    expected = clone(model).fit(frame, y, twice).predict_log_proba(frame)
+    bound = 1e-9 + 5e-15 * np.abs(expected).max(axis=1, keepdims=True)
+    for seed in range(60):
+        order = np.random.default_rng(seed).permutation(18)
+        found = clone(model).fit(frame.iloc[order], y[order], twice).predict_log_proba(frame)
+        assert (np.abs(found - expected) < bound).all()

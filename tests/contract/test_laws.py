@@ -23,7 +23,6 @@ from sklearn.base import clone
 import merula as mr
 from merula.classify.fitted import combined
 from merula.classify.model_files import model_state
-from merula.graphs.dependence.network_columns import NetworkColumns
 
 NUMBERS = ("blood pressure", "größe", "Körper-Temperatur °C")
 WORDS = {"色泽": ["yellow", "pink", "white", "浅白"], "blood type": ["A", "B", "AB", "0"]}
@@ -82,12 +81,8 @@ def allowed(model, frame, relative=1e-14):
     """How far two log posteriors of a row may lie apart: 1e-9, which keeps probabilities to 1e-9, and rounding.
 
     A class that is constant in a column has the floored variance 1e-9·σ², so its log densities reach 1e9 and their own
-    rounding exceeds 1e-9: `relative` (45 roundings) of the largest log density in the row is allowed on top. A network counts
-    numbers from the centre of all classes, which may be 80 times as far off as their own class's mean (cells are multiples of
-    1/8 up to 5, and a shift of 32 leaves their distances as they are): so many times the rounding of x − centre is that of x − mean.
+    rounding exceeds 1e-9: `relative` (45 roundings) of the largest log density in the row is allowed on top.
     """
-    if any(isinstance(part, NetworkColumns) for part in model.distributions_):
-        relative *= 10
     terms = [term.values for part in model.components(frame) for term in part.terms]
     size = np.max([finite_size(term).max(axis=1) for term in terms], axis=0)
     return np.repeat((1e-9 + relative * size)[:, None], len(model.classes_), axis=1)

@@ -29,6 +29,7 @@ from merula.graphs.dependence.columns import DependentColumns
 from merula.graphs.dependence.network_columns import NetworkColumns
 from merula.graphs.dependence.network_family import Network, network_columns
 from merula.graphs.network import BayesianNetwork, GaussianNode, LinearGaussian, Node, NoisyNode
+from merula.graphs.network.node import AnyNode
 
 if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier
@@ -175,13 +176,18 @@ WRITERS: Mapping[type[Distribution], Callable[..., Iterator[Variable]]] = {
 # -------------------------------------------------------------------------------------------------------------- and back
 
 
-def naive_model(network: BayesianNetwork, target: str) -> FittedModel:
-    """The naive Bayes model of a network whose arcs go from the target to all others."""
+def _class_and_others(network: BayesianNetwork, target: str) -> tuple[Node | NoisyNode, list[AnyNode]]:
+    """The variable that is to be the class, which must have levels, and all others."""
     nodes = network._stated()
-    one_of(target, nodes, "target")
-    root, others = nodes[target], [node for name, node in nodes.items() if name != target]
+    root = nodes[one_of(target, nodes, "target")]
     if isinstance(root, GaussianNode):
         raise InputError.at("target", f"is {target!r}, which is numeric", got=target, remedy="a class has levels")
+    return root, [node for name, node in nodes.items() if name != target]
+
+
+def naive_model(network: BayesianNetwork, target: str) -> FittedModel:
+    """The naive Bayes model of a network whose arcs go from the target to all others."""
+    root, others = _class_and_others(network, target)
     if root.parents or not others:
         raise InputError(f"{target!r} has {f'the parent {root.parents[0]!r}' if root.parents else 'no children'}", where=f"variable {target!r}", remedy="naive Bayes is a network whose arcs go from the class to every other variable")  # fmt: skip
     for node in others:
@@ -201,16 +207,12 @@ def naive_model(network: BayesianNetwork, target: str) -> FittedModel:
 
 def network_model(network: BayesianNetwork, target: str) -> FittedModel:
     """The model of a network's variable `target` given all others."""
-    nodes = network._stated()
-    one_of(target, nodes, "target")
-    root, others = nodes[target], [node for name, node in nodes.items() if name != target]
-    if isinstance(root, GaussianNode):
-        raise InputError.at("target", f"is {target!r}, which is numeric", got=target, remedy="a class has levels")
+    root, others = _class_and_others(network, target)
     if not others:
         raise InputError(f"{target!r} is the only variable of the network", remedy="a classifier needs a column at least")  # fmt: skip
     classes = encode_target(list(root.levels), len(root.levels)).classes
     order = [root.levels.index(label) for label in classes.tolist()]
-    found = {name: _sorted_by_class(node, target, order) for name, node in nodes.items()}
+    found = {node.name: _sorted_by_class(node, target, order) for node in (root, *others)}
     numeric = tuple(sorted(node.name for node in others if isinstance(node, GaussianNode)))
     levels = {node.name: node.levels for node in others if node.name not in numeric}
     part = network_columns([node.name for node in others], target, found, levels, {}, {})

@@ -147,17 +147,7 @@ class LogLinearClassifier(BayesianClassifier):
     # ------------------------------------------------------------------------------------------------ learning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """The model learned from these rows.
-
-        Parameters
-        ----------
-        X : array, pandas, polars or pyarrow table of shape (n_samples, n_features)
-            The columns; missing cells are NaN, None, NaT, pandas.NA or null.
-        y : array of shape (n_samples,)
-            The classes.
-        sample_weight : array of shape (n_samples,), optional
-            Frequency weights: a weight of 2 equals the row twice.
-        """
+        """See `NaiveBayesClassifier.fit`."""
         self._check_options()
         table = open_table(X)
         plan = self._inspect(table, y, sample_weight)

@@ -14,7 +14,7 @@ from merula.graphs.dependence.estimates import BACKOFF
 from merula.graphs.dependence.families import Dependent, dependent_columns, refuse_new_parents, stated_graph
 from merula.graphs.dependence.network_columns import NetworkColumns
 from merula.graphs.dependence.network_family import checked_numbers, network_columns
-from merula.graphs.dependence.network_statistic import standardised
+from merula.graphs.dependence.network_statistic import few_digits, standardised
 from merula.graphs.network.fitting import regressed
 from merula.graphs.network.node import AnyNode, GaussianNode, Node
 from merula.graphs.structure.family_scores import spread
@@ -94,9 +94,11 @@ class MixedDependent(BaseFamily):
         refuse_new_parents(graph, statistic)
         levels = dict(zip(pairs.columns, map(tuple, pairs.labels), strict=True))
         nodes: dict[str, AnyNode] = _tables(statistic, pairs, graph, self.smoothing, setting)
+        deviation, (centre, unit) = unit, few_digits(centre, unit)
         for name in statistic.numeric:
             if unit[name]:
-                nodes[name] = _regression(statistic, graph[name], name, levels, (centre, unit), len(setting.classes))
+                part = standardised(_moments(statistic, graph[name], name, levels), centre, unit)
+                nodes[name] = _regression(part, graph[name], levels, deviation, unit, len(setting.classes))
         even = np.full(len(setting.classes), 1 / len(setting.classes))
         nodes[CLASS] = Node(CLASS, tuple(range(len(even))), (), even)
         return network_columns(statistic.columns, CLASS, nodes, levels, centre, unit)
@@ -143,19 +145,17 @@ def _tables(
 
 
 def _regression(
-    statistic: MixedPairs,
+    part: FullMoments,
     parents: Sequence[str],
-    name: str,
     levels: Mapping[str, tuple[Any, ...]],
-    scale: tuple[Mapping[str, float], Mapping[str, float]],
+    deviation: Mapping[str, float],
+    unit: Mapping[str, float],
     classes: int,
 ) -> GaussianNode:
-    """A number given the class and its parents."""
+    """The last of these numbers given the class and its parents, in units."""
     words = tuple(parent for parent in parents if parent in levels)
-    part = _moments(statistic, parents, name, levels)
-    found = standardised(part, *scale)
     shape = (classes, *(len(levels[word]) for word in words))
-    return regressed(found, [1.0] * len(found.columns), (CLASS, *words), shape)
+    return regressed(part, [deviation[name] / unit[name] for name in part.columns], (CLASS, *words), shape)
 
 
 def _moments(statistic: MixedPairs, parents: Sequence[str], name: str, levels: Mapping[str, Any]) -> FullMoments:

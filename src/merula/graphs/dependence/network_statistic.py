@@ -153,11 +153,11 @@ class NetworkStatistic:
         return found
 
     def units(self) -> tuple[dict[str, float], dict[str, float]]:
-        """The centre and the standard deviation of each column of numbers; 0 for one that never varied."""
+        """A centre and a unit of each column of numbers, near its mean and its standard deviation; 0 for one that never varied."""
         alone = self.counted.columns
         centre = dict(zip(alone.columns, (alone.mean + alone.rest)[0].tolist(), strict=True))
         parts = zip(alone.columns, alone.weight[0], alone.mean[0], alone.squares[0], strict=True)
-        return centre, {name: spread(name, float(w), float(m), float(s)) for name, w, m, s in parts}
+        return few_digits(centre, {name: spread(name, float(w), float(m), float(s)) for name, w, m, s in parts})
 
     def settled(self, levels: Mapping[str, tuple[Label, ...]], classes: int) -> FamilyStatistic:
         """The statistic over these levels, numbers in units from their centres; columns that say nothing left out."""
@@ -229,6 +229,20 @@ class NetworkStatistic:
     def from_state(cls, state: dict[str, Any]) -> NetworkStatistic:
         counted = FamilyStatistic.from_state(state["counted"])
         return cls(tuple(state["columns"]), state["target"], counted, state["missing_is_label"])
+
+
+def few_digits(centre: Mapping[str, float], unit: Mapping[str, float]) -> tuple[dict[str, float], dict[str, float]]:
+    """Centres and units near these, a power of 2 and a multiple of it: the last digits of a mean, which the order of rows changes, do not matter.
+
+    Examples
+    --------
+    >>> few_digits({"size": 171.3}, {"size": 9.2})
+    ({'size': 168.0}, {'size': 8.0})
+    """
+    width = {name: float(2.0 ** np.round(np.log2(one))) if one else 0.0 for name, one in unit.items()}
+    return {
+        name: float(np.round(one / width[name]) * width[name]) if width[name] else one for name, one in centre.items()
+    }, width
 
 
 def standardised(part: FullMoments, centre: Mapping[str, float], unit: Mapping[str, float]) -> FullMoments:
