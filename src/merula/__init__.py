@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
     from merula.answers.question import next_question as next_question
     from merula.classify import (
         AODEClassifier as AODEClassifier,
+        AutoBayesClassifier as AutoBayesClassifier,
         BayesClassifier as BayesClassifier,
         BayesianNetworkClassifier as BayesianNetworkClassifier,
         KDBClassifier as KDBClassifier,
@@ -89,7 +90,7 @@ _EXPORTS = {
     "answers.evaluation": "RareClassWarning evaluate",
     "answers.explanation": "explain nomogram",
     "answers.question": "next_question",
-    "classify": "AODEClassifier BayesClassifier BayesianNetworkClassifier KDBClassifier KernelBayesClassifier LogLinearClassifier NaiveBayesClassifier NearestNeighborsClassifier SPODEClassifier TANClassifier load",
+    "classify": "AODEClassifier AutoBayesClassifier BayesClassifier BayesianNetworkClassifier KDBClassifier KernelBayesClassifier LogLinearClassifier NaiveBayesClassifier NearestNeighborsClassifier SPODEClassifier TANClassifier load",
     "classify.advice": "TargetColumnWarning",
     "classify.sentinels": "SentinelWarning",
     "core.compiled": "NoCacheWarning",

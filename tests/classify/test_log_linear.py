@@ -46,7 +46,7 @@ def cases_of(rows, target, missing="marginalise"):
 
     names = tuple(sorted(LEVELS))
     levels = tuple(LEVELS[name] for name in names)
-    return distinct_cases(read_cells(rows, names, levels), levels, target, missing), names, levels
+    return distinct_cases(read_cells(rows, names, levels), levels, target, [missing == "level"] * len(names)), names, levels
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_one_cell_by_hand():
     """Eight rows, one yes/no column: p = ½, G = 3·½ − 1·½ = 1, H = 4·¼ = 1, ridge 1: 0.1 · 1 / 2 for the log-odds."""
     frame = pd.DataFrame({"flies": ["yes"] * 4 + ["no"] * 4})
     label = np.array([1, 1, 1, 0, 0, 0, 0, 1])
-    cases = distinct_cases(frame["flies"].eq("yes").to_numpy(dtype=float)[:, None], (("no", "yes"),), encode_target(label, 8), "marginalise")  # fmt: skip
+    cases = distinct_cases(frame["flies"].eq("yes").to_numpy(dtype=float)[:, None], (("no", "yes"),), encode_target(label, 8), [False])  # fmt: skip
     grid = _grid(cases, 32)
     memory, scores = kernels.memory_for(grid, 1, 1, 1, 0), np.zeros((len(cases), 1))
     _, _, _, values, _ = kernels.grow(grid, cases.labels, cases.hashes, cases.weight, np.zeros(len(cases)), scores, memory, 1, 1, 1.0, 1, 1.0)  # fmt: skip

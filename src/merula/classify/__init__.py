@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from merula.classify.dependent import KDBClassifier, SPODEClassifier, TANClassifier
     from merula.classify.log_linear import LogLinearClassifier
     from merula.classify.network import BayesianNetworkClassifier
+    from merula.classify.pooled import AutoBayesClassifier
 
 _LATER = {
     "AODEClassifier": "averaged",
+    "AutoBayesClassifier": "pooled",
     "BayesianNetworkClassifier": "network",
     "KDBClassifier": "dependent",
     "LogLinearClassifier": "log_linear",
@@ -26,6 +28,7 @@ _LATER = {
 
 __all__ = [
     "AODEClassifier",
+    "AutoBayesClassifier",
     "BayesClassifier",
     "BayesianNetworkClassifier",
     "KDBClassifier",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,8 @@ class Component:
     """log prior + Σ_factor weight · log p(factor): the whole model, or one of those a mixture averages by its log weight.
 
     There is a weight for each factor of the parts, one part after the other; all are 1 unless they are given. A component with
-    a `condition` is left out of the average for rows that do not meet it; the `fallback` answers for rows that meet none.
+    a `condition` is left out of the average for rows that do not meet it; the `fallback` answers for rows that meet none. One that
+    is `normalised` enters the average as P(class given row): its log weight in a row is less by the normaliser of its sum.
     """
 
     log_prior: Array
@@ -59,6 +60,7 @@ class Component:
     log_weight: float = 0.0
     condition: HasLevel | None = None
     fallback: bool = False
+    normalised: bool = False
     name: str = ""
 
     def terms(self, rows: Encoded) -> tuple[Term, ...]:
@@ -77,7 +79,8 @@ class Component:
         if not self.is_weighted:
             return self.parts
         weights = iter(self.weights)
-        return tuple(part.weighted([next(weights) for _ in part.factors()]) for part in self.parts)
+        weighed = [(part, [next(weights) for _ in part.factors()]) for part in self.parts]
+        return tuple(part.weighted(own) for part, own in weighed if any(own))
 
     def add_up(self, rows: Encoded, out: Array) -> None:
         """Write the log joint to `out` without keeping terms apart, which is much faster."""
@@ -98,9 +101,9 @@ class Component:
     def fits(self, classes: int) -> bool:
         """True when it fits together and this number of classes; a file from a stranger is asked before it is used."""
         weighed = all(is_number(weight, 0.0, HEAVIEST) for weight in self.weights) and is_number(self.log_weight, -np.inf, 0.0)  # fmt: skip
-        shaped = all_shaped((classes,), self.log_prior) and bool(self.parts)
+        shaped = all_shaped((classes,), self.log_prior) and bool(self.parts or self.normalised)
         shaped = shaped and (not self.weights or len(self.weights) == sum(len(part.factors()) for part in self.parts))
-        named = isinstance(self.name, str) and type(self.fallback) is bool
+        named = isinstance(self.name, str) and type(self.fallback) is type(self.normalised) is bool
         return weighed and shaped and named and are_log_shares(self.log_prior) and self.condition_fits()
 
     def condition_fits(self) -> bool:
@@ -136,6 +139,10 @@ class ComponentTerms:
         """log P(class, row) of this component alone."""
         start = np.broadcast_to(self.log_prior, (len(self.log_weight), len(self.log_prior)))
         return sum((term.values for term in self.terms), start)
+
+    def normalised(self) -> Self:
+        """The same with the normaliser of its sum taken from its log weight, so that it enters a mixture as P(class given row)."""
+        return replace(self, log_weight=self.log_weight - log_sum_exp(self.log_joint()))
 
 
 def combined(components: Sequence[ComponentTerms]) -> Array:
@@ -176,6 +183,8 @@ class FittedModel:
     components: tuple[Component, ...]
     collected: Collected | None = None
     tuning: Mapping[str, float] = field(default_factory=dict)
+
+    own_distributions: ClassVar[tuple[type[Distribution], ...]] = ()  # besides those of families
 
     def __post_init__(self) -> None:
         if self.weights_vary and not any(one.fallback for one in self.components):
@@ -219,8 +228,8 @@ class FittedModel:
 
     @property
     def is_conditional(self) -> bool:
-        """Whether terms are weighted, so that there is no P(row)."""
-        return any(one.is_weighted for one in self.components)
+        """Whether terms are weighted, or sums normalised, so that there is no P(row)."""
+        return any(one.is_weighted or one.normalised for one in self.components)
 
     @property
     def no_joint(self) -> str:
@@ -258,21 +267,27 @@ class FittedModel:
     def unsummed(self, rows: Encoded) -> list[ComponentTerms]:
         """Every component's terms, weights and log weights for these rows: all that is said of a row derives from them."""
         log_weights = self._log_weights(rows)
-        return [
+        found = [
             ComponentTerms(one.log_prior, one.terms(rows), log_weights[:, k], one.name)
             for k, one in enumerate(self.components)
+        ]
+        return [
+            terms.normalised() if one.normalised else terms for one, terms in zip(self.components, found, strict=True)
         ]
 
     def sums(self, rows: Encoded) -> tuple[Array, Array]:
         """Each component's log weight + log prior, and the sum of its terms: both rows × components × classes."""
         prior = np.stack([one.log_prior for one in self.components])
         found = np.zeros((len(rows), *prior.shape))
+        log_weights = np.array(self._log_weights(rows))
         for k, one in enumerate(self.components):
             total = np.zeros((len(rows), len(self.classes)))
             for part in one.scored:
                 part.add_log_prob(rows, total)
             found[:, k] = total
-        return self._log_weights(rows)[:, :, None] + prior, found
+            if one.normalised:
+                log_weights[:, k] -= log_sum_exp(prior[k] + total)
+        return log_weights[:, :, None] + prior, found
 
     def _log_weights(self, rows: Encoded) -> Array:
         """rows × components; where weights vary, those of the components a row admits add up to 1."""
@@ -297,7 +312,8 @@ class FittedModel:
         if len(self.components) == 1:
             self.components[0].add_up(rows, out)
         else:
-            out[:] = combined(self.unsummed(rows))
+            start, sums = self.sums(rows)
+            out[:] = log_sum_exp((start + sums).swapaxes(1, 2))
 
     def score(
         self, rows: Encoded, finish: Callable[[Array, Array], int] | None, n_jobs: int | None
@@ -386,6 +402,7 @@ class FittedModel:
                 "log_weight": one.log_weight,
                 "condition": one.condition and {"column": one.condition.column, "levels": list(one.condition.levels)},
                 "fallback": one.fallback,
+                "normalised": one.normalised,
                 "name": one.name,
             }
             for one in self.components
@@ -405,6 +422,7 @@ class FittedModel:
         """The model that `state`, read from a file, describes; a ValueError where its parts do not fit together."""
         plan = Plan.from_state(state, families, path)
         shapes = DISTRIBUTIONS | {family.distribution.__name__: family.distribution for family in families.values()}
+        shapes |= {kind.__name__: kind for kind in cls.own_distributions}
         parts = tuple(shapes[part["name"]].from_state(part["state"]) for part in state["distributions"])
         written = state.get("components", [{"log_prior": state["log_prior"], "parts": range(len(parts))}])
         components = tuple(_component(one, parts) for one in written)

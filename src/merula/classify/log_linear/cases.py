@@ -111,13 +111,17 @@ def per_weight(scores: Array, shares: Array) -> Array:
     return found
 
 
-def distinct_cases(cells: Array, level_sets: Sequence[tuple[Label, ...] | None], target: Target, missing: str) -> Cases:
-    """The cases that rows make up; cells are as `read_cells` gives them, columns that do not vary are left out."""
+def distinct_cases(
+    cells: Array, level_sets: Sequence[tuple[Label, ...] | None], target: Target, gaps: Sequence[bool]
+) -> Cases:
+    """The cases that rows make up; cells are as `read_cells` gives them, columns that do not vary are left out.
+
+    ``gaps`` says of which columns being missing is an answer.
+    """
     weights = np.ones(len(cells)) if target.weights is None else target.weights
     kept = np.flatnonzero(weights > 0)
     cells, weights, codes = cells[kept], weights[kept], np.asarray(target.codes)[kept].astype(np.int64)
-    gaps = missing == "level"
-    varying = [j for j in range(cells.shape[1]) if _varies(cells[:, j], gaps)]
+    varying = [j for j in range(cells.shape[1]) if _varies(cells[:, j], gaps[j])]
     hashed = {j: _cell_hashes(cells[:, j], level_sets[j], weights) for j in varying}
     heavy = np.bincount(codes, weights, minlength=len(target.classes)).astype(np.float64)
     sizes = np.unique([float(f"{-weight:.12g}") for weight in heavy], return_inverse=True)[1]  # 0 for the heaviest
@@ -164,7 +168,7 @@ def _variables(
     hashed: dict[int, Hashes],
     total: Hashes,
     weights: Array,
-    gaps: bool,
+    gaps: Sequence[bool],
 ) -> tuple[tuple[Variable, ...], list[Codes]]:
     """The columns in an order of their content, and each one's codes; numbers turned one after the other."""
     rows = mixed(total)
@@ -175,10 +179,10 @@ def _variables(
         if words is None:
             sign, side = _turned(cells[:, j], total, weights)
             total = total + mixed(hashed[j] + side)
-            met, codes = _number_codes(sign * cells[:, j], gaps)
+            met, codes = _number_codes(sign * cells[:, j], gaps[j])
         else:
-            sign, (met, codes) = 1.0, _level_codes(cells[:, j], len(words), weights, gaps)
-        answered = gaps and bool(np.isnan(cells[:, j]).any())
+            sign, (met, codes) = 1.0, _level_codes(cells[:, j], len(words), weights, gaps[j])
+        answered = gaps[j] and bool(np.isnan(cells[:, j]).any())
         variables.append(Variable(j, words is not None, met, sign, answered))
         answers.append(codes)
     return tuple(variables), answers

@@ -13,6 +13,7 @@ from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import FittedModel
 from merula.classify.log_linear.fitting import GAUSSIAN, ROUNDS, Wish, fit_terms
 from merula.classify.log_linear.terms import CONDITIONAL, INSTEAD, MOST_QUESTIONS, QuadraticTerms, TableTerms
+from merula.classify.plan import Plan
 from merula.core import InputError, Option
 from merula.core.logspace import safe_log
 from merula.core.sound import MOST_COUNTED
@@ -155,29 +156,15 @@ class LogLinearClassifier(BayesianClassifier):
         target = encode_target(y, len(rows), sample_weight)
         collected = self._count(plan, rows, target, None)
         self._refuse_one_class(collected)
-        total = float(collected.class_counts.weight.sum())
-        if total < LEAST_WEIGHT:
-            raise InputError.at("sample_weight", f"adds up to {total:g} rows, too few to be dealt to folds", got=total, remedy="weights count rows: rescale them")  # fmt: skip
+        refuse_light(float(collected.class_counts.weight.sum()))
         prior = class_probabilities(self.class_prior, collected.classes, collected.class_counts.weight)
-        _, terms = fit_terms(rows, target, self._level_sets(plan, collected), self._wish())
+        _, terms = fit_terms(rows, target, level_sets_of(plan, collected), self._wish())
         return self._hold(FittedModel.plain_sum(plan, collected.classes, safe_log(prior), (terms,), collected))
 
     def _default_families(self) -> Mapping[str, Any]:
         family = Twin if self.order == GAUSSIAN else LogLinear
         kinds = ("numeric", "count", "datetime", "text")
         return {**dict.fromkeys(kinds, family(words=False)), "categorical": family(words=True)}
-
-    def _level_sets(self, plan: Any, collected: Collected) -> dict[str, tuple[Label, ...] | None]:
-        """The levels of each column that counts, None for columns of numbers."""
-        found: dict[str, tuple[Label, ...] | None] = {}
-        for block, part in zip(plan.blocks, collected.blocks, strict=True):
-            if isinstance(part, LevelCounts):
-                declared = [plan.schema[name] for name in block.columns]
-                known = part.ordered([column.levels if column.declared else None for column in declared])
-                found |= dict(zip(known.columns, map(tuple, known.labels), strict=True))
-            else:
-                found |= dict.fromkeys(block.columns)
-        return found
 
     def _check_options(self) -> None:
         super()._check_options()
@@ -186,16 +173,15 @@ class LogLinearClassifier(BayesianClassifier):
             isinstance(self.order, str) and self.order == GAUSSIAN
         ):
             raise InputError.of("order", self.order, f"a whole number from 1 to {MOST_QUESTIONS}, or 'gaussian'")
-        if self.max_rounds is not None and not _is_whole(self.max_rounds, 1):
+        if self.max_rounds is not None and not is_whole(self.max_rounds, 1):
             raise InputError.of("max_rounds", self.max_rounds, "None or a whole number from 1")
         if self.max_rounds is not None and not whole:
             raise InputError.at("max_rounds", ("is given, but ", Option("order", GAUSSIAN), " has no rounds"), got=self.max_rounds, remedy=("leave out ", Option("max_rounds")))  # fmt: skip
-        if self.random_state is not None and not _is_whole(self.random_state, 0):
+        if self.random_state is not None and not is_whole(self.random_state, 0):
             raise InputError.of("random_state", self.random_state, "None or a whole number from 0")
 
     def _wish(self) -> Wish:
-        seed = int(np.random.default_rng().integers(2**32)) if self.random_state is None else int(self.random_state)
-        return Wish(self.order, self.max_rounds or ROUNDS, self.missing, seed, self.n_jobs)
+        return Wish(self.order, self.max_rounds or ROUNDS, self.missing, seed_of(self.random_state), self.n_jobs)
 
     # ------------------------------------------------------------------------------------------------ what was learned
 
@@ -247,6 +233,31 @@ class LogLinearClassifier(BayesianClassifier):
         raise InputError(f"models cannot be merged: {CONDITIONAL}", remedy="fit one on the rows of both")
 
 
-def _is_whole(value: Any, least: int) -> bool:
+def level_sets_of(plan: Plan, collected: Collected) -> dict[str, tuple[Label, ...] | None]:
+    """The levels of each column of words, None for columns of numbers; texts are left out."""
+    found: dict[str, tuple[Label, ...] | None] = {}
+    for block, part in zip(plan.blocks, collected.blocks, strict=True):
+        if isinstance(part, LevelCounts):
+            declared = [plan.schema[name] for name in block.columns]
+            known = part.ordered([column.levels if column.declared else None for column in declared])
+            found |= dict(zip(known.columns, map(tuple, known.labels), strict=True))
+        elif isinstance(part, Moments):
+            found |= dict.fromkeys(block.columns)
+    return found
+
+
+def refuse_light(total: float) -> None:
+    """An error where all rows together weigh next to nothing."""
+    if total < LEAST_WEIGHT:
+        raise InputError.at("sample_weight", f"adds up to {total:g} rows, too few to be dealt to folds", got=total, remedy="weights count rows: rescale them")  # fmt: skip
+
+
+def seed_of(random_state: int | None) -> int:
+    """The seed that is stated, or another each time."""
+    return int(np.random.default_rng().integers(2**32)) if random_state is None else int(random_state)
+
+
+def is_whole(value: Any, least: int) -> bool:
+    """Whether this is a whole number from `least`."""
     number = isinstance(value, int | np.integer) and not isinstance(value, bool)
     return number and least <= value <= MOST_COUNTED

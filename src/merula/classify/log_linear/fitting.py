@@ -26,11 +26,14 @@ Levels = tuple[tuple[Label, ...] | None, ...]
 
 @dataclass(frozen=True)
 class Wish:
-    """What is to be fitted: `order` questions in each table, or the twin of Gaussian Bayes; for how many rounds, by which chance."""
+    """What is to be fitted: `order` questions in each table, or the twin of Gaussian Bayes; for how many rounds, by which chance.
+
+    Being missing is an answer with ``missing="level"``, or of the columns that `missing` names.
+    """
 
     order: Any = 2
     rounds: int = ROUNDS
-    missing: str = "marginalise"
+    missing: str | frozenset[str] = "marginalise"
     seed: int = 0
     n_jobs: int | None = None
 
@@ -49,7 +52,10 @@ def fit_terms(
     """
     columns = tuple(sorted(level_sets))
     levels = tuple(level_sets[name] for name in columns)
-    cases = distinct_cases(read_cells(rows, columns, levels), levels, target, wish.missing)
+    gaps = [
+        name in wish.missing if isinstance(wish.missing, frozenset) else wish.missing == "level" for name in columns
+    ]
+    cases = distinct_cases(read_cells(rows, columns, levels), levels, target, gaps)
     gaussian = wish.order == GAUSSIAN
     repeats = 1 if folds is not None else (twin if gaussian else tables).repeats_of(float(cases.weight.sum()))
     shares = cases.shares(repeats) if folds is None else cases.shares_of(folds.shares)

@@ -69,11 +69,11 @@ def _pooled(counts: Array) -> Estimate:
     return Estimate(np.broadcast_to(shares, counts.shape), np.zeros(len(counts)))
 
 
-def backed_off(counts: Sequence[Array]) -> Estimate:
+def backed_off(counts: Sequence[Array], rows: float | None = None) -> Estimate:
     """Estimates along a chain, each the prior of the next: uniform, P(level), given the class, given one parent after the other.
 
-    P(v given s) = (n_sv + m · P(v given s without its last parent)) / (n_s + m). Of each step, m is the number under which
-    rows, each left out of all counts in turn, are most probable; that takes no more than the counts.
+    P(v given s) = (n_sv + m · P(v given s without its last parent)) / (n_s + m). Of each step, m is the stated number of `rows`, or the
+    one under which rows, each left out of all counts in turn, are most probable; that takes no more than the counts.
     """
     levels = counts[0].shape[-1]
     whole = left_out = np.full(levels, 1 / max(1, levels))
@@ -82,7 +82,7 @@ def backed_off(counts: Sequence[Array]) -> Estimate:
         if table.ndim > 1:
             whole, left_out, unseen = whole[..., None, :], left_out[..., None, :], unseen[..., None]
         total = table.sum(axis=-1, keepdims=True)
-        m = _best_concentration(table, total, left_out)
+        m = _best_concentration(table, total, left_out) if rows is None else rows
         left_out = _leaving_one_out(table, total, left_out, m)
         whole, unseen = (table + m * whole) / (total + m), m * unseen / (total[..., 0] + m)
     return Estimate(whole, np.broadcast_to(unseen, whole.shape[:-1]))
@@ -120,7 +120,7 @@ def left_out(
 ) -> list[LeftOut]:
     """For each depth the estimates without one row, in closed form: levels stay, and so do concentrations."""
     if smoothing == BACKOFF:
-        return _backed_off_without_one(counts)
+        return without_one(counts)
     found = [_pooled_without_one(counts[0])]
     for depth, table in enumerate(counts):
         fewer = found[-1] if not depth else LeftOut(found[-1].own[..., None, :], found[-1].other[..., None, :])
@@ -145,7 +145,7 @@ def _share(part: Array, whole: Array, otherwise: Array) -> Array:
     return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), otherwise)
 
 
-def _backed_off_without_one(counts: Sequence[Array]) -> list[LeftOut]:
+def without_one(counts: Sequence[Array], rows: float | None = None) -> list[LeftOut]:
     """The chain of `backed_off` without one row; what all classes back off to, P(level), lost it too."""
     levels = counts[0].shape[-1]
     own = other = np.full(levels, 1 / max(1, levels))
@@ -154,7 +154,7 @@ def _backed_off_without_one(counts: Sequence[Array]) -> list[LeftOut]:
         if table.ndim > 1:
             own, other = own[..., None, :], other[..., None, :]
         total = table.sum(axis=-1, keepdims=True)
-        m = _best_concentration(table, total, own)
+        m = _best_concentration(table, total, own) if rows is None else rows
         own = _leaving_one_out(table, total, own, m)
         other = (table + m * other) / (total + m) if table.ndim > 1 else own
         found.append(LeftOut(own, other))

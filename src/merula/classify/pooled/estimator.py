@@ -1,0 +1,217 @@
+"""The pool as a classifier: the default where nothing is known of a table but that it has a class to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from merula.classify.base import BayesianClassifier
+from merula.classify.fitted import FittedModel
+from merula.classify.left_out import Held
+from merula.classify.log_linear.estimator import LogLinear, is_whole, level_sets_of, refuse_light, seed_of
+from merula.classify.log_linear.terms import CONDITIONAL, MOST_QUESTIONS
+from merula.classify.plan import Plan
+from merula.classify.pooled.model import POOL, PooledModel, Record, members_of, pooled
+from merula.classify.pooled.parts import Part, Rows, fitted_parts
+from merula.classify.pooled.pool import Evidence, Pool, fit_pool, scores_of
+from merula.core import InputError, one_of
+from merula.core.logspace import safe_log
+from merula.core.threads import thread_count
+from merula.data.encode import encode_rows, encode_target
+from merula.data.table import open_table
+from merula.distributions import Multinomial
+from merula.distributions.priors import class_probabilities
+from merula.stats import Collected, TokenCounts
+
+INSTEAD = "NaiveBayesClassifier, TANClassifier and AODEClassifier can"
+
+
+class AutoBayesClassifier(BayesianClassifier):
+    """A pool of Bayesian classifiers, each as much as rows left out believe it: what to reach for first.
+
+    P(c given x) = (1 − ε) · softmax_c(log P(c) + Σ_part b_part · Σ_term term(x, c)) + ε · P(c)
+
+    Parts are fitted to four fifths of the rows each, and pooled by how probable they make the classes of the others: tables of questions and
+    the twin of Gaussian Bayes (see `LogLinearClassifier`), one normal distribution for each class, every column given the class and one
+    other column (see `KDBClassifier`; counts and texts as in `NaiveBayesClassifier`), and similar rows. ε is the share of rows that no
+    part explains. The whole is still a sum of terms, and is explained as one.
+
+    Parameters
+    ----------
+    order : 1 to 6
+        How many columns a term may depend on: 1, each column by itself; 2, pairs at most, which can still be looked at one by one; 4
+        often predicts best. Below 3 there is no part that compares whole rows.
+    keep_rows : bool
+        Whether similar rows are a part; without them the model keeps no row that it was learned from. See `portable`.
+    missing : "auto", "marginalise" or "level"
+        "marginalise": what is missing says nothing. "level": being missing is an answer. "auto": it is one of columns that rows lack often
+        enough to learn from, 10 of them or 3 in a hundred.
+    class_prior : "empirical", "laplace", "uniform", {class: probability} or array
+        P(class); a row of which nothing is known has it. Terms are learned from the classes as they were counted.
+    random_state : int or None
+        What tables draw rows and columns by; None for other draws each time.
+    kinds, levels, unseen, n_jobs
+        As for `NaiveBayesClassifier`; `unseen` is "missing" or "error".
+
+    Attributes
+    ----------
+    parts_ : tuple of str
+        The parts that were fitted.
+    weights_ : {part: float}
+        How much each counts; 0 for a part that the others leave nothing to say.
+    slip_ : float
+        ε.
+    out_of_fold_ : {part: (log loss, standard error)}
+        −mean log P(own class given row) of rows by models that have not seen them: of each part by itself, of the "pool", of the "portable"
+        pool, and of the "prior" alone.
+    classes_, schema_, feature_names_in_, class_log_prior_, distributions_
+        As for `NaiveBayesClassifier`.
+
+    Notes
+    -----
+    Such a model knows P(class given row) and no P(row): it has no evidence, cannot be sampled, and neither learns on nor merges.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> rows = [[wing, song] for wing in range(60, 100) for song in ("long", "short")]
+    >>> birds = ["tit" if wing < 75 or song == "short" else "wren" for wing, song in rows]
+    >>> model = mr.AutoBayesClassifier().fit(rows, birds)
+    >>> model.predict([[90, "long"], [90, "short"], [70, "long"]]).tolist()
+    ['wren', 'tit', 'tit']
+    >>> model.out_of_fold_["pool"][0] < 0.2 < model.out_of_fold_["prior"][0]
+    True
+    """
+
+    _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "order")
+    _unseen: ClassVar[tuple[str, ...]] = ("missing", "error")
+    _remedy: ClassVar[str] = "a class prior without zeros avoids this"
+    _answering: ClassVar[type[FittedModel]] = PooledModel
+    _own_families: ClassVar[tuple[Any, ...]] = (LogLinear,)
+
+    def __init__(
+        self,
+        order: Any = 4,
+        *,
+        keep_rows: Any = True,
+        kinds: Any = None,
+        levels: Any = None,
+        class_prior: Any = "empirical",
+        missing: Any = "auto",
+        unseen: Any = "missing",
+        random_state: Any = 0,
+        n_jobs: Any = None,
+    ) -> None:
+        super().__init__(
+            kinds=kinds, levels=levels, class_prior=class_prior, missing=missing, unseen=unseen, n_jobs=n_jobs
+        )
+        self.order = order
+        self.keep_rows = keep_rows
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------------------------------------ learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """See `NaiveBayesClassifier.fit`."""
+        self._check_options()
+        table = open_table(X)
+        plan = self._inspect(table, y, sample_weight)
+        rows = encode_rows(table, plan.schema, plan.named, type(self).__name__)
+        target = encode_target(y, len(rows), sample_weight)
+        collected = self._count(plan, rows, target, None)
+        self._refuse_one_class(collected)
+        refuse_light(float(collected.class_counts.weight.sum()))
+        log_prior = safe_log(class_probabilities(self.class_prior, collected.classes, collected.class_counts.weight))
+        learned = Rows.of(rows, target, level_sets_of(plan, collected), plan.schema, self.missing, self.n_jobs)
+        parts, left_out = fitted_parts(learned, self._texts(plan, collected), int(self.order), seed_of(self.random_state), bool(self.keep_rows))  # fmt: skip
+        record = _record(learned, parts, left_out)
+        components = pooled(log_prior, [one for part in parts for one in part.distributions], record.members, record.slip)  # fmt: skip
+        return self._hold(PooledModel(plan, collected.classes, log_prior, components, collected, record=record))
+
+    def _texts(self, plan: Plan, collected: Collected) -> list[Held]:
+        """The columns of texts, as all rows say they are."""
+        found = []
+        for block, statistic in zip(plan.blocks, collected.blocks, strict=True):
+            if isinstance(statistic, TokenCounts):
+                setting = self._setting(plan, collected, block)
+                wanted = block.family.wanted(block.columns)
+                found.append(Held(block.family, wanted, statistic, block.family.build(statistic, setting), setting))
+        return found
+
+    def _default_families(self) -> Mapping[str, Any]:
+        numbers, words = LogLinear(words=False), LogLinear(words=True)
+        return {**dict.fromkeys(("numeric", "count", "datetime"), numbers), "categorical": words, "text": Multinomial()}
+
+    def _check_options(self) -> None:
+        one_of(self.missing, ("auto", "marginalise", "level"), "missing")
+        one_of(self.unseen, self._unseen, "unseen")
+        thread_count(self.n_jobs)
+        if not is_whole(self.order, 1) or self.order > MOST_QUESTIONS:
+            raise InputError.of("order", self.order, f"a whole number from 1 to {MOST_QUESTIONS}")
+        if not isinstance(self.keep_rows, bool | np.bool_):
+            raise InputError.of("keep_rows", self.keep_rows, "True or False")
+        if self.random_state is not None and not is_whole(self.random_state, 0):
+            raise InputError.of("random_state", self.random_state, "None or a whole number from 0")
+
+    # ------------------------------------------------------------------------------------------------ what was learned
+
+    def _hold(self, fitted: FittedModel) -> Self:
+        """See `BayesianClassifier._hold`; and what the pool is."""
+        super()._hold(fitted)
+        assert isinstance(fitted, PooledModel) and fitted.record is not None
+        record = fitted.record
+        self.parts_ = tuple(member.name for member in record.members)
+        self.weights_ = {member.name: member.weight for member in record.members}
+        self.slip_, self.out_of_fold_, self.left_out_ = record.slip, dict(record.losses), dict(record.left_out)
+        return self
+
+    def portable(self) -> Self:
+        """The same model without the part that keeps rows it was learned from, with weights that were found without it.
+
+        Small, and for files that leave the house; `out_of_fold_` tells what that costs.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> rows = [[wing, song] for wing in range(60, 100) for song in ("long", "short")]
+        >>> birds = ["tit" if wing < 75 or song == "short" else "wren" for wing, song in rows]
+        >>> model = mr.AutoBayesClassifier().fit(rows, birds)
+        >>> "similar rows" in model.parts_, "similar rows" in model.portable().parts_
+        (True, False)
+        """
+        check_is_fitted(self, "classes_")
+        fitted: Any = self.fitted_
+        model: Self = clone(self).set_params(keep_rows=False)
+        return model._hold(fitted.portable())
+
+    # ------------------------------------------------------------------------------------------------ what there is not
+
+    @property
+    def _no_joint(self) -> str:
+        return f"{CONDITIONAL}; {INSTEAD}"
+
+    def __add__(self, other: Any) -> Self:
+        if type(other) is not type(self):
+            return NotImplemented
+        raise InputError(f"models cannot be merged: {CONDITIONAL}", remedy=f"{INSTEAD}; or fit one on the rows of both")
+
+
+def _record(learned: Rows, parts: list[Part], left_out: dict[str, str]) -> Record:
+    """How much each part counts, with and without those that keep rows, and what each is worth."""
+    names = tuple(part.name for part in parts)
+    evidence = Evidence(np.array([part.terms for part in parts]), np.asarray(learned.target.codes, dtype=np.int64), learned.weights, learned.log_prior)  # fmt: skip
+    portable = [k for k, part in enumerate(parts) if not part.keeps_rows]
+    some = Evidence(evidence.terms[portable], evidence.codes, evidence.weights, evidence.log_prior)
+    pool = fit_pool(evidence, names)
+    without = pool if len(portable) == len(parts) else fit_pool(some, tuple(names[k] for k in portable))
+    pools = {name: (one, 0.0) for name, one in zip(names, np.eye(len(names)), strict=True)}
+    pools |= {POOL: (_as_array(pool, names), pool.slip), "portable": (_as_array(without, names), without.slip)}
+    return Record(members_of(parts, pool, without), pool.slip, without.slip, scores_of(evidence, pools), left_out)
+
+
+def _as_array(pool: Pool, names: tuple[str, ...]) -> Any:
+    return np.array([pool.weights.get(name, 0.0) for name in names])

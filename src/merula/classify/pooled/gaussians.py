@@ -1,0 +1,157 @@
+"""One normal distribution for each class, its covariance blended with that of all classes and with none, as rows left out like it best.
+
+Σ_c = (1 − β)·B_c + β·diag(B_c),  B_c = (1 − α)·(S_c + ν·Σ) / (n_c + ν) + α·Σ,  ν = columns + 2
+
+with S_c the scatter of a class and Σ the pooled covariance (Friedman 1989, "Regularized discriminant analysis"). Categories are
+independent of all else given the class. The sum of their terms is multiplied by a common factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.classify.folds import Folds
+from merula.classify.pooled.reading import ReadAs, Reading
+from merula.core import Array
+from merula.data.encode import Encoded, Target
+from merula.data.schema import Label
+from merula.distributions import CategoricalDistribution, Distribution, MultivariateGaussianDistribution
+from merula.distributions.joint_table import level_cells
+
+BLENDS = ((1.0, 0.0), (0.0, 0.02), (0.0, 0.1), (0.1, 0.3), (0.3, 0.02), (0.3, 0.1), (0.7, 0.02), (0.7, 0.1), (1.0, 0.02), (1.0, 0.2))  # fmt: skip
+FACTORS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15)
+LEAST = 1e-4  # added to variances, in standard units
+FARTHEST = 6.0  # standard deviations from the mean: numbers beyond are taken for these
+PRIOR_ROWS = 2.0  # that say of a level what all classes together do
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows in standard units: z with NaN for missing (rows × numbers), levels with −1 (rows × words), classes and weights."""
+
+    columns: tuple[str, ...]
+    words: tuple[str, ...]
+    level_sets: tuple[tuple[Label, ...], ...]
+    centre: Array
+    unit: Array
+    z: Array
+    levels: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    weights: Array
+    classes: int
+
+    @classmethod
+    def of(cls, rows: Encoded, target: Target, columns: Sequence[str], words: Sequence[str], level_sets: Sequence[tuple[Label, ...]]) -> Table:  # fmt: skip
+        """The rows, standardised by their own weighted means and deviations."""
+        weights = np.ones(len(rows)) if target.weights is None else target.weights
+        x = rows.values(columns).astype(np.float64)
+        known = np.where(np.isnan(x), 0.0, weights[:, None])
+        filled = np.nan_to_num(x)
+        total = np.maximum(known.sum(axis=0), 1e-300)
+        centre = (known * filled).sum(axis=0) / total
+        unit = np.sqrt((known * (filled - centre) ** 2).sum(axis=0) / total)
+        varies = unit > 1e-12 * np.maximum(np.abs(centre), 1e-300)
+        columns, x, centre, unit = [c for c, v in zip(columns, varies, strict=True) if v], x[:, varies], centre[varies], unit[varies]  # fmt: skip
+        z = np.clip((x - centre) / unit, -FARTHEST, FARTHEST)
+        levels = level_cells(rows, tuple(words), tuple(level_sets)).astype(np.int64) if words else np.zeros((len(rows), 0), dtype=np.int64)  # fmt: skip
+        return cls(tuple(columns), tuple(words), tuple(level_sets), centre, unit, z, levels, np.asarray(target.codes, dtype=np.int64), weights, len(target.classes))  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Normals:
+    """What the blends are made of: for each class its weight, mean and scatter; the pooled covariance."""
+
+    weight: Array
+    mean: Array
+    scatter: Array
+    pooled: Array
+
+    @classmethod
+    def of(cls, table: Table, weights: Array) -> Normals:
+        """Of the rows with these weights; a class without rows has the mean of all."""
+        p, k = table.z.shape[1], table.classes
+        known = ~np.isnan(table.z)
+        filled = np.where(known, table.z, 0.0)
+        heavy: Array = np.bincount(table.codes, weights, minlength=k).astype(np.float64)
+        mean, scatter = np.zeros((k, p)), np.zeros((k, p, p))
+        overall = _mean(filled, known, weights, np.zeros(p))
+        for label in range(k):
+            own = np.flatnonzero((table.codes == label) & (weights > 0))
+            w, seen = weights[own], known[own]
+            mean[label] = _mean(filled[own], seen, w, overall)
+            away = np.where(seen, filled[own] - mean[label], 0.0) * np.sqrt(w)[:, None]
+            # cells that are missing say nothing: correlations are those of known cells, weaker where many are missing
+            lift = np.sqrt(heavy[label] / np.maximum(w @ seen, 1e-300)) if len(own) else np.zeros(p)
+            scatter[label] = (away.T @ away) * np.outer(np.where(np.isfinite(lift), lift, 0.0), lift)
+        return cls(heavy, mean, scatter, scatter.sum(axis=0) / max(heavy.sum() - k, 1.0))
+
+    def blended(self, to_pooled: float, to_diagonal: float) -> Array:
+        """Σ of each class."""
+        p = self.mean.shape[1]
+        nu = p + 2.0
+        own = (self.scatter + nu * self.pooled) / (self.weight + nu)[:, None, None]
+        own = (1 - to_pooled) * own + to_pooled * self.pooled
+        diagonal = np.einsum("cii->ci", own)[:, :, None] * np.eye(p)
+        return (1 - to_diagonal) * own + to_diagonal * diagonal + LEAST * np.eye(p)  # type: ignore[no-any-return]
+
+
+def _mean(filled: Array, known: NDArray[np.bool_], weights: Array, default: Array) -> Array:
+    total = weights @ known
+    return np.where(total > 0, (weights @ filled) / np.where(total > 0, total, 1.0), default)
+
+
+def normal_terms(table: Table, normals: Normals, blend: tuple[float, float]) -> MultivariateGaussianDistribution:
+    """The classes' normal distributions."""
+    whitening = np.linalg.inv(np.linalg.cholesky(normals.blended(*blend))).transpose(0, 2, 1)
+    nothing = np.zeros((table.classes, len(table.columns)))
+    kept = np.arange(len(table.columns))
+    return MultivariateGaussianDistribution(table.columns, kept, table.centre, table.unit, normals.mean, whitening, nothing, nothing)  # fmt: skip
+
+
+def level_terms(table: Table, weights: Array) -> CategoricalDistribution | None:
+    """P(level given class), drawn to the share that the level has in all classes."""
+    tables = []
+    for j, known in enumerate(table.level_sets):
+        seen = table.levels[:, j] >= 0
+        counts = np.zeros((len(known), table.classes))
+        np.add.at(counts, (table.levels[seen, j], table.codes[seen]), weights[seen])
+        share = counts.sum(axis=1) + 0.5
+        share = share / share.sum()
+        logs = np.log((counts + PRIOR_ROWS * share[:, None]) / (counts.sum(axis=0) + PRIOR_ROWS))
+        tables.append(np.concatenate([logs, np.zeros((2, table.classes))]))
+    return CategoricalDistribution(table.words, table.level_sets, tuple(tables)) if tables else None
+
+
+@dataclass(frozen=True, eq=False)
+class FittedGaussians:
+    """Terms of rows × classes by distributions that have not seen the row, the blend and factor chosen, and the distributions."""
+
+    terms: Array
+    blend: tuple[float, float]
+    factor: float
+    parts: tuple[Distribution, ...]
+
+
+def fitted_gaussians(rows: Encoded, table: Table, folds: Folds, loss: Callable[[Array], float]) -> FittedGaussians:
+    """The blend and the factor under which rows of other folds are most probable, learned from all rows."""
+    bounds = {name: (c - FARTHEST * u, c + FARTHEST * u) for name, c, u in zip(table.columns, table.centre.tolist(), table.unit.tolist(), strict=True)}  # fmt: skip
+    reading = Reading({}, bounds)
+    found = np.zeros((len(BLENDS), len(rows), table.classes))
+    for fold in range(len(folds)):
+        held = folds.shares[:, fold]
+        left_out, train = np.flatnonzero(held > 0), np.maximum(table.weights - held, 0.0)
+        some, words = rows.take(left_out), level_terms(table, train)
+        share = (held[left_out] / table.weights[left_out])[:, None]
+        normals, beside = Normals.of(table, train), words.log_prob(some) if words else 0.0
+        read = reading.of(some)
+        for terms, blend in zip(found, BLENDS, strict=True):
+            terms[left_out] += share * (normal_terms(table, normals, blend).log_prob(read) + beside)
+    losses = {(g, factor): loss(factor * terms) for g, terms in enumerate(found) for factor in FACTORS}
+    g, factor = min(losses, key=lambda key: losses[key])
+    final, words = normal_terms(table, Normals.of(table, table.weights), BLENDS[g]), level_terms(table, table.weights)
+    parts = (ReadAs(final, reading), *((words,) if words else ()))
+    return FittedGaussians(factor * found[g], BLENDS[g], factor, parts)

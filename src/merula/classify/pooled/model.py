@@ -1,0 +1,141 @@
+"""The fitted pool: one weighted sum of all parts' terms, mixed with the prior for rows that no part explains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from merula.classify.fitted import Component, FittedModel
+from merula.classify.log_linear.terms import QuadraticTerms, TableTerms
+from merula.classify.pooled.pairs import GainDistribution
+from merula.classify.pooled.parts import Part
+from merula.classify.pooled.pool import Pool
+from merula.classify.pooled.reading import ReadAs
+from merula.classify.pooled.similar import SimilarRows
+from merula.core import Array, InputError
+from merula.core.plain_fields import PlainFields
+from merula.core.sound import HEAVIEST, are_names, is_number
+from merula.distributions import Distribution
+
+POOL, SLIP = "pool", "slip"
+Loss = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Member(PlainFields):
+    """One part of a pool: its name, how many distributions it has, the weight of each factor before pooling, whether it keeps rows.
+
+    ``weight`` is its weight in the pool, ``portable`` its weight in the pool without parts that keep rows.
+    """
+
+    name: str
+    distributions: int
+    factors: tuple[float, ...]
+    keeps_rows: bool
+    weight: float
+    portable: float
+
+    def fits(self) -> bool:
+        """True when it describes a part; a file from a stranger is asked before it is used."""
+        sound = is_number(self.weight, 0.0, HEAVIEST) and is_number(self.portable, 0.0, HEAVIEST)
+        whole = type(self.distributions) is int and self.distributions > 0 and type(self.keeps_rows) is bool
+        return sound and whole and are_names((self.name,)) and all(is_number(one, 0.0, HEAVIEST) for one in self.factors)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Record(PlainFields):
+    """How a pool came about: its members, slips with and without kept rows, (loss, standard error) out of fold, and what was left out, and why."""
+
+    members: tuple[Member, ...]
+    slip: float
+    portable_slip: float
+    losses: Mapping[str, Loss]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    def state(self) -> dict[str, Any]:
+        """Plain data."""
+        return super().state() | {
+            "members": [member.state() for member in self.members],
+            "losses": {name: list(loss) for name, loss in self.losses.items()},
+            "left_out": dict(self.left_out),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The record that `state` describes."""
+        members = tuple(Member.from_state(one) for one in state["members"])
+        losses = {name: tuple(loss) for name, loss in state["losses"].items()}
+        return cls(members, state["slip"], state["portable_slip"], losses, dict(state["left_out"]))
+
+    def fits(self) -> bool:
+        """True when it describes a pool; a file from a stranger is asked before it is used."""
+        slips = is_number(self.slip, 0.0, 1.0) and is_number(self.portable_slip, 0.0, 1.0)
+        told = all(len(loss) == 2 and all(is_number(one, -HEAVIEST, HEAVIEST) for one in loss) for loss in self.losses.values())  # fmt: skip
+        words = all(isinstance(word, str) for pair in self.left_out.items() for word in pair)
+        return slips and told and words and bool(self.members) and all(member.fits() for member in self.members)
+
+
+@dataclass(frozen=True, eq=False)
+class PooledModel(FittedModel):
+    """A pool, and how it came about."""
+
+    record: Record | None = None
+
+    own_distributions: ClassVar[tuple[type[Distribution], ...]] = (TableTerms, QuadraticTerms, ReadAs, SimilarRows, GainDistribution)  # fmt: skip
+
+    def portable(self) -> Self:
+        """The pool without parts that keep rows, with the weights that were found without them."""
+        assert self.record is not None
+        kept = [member for member in self.record.members if not member.keeps_rows]
+        if not kept:
+            raise InputError("no part of this pool is without rows it was learned from")
+        ends = np.cumsum([member.distributions for member in self.record.members]).tolist()
+        own = [self.components[0].parts[end - member.distributions : end] for member, end in zip(self.record.members, ends, strict=True)]  # fmt: skip
+        parts = [part for member, some in zip(self.record.members, own, strict=True) if not member.keeps_rows for part in some]  # fmt: skip
+        members = tuple(replace(member, weight=member.portable) for member in kept)
+        losses = {name: loss for name, loss in self.record.losses.items() if name != POOL}
+        losses[POOL] = self.record.losses["portable"]
+        record = replace(self.record, members=members, slip=self.record.portable_slip, losses=losses)
+        return replace(self, components=pooled(self.log_prior, parts, members, record.slip), record=record)
+
+    def state(self) -> dict[str, Any]:
+        """See `FittedModel.state`."""
+        return super().state() | ({} if self.record is None else {"pool": self.record.state()})
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], families: Mapping[str, Any], path: Any) -> Self:
+        """See `FittedModel.from_state`."""
+        model, record = super().from_state(state, families, path), Record.from_state(state["pool"])
+        first = model.components[0]
+        factors = [len(part.factors()) for part in first.parts]
+        sizes = record.fits() and [member.distributions for member in record.members]
+        if not sizes or sum(sizes) != len(factors) or sum(len(member.factors) for member in record.members) != sum(factors):  # fmt: skip
+            raise InputError.at(f"{path}", "holds a pool whose parts do not fit its terms", remedy="save the model again")  # fmt: skip
+        return replace(model, record=record)
+
+
+def members_of(parts: Sequence[Part], pool: Pool, portable: Pool) -> tuple[Member, ...]:
+    """Parts as a pool's members."""
+    return tuple(
+        Member(
+            part.name,
+            len(part.distributions),
+            part.weights,
+            part.keeps_rows,
+            pool.weights[part.name],
+            portable.weights.get(part.name, 0.0),
+        )
+        for part in parts
+    )
+
+
+def pooled(log_prior: Array, parts: Sequence[Any], members: Sequence[Member], slip: float) -> tuple[Component, ...]:
+    """The weighted sum of all terms, and the prior, each with its share."""
+    weights = tuple(member.weight * factor for member in members for factor in member.factors)
+    return (
+        Component(log_prior, tuple(parts), weights, float(np.log1p(-slip)), normalised=True, name=POOL),
+        Component(log_prior, (), (), float(np.log(slip)), normalised=True, name=SLIP),
+    )

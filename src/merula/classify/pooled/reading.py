@@ -1,0 +1,136 @@
+"""A distribution asked of numbers that it reads another way than the table holds them: cut into intervals, or held within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.classify.pooled.pairs import GainDistribution
+from merula.core import Array
+from merula.core.sound import are_cuts, is_number
+from merula.data.encode import Coded, Encoded
+from merula.data.intervals import assign, interval_labels
+from merula.data.schema import Column, Label
+from merula.distributions import DISTRIBUTIONS, Distribution
+from merula.distributions.base import Added
+
+READ = DISTRIBUTIONS | {GainDistribution.__name__: GainDistribution}  # what may be read so
+FARTHEST = 1e300  # a number that bounds may be
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Which columns of numbers are cut where, and which are held between two bounds."""
+
+    cuts: Mapping[str, tuple[float, ...]]
+    bounds: Mapping[str, Bounds]
+
+    def of(self, rows: Encoded) -> Encoded:
+        """A tile of rows, read so."""
+        here = slice(rows.start, rows.stop)
+        numeric = {name: self._within(name, values[here]) for name, values in rows.numeric.items() if name not in self.cuts}  # fmt: skip
+        coded = {name: replace(column, codes=column.codes[here]) for name, column in rows.coded.items()}
+        coded |= {name: _in_intervals(rows.values((name,))[:, 0], cuts) for name, cuts in self.cuts.items()}
+        texts = {name: rows.tokens(name) for name in rows.texts}
+        memo: dict[Any, Any] = rows.remember(("read as", id(self)), lambda: (self, {}))[
+            1
+        ]  # kept with it, so that no other has its id
+        return Encoded(0, len(rows), numeric, coded, texts=texts, unseen_hits=rows.unseen_hits, _memo=memo)
+
+    def _within(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
+        return np.clip(values, *self.bounds[name]) if name in self.bounds else values
+
+
+def _in_intervals(values: NDArray[Any], cuts: tuple[float, ...]) -> Coded:
+    return Coded(assign(values, cuts).astype(np.int32), [None, *interval_labels(cuts)], -1)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadAs(Distribution):
+    """What `part` says of rows whose numbers are read as the `reading` says."""
+
+    part: Distribution
+    reading: Reading
+
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.part.columns
+
+    @property
+    def parents(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.part.parents
+
+    def log_prob(self, rows: Encoded) -> Array:
+        return self.part.log_prob(self.reading.of(rows))
+
+    def add_log_prob(self, rows: Encoded, out: Array) -> None:
+        self.part.add_log_prob(self.reading.of(rows), out)
+
+    def factors(self) -> tuple[Distribution, ...]:
+        return tuple(replace(self, part=one) for one in self.part.factors())
+
+    def weighted(self, weights: Sequence[float]) -> Added:
+        return AddedAs(self.part.weighted(weights), self.reading)
+
+    @property
+    def parameters_count(self) -> int:
+        return self.part.parameters_count
+
+    @property
+    def no_density(self) -> str:
+        return self.part.no_density
+
+    @property
+    def levels(self) -> Mapping[str, tuple[Label, ...]]:
+        return {name: known for name, known in self.part.levels.items() if name not in self.reading.cuts}
+
+    def quantiles(self, column: str, probabilities: Array, classes: int) -> Array:
+        if column in self.reading.cuts:
+            cuts = np.array(self.reading.cuts[column] or (0.0,))
+            return np.repeat(np.quantile(cuts, probabilities)[:, None], classes, axis=1)
+        return self.part.quantiles(column, probabilities, classes)
+
+    def fits(self, classes: int) -> bool:
+        cut = all(are_cuts(cuts) for cuts in self.reading.cuts.values())
+        bound = all(len(pair) == 2 and all(is_number(end, -FARTHEST, FARTHEST) for end in pair) and pair[0] <= pair[1] for pair in self.reading.bounds.values())  # fmt: skip
+        return cut and bound and self._intervals_fit() and self.part.fits(classes)
+
+    def _intervals_fit(self) -> bool:
+        """True when what it says of a column that is cut is said of its intervals."""
+        known = self.part.levels
+        return all(set(known.get(name, ())) - {None} == set(interval_labels(cuts)) for name, cuts in self.reading.cuts.items() if name in known)  # fmt: skip
+
+    def reads(self, column: Column) -> bool:
+        if column.name in self.reading.cuts:
+            return column.kind == "numeric" and column.cuts is None
+        return self.part.reads(column)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "part": {"name": type(self.part).__name__, "state": self.part.state()},
+            "cuts": {name: list(cuts) for name, cuts in self.reading.cuts.items()},
+            "bounds": {name: list(pair) for name, pair in self.reading.bounds.items()},
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        part = READ[state["part"]["name"]].from_state(state["part"]["state"])
+        cuts = {name: tuple(found) for name, found in state["cuts"].items()}
+        return cls(part, Reading(cuts, {name: tuple(pair) for name, pair in state["bounds"].items()}))
+
+
+@dataclass(frozen=True, eq=False)
+class AddedAs:
+    """Weighted terms of rows whose numbers are read as the `reading` says."""
+
+    part: Added
+    reading: Reading
+
+    def add_log_prob(self, rows: Encoded, out: Array) -> None:
+        """See `Distribution.add_log_prob`."""
+        self.part.add_log_prob(self.reading.of(rows), out)
