@@ -86,13 +86,14 @@ SEARCHING = {  # scikit-learn's checks and the laws: what they choose depends on
     "network-gaussian": mr.BayesianNetworkClassifier(numeric="gaussian", class_prior="empirical"),
     "kdb-selective": mr.KDBClassifier(2, select=True),
     "aode-weighted": mr.AODEClassifier(weights="out-of-fold"),
+    "auto": mr.AutoBayesClassifier(max_rounds=5, missing="marginalise"),
 }
 
 # `make test` asks these, at least one of each class; `make test-contract` asks all.
 FIRST = {
     "naive", "naive-missing-is-a-level", "naive-weighted", "full", "kernel", "neighbors", "tan",
     "tan-gaussian", "spode", "kdb-cut", "aode", "network-tree", "network-given", "log-linear", "log-linear-gaussian",
-    "naive-auto", "network-cut", "network-gaussian", "kdb-selective", "aode-weighted",
+    "naive-auto", "network-cut", "network-gaussian", "kdb-selective", "aode-weighted", "auto",
 }  # fmt: skip
 ALL = os.environ.get("MERULA_CONTRACT") == "every"
 ASKED = {*EVERY, *CHOOSING, *SEARCHING} if ALL else FIRST

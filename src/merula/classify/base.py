@@ -459,7 +459,7 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
         >>> {column: np.exp(term).round(6).tolist() for column, term in model.terms([["red"]]).items()}
         {'color': [[0.5, 1.0]]}
         """
-        first, *others = self.components(X)
+        first, *others = [one for one in self.components(X) if one.terms]
         if others:
             raise InputError(
                 f"this model is a mixture of {1 + len(others)}, each with terms of its own", remedy="ask components(X)"

@@ -188,11 +188,7 @@ def _numbers(rows: Encoded, name: str) -> Array:
 def _word_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """A number for each cell of a column of words or texts; all 0 where the rows that count hold one word."""
     if name in rows.texts:
-        tokens = rows.texts[name]
-        words = np.array([crc32(str(word).encode()) for word in tokens.labels] or [0], dtype=np.uint64)
-        amounts = mixed(words[np.asarray(tokens.codes, dtype=np.int64)]) * np.asarray(tokens.counts).astype(np.uint64)
-        sums = np.concatenate(([np.uint64(0)], np.cumsum(amounts, dtype=np.uint64)))
-        return np.asarray(mixed(sums[tokens.starts[1:]] - sums[tokens.starts[:-1]]))
+        return text_hashes(rows, name)
     coded = rows.coded[name]
     codes = np.asarray(coded.codes[rows.start : rows.stop]).astype(np.int64)
     met, indices = np.unique(codes, return_inverse=True)
@@ -201,6 +197,15 @@ def _word_hashes(rows: Encoded, name: str, counted: NDArray[np.bool_]) -> NDArra
     if len(known - {None}) < 2:
         return np.zeros(len(codes), dtype=np.uint64)
     return np.asarray(mixed(np.array([label_hash(label) for label in labels], dtype=np.uint64)[indices]))
+
+
+def text_hashes(rows: Encoded, name: str) -> NDArray[np.uint64]:
+    """A number for each text, by its words and how often each occurs."""
+    tokens = rows.tokens(name)
+    words = np.array([crc32(str(word).encode()) for word in tokens.labels] or [0], dtype=np.uint64)
+    amounts = mixed(words[np.asarray(tokens.codes, dtype=np.int64)]) * np.asarray(tokens.counts).astype(np.uint64)
+    sums = np.concatenate(([np.uint64(0)], np.cumsum(amounts, dtype=np.uint64)))
+    return np.asarray(mixed(sums[tokens.starts[1:]] - sums[tokens.starts[:-1]]))
 
 
 def label_hash(label: Label) -> int:

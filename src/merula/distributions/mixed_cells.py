@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,11 @@ class KeptRowsDistribution(Distribution):
     labels: NDArray[np.int32]
     weight: Array
 
+    answers_missing: ClassVar[bool] = False  # whether being missing may be a level
+
     def fits(self, classes: int) -> bool:
-        return super().fits(classes) and are_rows(self.level_sets, self.cells, self.labels, self.weight, classes)
+        kept = self.level_sets, self.cells, self.labels, self.weight
+        return super().fits(classes) and are_rows(*kept, classes, self.answers_missing)
 
 
 def read_cells(

@@ -114,14 +114,14 @@ class Rows(OfColumns):
         return cls(tuple(state["columns"]), labels, state["rows"], state["class"], state["weight"])
 
 
-def are_rows(level_sets: Any, cells: Any, labels: Any, weight: Any, classes: int) -> bool:
-    """True when these are kept rows: a weight and a class each, and cells that are numbers, indices of levels, or missing."""
+def are_rows(level_sets: Any, cells: Any, labels: Any, weight: Any, classes: int, missing: bool = False) -> bool:
+    """True when these are kept rows: a weight and a class each, and cells that are numbers, indices of levels (`missing` may be one), or missing."""
     n, d = len(weight), len(level_sets)
     shaped = n > 0 and all_shaped((n, d), cells) and all_shaped((n,), weight)
     if not shaped or not are_codes(labels, (n,), np.int32, 0, classes) or not within(1 / HEAVIEST, HEAVIEST, weight):
         return False
     words = [j for j, known in enumerate(level_sets) if known is not None]
-    if not all(are_labels(level_sets[j]) for j in words):
+    if not all(are_labels(level_sets[j], missing) for j in words):
         return False
     finite = within(-LARGEST, LARGEST, cells) or not (np.abs(cells) > LARGEST).any()  # NaN is missing, and no more
     return finite and all(_are_indices(cells[:, j], len(level_sets[j])) for j in words)

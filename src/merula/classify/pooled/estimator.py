@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,11 +14,13 @@ from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import FittedModel
 from merula.classify.left_out import Held
 from merula.classify.log_linear.estimator import LogLinear, is_whole, level_sets_of, refuse_light, seed_of
+from merula.classify.log_linear.fitting import ROUNDS
 from merula.classify.log_linear.terms import CONDITIONAL, MOST_QUESTIONS
 from merula.classify.plan import Plan
-from merula.classify.pooled.model import POOL, PooledModel, Record, members_of, pooled
-from merula.classify.pooled.parts import Part, Rows, fitted_parts
-from merula.classify.pooled.pool import Evidence, Pool, fit_pool, scores_of
+from merula.classify.pooled.known import KnownCells
+from merula.classify.pooled.model import POOL, PORTABLE, PooledModel, Record, members_of, pooled
+from merula.classify.pooled.parts import Part, Rows, Wanted, fitted_parts
+from merula.classify.pooled.pool import Evidence, fit_pool, scores_of
 from merula.core import InputError, one_of
 from merula.core.logspace import safe_log
 from merula.core.threads import thread_count
@@ -47,6 +50,8 @@ class AutoBayesClassifier(BayesianClassifier):
         often predicts best. Below 3 there is no part that compares whole rows.
     keep_rows : bool
         Whether similar rows are a part; without them the model keeps no row that it was learned from. See `portable`.
+    max_rounds : int, optional
+        The most tables of questions that a fold's model may have, 800 unless given.
     missing : "auto", "marginalise" or "level"
         "marginalise": what is missing says nothing. "level": being missing is an answer. "auto": it is one of columns that rows lack often
         enough to learn from, 10 of them or 3 in a hundred.
@@ -98,6 +103,7 @@ class AutoBayesClassifier(BayesianClassifier):
         order: Any = 4,
         *,
         keep_rows: Any = True,
+        max_rounds: Any = None,
         kinds: Any = None,
         levels: Any = None,
         class_prior: Any = "empirical",
@@ -111,6 +117,7 @@ class AutoBayesClassifier(BayesianClassifier):
         )
         self.order = order
         self.keep_rows = keep_rows
+        self.max_rounds = max_rounds
         self.random_state = random_state
 
     # ------------------------------------------------------------------------------------------------ learning
@@ -126,10 +133,15 @@ class AutoBayesClassifier(BayesianClassifier):
         self._refuse_one_class(collected)
         refuse_light(float(collected.class_counts.weight.sum()))
         log_prior = safe_log(class_probabilities(self.class_prior, collected.classes, collected.class_counts.weight))
-        learned = Rows.of(rows, target, level_sets_of(plan, collected), plan.schema, self.missing, self.n_jobs)
-        parts, left_out = fitted_parts(learned, self._texts(plan, collected), int(self.order), seed_of(self.random_state), bool(self.keep_rows))  # fmt: skip
-        record = _record(learned, parts, left_out)
-        components = pooled(log_prior, [one for part in parts for one in part.distributions], record.members, record.slip)  # fmt: skip
+        level_sets = level_sets_of(plan, collected)
+        learned = Rows.of(rows, target, level_sets, plan.schema, self.missing, self.n_jobs)
+        wish = Wanted(int(self.order), self.max_rounds or ROUNDS, seed_of(self.random_state), bool(self.keep_rows))
+        parts, left_out = fitted_parts(learned, self._texts(plan, collected), wish)
+        correction = KnownCells.of(learned.level_sets or level_sets, learned.answered, np.zeros(len(collected.classes)))
+        record = _record(learned, parts, correction, left_out)
+        terms = [one for part in parts for one in part.distributions]
+        terms += [correction.with_bias(record.bias)] if correction.columns else []
+        components = pooled(log_prior, terms, record.members, record.slip)
         return self._hold(PooledModel(plan, collected.classes, log_prior, components, collected, record=record))
 
     def _texts(self, plan: Plan, collected: Collected) -> list[Held]:
@@ -152,6 +164,8 @@ class AutoBayesClassifier(BayesianClassifier):
         thread_count(self.n_jobs)
         if not is_whole(self.order, 1) or self.order > MOST_QUESTIONS:
             raise InputError.of("order", self.order, f"a whole number from 1 to {MOST_QUESTIONS}")
+        if self.max_rounds is not None and not is_whole(self.max_rounds, 1):
+            raise InputError.of("max_rounds", self.max_rounds, "None or a whole number from 1")
         if not isinstance(self.keep_rows, bool | np.bool_):
             raise InputError.of("keep_rows", self.keep_rows, "True or False")
         if self.random_state is not None and not is_whole(self.random_state, 0):
@@ -200,18 +214,15 @@ class AutoBayesClassifier(BayesianClassifier):
         raise InputError(f"models cannot be merged: {CONDITIONAL}", remedy=f"{INSTEAD}; or fit one on the rows of both")
 
 
-def _record(learned: Rows, parts: list[Part], left_out: dict[str, str]) -> Record:
+def _record(learned: Rows, parts: list[Part], correction: KnownCells, left_out: dict[str, str]) -> Record:
     """How much each part counts, with and without those that keep rows, and what each is worth."""
     names = tuple(part.name for part in parts)
-    evidence = Evidence(np.array([part.terms for part in parts]), np.asarray(learned.target.codes, dtype=np.int64), learned.weights, learned.log_prior)  # fmt: skip
+    known = correction.known(learned.rows).mean(axis=1) if learned.level_sets else np.zeros(len(learned.rows))
+    nothing = np.zeros((0, len(learned.rows), len(learned.log_prior)))
+    evidence = Evidence(np.array([part.terms for part in parts]) if parts else nothing, known, np.asarray(learned.target.codes, dtype=np.int64), learned.weights, learned.log_prior)  # fmt: skip
     portable = [k for k, part in enumerate(parts) if not part.keeps_rows]
-    some = Evidence(evidence.terms[portable], evidence.codes, evidence.weights, evidence.log_prior)
-    pool = fit_pool(evidence, names)
-    without = pool if len(portable) == len(parts) else fit_pool(some, tuple(names[k] for k in portable))
-    pools = {name: (one, 0.0) for name, one in zip(names, np.eye(len(names)), strict=True)}
-    pools |= {POOL: (_as_array(pool, names), pool.slip), "portable": (_as_array(without, names), without.slip)}
-    return Record(members_of(parts, pool, without), pool.slip, without.slip, scores_of(evidence, pools), left_out)
-
-
-def _as_array(pool: Pool, names: tuple[str, ...]) -> Any:
-    return np.array([pool.weights.get(name, 0.0) for name in names])
+    pool = without = fit_pool(evidence, names)
+    if len(portable) < len(parts):
+        without = fit_pool(replace(evidence, terms=evidence.terms[portable]), tuple(names[k] for k in portable))
+    losses = scores_of(evidence, names, {POOL: pool, PORTABLE: without})
+    return Record(members_of(parts, pool, without), pool.bias, pool.slip, without.bias, without.slip, losses, left_out)

@@ -2,7 +2,7 @@
 
 Σ_c = (1 − β)·B_c + β·diag(B_c),  B_c = (1 − α)·(S_c + ν·Σ) / (n_c + ν) + α·Σ,  ν = columns + 2
 
-with S_c the scatter of a class and Σ the pooled covariance (Friedman 1989, "Regularized discriminant analysis"). Categories are
+with S_c the scatter of a class, n_c its rows (√(n_ci·n_cj) of columns i and j where cells are missing) and Σ the pooled covariance (Friedman 1989, "Regularized discriminant analysis"). Categories are
 independent of all else given the class. The sum of their terms is multiplied by a common factor.
 """
 
@@ -63,7 +63,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Normals:
-    """What the blends are made of: for each class its weight, mean and scatter; the pooled covariance."""
+    """What the blends are made of: for each class the weight of known cells, the mean and the scatter; the pooled covariance."""
 
     weight: Array
     mean: Array
@@ -76,24 +76,25 @@ class Normals:
         p, k = table.z.shape[1], table.classes
         known = ~np.isnan(table.z)
         filled = np.where(known, table.z, 0.0)
-        heavy: Array = np.bincount(table.codes, weights, minlength=k).astype(np.float64)
         mean, scatter = np.zeros((k, p)), np.zeros((k, p, p))
-        overall = _mean(filled, known, weights, np.zeros(p))
+        counts, overall = np.zeros((k, p)), _mean(filled, known, weights, np.zeros(p))
         for label in range(k):
             own = np.flatnonzero((table.codes == label) & (weights > 0))
-            w, seen = weights[own], known[own]
-            mean[label] = _mean(filled[own], seen, w, overall)
-            away = np.where(seen, filled[own] - mean[label], 0.0) * np.sqrt(w)[:, None]
-            # cells that are missing say nothing: correlations are those of known cells, weaker where many are missing
-            lift = np.sqrt(heavy[label] / np.maximum(w @ seen, 1e-300)) if len(own) else np.zeros(p)
-            scatter[label] = (away.T @ away) * np.outer(np.where(np.isfinite(lift), lift, 0.0), lift)
-        return cls(heavy, mean, scatter, scatter.sum(axis=0) / max(heavy.sum() - k, 1.0))
+            counts[label] = weights[own] @ known[own]
+            mean[label] = _mean(filled[own], known[own], weights[own], overall)
+            away = np.where(known[own], filled[own] - mean[label], 0.0) * np.sqrt(weights[own])[:, None]
+            scatter[label] = (
+                away.T @ away
+            )  # a missing cell adds nothing: correlations are weaker where many are missing
+        free = np.maximum((counts - (counts > 0)).sum(axis=0), 1.0)
+        return cls(counts, mean, scatter, scatter.sum(axis=0) / np.sqrt(np.outer(free, free)))
 
     def blended(self, to_pooled: float, to_diagonal: float) -> Array:
         """Σ of each class."""
         p = self.mean.shape[1]
         nu = p + 2.0
-        own = (self.scatter + nu * self.pooled) / (self.weight + nu)[:, None, None]
+        rows = np.sqrt(self.weight + nu)
+        own = (self.scatter + nu * self.pooled) / (rows[:, :, None] * rows[:, None, :])
         own = (1 - to_pooled) * own + to_pooled * self.pooled
         diagonal = np.einsum("cii->ci", own)[:, :, None] * np.eye(p)
         return (1 - to_diagonal) * own + to_diagonal * diagonal + LEAST * np.eye(p)  # type: ignore[no-any-return]

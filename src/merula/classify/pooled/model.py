@@ -10,6 +10,7 @@ import numpy as np
 
 from merula.classify.fitted import Component, FittedModel
 from merula.classify.log_linear.terms import QuadraticTerms, TableTerms
+from merula.classify.pooled.known import KnownCells
 from merula.classify.pooled.pairs import GainDistribution
 from merula.classify.pooled.parts import Part
 from merula.classify.pooled.pool import Pool
@@ -17,10 +18,10 @@ from merula.classify.pooled.reading import ReadAs
 from merula.classify.pooled.similar import SimilarRows
 from merula.core import Array, InputError
 from merula.core.plain_fields import PlainFields
-from merula.core.sound import HEAVIEST, are_names, is_number
+from merula.core.sound import HEAVIEST, all_shaped, are_names, is_number, within
 from merula.distributions import Distribution
 
-POOL, SLIP = "pool", "slip"
+POOL, PORTABLE, SLIP = "pool", "portable", "slip"
 Loss = tuple[float, float]
 
 
@@ -47,10 +48,12 @@ class Member(PlainFields):
 
 @dataclass(frozen=True, eq=False)
 class Record(PlainFields):
-    """How a pool came about: its members, slips with and without kept rows, (loss, standard error) out of fold, and what was left out, and why."""
+    """How a pool came about: its members, corrections and slips with and without kept rows, (loss, standard error) out of fold, what was left out and why."""
 
     members: tuple[Member, ...]
+    bias: Array
     slip: float
+    portable_bias: Array
     portable_slip: float
     losses: Mapping[str, Loss]
     left_out: Mapping[str, str] = field(default_factory=dict)
@@ -68,14 +71,16 @@ class Record(PlainFields):
         """The record that `state` describes."""
         members = tuple(Member.from_state(one) for one in state["members"])
         losses = {name: tuple(loss) for name, loss in state["losses"].items()}
-        return cls(members, state["slip"], state["portable_slip"], losses, dict(state["left_out"]))
+        kept = [state[name] for name in ("bias", "slip", "portable_bias", "portable_slip")]
+        return cls(members, *kept, losses, dict(state["left_out"]))  # type: ignore[call-arg]
 
     def fits(self) -> bool:
         """True when it describes a pool; a file from a stranger is asked before it is used."""
         slips = is_number(self.slip, 0.0, 1.0) and is_number(self.portable_slip, 0.0, 1.0)
         told = all(len(loss) == 2 and all(is_number(one, -HEAVIEST, HEAVIEST) for one in loss) for loss in self.losses.values())  # fmt: skip
         words = all(isinstance(word, str) for pair in self.left_out.items() for word in pair)
-        return slips and told and words and bool(self.members) and all(member.fits() for member in self.members)
+        slips &= all_shaped(np.shape(self.bias), self.bias, self.portable_bias) and within(-HEAVIEST, HEAVIEST, self.bias, self.portable_bias)  # fmt: skip
+        return slips and told and words and all(member.fits() for member in self.members)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,22 +89,21 @@ class PooledModel(FittedModel):
 
     record: Record | None = None
 
-    own_distributions: ClassVar[tuple[type[Distribution], ...]] = (TableTerms, QuadraticTerms, ReadAs, SimilarRows, GainDistribution)  # fmt: skip
+    own_distributions: ClassVar[tuple[type[Distribution], ...]] = (TableTerms, QuadraticTerms, ReadAs, SimilarRows, GainDistribution, KnownCells)  # fmt: skip
 
     def portable(self) -> Self:
         """The pool without parts that keep rows, with the weights that were found without them."""
         assert self.record is not None
         kept = [member for member in self.record.members if not member.keeps_rows]
-        if not kept:
-            raise InputError("no part of this pool is without rows it was learned from")
-        ends = np.cumsum([member.distributions for member in self.record.members]).tolist()
-        own = [self.components[0].parts[end - member.distributions : end] for member, end in zip(self.record.members, ends, strict=True)]  # fmt: skip
-        parts = [part for member, some in zip(self.record.members, own, strict=True) if not member.keeps_rows for part in some]  # fmt: skip
+        parts = iter(self.components[0].parts)
+        own = [(member, [next(parts) for _ in range(member.distributions)]) for member in self.record.members]
+        left = [part for member, some in own if not member.keeps_rows for part in some]
+        left += [part.with_bias(self.record.portable_bias) for part in parts if isinstance(part, KnownCells)]
         members = tuple(replace(member, weight=member.portable) for member in kept)
         losses = {name: loss for name, loss in self.record.losses.items() if name != POOL}
-        losses[POOL] = self.record.losses["portable"]
-        record = replace(self.record, members=members, slip=self.record.portable_slip, losses=losses)
-        return replace(self, components=pooled(self.log_prior, parts, members, record.slip), record=record)
+        losses[POOL] = self.record.losses[PORTABLE]
+        record = replace(self.record, members=members, bias=self.record.portable_bias, slip=self.record.portable_slip, losses=losses)  # fmt: skip
+        return replace(self, components=pooled(self.log_prior, left, members, record.slip), record=record)
 
     def state(self) -> dict[str, Any]:
         """See `FittedModel.state`."""
@@ -111,8 +115,9 @@ class PooledModel(FittedModel):
         model, record = super().from_state(state, families, path), Record.from_state(state["pool"])
         first = model.components[0]
         factors = [len(part.factors()) for part in first.parts]
-        sizes = record.fits() and [member.distributions for member in record.members]
-        if not sizes or sum(sizes) != len(factors) or sum(len(member.factors) for member in record.members) != sum(factors):  # fmt: skip
+        sizes = [member.distributions for member in record.members] if record.fits() else [len(factors) + 1]
+        told = sum(len(member.factors) for member in record.members)
+        if sum(sizes) > len(factors) or told != sum(factors[: sum(sizes)]):
             raise InputError.at(f"{path}", "holds a pool whose parts do not fit its terms", remedy="save the model again")  # fmt: skip
         return replace(model, record=record)
 
@@ -133,9 +138,10 @@ def members_of(parts: Sequence[Part], pool: Pool, portable: Pool) -> tuple[Membe
 
 
 def pooled(log_prior: Array, parts: Sequence[Any], members: Sequence[Member], slip: float) -> tuple[Component, ...]:
-    """The weighted sum of all terms, and the prior, each with its share."""
-    weights = tuple(member.weight * factor for member in members for factor in member.factors)
+    """The weighted sum of all terms, corrections behind them, and the prior, each with its share."""
+    weights = [member.weight * factor for member in members for factor in member.factors]
+    weights += [1.0] * (sum(len(part.factors()) for part in parts) - len(weights))
     return (
-        Component(log_prior, tuple(parts), weights, float(np.log1p(-slip)), normalised=True, name=POOL),
+        Component(log_prior, tuple(parts), tuple(weights), float(np.log1p(-slip)), normalised=True, name=POOL),
         Component(log_prior, (), (), float(np.log(slip)), normalised=True, name=SLIP),
     )

@@ -96,7 +96,9 @@ class GainDistribution(Distribution):
     def fits(self, classes: int) -> bool:
         sizes = {len(self.columns), len(self.givers), len(self.level_sets), len(self.giver_levels), len(self.log_table)}
         known = (
-            len(sizes) == 1 and super().fits(classes) and all(map(are_labels, (*self.level_sets, *self.giver_levels)))
+            len(sizes) == 1
+            and super().fits(classes)
+            and all(are_labels(one, missing=True) for one in (*self.level_sets, *self.giver_levels))
         )
         shapes = [
             (len(above), len(own), classes) for above, own in zip(self.giver_levels, self.level_sets, strict=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.classify.folds import Folds, canonical_order, in_turn
+from merula.classify.folds import Folds, canonical_order, in_turn, text_hashes
 from merula.classify.left_out import Held, left_out_terms
 from merula.classify.log_linear.fitting import GAUSSIAN, Wish, fit_terms
 from merula.classify.pooled.gaussians import FACTORS, Table, fitted_gaussians
@@ -24,6 +24,8 @@ from merula.data.schema import Label, Schema
 from merula.distributions import Distribution
 from merula.distributions.discretize.methods import cuts_for
 from merula.distributions.mixed_cells import read_cells
+from merula.stats.distinct_rows import distinct_rows
+from merula.stats.kept_rows import mixed
 
 FOLDS = 5
 DIGITS = 12  # losses are compared rounded to this many
@@ -32,6 +34,16 @@ FEWEST_MISSING, LEAST_MISSING = (
     0.03,
 )  # rows, or the share of rows, that lack a cell where being missing is an answer
 BINS = 5  # intervals of numbers for what depends on one other column
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What parts are wanted: of terms of how many columns, of how many rounds at most, by which chance, with kept rows or without."""
+
+    order: int
+    rounds: int
+    seed: int
+    keep_rows: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +76,15 @@ class Rows:
 
     @classmethod
     def of(cls, rows: Encoded, target: Target, level_sets: Mapping[str, Any], schema: Schema, missing: str, n_jobs: int | None) -> Rows:  # fmt: skip
-        """The rows with their folds."""
-        weights = np.ones(len(rows)) if target.weights is None else target.weights
+        """The rows with their folds; equal rows as one of their weight, so that a weight of 2 equals the row twice."""
+        rows, target = _united(rows, target, level_sets)
+        weights = np.asarray(target.weights)
+        answered = _answered(rows, level_sets, weights, missing)
+        cells = {name: read_cells(rows, (name,), (known,))[:, 0] for name, known in level_sets.items()}
+        level_sets = {name: known for name, known in level_sets.items() if _varies(cells[name], name in answered)}
         order = canonical_order(rows, target, schema)
         shares = np.bincount(target.codes, weights, minlength=len(target.classes))
-        return cls(rows, target, level_sets, schema, order, in_turn(order, weights, FOLDS), np.log(shares / shares.sum()), _answered(rows, level_sets, weights, missing), n_jobs)  # fmt: skip
+        return cls(rows, target, level_sets, schema, order, in_turn(order, weights, FOLDS), np.log(shares / shares.sum()), answered, n_jobs)  # fmt: skip
 
     @property
     def answers(self) -> dict[str, tuple[Label, ...] | None]:
@@ -78,13 +94,44 @@ class Rows:
     @property
     def weights(self) -> Array:
         """The rows' weights."""
-        return np.ones(len(self.rows)) if self.target.weights is None else self.target.weights
+        return np.asarray(self.target.weights)
 
     def loss(self, terms: Array) -> float:
         """−Σ weight · log P(own class given row) by these terms, rounded so that equal losses are equal."""
         scores = self.log_prior + terms
         own = log_sum_exp(scores) - scores[np.arange(len(scores)), self.target.codes]
         return float(f"{float(self.weights @ own):.{DIGITS}g}")
+
+
+def _united(rows: Encoded, target: Target, level_sets: Mapping[str, Any]) -> tuple[Encoded, Target]:
+    """Rows that differ, those without weight left out; equal rows of a class have their weight together."""
+    weights = np.ones(len(rows)) if target.weights is None else target.weights
+    kept, names = np.flatnonzero(weights > 0), tuple(sorted(level_sets))
+    keys = [np.asarray(target.codes, dtype=np.float64)[:, None]]
+    keys += [read_cells(rows, names, [level_sets[name] for name in names]) + 0.0] if names else []
+    keys += [text_hashes(rows, name)[:, None].view(np.float64) for name in rows.texts]
+    whole = np.hstack(keys)[kept]
+    whole[np.isnan(whole)] = np.nan  # of NaN there are many, of one meaning
+    first, of_row = _distinct(np.ascontiguousarray(whole).view(np.uint64))
+    together: Array = np.bincount(of_row, weights[kept], minlength=len(first)).astype(np.float64)
+    chosen = kept[first]
+    return rows.take(chosen), Target(target.codes[chosen], target.classes, together)
+
+
+def _distinct(bits: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first index of every distinct row, and for each row which of them it is."""
+    hashes = np.zeros(len(bits), dtype=np.uint64)
+    for column in bits.T:
+        hashes = mixed(hashes + mixed(column))
+    _, first, of_row = np.unique(hashes, return_index=True, return_inverse=True)
+    alike = np.array_equal(bits[first[of_row]], bits)  # two rows of one hash are hardly ever met
+    return (first, of_row) if alike else distinct_rows(bits.view(np.uint8))
+
+
+def _varies(column: Array, answered: bool) -> bool:
+    """Whether a column gives two different answers."""
+    known = column[~np.isnan(column)]
+    return bool(len(known)) and (bool((known != known[0]).any()) or (answered and len(known) < len(column)))
 
 
 def _answered(rows: Encoded, level_sets: Mapping[str, Any], weights: Array, missing: str) -> frozenset[str]:
@@ -99,9 +146,9 @@ def _answered(rows: Encoded, level_sets: Mapping[str, Any], weights: Array, miss
     return frozenset(name for name, weight in zip(names, (weights @ lost).tolist(), strict=True) if weight > 0 and weight >= fewest)  # fmt: skip
 
 
-def table_part(table: Rows, order: int, seed: int) -> Part:
+def table_part(table: Rows, wanted: Wanted) -> Part:
     """Tables of questions, grown by conditional likelihood."""
-    return _log_linear("tables", table, Wish(order, missing=table.answered, seed=seed, n_jobs=table.n_jobs))
+    return _log_linear("tables", table, Wish(wanted.order, wanted.rounds, table.answered, wanted.seed, table.n_jobs))
 
 
 def twin_part(table: Rows) -> Part:
@@ -175,19 +222,17 @@ def text_part(table: Rows, texts: Sequence[Held]) -> Part:
     return Part("texts", factor * terms, parts, (factor,) * sum(len(part.factors()) for part in parts))
 
 
-def fitted_parts(
-    table: Rows, texts: Sequence[Held], order: int, seed: int, keep_rows: bool
-) -> tuple[list[Part], dict[str, str]]:
-    """The parts that suit a table, of terms of at most `order` columns; and those that do not, each with why."""
+def fitted_parts(table: Rows, texts: Sequence[Held], wanted: Wanted) -> tuple[list[Part], dict[str, str]]:
+    """The parts that suit a table, as they are wanted; and those that do not, each with why."""
     telling, numbers = bool(table.level_sets), None in table.level_sets.values()
     left_out: dict[str, str] = {}
     found: list[Part | None] = []
     if telling:
-        found += [pair_part(table, order > 1), table_part(table, order, seed), twin_part(table)]
+        found += [pair_part(table, wanted.order > 1), table_part(table, wanted), twin_part(table)]
     if texts:
         found.append(text_part(table, texts))
-    if numbers and order > 1:
+    if numbers and wanted.order > 1:
         found.append(gaussian_part(table))
-    if telling and order > 2 and keep_rows:
+    if telling and wanted.order > 2 and wanted.keep_rows:
         found.append(similar_part(table))
     return [part for part in found if part is not None], left_out

@@ -56,6 +56,7 @@ class SimilarRows(KeptRowsDistribution):
     breadth: float
     own: bool
 
+    answers_missing: ClassVar[bool] = True
     discrete: ClassVar[bool] = True  # a term is no density
     strict: ClassVar[bool] = True
     rows_at_once: ClassVar[int] = ROWS_AT_ONCE
