@@ -46,7 +46,11 @@ def cases_of(rows, target, missing="marginalise"):
 
     names = tuple(sorted(LEVELS))
     levels = tuple(LEVELS[name] for name in names)
-    return distinct_cases(read_cells(rows, names, levels), levels, target, [missing == "level"] * len(names)), names, levels
+    return (
+        distinct_cases(read_cells(rows, names, levels), levels, target, [missing == "level"] * len(names)),
+        names,
+        levels,
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------

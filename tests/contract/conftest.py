@@ -57,7 +57,7 @@ PLAIN = {
 CUTTING = ("tan-cut", "kdb-cut", "aode-cut", "kdb-weighted")  # where numbers are cut, the first batch decides
 CONDITIONAL = (
     "naive-weighted", "tan-weighted", "kdb-weighted",
-    "log-linear", "log-linear-columns", "log-linear-gaussian", "log-linear-gaussian-level",
+    "log-linear", "log-linear-columns", "log-linear-gaussian", "log-linear-gaussian-level", "auto",
 )  # of rows they give P(class given row) alone  # fmt: skip
 OF_PATIENTS = {
     "naive-bernoulli": mr.NaiveBayesClassifier(
@@ -141,10 +141,10 @@ def _beside_the_point(item):
         return True
     if item.get_closest_marker("adds") and any(model is EVERY[name] for name in CUTTING):
         return True
-    if any(model is EVERY[name] for name in CONDITIONAL) and _asks_too_much(item, given):
+    if any(model is (EVERY | SEARCHING)[name] for name in CONDITIONAL) and _asks_too_much(item, given):
         return True
     of_sums = item.get_closest_marker("sums") or given.get("method") == "terms"
-    if of_sums and isinstance(model, mr.AODEClassifier):
+    if of_sums and isinstance(model, mr.AODEClassifier | mr.AutoBayesClassifier):
         return True
     needed = {name for mark in item.iter_markers("needs") for name in mark.args} | set(given.get("params") or {})
     relative = isinstance(model, mr.NearestNeighborsClassifier)  # its distances in ranges have no volume

@@ -769,7 +769,10 @@ def test_any_number_of_threads_gives_the_same_bits(classifier, many_patients):
     frame, y, weight = many_patients
     keeps_rows = isinstance(classifier, KEEP_ROWS)  # and compares each row with all of them
     plain = not keeps_rows and classifier.distributions is None  # others take their time: two blocks are enough
-    folded = isinstance(classifier, mr.LogLinearClassifier) or getattr(classifier, "weights", None) is not None
+    folded = (
+        isinstance(classifier, mr.LogLinearClassifier | mr.AutoBayesClassifier)
+        or getattr(classifier, "weights", None) is not None
+    )
     most = 2_000 if folded else None if plain else 70_000
     frame, y, weight = (part[:most] for part in (frame, y, weight))
     one, two, three = (clone(classifier).set_params(n_jobs=n).fit(frame, y, weight) for n in (1, 2, 3))

@@ -107,7 +107,8 @@ def _mean(filled: Array, known: NDArray[np.bool_], weights: Array, default: Arra
 
 def normal_terms(table: Table, normals: Normals, blend: tuple[float, float]) -> MultivariateGaussianDistribution:
     """The classes' normal distributions."""
-    whitening = np.linalg.inv(np.linalg.cholesky(normals.blended(*blend))).transpose(0, 2, 1)
+    roots = np.linalg.inv(np.linalg.cholesky(normals.blended(*blend)))
+    whitening = np.ascontiguousarray(roots.transpose(0, 2, 1))
     nothing = np.zeros((table.classes, len(table.columns)))
     kept = np.arange(len(table.columns))
     return MultivariateGaussianDistribution(table.columns, kept, table.centre, table.unit, normals.mean, whitening, nothing, nothing)  # fmt: skip

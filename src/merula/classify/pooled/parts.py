@@ -77,11 +77,12 @@ class Rows:
     @classmethod
     def of(cls, rows: Encoded, target: Target, level_sets: Mapping[str, Any], schema: Schema, missing: str, n_jobs: int | None) -> Rows:  # fmt: skip
         """The rows with their folds; equal rows as one of their weight, so that a weight of 2 equals the row twice."""
-        rows, target = _united(rows, target, level_sets)
-        weights = np.asarray(target.weights)
+        weights = np.ones(len(rows)) if target.weights is None else target.weights
         answered = _answered(rows, level_sets, weights, missing)
-        cells = {name: read_cells(rows, (name,), (known,))[:, 0] for name, known in level_sets.items()}
+        cells = {name: read_cells(rows, (name,), (known,))[weights > 0, 0] for name, known in level_sets.items()}
         level_sets = {name: known for name, known in level_sets.items() if _varies(cells[name], name in answered)}
+        rows, target = _united(rows, target, weights, level_sets)
+        weights = np.asarray(target.weights)
         order = canonical_order(rows, target, schema)
         shares = np.bincount(target.codes, weights, minlength=len(target.classes))
         return cls(rows, target, level_sets, schema, order, in_turn(order, weights, FOLDS), np.log(shares / shares.sum()), answered, n_jobs)  # fmt: skip
@@ -103,9 +104,8 @@ class Rows:
         return float(f"{float(self.weights @ own):.{DIGITS}g}")
 
 
-def _united(rows: Encoded, target: Target, level_sets: Mapping[str, Any]) -> tuple[Encoded, Target]:
+def _united(rows: Encoded, target: Target, weights: Array, level_sets: Mapping[str, Any]) -> tuple[Encoded, Target]:
     """Rows that differ, those without weight left out; equal rows of a class have their weight together."""
-    weights = np.ones(len(rows)) if target.weights is None else target.weights
     kept, names = np.flatnonzero(weights > 0), tuple(sorted(level_sets))
     keys = [np.asarray(target.codes, dtype=np.float64)[:, None]]
     keys += [read_cells(rows, names, [level_sets[name] for name in names]) + 0.0] if names else []
