@@ -19,9 +19,11 @@ from merula.classify.log_linear.terms import CONDITIONAL, MOST_QUESTIONS
 from merula.classify.plan import Plan
 from merula.classify.pooled.known import KnownCells
 from merula.classify.pooled.model import POOL, PORTABLE, PooledModel, Record, members_of, pooled
-from merula.classify.pooled.parts import Part, Rows, Wanted, fitted_parts
+from merula.classify.pooled.parts import Part, Wanted, fitted_parts
 from merula.classify.pooled.pool import Evidence, fit_pool, scores_of
-from merula.core import InputError, one_of
+from merula.classify.pooled.rows import MOST_WORK, Rows
+from merula.core import InputError, Note, one_of, warn_of
+from merula.core.checks import checked_number
 from merula.core.logspace import safe_log
 from merula.core.threads import thread_count
 from merula.data.encode import encode_rows, encode_target
@@ -30,7 +32,21 @@ from merula.distributions import Multinomial
 from merula.distributions.priors import class_probabilities
 from merula.stats import Collected, TokenCounts
 
+WORTH = 5e-4  # nats that a row is more probable by, out of fold, where rows are kept
 INSTEAD = "NaiveBayesClassifier, TANClassifier and AODEClassifier can"
+
+
+class LeftOutWarning(UserWarning):
+    """A pool was learned from some of the rows, or without one of its parts, for all would take too long.
+
+    Raise ``effort`` to spend more time, or leave the warning out:
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import merula as mr
+    >>> warnings.simplefilter("ignore", mr.LeftOutWarning)
+    """
 
 
 class AutoBayesClassifier(BayesianClassifier):
@@ -50,6 +66,9 @@ class AutoBayesClassifier(BayesianClassifier):
         often predicts best. Below 3 there is no part that compares whole rows.
     keep_rows : bool
         Whether similar rows are a part; without them the model keeps no row that it was learned from. See `portable`.
+    effort : float
+        How much work may be spent, 1 for about a minute. Beyond it, parts are learned from some of the rows, chosen by their content, and
+        parts that take too long on so many columns are left out; `left_out_` and a `LeftOutWarning` say so.
     max_rounds : int, optional
         The most tables of questions that a fold's model may have, 800 unless given.
     missing : "auto", "marginalise" or "level"
@@ -65,7 +84,7 @@ class AutoBayesClassifier(BayesianClassifier):
     Attributes
     ----------
     parts_ : tuple of str
-        The parts that were fitted.
+        The parts of the pool. Similar rows are none of them where rows left out gain next to nothing by them.
     weights_ : {part: float}
         How much each counts; 0 for a part that the others leave nothing to say.
     slip_ : float
@@ -73,6 +92,8 @@ class AutoBayesClassifier(BayesianClassifier):
     out_of_fold_ : {part: (log loss, standard error)}
         −mean log P(own class given row) of rows by models that have not seen them: of each part by itself, of the "pool", of the "portable"
         pool, and of the "prior" alone.
+    left_out_ : {what: why}
+        What was left out for being too much work.
     classes_, schema_, feature_names_in_, class_log_prior_, distributions_
         As for `NaiveBayesClassifier`.
 
@@ -103,6 +124,7 @@ class AutoBayesClassifier(BayesianClassifier):
         order: Any = 4,
         *,
         keep_rows: Any = True,
+        effort: Any = 1.0,
         max_rounds: Any = None,
         kinds: Any = None,
         levels: Any = None,
@@ -117,6 +139,7 @@ class AutoBayesClassifier(BayesianClassifier):
         )
         self.order = order
         self.keep_rows = keep_rows
+        self.effort = effort
         self.max_rounds = max_rounds
         self.random_state = random_state
 
@@ -134,11 +157,14 @@ class AutoBayesClassifier(BayesianClassifier):
         refuse_light(float(collected.class_counts.weight.sum()))
         log_prior = safe_log(class_probabilities(self.class_prior, collected.classes, collected.class_counts.weight))
         level_sets = level_sets_of(plan, collected)
-        learned = Rows.of(rows, target, level_sets, plan.schema, self.missing, self.n_jobs)
+        learned = Rows.of(
+            rows, target, level_sets, plan.schema, self.missing, float(self.effort) * MOST_WORK, self.n_jobs
+        )
         wish = Wanted(int(self.order), self.max_rounds or ROUNDS, seed_of(self.random_state), bool(self.keep_rows))
         parts, left_out = fitted_parts(learned, self._texts(plan, collected), wish)
         correction = KnownCells.of(learned.level_sets or level_sets, learned.answered, np.zeros(len(collected.classes)))
-        record = _record(learned, parts, correction, left_out)
+        warn_of(Note(LeftOutWarning, f"{name}: {why}; a higher effort takes longer") for name, why in left_out.items())
+        parts, record = _record(learned, parts, correction, left_out)
         terms = [one for part in parts for one in part.distributions]
         terms += [correction.with_bias(record.bias)] if correction.columns else []
         components = pooled(log_prior, terms, record.members, record.slip)
@@ -166,6 +192,7 @@ class AutoBayesClassifier(BayesianClassifier):
             raise InputError.of("order", self.order, f"a whole number from 1 to {MOST_QUESTIONS}")
         if self.max_rounds is not None and not is_whole(self.max_rounds, 1):
             raise InputError.of("max_rounds", self.max_rounds, "None or a whole number from 1")
+        checked_number(self.effort, "effort", "a number from 0.01 to 100", lambda value: 0.01 <= value <= 100)
         if not isinstance(self.keep_rows, bool | np.bool_):
             raise InputError.of("keep_rows", self.keep_rows, "True or False")
         if self.random_state is not None and not is_whole(self.random_state, 0):
@@ -214,15 +241,22 @@ class AutoBayesClassifier(BayesianClassifier):
         raise InputError(f"models cannot be merged: {CONDITIONAL}", remedy=f"{INSTEAD}; or fit one on the rows of both")
 
 
-def _record(learned: Rows, parts: list[Part], correction: KnownCells, left_out: dict[str, str]) -> Record:
-    """How much each part counts, with and without those that keep rows, and what each is worth."""
+def _record(
+    learned: Rows, parts: list[Part], correction: KnownCells, left_out: dict[str, str]
+) -> tuple[list[Part], Record]:
+    """The parts that are kept, and how much each counts, with and without those that keep rows; these must be worth it."""
     names = tuple(part.name for part in parts)
     known = correction.known(learned.rows).mean(axis=1) if learned.level_sets else np.zeros(len(learned.rows))
     nothing = np.zeros((0, len(learned.rows), len(learned.log_prior)))
-    evidence = Evidence(np.array([part.terms for part in parts]) if parts else nothing, known, np.asarray(learned.target.codes, dtype=np.int64), learned.weights, learned.log_prior)  # fmt: skip
+    judged, codes = learned.judged, np.asarray(learned.target.codes, dtype=np.int64)
+    terms = np.array([part.terms[judged.indices] for part in parts]) if parts else nothing[:, judged.indices]
+    evidence = Evidence(terms, known[judged.indices], codes[judged.indices], judged.weights, learned.log_prior)
     portable = [k for k, part in enumerate(parts) if not part.keeps_rows]
     pool = without = fit_pool(evidence, names)
     if len(portable) < len(parts):
         without = fit_pool(replace(evidence, terms=evidence.terms[portable]), tuple(names[k] for k in portable))
     losses = scores_of(evidence, names, {POOL: pool, PORTABLE: without})
-    return Record(members_of(parts, pool, without), pool.bias, pool.slip, without.bias, without.slip, losses, left_out)
+    if portable and losses[PORTABLE][0] - losses[POOL][0] < WORTH:
+        parts, pool, losses[POOL] = [parts[k] for k in portable], without, losses[PORTABLE]
+    members = members_of(parts, pool, without)
+    return parts, Record(members, pool.bias, pool.slip, without.bias, without.slip, losses, left_out)
