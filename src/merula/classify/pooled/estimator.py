@@ -50,20 +50,21 @@ class LeftOutWarning(UserWarning):
 
 
 class AutoBayesClassifier(BayesianClassifier):
-    """A pool of Bayesian classifiers, each as much as rows left out believe it: what to reach for first.
+    """A pool of Bayesian classifiers, each weighted by how well it predicts rows left out: what to reach for first.
 
-    P(c given x) = (1 − ε) · softmax_c(log P(c) + Σ_part b_part · Σ_term term(x, c)) + ε · P(c)
+    P(c given x) = (1 − ε) · softmax_c(log P(c) + a_c · known(x) + Σ_part b_part · Σ_term term(x, c)) + ε · P(c)
 
-    Parts are fitted to four fifths of the rows each, and pooled by how probable they make the classes of the others: tables of questions and
-    the twin of Gaussian Bayes (see `LogLinearClassifier`), one normal distribution for each class, every column given the class and one
-    other column (see `KDBClassifier`; counts and texts as in `NaiveBayesClassifier`), and similar rows. ε is the share of rows that no
-    part explains. The whole is still a sum of terms, and is explained as one.
+    Parts are pooled by how probable they make the classes of rows that they have not seen: tables of questions and the twin of Gaussian
+    Bayes (see `LogLinearClassifier`), one normal distribution for each class, every column given the class and one other column (see
+    `KDBClassifier`), texts as in `NaiveBayesClassifier`, and similar rows. a corrects how often parts take rows for a class, in proportion
+    to the share of cells that are known; ε is the share of rows that no part explains. The whole is still a sum of terms, and is explained
+    as one.
 
     Parameters
     ----------
     order : 1 to 6
-        How many columns a term may depend on: 1, each column by itself; 2, pairs at most, which can still be looked at one by one; 4
-        often predicts best. Below 3 there is no part that compares whole rows.
+        How many columns a table may ask about; 4 often predicts best. With 1, no column depends on another, but for products of two numbers
+        in the twin. From 2 on there are pairs, and normal distributions of all numbers; from 3 on, similar rows.
     keep_rows : bool
         Whether similar rows are a part; without them the model keeps no row that it was learned from. See `portable`.
     effort : float
@@ -72,10 +73,11 @@ class AutoBayesClassifier(BayesianClassifier):
     max_rounds : int, optional
         The most tables of questions that a fold's model may have, 800 unless given.
     missing : "auto", "marginalise" or "level"
-        "marginalise": what is missing says nothing. "level": being missing is an answer. "auto": it is one of columns that rows lack often
-        enough to learn from, 10 of them or 3 in a hundred.
+        "marginalise": what is missing says nothing. "level": being missing is an answer. "auto": it is one in columns that enough rows lack
+        to learn from: 10 rows, or 3 in a hundred if that is fewer.
     class_prior : "empirical", "laplace", "uniform", {class: probability} or array
-        P(class); a row of which nothing is known has it. Terms are learned from the classes as they were counted.
+        P(class); a row of which nothing is known has it, unless being missing is an answer. Terms are learned from the classes as they were
+        counted.
     random_state : int or None
         What tables draw rows and columns by; None for other draws each time.
     kinds, levels, unseen, n_jobs
@@ -86,7 +88,7 @@ class AutoBayesClassifier(BayesianClassifier):
     parts_ : tuple of str
         The parts of the pool. Similar rows are none of them where rows left out gain next to nothing by them.
     weights_ : {part: float}
-        How much each counts; 0 for a part that the others leave nothing to say.
+        How much each counts; 0 for a part that adds nothing to what the others say.
     slip_ : float
         ε.
     out_of_fold_ : {part: (log loss, standard error)}
@@ -213,7 +215,7 @@ class AutoBayesClassifier(BayesianClassifier):
     def portable(self) -> Self:
         """The same model without the part that keeps rows it was learned from, with weights that were found without it.
 
-        Small, and for files that leave the house; `out_of_fold_` tells what that costs.
+        For files that leave the house; `out_of_fold_` tells what that costs.
 
         Examples
         --------
