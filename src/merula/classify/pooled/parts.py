@@ -50,9 +50,9 @@ def table_part(table: Rows, wanted: Wanted) -> Part:
     return _log_linear("tables", table, Wish(wanted.order, wanted.rounds, table.answered, wanted.seed, table.n_jobs))
 
 
-def twin_part(table: Rows) -> Part:
-    """The twin of Gaussian Bayes."""
-    return _log_linear("twin", table, Wish(GAUSSIAN, missing=table.answered, n_jobs=table.n_jobs))
+def twin_part(table: Rows, crossed: bool) -> Part:
+    """The twin of Gaussian Bayes, with products of numbers or without."""
+    return _log_linear("twin", table, Wish(GAUSSIAN, missing=table.answered, n_jobs=table.n_jobs, crossed=crossed))
 
 
 def _log_linear(name: str, table: Rows, wish: Wish) -> Part:
@@ -127,7 +127,7 @@ def fitted_parts(table: Rows, texts: Sequence[Held], wanted: Wanted) -> tuple[li
     found: list[Part | None] = []
     if table.level_sets:
         pairs = wanted.order > 1 and "pairs of columns" not in left_out
-        found += [pair_part(table, pairs), table_part(table, wanted), twin_part(table)]
+        found += [pair_part(table, pairs), table_part(table, wanted), twin_part(table, wanted.order > 1)]
     if texts:
         found.append(text_part(table, texts))
     if None in table.level_sets.values() and wanted.order > 1 and "gaussians" not in left_out:
