@@ -260,7 +260,6 @@ def test_costs_are_told_too(patients):
         ((0.5, 0.1), (-0.2, 0.05), "does not beat the class frequencies in log loss (0.5000 ± 0.1000 higher); it beats them in error (0.2000 ± 0.0500 lower)."),
         ((0.1, 0.1), (0.02, 0.05), "cannot be told apart from the class frequencies: its log loss is 0.1000 ± 0.1000 higher, its error 0.0200 ± 0.0500 higher."),
         ((0.2, 0.1), (-0.2, 0.05), "cannot be told apart from the class frequencies in log loss (0.2000 ± 0.1000 higher); it beats them in error (0.2000 ± 0.0500 lower)."),
-        ((-0.5, None), (-1.0, None), "cannot be told apart from the class frequencies: too little was tested for a standard error."),
     ],
 )  # fmt: skip
 def test_sentences_of_every_outcome(loss, error, told):
@@ -269,6 +268,15 @@ def test_sentences_of_every_outcome(loss, error, told):
         for figure, values in (("log_loss", loss), ("error", error))
     ]
     assert _against("朴素", *compared) == f"朴素 {told}"
+
+
+@pytest.mark.parametrize("weights", [None, [0.1, 0.2, 0.1, 0.4]])
+def test_what_counts_for_one_row_tells_nothing(weights):
+    """Weights say how often a row stands: these stand less than once, all together."""
+    rows, options = [[1.0], [2.0], [1.1], [2.1]], {"cv": 2} if weights else {"cv": ([0, 1, 2], [3])}
+    found = evaluate({"bird": GaussianNB()}, rows, list("abab"), costs=1 - np.eye(2), sample_weight=weights, **options)
+    why = "cannot be told: what was tested counts for no more than one row or group."
+    assert found.verdicts["bird"] == (f"Whether bird beats the class frequencies {why}",)
 
 
 # ------------------------------------------------------------------------------------------------------------ odd tables
@@ -302,9 +310,10 @@ def test_small_tables_have_figures_and_words_without_nan(table, model):
     for text in (str(found), found._repr_html_(), json.dumps(found.to_dict(rows=True), allow_nan=False)):
         assert "nan" not in text.lower()
         assert "inf" not in text.lower()
-    loss, costs, more = found.verdicts["bird"]
-    assert loss.startswith("bird ") and loss.endswith(".")
-    assert costs.startswith("Under the costs, bird ") and costs.endswith(".")
+    loss, *costs, more = found.verdicts["bird"]
+    assert loss.startswith(("bird ", "Whether bird beats ")) and loss.endswith(".")
+    assert len(costs) == (found.against_baseline()[0].standard_error is not None)
+    assert all(one.startswith("Under the costs, bird ") and one.endswith(".") for one in costs)
     assert "more rows" in more and more.endswith(".")
 
 

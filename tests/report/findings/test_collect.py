@@ -203,7 +203,8 @@ def test_a_peer_is_measured_without_being_explained(patients):
     table, labels = patients
     peer = make_pipeline(StandardScaler(), LogisticRegression())
     found = gathered({"regression": peer, "naive": mr.NaiveBayesClassifier()}, table[["visits"]], labels)
-    assert [model.name for model in found.evaluation.models] == ["regression", "naive", "prior alone"]
+    assert [model.name for model in found.evaluation.models] == ["regression", "naive"]
+    assert found.evaluation.baseline.name == "class frequencies"
     assert found.contributions == ()
     assert "Pipeline" in found.notes["columns"]
 

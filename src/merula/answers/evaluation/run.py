@@ -137,7 +137,8 @@ def _weight(rows: NDArray[np.int64], weights: Array | None) -> float:
 def _class_shares(rows: NDArray[np.int64], data: Data) -> Array:
     """The share of each class in the weight of some rows."""
     weights = np.bincount(data.truth[rows], None if data.weights is None else data.weights[rows], len(data.classes))
-    return weights / weights.sum()
+    shares: Array = weights / weights.sum()
+    return shares
 
 
 # ----------------------------------------------------------------------------------------------------- half of the rows

@@ -16,6 +16,7 @@ CLASS_FREQUENCIES = "class frequencies"  # the baseline: what is said of every r
 LONGEST = 40
 WORTH = 0.02  # of the class frequencies' log loss: a gain that may be less is hardly one
 CATCH_UP = f", if only to catch up with the {CLASS_FREQUENCIES}"
+TOO_LITTLE = "what was tested counts for no more than one row or group"
 BEATS = {-1: "beats", 0: "cannot be told apart from", 1: "does not beat"}
 BEATS_IN = {-1: "it beats them in", 0: "they cannot be told apart in", 1: "it does not beat them in"}
 
@@ -26,7 +27,7 @@ def sentences_of(
     """What is said of a model, given how it differs from the class frequencies in each figure."""
     name, loss, cost = shortened(model.name, LONGEST), compared["log_loss"], compared.get("mean_cost")
     told = [_against(name, loss, compared["error"])]
-    if cost is not None:
+    if cost is not None and cost.standard_error is not None:
         told.append(f"Under the costs, {_against(name, cost)}")
     if model.learning is not None:
         told.append(_of_learning(name, model.learning, loss.direction < 0, baseline.figures["log_loss"].value or 0.0))
@@ -35,10 +36,9 @@ def sentences_of(
 
 def _against(name: str, one: Comparison, other: Comparison | None = None) -> str:
     """Whether a model beats the class frequencies in a figure, and in another one, where that is told too."""
-    who = f"{name} {BEATS[one.direction]} the {CLASS_FREQUENCIES}"
-    title = FIGURES[one.figure].title
     if one.standard_error is None:
-        return f"{who}: too little was tested for a standard error."
+        return f"Whether {name} beats the {CLASS_FREQUENCIES} cannot be told: {TOO_LITTLE}."
+    who, title = f"{name} {BEATS[one.direction]} the {CLASS_FREQUENCIES}", FIGURES[one.figure].title
     if other is None:
         return f"{who}: its {title} is {_amount(one)}."
     also = FIGURES[other.figure].title
@@ -59,7 +59,7 @@ def _of_learning(name: str, learning: Learning, beats: bool, baseline: float) ->
     """Whether more rows would help: what twice the rows did to the log loss."""
     found = learning.comparison
     if found is None or found.difference is None or found.standard_error is None:
-        return f"Whether more rows would help {name} is not known: {learning.trouble or 'too little was tested'}."
+        return f"Whether more rows would help {name} is not known: {learning.trouble or TOO_LITTLE}."
     more = "Twice the rows" if 1.8 <= learning.ratio <= 2.2 else f"{learning.ratio:.1f} times the rows"
     size = Figure(abs(found.difference), found.standard_error, ())
     moved = f"{more} {'lowered' if found.difference < 0 else 'raised'} the log loss of {name} by {size}"
