@@ -246,6 +246,42 @@ def test_probabilities_worse_than_none_are_pointed_out(merula, folder):
     assert "auto is too sure of itself" in result.stderr
 
 
+def test_what_may_be_chance_is_not_called_worse(merula, folder):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"pressure": rng.normal(size=200).round(3), "coin": rng.choice(["head", "tail"], 200)})
+    table.to_csv("noise.csv", index=False)
+    result = merula("evaluate", "noise.csv", "-t", "coin", "-m", "naive")
+    assert "naive cannot be told apart from the class frequencies: its log loss is " in result.stdout
+    assert result.stderr == ""
+
+
+def test_whether_more_rows_would_help_is_said_where_it_is_asked(merula):
+    words = ("evaluate", "penguins", "-t", "species", "-m", "naive", "--cv", "3")
+    assert "the rows" not in merula(*words).stdout
+    rows, species = penguins()
+    model = {"naive": mr.NaiveBayesClassifier(kinds=YEAR)}
+    found = mr.evaluate(model, rows, species, cv=3, repeats=1, learning_curve=True)
+    result = merula(*words, "--learning-curve")
+    assert result.stdout.splitlines()[-2:] == list(found.verdicts["naive"])
+    assert "Twice the rows" in result.stdout
+    told = json.loads(merula(*words, "--learning-curve", "--json").stdout)["models"][0]
+    assert told["verdict"] == list(found.verdicts["naive"])
+    assert told["learning"]["comparison"]["difference"] == found.models[0].learning.comparison.difference
+
+
+def test_a_report_says_whether_more_rows_would_help_unless_told_not_to(merula, folder):
+    words = ("report", "penguins", "-t", "species", "-m", "naive", "--cv", "3", "-o", "birds.html")
+    assert merula(*words).exit_code == 0
+    page = (folder / "birds.html").read_text(encoding="utf-8")
+    assert "naive beats the class frequencies: its log loss is " in page
+    assert "Twice the rows" in page
+    assert merula(*words, "--no-learning-curve").exit_code == 0
+    page = (folder / "birds.html").read_text(encoding="utf-8")
+    assert "naive beats the class frequencies: its log loss is " in page
+    assert "Twice the rows" not in page
+    assert "--output birds.html --no-learning-curve" in page  # how to get it again
+
+
 def test_groups_are_not_parted(merula, folder):
     rng = np.random.default_rng(0)
     patients = np.repeat(np.arange(20), 5)

@@ -63,6 +63,14 @@ def test_figures_are_those_of_evaluate(reported, read, table):
 
 
 @pytest.mark.parametrize("table", TABLES)
+def test_the_verdict_is_that_of_evaluate(reported, read, table):
+    text = "".join(read(table).text)
+    for sentences in reported(table).found.evaluation.verdicts.values():
+        assert len(sentences) == (3 if "costs" in reported(table).options else 2)
+        assert " ".join(sentences) in text
+
+
+@pytest.mark.parametrize("table", TABLES)
 def test_html_is_valid(reported, table):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)

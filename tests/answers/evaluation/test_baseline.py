@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import merula as mr
 from merula.answers.evaluation import evaluate
-from merula.answers.evaluation.figure import Comparison
+from merula.answers.evaluation.figure import Comparison, Fold, paired_difference
 from merula.answers.evaluation.words import _against
 
 COSTS = {"treat": {"healthy": 1, "ill": 0}, "wait": {"healthy": 0, "ill": 5}}
@@ -237,6 +237,17 @@ def test_the_frequencies_themselves_are_the_same(patients):
     assert found.verdicts["dummy"] == (
         "dummy cannot be told apart from the class frequencies: its log loss is the same, its error the same.",
     )
+
+
+def test_differences_that_add_up_to_rounding_are_none():
+    fold = Fold(np.arange(3), 3.0, 9.0)
+    assert sum([0.1, 0.2, -0.3]) != 0
+    found = paired_difference([np.array([0.1, 0.2, -0.3])], [fold], np.ones(3))
+    assert found.value == 0
+    assert found.standard_error == pytest.approx(stats.sem([0.1, 0.2, -0.3]))
+    same = paired_difference([np.full(3, 0.1)], [fold], np.ones(3))
+    assert same.value == pytest.approx(0.1)
+    assert same.standard_error == 0
 
 
 def test_costs_are_told_too(patients):

@@ -242,6 +242,16 @@ def test_the_lines_to_repeat_it_hold_every_option(patients):
     assert found.origin.versions["numpy"] == np.__version__
 
 
+def test_whether_more_rows_would_help_is_found_unless_told_not_to(patients):
+    table, labels = patients
+    with_it = gathered(mr.NaiveBayesClassifier(), table, labels)
+    assert with_it.evaluation.models[0].learning.comparison is not None
+    assert "learning_curve" not in with_it.origin.python[-1]
+    without = gathered(mr.NaiveBayesClassifier(), table, labels, learning_curve=False)
+    assert without.evaluation.models[0].learning is None
+    assert "learning_curve=False" in without.origin.python[-1]
+
+
 def test_rows_that_weigh_nothing_are_not_chosen_for_means(patients):
     table, labels = (pd.concat([part] * 10, ignore_index=True) for part in map(pd.DataFrame, patients))
     weights = np.ones(len(table))

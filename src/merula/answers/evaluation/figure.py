@@ -190,19 +190,21 @@ def paired_difference(
     standard error² = n/(n−1) · Σ (mᵢ (dᵢ − D))² / wᵢ, which is s²/n where folds weigh the same. Rows of one of G groups are
     not independent: then it is G/(G−1) · Σ_group (Σ_i mᵢ (dᵢ − D))².
     """
-    mass, moved = np.zeros(len(weights)), np.zeros(len(weights))
-    for values, fold in zip(differences, folds, strict=True):
-        share = weights[fold.test] / (fold.test_weight * len(folds))
-        mass += np.bincount(fold.test, share, len(weights))
-        moved += np.bincount(fold.test, share * values, len(weights))
-    difference, tested = float(moved.sum()), mass > 0
-    count, squares = _squares(
-        (moved - mass * difference)[tested], weights[tested], None if groups is None else groups[tested]
-    )
-    error = sqrt(count / (count - 1) * squares) if count > 1 else None
-    if error is not None and error <= ROUNDING * max(float(np.abs(values).max()) for values in differences):
-        error = 0.0
+    rows = np.concatenate([fold.test for fold in folds])
+    tested = np.repeat([fold.test_weight * len(folds) for fold in folds], [len(fold.test) for fold in folds])
+    values, share = np.concatenate(differences), weights[rows] / tested
+    mass, moved = (np.bincount(rows, part, len(weights)) for part in (share, share * values))
+    rounding = ROUNDING * float(np.abs(values).max())
+    difference = _unless_rounding(float(moved.sum()), rounding)
+    known = mass > 0
+    spread = (moved - mass * difference)[known]
+    count, squares = _squares(spread, weights[known], None if groups is None else groups[known])
+    error = _unless_rounding(sqrt(count / (count - 1) * squares), rounding) if count > 1 else None
     return _tested(difference, error, count - 1)
+
+
+def _unless_rounding(value: float, rounding: float) -> float:
+    return 0.0 if abs(value) <= rounding else value
 
 
 def _squares(spread: Array, weights: Array, groups: NDArray[np.int64] | None) -> tuple[float, float]:

@@ -31,7 +31,7 @@ from merula.core import Array, InputError, one_of
 from merula.core.plain import to_plain
 from merula.data.schema import Label
 from merula.show.numbers import fixed, several
-from merula.show.text import display_width, text_table
+from merula.show.text import display_width, text_table, visible
 
 BINS = 10  # of reliability curves
 BETTER = "↓ lower is better, ↑ higher is better"
@@ -259,7 +259,7 @@ class Evaluation:
         naive beats the class frequencies: its log loss is 0.6931 ± 0.0000 lower, its error 0.5000 ± 0.2236 lower.
         """
         return {
-            model.name: sentences_of(model, compared, self.baseline)
+            model.name: sentences_of(model, compared)
             for model, compared in zip(self.models, self._to_baseline, strict=True)
         }
 
@@ -273,7 +273,7 @@ class Evaluation:
         titles = [("", ""), *(FIGURES[name] for name in names)]
         rows = [[*title, *cells] for title, *cells in zip(titles, *columns, strict=True)]
         told = [sentence for sentences in self.verdicts.values() for sentence in sentences]
-        return "\n".join([text_table(title_of(self), rows, len(rows[0]), BETTER), *told])
+        return "\n".join([text_table(title_of(self), rows, len(rows[0]), BETTER), *map(visible, told)])
 
     def _repr_html_(self) -> str:
         from merula.answers.evaluation.html import as_html

@@ -14,23 +14,21 @@ if TYPE_CHECKING:
 
 CLASS_FREQUENCIES = "class frequencies"  # the baseline: what is said of every row where nothing is known of it
 LONGEST = 40
-WORTH = 0.02  # of the class frequencies' log loss: a gain that may be less is hardly one
+WORTH, SHOWN = 0.02, 1e-4  # a gain below a fiftieth of the log loss, or that four decimals do not show, is hardly one
 CATCH_UP = f", if only to catch up with the {CLASS_FREQUENCIES}"
 TOO_LITTLE = "what was tested counts for no more than one row or group"
 BEATS = {-1: "beats", 0: "cannot be told apart from", 1: "does not beat"}
 BEATS_IN = {-1: "it beats them in", 0: "they cannot be told apart in", 1: "it does not beat them in"}
 
 
-def sentences_of(
-    model: ModelEvaluation, compared: Mapping[str, Comparison], baseline: ModelEvaluation
-) -> tuple[str, ...]:
+def sentences_of(model: ModelEvaluation, compared: Mapping[str, Comparison]) -> tuple[str, ...]:
     """What is said of a model, given how it differs from the class frequencies in each figure."""
     name, loss, cost = shortened(model.name, LONGEST), compared["log_loss"], compared.get("mean_cost")
     told = [_against(name, loss, compared["error"])]
     if cost is not None and cost.standard_error is not None:
         told.append(f"Under the costs, {_against(name, cost)}")
     if model.learning is not None:
-        told.append(_of_learning(name, model.learning, loss.direction < 0, baseline.figures["log_loss"].value or 0.0))
+        told.append(_of_learning(name, model.learning, loss.direction < 0, model.figures["log_loss"].value or 0.0))
     return tuple(told)
 
 
@@ -55,18 +53,21 @@ def _amount(one: Comparison) -> str:
     return f"{size} {'lower' if one.difference < 0 else 'higher'}"
 
 
-def _of_learning(name: str, learning: Learning, beats: bool, baseline: float) -> str:
-    """Whether more rows would help: what twice the rows did to the log loss."""
+def _of_learning(name: str, learning: Learning, beats: bool, log_loss: float) -> str:
+    """What twice the rows did to the log loss, and whether more rows would help."""
     found = learning.comparison
     if found is None or found.difference is None or found.standard_error is None:
         return f"Whether more rows would help {name} is not known: {learning.trouble or TOO_LITTLE}."
     more = "Twice the rows" if 1.8 <= learning.ratio <= 2.2 else f"{learning.ratio:.1f} times the rows"
     size = Figure(abs(found.difference), found.standard_error, ())
-    moved = f"{more} {'lowered' if found.difference < 0 else 'raised'} the log loss of {name} by {size}"
-    if found.direction < 0:
-        return f"{moved}: more rows would probably help{'' if beats else CATCH_UP}."
-    if found.direction > 0:
-        return f"{moved}: more rows will hardly help."
-    if SURE * found.standard_error - found.difference > WORTH * baseline:  # what they may have gained
-        return f"{moved}, which may be chance: whether more rows would help cannot be told."
-    return f"{more} made no difference to the log loss of {name} that can be told ({_amount(found)}): more rows will hardly help."
+    moved = {
+        -1: f"lowered the log loss of {name} by {size}",
+        0: f"made no difference to the log loss of {name} that can be told ({_amount(found)})",
+        1: f"raised the log loss of {name} by {size}",
+    }[found.direction]
+    gain = SURE * found.standard_error - found.difference  # as large as it may be
+    if found.direction > 0 or gain <= max(WORTH * log_loss, SHOWN):
+        return f"{more} {moved}: more rows will hardly help."
+    if found.direction == 0:
+        return f"{more} {moved}: more rows may or may not help."
+    return f"{more} {moved}: more rows would probably help{'' if beats else CATCH_UP}."
