@@ -343,3 +343,9 @@ def test_plain_data_hold_baseline_differences_and_words(patients):
     assert model["against_baseline"]["log_loss"]["difference"] == found.against_baseline()[0].difference
     assert tuple(model["verdict"]) == found.verdicts["normal"]
     assert model["learning"]["ratio"] == found.models[0].learning.ratio
+
+
+def test_a_terminal_obeys_no_name(patients):
+    found = evaluate({"wren\x1b[2J\nand \u202egnik": GaussianNB()}, patients.X, patients.y, cv=3, repeats=1)
+    assert not {"\x1b", "\u202e"} & set(str(found))
+    assert "beats the class frequencies" in str(found).splitlines()[-1]

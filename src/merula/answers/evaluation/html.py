@@ -22,10 +22,11 @@ def as_html(evaluation: Evaluation) -> str:
     """The figures as a table, one column for each model, beside the calibration."""
     parts = html_tag("div", _table(evaluation)), html_tag("div", _calibration(evaluation))
     beside = html_tag("div", *parts, style="display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start")
-    told = [sentence for sentences in evaluation.verdicts.values() for sentence in sentences]
     notes = [BETTER + ("; the best model in bold" if len(evaluation.models) > 1 else ""), *_differences(evaluation)]
     return html_block(
-        html_tag("p", title_of(evaluation)), beside, *(html_tag("p", "\n".join(part)) for part in (told, notes))
+        html_tag("p", title_of(evaluation)),
+        beside,
+        *(html_tag("p", "\n".join(part)) for part in (evaluation.told, notes)),
     )
 
 

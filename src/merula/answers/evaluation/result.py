@@ -263,6 +263,11 @@ class Evaluation:
             for model, compared in zip(self.models, self._to_baseline, strict=True)
         }
 
+    @property
+    def told(self) -> list[str]:
+        """The sentences on all models, one after the other."""
+        return [sentence for sentences in self.verdicts.values() for sentence in sentences]
+
     def __repr__(self) -> str:
         return f"Evaluation(models={[model.name for model in self.models]}, folds={len(self.folds)})"
 
@@ -272,8 +277,7 @@ class Evaluation:
         columns = [[model.name, *_figure_texts(model, names)] for model in self.beside_baseline]
         titles = [("", ""), *(FIGURES[name] for name in names)]
         rows = [[*title, *cells] for title, *cells in zip(titles, *columns, strict=True)]
-        told = [sentence for sentences in self.verdicts.values() for sentence in sentences]
-        return "\n".join([text_table(title_of(self), rows, len(rows[0]), BETTER), *map(visible, told)])
+        return "\n".join([text_table(title_of(self), rows, len(rows[0]), BETTER), *map(visible, self.told)])
 
     def _repr_html_(self) -> str:
         from merula.answers.evaluation.html import as_html

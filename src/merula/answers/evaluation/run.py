@@ -76,9 +76,10 @@ def evaluate(
     sample_weight : array of shape (n_samples,), optional
         Frequency weights, for `fit` and for every figure; a row of weight 0 is neither learned from nor tested.
     random_state : int or RandomState
-        Shuffles the rows when `cv` is a number of folds.
+        Shuffles the rows when `cv` is a number of folds; draws the halves of `learning_curve`.
     learning_curve : bool
-        True also fits every model on half of each fold's training rows, and says whether more rows would help.
+        True also fits every model on half of each fold's training rows (of its groups, where there are any) and says
+        whether more rows would help; it takes half as long again.
     progress : bool, optional
         True shows a progress bar (needs rich), False does not; None does if standard error is a terminal.
 
