@@ -1,0 +1,248 @@
+"""The parts of a weighted sum taken apart: the purified effect of every set of columns.
+
+score(row, class) = Σ_part weight · log p(part) = intercept + Σ_column effect + Σ_pair effect + …, all centred over classes
+
+An effect has mean 0 along each of its columns, when this column alone is drawn from its marginal: main effects carry all that one
+column says whatever the others are, pairs what two say together besides (the functional analysis of variance; Hooker 2007,
+"Generalized functional ANOVA diagnostics"; Lengerich et al. 2020, "Purifying interaction effects with the functional ANOVA").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from merula.classify.effects.grids import MOST_CELLS, MOST_COLUMNS, Axis, Grid, GridEffects, SingleEffect, WholeEffect
+from merula.classify.effects.marginals import Marginals
+from merula.classify.effects.normals import NormalEffects
+from merula.classify.effects.quadratics import QuadraticEffects, quadratic_cuts
+from merula.classify.effects.subjects import PartEffects, Subject
+from merula.classify.effects.tables import TableEffects, table_cuts
+from merula.classify.log_linear.terms import QuadraticTerms, TableTerms
+from merula.core import Array, InputError
+from merula.core.sound import LARGEST
+from merula.data.encode import Encoded
+from merula.data.schema import Label
+from merula.distributions import Distribution, MultivariateGaussianDistribution
+from merula.distributions.mixed_cells import KeptRowsDistribution
+
+Weighted = Iterable[tuple[Distribution, float]]
+KEPT_ROWS, TOGETHER = "kept rows", "all together"
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """What a sum of log terms says of each set of columns, rows × classes, centred over classes."""
+
+    parts: tuple[PartEffects, ...]
+    marginals: Marginals
+    class_count: int
+
+    @cached_property
+    def _by_subject(self) -> dict[Subject, list[int]]:
+        found: dict[Subject, list[int]] = {}
+        for k, part in enumerate(self.parts):
+            for subject in part.subjects:
+                found.setdefault(subject, []).append(k)
+        places = {name: j for j, name in enumerate(self.marginals.columns)}
+
+        def order(subject: Subject) -> Any:
+            return bool(subject.whole), len(subject.columns), [places.get(name, len(places)) for name in subject.columns], subject.columns, subject.whole  # fmt: skip
+
+        return {subject: found[subject] for subject in sorted(found, key=order)}
+
+    @property
+    def subjects(self) -> tuple[Subject, ...]:
+        """All that has an effect: columns, pairs, larger sets, then what is not purified."""
+        return tuple(self._by_subject)
+
+    def intercept(self, rows: Encoded) -> Array:
+        """What belongs to no column; it depends on which cells are missing where a part is a multivariate normal."""
+        return np.concatenate([self._intercept(tile) for tile in self._tiles(rows)])
+
+    def values(self, rows: Encoded) -> dict[Subject, Array]:
+        """The effect of each subject."""
+        tiles = [dict(self._values(tile)) for tile in self._tiles(rows)]
+        return {subject: np.concatenate([tile[subject] for tile in tiles]) for subject in self._by_subject}
+
+    def of(self, subject: Subject, rows: Encoded) -> Array:
+        """The effect of one subject."""
+        return np.concatenate([next(self._values(tile, (subject,)))[1] for tile in self._tiles(rows)])
+
+    def importances(self, rows: Encoded, weight: Array | None = None) -> dict[Subject, float]:
+        """How much each subject tells classes apart: the mean over rows of its largest less its smallest effect, most first."""
+        weights = np.ones(len(rows)) if weight is None else weight
+        found, start = dict.fromkeys(self._by_subject, 0.0), 0
+        for tile in self._tiles(rows):
+            own = weights[start : start + len(tile)]
+            for subject, effect in self._values(tile):
+                found[subject] += float(own @ spread(effect))
+            start += len(tile)
+        total = max(float(weights.sum()), 1e-300)
+        return {subject: found[subject] / total for subject in sorted(found, key=lambda subject: -found[subject])}
+
+    def _tiles(self, rows: Encoded) -> Iterator[Encoded]:
+        """Rows in tiles that all parts can read; one of no rows where there are none."""
+        size = min((part.rows_at_once for part in self.parts), default=1)
+        for start in range(0, max(1, len(rows)), size):
+            yield rows.tile(start, start + size)
+
+    def _intercept(self, rows: Encoded) -> Array:
+        out = np.zeros((len(rows), self.class_count))
+        for part in self.parts:
+            part.add_intercept(part.read(rows), out)
+        return centred(out)
+
+    def _values(self, rows: Encoded, subjects: Iterable[Subject] = ()) -> Iterator[tuple[Subject, Array]]:
+        read = dict[int, Any]()
+        for subject in subjects or self._by_subject:
+            out = np.zeros((len(rows), self.class_count))
+            for k in self._by_subject[subject]:
+                if k not in read:
+                    read[k] = self.parts[k].read(rows)
+                self.parts[k].add(subject, read[k], out)
+            yield subject, centred(out)
+
+
+def centred(values: Array) -> Array:
+    """Each row less its mean over classes; over those that are possible, where others are not."""
+    possible = np.isfinite(values)
+    if possible.all():
+        return values - values.mean(axis=1, keepdims=True)
+    count = np.maximum(possible.sum(axis=1, keepdims=True), 1)
+    return values - np.where(possible, values, 0.0).sum(axis=1, keepdims=True) / count
+
+
+def spread(effect: Array) -> Array:
+    """Each row's largest less smallest value; 0 where all classes are impossible alike."""
+    highest, lowest = effect.max(axis=1), effect.min(axis=1)
+    return np.where(highest > lowest, highest, 0.0) - np.where(highest > lowest, lowest, 0.0)
+
+
+# --------------------------------------------------------------------------------------------------------------- making
+
+
+def marginals_for(parts: Iterable[Distribution], rows: Encoded, weight: Array | None, columns: Sequence[str]) -> Marginals:  # fmt: skip
+    """The marginals of these rows, cut wherever one of the parts changes what it says, with all levels that they know."""
+    known = tuple(parts)
+    levels: dict[str, list[Label]] = {}
+    for part in known:
+        for name, met in part.levels.items():
+            levels.setdefault(name, []).extend(met)
+    return Marginals.of(rows, weight, columns, asked_cuts(known), levels)
+
+
+def asked_cuts(parts: Iterable[Distribution]) -> dict[str, Array]:
+    """The numbers of each column at which a part changes what it says: x ≤ cut on one side."""
+    found: dict[str, list[float]] = {}
+    for part in parts:
+        for name, cuts in [*_own_cuts(part), *((name, ends) for name, ends in bounds_of(part).items())]:
+            found.setdefault(name, []).extend(cut for cut in cuts if abs(cut) < LARGEST)
+    return {name: np.unique(cuts) for name, cuts in found.items()}
+
+
+def _own_cuts(part: Distribution) -> Iterator[tuple[str, Iterable[float]]]:
+    inner = getattr(part, "part", part)
+    if isinstance(inner, TableTerms):
+        yield from table_cuts(inner).items()
+    elif isinstance(inner, QuadraticTerms):
+        yield from quadratic_cuts(inner).items()
+    yield from cuts_of(part).items()
+
+
+def cuts_of(part: Distribution) -> Mapping[str, Sequence[float]]:
+    """The cuts of columns whose numbers the part knows by their interval alone: its own, or those of its `reading`."""
+    return {**part.cuts, **getattr(getattr(part, "reading", None), "cuts", {})}
+
+
+def bounds_of(part: Distribution) -> Mapping[str, tuple[float, float]]:
+    """The bounds between which the `reading` of a part holds numbers."""
+    return getattr(getattr(part, "reading", None), "bounds", {})
+
+
+def purified(parts: Weighted, marginals: Marginals, classes: int) -> Effects:
+    """The effects of a weighted sum of parts, each with one weight for all its factors, over marginals made for them.
+
+    Parameters
+    ----------
+    parts : pairs of a distribution and its weight
+        Tables and the twin of conditional log-linear models, multivariate normals, and terms of one column are purified.
+        So are terms of up to four columns (a column and its parents) that have levels or cuts, on a grid of at most 2²⁰ numbers.
+        All else is one effect of its columns, as it is: rows that were kept, larger grids, and parts that call something
+        impossible. A part that reads numbers another way than rows hold them says so in ``reading``, with the ``cuts`` or
+        ``bounds`` of columns.
+    marginals : Marginals
+        As `marginals_for` makes them.
+    classes : int
+        The number of classes.
+
+    Examples
+    --------
+    >>> import merula as mr
+    >>> from merula.data.encode import encode_rows
+    >>> rows, birds = [["red", 1.0], ["blue", 3.0], ["red", 2.0], ["blue", 5.0]], ["tit", "wren", "tit", "wren"]
+    >>> model = mr.NaiveBayesClassifier().fit(rows, birds)
+    >>> encoded = encode_rows(rows, model.schema_, False, "model")
+    >>> marginals = marginals_for(model.distributions_, encoded, None, model.schema_.names)
+    >>> effects = purified([(part, 1.0) for part in model.distributions_], marginals, 2)
+    >>> found = effects.values(encoded)
+    >>> [subject.key for subject in found], all(abs(effect.mean(axis=0)).max() < 1e-12 for effect in found.values())
+    (['x0', 'x1'], True)
+    >>> score = sum(part.log_prob(encoded) for part in model.distributions_)
+    >>> gap = effects.intercept(encoded) + sum(found.values()) - centred(score)
+    >>> bool(abs(gap).max() < 1e-12)
+    True
+    """
+    known = [(part, weight) for part, weight in parts if weight != 0]
+    _refuse_others(marginals, [part for part, _ in known])
+    taken, grids = list[PartEffects](), list[Grid]()
+    for part, weight in known:
+        for found in _taken_apart(part, float(weight), marginals, classes):
+            (grids if isinstance(found, Grid) else taken).append(found)  # type: ignore[arg-type]
+    return Effects((*taken, *([GridEffects(tuple(grids), marginals)] if grids else [])), marginals, classes)
+
+
+def _refuse_others(marginals: Marginals, parts: Sequence[Distribution]) -> None:
+    """A ValueError where the marginals are cut elsewhere than the parts ask."""
+    for name, cuts in asked_cuts(parts).items():
+        if name not in marginals.places or not np.isin(cuts, marginals.cuts[marginals.places[name]]).all():
+            raise InputError.at(f"column {name!r}", "is cut elsewhere by the model than by its marginals", remedy="fit the model again")  # fmt: skip
+
+
+def _taken_apart(part: Distribution, weight: float, marginals: Marginals, classes: int) -> Iterator[PartEffects | Grid]:
+    """The effects of one part, or of its factors."""
+    inner, cuts, bounds = getattr(part, "part", part), cuts_of(part), bounds_of(part)
+    if isinstance(part, TableTerms):
+        yield TableEffects.of(part, weight, marginals)
+    elif isinstance(part, QuadraticTerms):
+        yield QuadraticEffects.of(part, weight, marginals)
+    elif isinstance(inner, MultivariateGaussianDistribution) and not set(cuts) & set(part.columns):
+        yield NormalEffects.of(inner, weight, marginals, bounds)
+    else:
+        for factor in part.factors():
+            yield _factor(factor, weight, marginals, classes)
+
+
+def _factor(part: Distribution, weight: float, marginals: Marginals, classes: int) -> PartEffects | Grid:
+    """One column, a grid of a few, or the whole as it is."""
+    names, cuts = (*part.columns, *part.parents), cuts_of(part)
+    if len(names) == 1:
+        return SingleEffect.of(part, weight, marginals, bool(bounds_of(part)))
+    places = marginals.places
+    axes = [Axis.of(name, cuts.get(name), marginals) for name in sorted(names, key=lambda name: places.get(name, -1)) if _has_states(name, cuts, marginals)]  # fmt: skip
+    if len(axes) == len(names) <= MOST_COLUMNS and prod(len(axis.weights) for axis in axes) * classes <= MOST_CELLS:
+        grid = Grid.of(part, weight, tuple(axes), marginals)
+        if grid is not None:
+            return grid
+    kept = isinstance(getattr(part, "part", part), KeptRowsDistribution)
+    return WholeEffect(part, weight, Subject(names, KEPT_ROWS if kept else TOGETHER))
+
+
+def _has_states(name: str, cuts: Mapping[str, Sequence[float]], marginals: Marginals) -> bool:
+    """Whether a part knows a column by its levels or intervals alone."""
+    return name in marginals.places and (name in cuts or marginals.level_sets[marginals.places[name]] is not None)

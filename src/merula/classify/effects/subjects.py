@@ -1,0 +1,50 @@
+"""What an effect is of, and what each kind of part must offer to be shown as effects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from merula.core import Array
+from merula.core.threads import BLOCK
+from merula.data.encode import Encoded
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The columns that an effect is of; where it is not purified, `whole` says what it is instead."""
+
+    columns: tuple[str, ...]
+    whole: str = ""
+
+    @property
+    def key(self) -> Any:
+        """Its column, or tuple of columns; (columns, what it is) where it is not purified."""
+        if self.whole:
+            return self.columns, self.whole
+        return self.columns[0] if len(self.columns) == 1 else self.columns
+
+
+class PartEffects(Protocol):
+    """The effects of one part of a model, already weighted; what all classes have in common may be left in."""
+
+    @property
+    def rows_at_once(self) -> int:
+        """The most rows that it should be asked to read together."""
+
+    @property
+    def subjects(self) -> Iterable[Subject]:
+        """All that it has an effect of, each once."""
+
+    def read(self, rows: Encoded) -> Any:
+        """What the methods below need of rows, worked out once."""
+
+    def add_intercept(self, read: Any, out: Array) -> None:
+        """Add to `out`, rows × classes, what belongs to no column."""
+
+    def add(self, subject: Subject, read: Any, out: Array) -> None:
+        """Add to `out` its effect of a subject."""
+
+
+AT_ONCE = BLOCK  # rows that are read together, unless a part needs more memory for each
