@@ -1,6 +1,7 @@
 """Purified effects against a functional analysis of variance by enumeration; and their laws on real and mixed tables."""
 
 import itertools
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +9,14 @@ import pandas as pd
 import pytest
 
 import merula as mr
+from merula.classify.effects._kernels import add_spreads
 from merula.classify.effects.marginals import Marginals
-from merula.classify.effects.purified import Subject, centred, marginals_for, purified, spread
+from merula.classify.effects.purified import Subject, centred, marginals_for, purified
 from merula.classify.log_linear.fitting import Wish, fit_terms
-from merula.data.encode import encode_cells, encode_rows, encode_target
+from merula.data.encode import Coded, Encoded, encode_cells, encode_rows, encode_target
+from merula.data.intervals import assign, interval_labels
 from merula.data.schema import Column, Schema
+from merula.distributions import Distribution
 
 PENGUINS = Path(mr.__file__).parent / "data" / "penguins.csv"
 SCHEMA = Schema((Column("wing", "numeric"), Column("色泽", "categorical"), Column("größe", "numeric"), Column("song", "categorical")))  # fmt: skip
@@ -127,9 +131,9 @@ def test_conditional_terms_are_taken_apart_as_by_enumeration(order, missing):
 def test_tables_that_turn_numbers_round_are_taken_apart_likewise(order):
     """−x ≤ bound is x ≥ −bound: the cut belongs to the other side."""
     cells, label, weight = birds(seed=3)
-    part = terms({**cells, "wing": -cells["wing"] ** 3}, label, weight, order)
+    part = terms({**cells, "wing": -(cells["wing"] ** 3)}, label, weight, order)
     signs = [part.signs.tolist()]
-    check_against_enumeration([(part, 1.0)], {**cells, "wing": -cells["wing"] ** 3}, weight)
+    check_against_enumeration([(part, 1.0)], {**cells, "wing": -(cells["wing"] ** 3)}, weight)
     signs.append(terms(cells, label, weight, order).signs.tolist())
     assert any(sign < 0 for some in signs for sign in some)  # else nothing was turned round
 
@@ -237,6 +241,70 @@ def test_missing_cells_of_two_columns_of_which_one_is_the_others_parent():
         np.testing.assert_allclose(own.reshape(shape), np.broadcast_to(expected, shape), atol=1e-10)
 
 
+@dataclass(frozen=True)
+class Reading:
+    """Numbers read as intervals, or held between bounds."""
+
+    cuts: dict
+    bounds: dict
+
+    def of(self, rows):
+        numeric = {name: np.clip(values, *self.bounds.get(name, (-np.inf, np.inf))) for name, values in rows.numeric.items() if name not in self.cuts}  # fmt: skip
+        cut = {name: Coded(assign(rows.numeric[name], cuts), [None, *interval_labels(cuts)], -1) for name, cuts in self.cuts.items()}  # fmt: skip
+        return Encoded(0, len(rows), numeric, {**rows.coded, **cut})
+
+
+@dataclass(frozen=True, eq=False)
+class ReadAs(Distribution):
+    """A part that is asked of rows read another way."""
+
+    part: Distribution
+    reading: Reading
+
+    columns = property(lambda self: self.part.columns)
+    parents = property(lambda self: self.part.parents)
+    levels = property(lambda self: {name: met for name, met in self.part.levels.items() if name not in self.reading.cuts})  # fmt: skip
+
+    def log_prob(self, rows):
+        return self.part.log_prob(self.reading.of(rows))
+
+    def factors(self):
+        return tuple(replace(self, part=one) for one in self.part.factors())
+
+
+def test_numbers_that_a_part_reads_as_intervals_are_states_of_a_grid():
+    cells, label, weight = birds(gaps=0.2)
+    some = {name: cells[name] for name in ("wing", "色泽")}
+    schema = Schema((SCHEMA["wing"], SCHEMA["色泽"]))
+    model = mr.KDBClassifier(1, numeric="quantile", bins=2).fit(pd.DataFrame(some), label, sample_weight=weight)
+    cuts = {"wing": model.schema_["wing"].cuts}
+    assert len(cuts["wing"]) == 1
+    parts = [(ReadAs(part, Reading(cuts, {})), 0.8) for part in model.distributions_]
+    marginals = marginals_for([part for part, _ in parts], encoded(some, schema), weight, schema.names)
+    told = {name: marginal(some[name], weight) for name in some}
+    rows = grid_rows({name: states for name, (states, _) in told.items()}, schema)
+    effects, score = purified(parts, marginals, 3), score_of(parts, rows)
+    shape, found = (4, 4, 3), effects.values(rows)
+    for names, expected in by_enumeration(score.reshape(shape), [share for _, share in told.values()]).items():
+        own = found[Subject(tuple(schema.names[axis] for axis in names))] if names else effects.intercept(rows)
+        np.testing.assert_allclose(own.reshape(shape), np.broadcast_to(expected, shape), atol=1e-10)
+
+
+def test_a_normal_part_may_hold_numbers_between_bounds():
+    cells, label, weight = numbers(gaps=0)
+    model = mr.BayesClassifier().fit(pd.DataFrame(cells), label, sample_weight=weight)
+    bounds = {"wing": (-0.5, 1.0), "gewicht": (-np.inf, 0.25)}
+    parts = [(ReadAs(part, Reading({}, bounds)), 1.3) for part in model.distributions_]
+    told = {name: marginal(cells[name], weight, only_known=True) for name in NUMBERS.names}
+    rows = grid_rows({name: states for name, (states, _) in told.items()}, NUMBERS)
+    marginals = marginals_for([part for part, _ in parts], encoded(cells, NUMBERS), weight, NUMBERS.names)
+    effects, score = purified(parts, marginals, 3), score_of(parts, rows)
+    shape, found = (*(len(share) for _, share in told.values()), 3), effects.values(rows)
+    for some, expected in by_enumeration(score.reshape(shape), [share for _, share in told.values()]).items():
+        own = found.get(Subject(tuple(NUMBERS.names[axis] for axis in some)), np.zeros_like(score)) if some else effects.intercept(rows)  # fmt: skip
+        np.testing.assert_allclose(own.reshape(shape), np.broadcast_to(expected, shape), atol=1e-10)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Additivity on real tables
 
@@ -324,7 +392,7 @@ def test_one_subject_is_what_it_is_among_all():
     found = effects.values(rows)
     assert list(found) == list(effects.subjects)
     for subject in effects.subjects[::3]:
-        np.testing.assert_array_equal(effects.of(subject, rows), found[subject])
+        np.testing.assert_array_equal(effects.values(rows, [subject])[subject], found[subject])
     assert [len(subject.columns) for subject in effects.subjects] == sorted(len(subject.columns) for subject in effects.subjects)  # fmt: skip
 
 
@@ -341,9 +409,11 @@ def test_importances_are_weighted_means_of_spreads():
         np.testing.assert_allclose(found[subject], expected, rtol=1e-12)
 
 
-def test_rows_without_a_possible_class_have_no_spread():
-    effect = np.array([[-np.inf, -np.inf], [0.0, -np.inf], [1.0, 0.5]])
-    assert spread(effect).tolist() == [0.0, np.inf, 0.5]
+@pytest.mark.parametrize(("row", "expected"), [([-np.inf, -np.inf], 0.0), ([0.0, -np.inf], np.inf), ([1.0, 0.5], 0.5)])
+def test_rows_without_a_possible_class_have_no_spread(row, expected):
+    found = np.zeros(1)
+    add_spreads(np.array([[row]]), np.ones(1), found)
+    assert found.tolist() == [expected]
 
 
 @pytest.mark.filterwarnings("ignore")

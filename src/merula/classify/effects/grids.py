@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 
 from merula.classify.effects.marginals import MISSING, Marginals, States
-from merula.classify.effects.subjects import AT_ONCE, Subject
+from merula.classify.effects.subjects import AT_ONCE, Places, Subject, asked_for
 from merula.core import Array
 from merula.core.logspace import times
 from merula.data.encode import Encoded
@@ -68,9 +68,10 @@ class SingleEffect:
         """See `PartEffects.add_intercept`."""
         out += self.mean
 
-    def add(self, subject: Subject, read: Encoded, out: Array) -> None:
+    def add(self, read: Encoded, wanted: Places, out: Array) -> None:
         """See `PartEffects.add`."""
-        out += times(self.weight, self.part.log_prob(read)) - self.mean
+        for _, place in asked_for(wanted):
+            out[place] += times(self.weight, self.part.log_prob(read)) - self.mean
 
 
 def _normal_mean(part: GaussianDistribution, marginals: Marginals) -> Array:
@@ -79,7 +80,7 @@ def _normal_mean(part: GaussianDistribution, marginals: Marginals) -> Array:
     lost = marginals.missing[marginals.places[name]]
     shares, z, spread = marginals.in_unit(name, part.mean[:, 0], np.sqrt(2 * part.variance[:, 0]))
     height = part.log_height[:, 0] + part.log_present[:, 0]
-    return height * shares.sum() - (z * z + spread) @ shares + part.log_missing[:, 0] * lost
+    return height * shares.sum() - (z * z + spread) @ shares + part.log_missing[:, 0] * lost  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +104,10 @@ class WholeEffect:
     def add_intercept(self, read: Encoded, out: Array) -> None:
         """See `PartEffects.add_intercept`."""
 
-    def add(self, subject: Subject, read: Encoded, out: Array) -> None:
+    def add(self, read: Encoded, wanted: Places, out: Array) -> None:
         """See `PartEffects.add`."""
-        out += times(self.weight, self.part.log_prob(read))
+        for _, place in asked_for(wanted):
+            out[place] += times(self.weight, self.part.log_prob(read))
 
 
 # -------------------------------------------------------------------------------------------------------- a few columns
@@ -214,7 +216,7 @@ class GridEffects:
     def _dependent(self) -> list[Grid]:
         return [grid for grid in self.grids if grid.part.parents]
 
-    @property
+    @cached_property
     def subjects(self) -> list[Subject]:
         """See `PartEffects.subjects`."""
         own = [subject for subject in self._by_subject if subject.columns]
@@ -230,13 +232,13 @@ class GridEffects:
         for _, table in self._by_subject.get(Subject(()), ()):
             out += table
 
-    def add(self, subject: Subject, read: _Read, out: Array) -> None:
+    def add(self, read: _Read, wanted: Places, out: Array) -> None:
         """See `PartEffects.add`."""
-        if subject == self._beyond:
-            self._add_beyond(read, out)
-            return
-        for axes, table in self._by_subject[subject]:
-            out += table[tuple(read.states[_key(axis)] for axis in axes)]
+        for k, place in asked_for(wanted):
+            if self.subjects[k] == self._beyond:
+                self._add_beyond(read, out[place])
+            for axes, table in self._by_subject.get(self.subjects[k], ()):
+                out[place] += table[tuple(read.states[_key(axis)] for axis in axes)]
 
     def _add_beyond(self, read: _Read, out: Array) -> None:
         """What rows that lack a parent are told beyond what the grid has for them."""

@@ -12,7 +12,17 @@ from numpy.typing import NDArray
 
 from merula.core import Array
 from merula.core.plain_fields import PlainFields
-from merula.core.sound import LARGEST, ROUNDING, all_shaped, are_finite, are_labels, are_names, are_positive, ascends, within  # fmt: skip
+from merula.core.sound import (  # fmt: skip
+    LARGEST,
+    ROUNDING,
+    all_shaped,
+    are_finite,
+    are_labels,
+    are_names,
+    are_positive,
+    ascends,
+    within,
+)
 from merula.data.encode import Coded, Encoded
 from merula.data.intervals import assign, between
 from merula.data.schema import Label, sort_labels
@@ -51,7 +61,7 @@ class Marginals(PlainFields):
         rows: Encoded,
         weight: Array | None,
         columns: Sequence[str],
-        asked: Mapping[str, Sequence[float]] | None = None,
+        asked: Mapping[str, Array] | None = None,
         levels: Mapping[str, Sequence[Label]] | None = None,
     ) -> Self:
         """The marginals of these rows: numbers cut where they are `asked` about, words with these `levels` and all that were met.
@@ -69,9 +79,11 @@ class Marginals(PlainFields):
         (('long', 'short'), [0.75, 0.25])
         """
         mass = np.ones(len(rows)) if weight is None else np.asarray(weight, dtype=np.float64)
-        read = [name for name in columns if name in rows.numeric or name in rows.coded]  # a text is no state of a column
+        read = [
+            name for name in columns if name in rows.numeric or name in rows.coded
+        ]  # a text is no state of a column
         found = [
-            _numbers(rows.values((name,))[:, 0].astype(np.float64), mass, (asked or {}).get(name, ()))
+            _numbers(rows.values((name,))[:, 0].astype(np.float64), mass, (asked or {}).get(name, NONE))
             if name in rows.numeric
             else _words(rows, name, mass, (levels or {}).get(name, ()))
             for name in read
@@ -186,12 +198,12 @@ def _words(rows: Encoded, name: str, weight: Array, known: Sequence[Label]) -> _
     return _Column(tuple(levels[k] for k in kept), NONE, mass[1:][kept] / total, float(mass[0]) / total)
 
 
-def _numbers(x: Array, weight: Array, asked: Sequence[float]) -> _Column:
+def _numbers(x: Array, weight: Array, asked: Array) -> _Column:
     """The intervals of a column of numbers."""
     known = ~np.isnan(x) & (weight > 0)
     met, place = np.unique(x[known], return_inverse=True)
-    mass = np.bincount(place, weight[known], len(met))
-    cuts = np.union1d(np.asarray(asked, dtype=np.float64), _pieces(met, mass))
+    mass: Array = np.bincount(place, weight[known], len(met)).astype(np.float64)
+    cuts = np.union1d(asked, _pieces(met, mass))
     inside, count = np.searchsorted(cuts, met), len(cuts) + 1
     center, unit = _safe_unit(met, mass)
     z = (met - center) / unit

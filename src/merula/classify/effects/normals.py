@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.effects.marginals import Marginals
-from merula.classify.effects.subjects import Subject
+from merula.classify.effects.subjects import Places, Subject, asked_for
 from merula.core import Array
 from merula.data.encode import Encoded
 from merula.distributions import MultivariateGaussianDistribution
@@ -77,7 +77,7 @@ class NormalEffects:
         known = np.array([1 - marginals.missing[marginals.places[name]] for name in part.columns])
         pairs = combinations(sorted((part.columns[j] for j in part.kept), key=marginals.places.__getitem__), 2)
         subjects = (*(Subject((name,)) for name in part.columns), *map(Subject, pairs))
-        return cls(part, weight, bounds, *found, known, subjects)
+        return cls(part, weight, bounds, found[0], found[1], known, subjects)
 
     @property
     def rows_at_once(self) -> int:
@@ -153,16 +153,24 @@ class NormalEffects:
         if len(out):
             out += self.weight * (read.patterns.level[read.pattern] + self._presence.sum(axis=1))
 
-    def add(self, subject: Subject, read: _Cells, out: Array) -> None:
+    def add(self, read: _Cells, wanted: Places, out: Array) -> None:
         """See `PartEffects.add`."""
-        if not len(out):
+        if not len(read.u):
             return
-        if len(subject.columns) == 2:
-            i, j = (self._places[name] for name in subject.columns)
-            product = (read.u[:, i] * read.u[:, j])[:, None]
-            out -= self.weight * read.patterns.precision[read.pattern, :, i, j] * product
-        else:
-            out += self.weight * self._single(subject.columns[0], read)
+        d = len(self.part.columns)
+        for j, place in asked_for(wanted[:d]):
+            out[place] += self.weight * self._single(self.part.columns[j], read)
+        some = np.flatnonzero(wanted[d:] >= 0)
+        one, two = self._pairs[some].T
+        inverse = read.patterns.precision[:, :, one, two][read.pattern]
+        product = self.weight * inverse * (read.u[:, one] * read.u[:, two])[:, None, :]
+        out[wanted[d:][some]] -= product.transpose(2, 0, 1)
+
+    @cached_property
+    def _pairs(self) -> Places:
+        """The two columns of each subject that has two, among those that vary."""
+        pairs = [[self._places[name] for name in subject.columns] for subject in self.subjects[len(self.part.columns) :]]  # fmt: skip
+        return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
     def _single(self, name: str, read: _Cells) -> Array:
         """What a column says by itself: by being known, and by its number."""

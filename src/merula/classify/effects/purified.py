@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from merula.classify.effects._kernels import add_spreads
 from merula.classify.effects.grids import MOST_CELLS, MOST_COLUMNS, Axis, Grid, GridEffects, SingleEffect, WholeEffect
 from merula.classify.effects.marginals import Marginals
 from merula.classify.effects.normals import NormalEffects
 from merula.classify.effects.quadratics import QuadraticEffects, quadratic_cuts
-from merula.classify.effects.subjects import PartEffects, Subject
+from merula.classify.effects.subjects import PartEffects, Places, Subject
 from merula.classify.effects.tables import TableEffects, table_cuts
 from merula.classify.log_linear.terms import QuadraticTerms, TableTerms
 from merula.core import Array, InputError
@@ -32,6 +33,7 @@ from merula.distributions import Distribution, MultivariateGaussianDistribution
 from merula.distributions.mixed_cells import KeptRowsDistribution
 
 Weighted = Iterable[tuple[Distribution, float]]
+NUMBERS_AT_ONCE = 2**22  # of effects
 KEPT_ROWS, TOGETHER = "kept rows", "all together"
 
 
@@ -44,51 +46,40 @@ class Effects:
     class_count: int
 
     @cached_property
-    def _by_subject(self) -> dict[Subject, list[int]]:
-        found: dict[Subject, list[int]] = {}
-        for k, part in enumerate(self.parts):
-            for subject in part.subjects:
-                found.setdefault(subject, []).append(k)
-        places = {name: j for j, name in enumerate(self.marginals.columns)}
-
-        def order(subject: Subject) -> Any:
-            return bool(subject.whole), len(subject.columns), [places.get(name, len(places)) for name in subject.columns], subject.columns, subject.whole  # fmt: skip
-
-        return {subject: found[subject] for subject in sorted(found, key=order)}
-
-    @property
     def subjects(self) -> tuple[Subject, ...]:
         """All that has an effect: columns, pairs, larger sets, then what is not purified."""
-        return tuple(self._by_subject)
+        places, beyond = self.marginals.places, len(self.marginals.columns)
+
+        def order(subject: Subject) -> Any:
+            known = [places.get(name, beyond) for name in subject.columns]
+            return bool(subject.whole), len(known), known, subject.columns, subject.whole
+
+        return tuple(sorted({subject for part in self.parts for subject in part.subjects}, key=order))
 
     def intercept(self, rows: Encoded) -> Array:
         """What belongs to no column; it depends on which cells are missing where a part is a multivariate normal."""
-        return np.concatenate([self._intercept(tile) for tile in self._tiles(rows)])
+        return np.concatenate([self._intercept(tile) for tile in self._tiles(rows, 1)])
 
-    def values(self, rows: Encoded) -> dict[Subject, Array]:
-        """The effect of each subject."""
-        tiles = [dict(self._values(tile)) for tile in self._tiles(rows)]
-        return {subject: np.concatenate([tile[subject] for tile in tiles]) for subject in self._by_subject}
-
-    def of(self, subject: Subject, rows: Encoded) -> Array:
-        """The effect of one subject."""
-        return np.concatenate([next(self._values(tile, (subject,)))[1] for tile in self._tiles(rows)])
+    def values(self, rows: Encoded, subjects: Sequence[Subject] | None = None) -> dict[Subject, Array]:
+        """The effect of each subject, or of some."""
+        some = self.subjects if subjects is None else tuple(subjects)
+        found = [centred(self._effects(tile, some)) for tile in self._tiles(rows, len(some))]
+        return dict(zip(some, np.concatenate(found, axis=1), strict=True))
 
     def importances(self, rows: Encoded, weight: Array | None = None) -> dict[Subject, float]:
         """How much each subject tells classes apart: the mean over rows of its largest less its smallest effect, most first."""
-        weights = np.ones(len(rows)) if weight is None else weight
-        found, start = dict.fromkeys(self._by_subject, 0.0), 0
-        for tile in self._tiles(rows):
-            own = weights[start : start + len(tile)]
-            for subject, effect in self._values(tile):
-                found[subject] += float(own @ spread(effect))
+        weights = np.ones(len(rows)) if weight is None else np.asarray(weight, dtype=np.float64)
+        found, start = np.zeros(len(self.subjects)), 0
+        for tile in self._tiles(rows, len(self.subjects)):
+            add_spreads(self._effects(tile, self.subjects), weights[start : start + len(tile)], found)
             start += len(tile)
-        total = max(float(weights.sum()), 1e-300)
-        return {subject: found[subject] / total for subject in sorted(found, key=lambda subject: -found[subject])}
+        found /= max(float(weights.sum()), 1e-300)
+        return {self.subjects[k]: float(found[k]) for k in np.argsort(-found, kind="stable").tolist()}
 
-    def _tiles(self, rows: Encoded) -> Iterator[Encoded]:
-        """Rows in tiles that all parts can read; one of no rows where there are none."""
-        size = min((part.rows_at_once for part in self.parts), default=1)
+    def _tiles(self, rows: Encoded, subjects: int) -> Iterator[Encoded]:
+        """Rows in tiles that all parts can read, and whose effects fit; one of no rows where there are none."""
+        fitting = NUMBERS_AT_ONCE // max(1, subjects * self.class_count)
+        size = max(1, min([fitting, *(part.rows_at_once for part in self.parts)]))
         for start in range(0, max(1, len(rows)), size):
             yield rows.tile(start, start + size)
 
@@ -98,30 +89,33 @@ class Effects:
             part.add_intercept(part.read(rows), out)
         return centred(out)
 
-    def _values(self, rows: Encoded, subjects: Iterable[Subject] = ()) -> Iterator[tuple[Subject, Array]]:
-        read = dict[int, Any]()
-        for subject in subjects or self._by_subject:
-            out = np.zeros((len(rows), self.class_count))
-            for k in self._by_subject[subject]:
-                if k not in read:
-                    read[k] = self.parts[k].read(rows)
-                self.parts[k].add(subject, read[k], out)
-            yield subject, centred(out)
+    def _effects(self, rows: Encoded, subjects: Sequence[Subject]) -> Array:
+        """Subjects × rows × classes."""
+        out = np.zeros((len(subjects), len(rows), self.class_count))
+        for part, own in zip(self.parts, self._wanted(subjects), strict=True):
+            if (own >= 0).any():
+                part.add(part.read(rows), own, out)
+        return out
+
+    def _wanted(self, subjects: Sequence[Subject]) -> list[Places]:
+        """For each part, where among these its subjects are, −1 for nowhere."""
+        if subjects is self.subjects:
+            return self._all_wanted
+        where = {subject: k for k, subject in enumerate(subjects)}
+        return [np.array([where.get(subject, -1) for subject in part.subjects], dtype=np.int64) for part in self.parts]
+
+    @cached_property
+    def _all_wanted(self) -> list[Places]:
+        return self._wanted(list(self.subjects))
 
 
 def centred(values: Array) -> Array:
-    """Each row less its mean over classes; over those that are possible, where others are not."""
+    """Less their mean over classes, the last axis; over those that are possible, where others are not."""
     possible = np.isfinite(values)
     if possible.all():
-        return values - values.mean(axis=1, keepdims=True)
-    count = np.maximum(possible.sum(axis=1, keepdims=True), 1)
-    return values - np.where(possible, values, 0.0).sum(axis=1, keepdims=True) / count
-
-
-def spread(effect: Array) -> Array:
-    """Each row's largest less smallest value; 0 where all classes are impossible alike."""
-    highest, lowest = effect.max(axis=1), effect.min(axis=1)
-    return np.where(highest > lowest, highest, 0.0) - np.where(highest > lowest, lowest, 0.0)
+        return values - values.mean(axis=-1, keepdims=True)  # type: ignore[no-any-return]
+    count = np.maximum(possible.sum(axis=-1, keepdims=True), 1)
+    return values - np.where(possible, values, 0.0).sum(axis=-1, keepdims=True) / count  # type: ignore[no-any-return]
 
 
 # --------------------------------------------------------------------------------------------------------------- making
@@ -147,11 +141,10 @@ def asked_cuts(parts: Iterable[Distribution]) -> dict[str, Array]:
 
 
 def _own_cuts(part: Distribution) -> Iterator[tuple[str, Iterable[float]]]:
-    inner = getattr(part, "part", part)
-    if isinstance(inner, TableTerms):
-        yield from table_cuts(inner).items()
-    elif isinstance(inner, QuadraticTerms):
-        yield from quadratic_cuts(inner).items()
+    if isinstance(part, TableTerms):
+        yield from table_cuts(part).items()
+    elif isinstance(part, QuadraticTerms):
+        yield from quadratic_cuts(part).items()
     yield from cuts_of(part).items()
 
 
@@ -163,6 +156,11 @@ def cuts_of(part: Distribution) -> Mapping[str, Sequence[float]]:
 def bounds_of(part: Distribution) -> Mapping[str, tuple[float, float]]:
     """The bounds between which the `reading` of a part holds numbers."""
     return getattr(getattr(part, "reading", None), "bounds", {})
+
+
+def _read_by(part: Distribution) -> Distribution:
+    """The part itself, or the one that it reads rows for."""
+    return part.part if hasattr(part, "reading") and hasattr(part, "part") else part
 
 
 def purified(parts: Weighted, marginals: Marginals, classes: int) -> Effects:
@@ -216,7 +214,7 @@ def _refuse_others(marginals: Marginals, parts: Sequence[Distribution]) -> None:
 
 def _taken_apart(part: Distribution, weight: float, marginals: Marginals, classes: int) -> Iterator[PartEffects | Grid]:
     """The effects of one part, or of its factors."""
-    inner, cuts, bounds = getattr(part, "part", part), cuts_of(part), bounds_of(part)
+    inner, cuts, bounds = _read_by(part), cuts_of(part), bounds_of(part)
     if isinstance(part, TableTerms):
         yield TableEffects.of(part, weight, marginals)
     elif isinstance(part, QuadraticTerms):
@@ -239,7 +237,7 @@ def _factor(part: Distribution, weight: float, marginals: Marginals, classes: in
         grid = Grid.of(part, weight, tuple(axes), marginals)
         if grid is not None:
             return grid
-    kept = isinstance(getattr(part, "part", part), KeptRowsDistribution)
+    kept = isinstance(_read_by(part), KeptRowsDistribution)
     return WholeEffect(part, weight, Subject(names, KEPT_ROWS if kept else TOGETHER))
 
 

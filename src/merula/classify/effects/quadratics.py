@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from merula.classify.effects.marginals import Marginals
-from merula.classify.effects.subjects import AT_ONCE, Subject
+from merula.classify.effects.subjects import AT_ONCE, Places, Subject, asked_for
 from merula.classify.log_linear.terms import FARTHEST, QuadraticTerms, standardised
 from merula.core import Array
 from merula.data.encode import Encoded
@@ -55,7 +54,7 @@ class _Cells:
 
     a: Array
     known: Array
-    levels: Any
+    levels: Places
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +78,6 @@ class QuadraticEffects:
         return cls(terms, weight, _Means.of(terms, marginals), words, np.sum(means, axis=0), subjects)
 
     @cached_property
-    def _where(self) -> dict[Subject, int]:
-        return {subject: k for k, subject in enumerate(self.subjects)}
-
-    @cached_property
     def _linear(self) -> Array:
         """What a adds: its own weight, and that of its products with the means of others."""
         found = self.terms.linear.copy()
@@ -95,7 +90,7 @@ class QuadraticEffects:
     def _known(self) -> Array:
         """What being known adds."""
         terms = self.terms
-        found = terms.constant * ~np.array(terms.gaps)[:, None] - terms.missing
+        found: Array = terms.constant * ~np.array(terms.gaps)[:, None] - terms.missing
         for (i, j), weights, middle in zip(terms.pairs.tolist(), terms.products, terms.middle.tolist(), strict=True):
             found[i] -= weights * middle * self.means.known[j]
             found[j] -= weights * middle * self.means.known[i]
@@ -109,7 +104,8 @@ class QuadraticEffects:
         single = answered @ terms.constant + means.a @ terms.linear + means.square @ terms.square
         single += (numbers * (1 - means.known)) @ terms.missing + self.word_means
         one, two = terms.pairs.T
-        return single + (means.a[one] * means.a[two] - terms.middle * means.known[one] * means.known[two]) @ terms.products  # fmt: skip
+        both = means.a[one] * means.a[two] - terms.middle * means.known[one] * means.known[two]
+        return single + both @ terms.products  # type: ignore[no-any-return]
 
     def read(self, rows: Encoded) -> _Cells:
         """The rows' numbers in standard deviations, and levels."""
@@ -125,16 +121,17 @@ class QuadraticEffects:
         """See `PartEffects.add_intercept`."""
         out += self.weight * self._intercept
 
-    def add(self, subject: Subject, read: _Cells, out: Array) -> None:
+    def add(self, read: _Cells, wanted: Places, out: Array) -> None:
         """See `PartEffects.add`."""
-        place, means = self._where[subject] - len(self.terms.columns), self.means
-        if place < 0:
-            out += self.weight * self._single(place + len(self.terms.columns), read)
-            return
-        i, j = self.terms.pairs[place].tolist()
-        both = (read.a[:, i] - means.a[i]) * (read.a[:, j] - means.a[j])
-        known = (read.known[:, i] - means.known[i]) * (read.known[:, j] - means.known[j])
-        out += np.outer(both - self.terms.middle[place] * known, self.weight * self.terms.products[place])
+        d, means = len(self.terms.columns), self.means
+        for j, place in asked_for(wanted[:d]):
+            out[place] += self.weight * self._single(j, read)
+        some = np.flatnonzero(wanted[d:] >= 0)
+        one, two = self.terms.pairs[some].T
+        both = (read.a[:, one] - means.a[one]) * (read.a[:, two] - means.a[two])
+        known = (read.known[:, one] - means.known[one]) * (read.known[:, two] - means.known[two])
+        product = (both - self.terms.middle[some] * known).T
+        out[wanted[d:][some]] += product[:, :, None] * (self.weight * self.terms.products[some])[:, None, :]
 
     def _single(self, j: int, read: _Cells) -> Array:
         if self.terms.level_sets[j] is not None:
@@ -150,7 +147,7 @@ def _level_terms(terms: QuadraticTerms, j: int, marginals: Marginals) -> tuple[A
     if known is None:
         return table, np.zeros(terms.class_count)
     table[:-1] += terms.constant[j]
-    table[-1] += terms.constant[j] * terms.gaps[j]
+    table[-1] += terms.constant[j] * terms.gaps[j] + terms.missing[j]
     name = terms.columns[j]
     states = marginals.all_states(name)
     cells = read_cells(marginals.rows({name: states}, len(states)), (name,), (known,))[:, 0]

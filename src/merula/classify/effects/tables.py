@@ -7,25 +7,25 @@ its sign turned.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.effects import _kernels as kernels
 from merula.classify.effects.marginals import MISSING, Marginals
-from merula.classify.effects.subjects import AT_ONCE, Subject
+from merula.classify.effects.subjects import AT_ONCE, Places, Subject
+from merula.classify.log_linear.fitting import numbered
 from merula.classify.log_linear.terms import LOST, TableTerms
 from merula.core import Array
 from merula.data.encode import Encoded
 
 AT_A_TIME = 2**20  # states that questions are asked of at once
 Questions = NDArray[np.int32]
-Members = tuple[kernels.Codes, kernels.Codes]
 
 
 def table_cuts(terms: TableTerms) -> dict[str, Array]:
@@ -40,13 +40,13 @@ def table_cuts(terms: TableTerms) -> dict[str, Array]:
 
 @dataclass(frozen=True, eq=False)
 class TableEffects:
-    """The effects of tables, looked up table by table."""
+    """The effects of tables: ``sets`` has, for each table and the bits of its questions, the subject that they are of, −1 for none."""
 
     terms: TableTerms
     tables: kernels.Tables
-    members: dict[Subject, Members]
-
-    rows_at_once: ClassVar[int] = AT_ONCE
+    subjects: tuple[Subject, ...]
+    sets: kernels.Codes
+    rows_at_once: int = AT_ONCE
 
     @classmethod
     def of(cls, terms: TableTerms, weight: float, marginals: Marginals) -> TableEffects:
@@ -63,14 +63,9 @@ class TableEffects:
             leads[own] = sum(1 << block[0] for block in blocks)
             sets += _column_sets(own, terms.asked[terms.tables[own]], blocks)
         tables = kernels.Tables(terms.asked[terms.tables], terms._places[terms.tables], depths, leads, values, answers.is_word)  # fmt: skip
-        return cls(terms, tables, _by_subject(sets, terms.columns, order, marginals))
+        return cls(terms, tables, *_subjects(sets, terms, marginals))
 
-    @property
-    def subjects(self) -> Iterable[Subject]:
-        """See `PartEffects.subjects`."""
-        return self.members
-
-    def read(self, rows: Encoded) -> Any:
+    def read(self, rows: Encoded) -> kernels.Codes:
         """The rows' codes."""
         return self.terms.codes(rows)
 
@@ -80,13 +75,14 @@ class TableEffects:
         nothing = 3 ** self.tables.depths.astype(np.int64) - 1
         return self.tables.values[np.arange(len(nothing)), nothing].sum(axis=0)  # type: ignore[no-any-return]
 
-    def add_intercept(self, read: Any, out: Array) -> None:
+    def add_intercept(self, read: kernels.Codes, out: Array) -> None:
         """See `PartEffects.add_intercept`."""
         out += self._intercept
 
-    def add(self, subject: Subject, read: Any, out: Array) -> None:
+    def add(self, read: kernels.Codes, wanted: Places, out: Array) -> None:
         """See `PartEffects.add`."""
-        kernels.add_effect(read, self.tables, *self.members[subject], out)
+        if len(self.subjects):
+            kernels.add_effects(read, self.tables, np.append(wanted, -1)[self.sets].astype(np.int32), out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +108,11 @@ class _Answers:
 
     def joint(self, questions: Questions) -> Array:
         """The share of rows that answer so to questions of one column each: sets of questions × answers as binary digits."""
-        met, place = np.unique(questions, axis=0, return_inverse=True)
+        place = numbered(questions)
+        met = questions[np.unique(place, return_index=True)[1]]
         step = max(1, AT_A_TIME // self.shares.shape[1])
         found = [self._joint(met[start : start + step]) for start in range(0, len(met), step)]
-        return np.concatenate(found)[place.ravel()]
+        return np.concatenate(found)[place]
 
     def _joint(self, questions: Questions) -> Array:
         columns = self.asked[questions[:, 0]]
@@ -131,10 +128,10 @@ def _alike(terms: TableTerms, depths: kernels.Codes) -> Iterator[tuple[NDArray[n
     """Tables whose questions are of one column in the same places: which they are, and the places of each column's questions."""
     asked = np.where(terms.tables >= 0, terms.asked[terms.tables], -1 - np.arange(terms.tables.shape[1]))
     first = (asked[:, :, None] == asked[:, None, :]).argmax(axis=2)  # the first place that asks the same column
-    kinds, inverse = np.unique(np.column_stack([depths, first]), axis=0, return_inverse=True)
-    for kind, (depth, *places) in enumerate(kinds.tolist()):
-        blocks = [[k for k in range(depth) if places[k] == lead] for lead in sorted(set(places[:depth]))]
-        yield np.flatnonzero(inverse.ravel() == kind), blocks
+    kinds = numbered(np.column_stack([depths, first]))
+    for own in np.split(np.argsort(kinds, kind="stable"), np.cumsum(np.bincount(kinds))[:-1]):
+        places = first[own[0], : depths[own[0]]].tolist() if len(own) else []
+        yield own, [[k for k, lead in enumerate(places) if lead == block] for block in sorted(set(places))]
 
 
 def _purified(cells: Array, questions: Questions, blocks: list[list[int]], answers: _Answers) -> Array:
@@ -144,7 +141,9 @@ def _purified(cells: Array, questions: Questions, blocks: list[list[int]], answe
     for block in blocks:
         axes = [1 + k for k in block]
         front = np.moveaxis(found, axes, range(1, 1 + len(block)))
-        found = np.moveaxis(_averaged(front, len(block), answers.joint(questions[:, block])), range(1, 1 + len(block)), axes)
+        found = np.moveaxis(
+            _averaged(front, len(block), answers.joint(questions[:, block])), range(1, 1 + len(block)), axes
+        )
     return found.reshape(count, 3**depth, classes)
 
 
@@ -154,9 +153,10 @@ def _averaged(values: Array, width: int, shares: Array) -> Array:
     flat = values.reshape(count, 1 << width, -1)
     mean = np.einsum("ta,tar->tr", shares, flat)
     found = np.zeros((count, *(3,) * width, flat.shape[2]))
-    asked = (slice(None), *(slice(0, 2),) * width)
+    asked: Any = (slice(None), *(slice(0, 2),) * width)
     found[asked] = (flat - mean[:, None]).reshape(count, *(2,) * width, -1)
-    found[(slice(None), *(kernels.ABSENT,) * width)] = mean
+    absent: Any = (slice(None), *(kernels.ABSENT,) * width)
+    found[absent] = mean
     return found.reshape(count, *(3,) * width, *rest)
 
 
@@ -167,20 +167,19 @@ def _column_sets(own: NDArray[np.int64], columns: Questions, blocks: list[list[i
             yield own, columns[:, [block[0] for block in some]], sum(1 << k for block in some for k in block)
 
 
-def _by_subject(sets: list[tuple[Any, ...]], names: tuple[str, ...], order: int, marginals: Marginals) -> dict[Subject, Members]:
-    """The tables and masks of each set of columns, whose columns stand in the order of the marginals."""
+def _subjects(
+    sets: list[tuple[Any, ...]], terms: TableTerms, marginals: Marginals
+) -> tuple[tuple[Subject, ...], kernels.Codes]:
+    """All sets of columns, each in the order of the marginals, and which of them each table's sets of questions are."""
+    count, order = terms.tables.shape
+    found = np.full((count, 1 << order), -1, dtype=np.int32)
     if not sets:
-        return {}
-    ranks = np.array([marginals.places[name] for name in names])
-    called = {rank: name for rank, name in zip(ranks.tolist(), names, strict=True)}
-    keys = [np.pad(np.sort(ranks[columns], axis=1), ((0, 0), (0, order - columns.shape[1])), constant_values=-1) for _, columns, _ in sets]  # fmt: skip
-    tables = np.concatenate([own for own, _, _ in sets]).astype(np.int32)
-    masks = np.concatenate([np.full(len(own), mask) for own, _, mask in sets]).astype(np.int32)
-    met, inverse = np.unique(np.concatenate(keys), axis=0, return_inverse=True)
-    by_set = np.argsort(inverse.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(inverse.ravel()))
-    parts = np.split(by_set, ends[:-1])
-    return {
-        Subject(tuple(called[rank] for rank in key if rank >= 0)): (tables[own], masks[own])
-        for key, own in zip(met.tolist(), parts, strict=True)
-    }
+        return (), found
+    ranks = np.array([marginals.places[name] for name in terms.columns])
+    called = dict(zip(ranks.tolist(), terms.columns, strict=True))
+    keys = np.concatenate([np.pad(np.sort(ranks[columns], axis=1), ((0, 0), (0, order - columns.shape[1])), constant_values=-1) for _, columns, _ in sets])  # fmt: skip
+    numbers = numbered(keys)
+    tables = np.concatenate([own for own, _, _ in sets])
+    found[tables, np.repeat([mask for _, _, mask in sets], [len(own) for own, _, _ in sets])] = numbers
+    first = np.unique(numbers, return_index=True)[1]
+    return tuple(Subject(tuple(called[rank] for rank in key if rank >= 0)) for key in keys[first].tolist()), found
