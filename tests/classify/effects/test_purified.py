@@ -86,6 +86,10 @@ def by_enumeration(score, shares):
     }
 
 
+def subject_of(names):
+    return Subject(tuple(sorted(names)))
+
+
 def score_of(parts, rows):
     return centred(sum(weight * part.log_prob(rows) for part, weight in parts))
 
@@ -103,7 +107,7 @@ def check_against_enumeration(parts, cells, weight, tolerance=1e-10, only_known=
     found, scale = effects.values(rows), max(1.0, np.abs(score).max())
     assert not any(subject.whole for subject in found)
     for some, expected in by_enumeration(score.reshape(shape), shares).items():
-        subject = Subject(tuple(names[axis] for axis in some))
+        subject = subject_of(names[axis] for axis in some)
         own = found.get(subject, np.zeros_like(score)) if some else effects.intercept(rows)
         np.testing.assert_allclose(own.reshape(shape), np.broadcast_to(expected, shape), rtol=0, atol=tolerance * scale)
         for axis in some:  # effects have mean 0 along each of their columns
@@ -181,7 +185,7 @@ def test_the_multivariate_normal_is_taken_apart_for_each_pattern(covariance):
             score, found = score_of(parts, rows), effects.values(rows)
             shape = (*(len(share) for _, share in told.values()), 3)
             for some, expected in by_enumeration(score.reshape(shape), [share for _, share in told.values()]).items():
-                subject = Subject(tuple(known[axis] for axis in some))
+                subject = subject_of(known[axis] for axis in some)
                 own = found.get(subject, np.zeros_like(score)) if some else effects.intercept(rows)
                 np.testing.assert_allclose(own.reshape(shape), np.broadcast_to(expected, shape), atol=1e-10)
 
@@ -218,7 +222,7 @@ def test_columns_with_parents_are_taken_apart_as_by_enumeration():
         score, found = score_of(parts, rows), effects.values(rows)
         shape = (*(len(share) for _, share in told.values()), 3)
         for some, expected in by_enumeration(score.reshape(shape), [share for _, share in told.values()]).items():
-            subject = Subject(tuple(schema.names[axis] for axis in some))
+            subject = subject_of(schema.names[axis] for axis in some)
             own = found.get(subject, np.zeros_like(score)) if some else effects.intercept(rows)
             np.testing.assert_allclose(own.reshape(shape), np.broadcast_to(expected, shape), atol=1e-10)
         beyond = [effect for subject, effect in found.items() if subject.whole]
@@ -237,7 +241,7 @@ def test_missing_cells_of_two_columns_of_which_one_is_the_others_parent():
     effects, score = purified(parts, marginals, 3), score_of(parts, rows)
     shape, found = (4, 3, 3), effects.values(rows)
     for some, expected in by_enumeration(score.reshape(shape), [share for _, share in told.values()]).items():
-        own = found[Subject(tuple(schema.names[axis] for axis in some))] if some else effects.intercept(rows)
+        own = found[subject_of(schema.names[axis] for axis in some)] if some else effects.intercept(rows)
         np.testing.assert_allclose(own.reshape(shape), np.broadcast_to(expected, shape), atol=1e-10)
 
 
@@ -286,7 +290,7 @@ def test_numbers_that_a_part_reads_as_intervals_are_states_of_a_grid():
     effects, score = purified(parts, marginals, 3), score_of(parts, rows)
     shape, found = (4, 4, 3), effects.values(rows)
     for names, expected in by_enumeration(score.reshape(shape), [share for _, share in told.values()]).items():
-        own = found[Subject(tuple(schema.names[axis] for axis in names))] if names else effects.intercept(rows)
+        own = found[subject_of(schema.names[axis] for axis in names)] if names else effects.intercept(rows)
         np.testing.assert_allclose(own.reshape(shape), np.broadcast_to(expected, shape), atol=1e-10)
 
 
@@ -301,7 +305,7 @@ def test_a_normal_part_may_hold_numbers_between_bounds():
     effects, score = purified(parts, marginals, 3), score_of(parts, rows)
     shape, found = (*(len(share) for _, share in told.values()), 3), effects.values(rows)
     for some, expected in by_enumeration(score.reshape(shape), [share for _, share in told.values()]).items():
-        own = found.get(Subject(tuple(NUMBERS.names[axis] for axis in some)), np.zeros_like(score)) if some else effects.intercept(rows)  # fmt: skip
+        own = found.get(subject_of(NUMBERS.names[axis] for axis in some), np.zeros_like(score)) if some else effects.intercept(rows)  # fmt: skip
         np.testing.assert_allclose(own.reshape(shape), np.broadcast_to(expected, shape), atol=1e-10)
 
 
@@ -429,5 +433,5 @@ def test_marginals_made_for_another_model_are_refused():
     cells, label, weight = birds()
     part = terms(cells, label, weight, 2)
     other = Marginals.of(encoded(cells), weight, SCHEMA.names, {"wing": [0.123]})
-    with pytest.raises(ValueError, match="is cut elsewhere by the model than by its marginals"):
+    with pytest.raises(ValueError, match="these are marginals of other parts"):
         purified([(terms({**cells, "wing": cells["wing"] * 1.7}, label, weight, 2), 1.0), (part, 1.0)], other, 3)

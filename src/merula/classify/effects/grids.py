@@ -36,8 +36,8 @@ class SingleEffect:
     rows_at_once: int = AT_ONCE
 
     @classmethod
-    def of(cls, part: Distribution, weight: float, marginals: Marginals, bounded: bool) -> SingleEffect:
-        """The mean is exact for words, intervals and normal numbers, unless they are held between bounds.
+    def of(cls, part: Distribution, weight: float, marginals: Marginals) -> SingleEffect:
+        """The mean is exact for words, intervals and normal numbers.
 
         Of other densities it is the mean over the typical numbers of the column's intervals; a text, which has none, keeps its
         mean, and so does a part that calls something impossible.
@@ -51,7 +51,7 @@ class SingleEffect:
         if not np.isfinite(said).all():
             return cls(part, weight, np.zeros(1), Subject((name,), "some of it impossible"))
         mean = weights[weights > 0] @ said
-        if isinstance(part, GaussianDistribution) and not bounded:
+        if isinstance(part, GaussianDistribution):
             mean = weight * _normal_mean(part, marginals)
         return cls(part, weight, mean, Subject((name,)))
 

@@ -122,13 +122,16 @@ def centred(values: Array) -> Array:
 
 
 def marginals_for(parts: Iterable[Distribution], rows: Encoded, weight: Array | None, columns: Sequence[str]) -> Marginals:  # fmt: skip
-    """The marginals of these rows, cut wherever one of the parts changes what it says, with all levels that they know."""
+    """The marginals of these rows, cut wherever one of the parts changes what it says, with all levels that they know.
+
+    Columns stand in the order of their names, whatever the table's, and so they do in the subjects of effects.
+    """
     known = tuple(parts)
     levels: dict[str, list[Label]] = {}
     for part in known:
         for name, met in part.levels.items():
             levels.setdefault(name, []).extend(met)
-    return Marginals.of(rows, weight, columns, asked_cuts(known), levels)
+    return Marginals.of(rows, weight, sorted(columns), asked_cuts(known), levels)
 
 
 def asked_cuts(parts: Iterable[Distribution]) -> dict[str, Array]:
@@ -197,7 +200,8 @@ def purified(parts: Weighted, marginals: Marginals, classes: int) -> Effects:
     True
     """
     known = [(part, weight) for part, weight in parts if weight != 0]
-    _refuse_others(marginals, [part for part, _ in known])
+    if not suit(marginals, [part for part, _ in known]):
+        raise InputError("these are marginals of other parts", remedy="make them by marginals_for, of the same parts")
     taken, grids = list[PartEffects](), list[Grid]()
     for part, weight in known:
         for found in _taken_apart(part, float(weight), marginals, classes):
@@ -205,11 +209,12 @@ def purified(parts: Weighted, marginals: Marginals, classes: int) -> Effects:
     return Effects((*taken, *([GridEffects(tuple(grids), marginals)] if grids else [])), marginals, classes)
 
 
-def _refuse_others(marginals: Marginals, parts: Sequence[Distribution]) -> None:
-    """A ValueError where the marginals are cut elsewhere than the parts ask."""
-    for name, cuts in asked_cuts(parts).items():
-        if name not in marginals.places or not np.isin(cuts, marginals.cuts[marginals.places[name]]).all():
-            raise InputError.at(f"column {name!r}", "is cut elsewhere by the model than by its marginals", remedy="fit the model again")  # fmt: skip
+def suit(marginals: Marginals, parts: Sequence[Distribution]) -> bool:
+    """True when the marginals are cut wherever a part asks, and have all levels that one knows."""
+    places = marginals.places
+    cut = all(name in places and np.isin(cuts, marginals.cuts[places[name]]).all() for name, cuts in asked_cuts(parts).items())  # fmt: skip
+    told = ((name, known) for part in parts for name, known in part.levels.items())
+    return cut and all(name in places and set(known) - {None} <= set(marginals.level_sets[places[name]] or ()) for name, known in told)  # fmt: skip
 
 
 def _taken_apart(part: Distribution, weight: float, marginals: Marginals, classes: int) -> Iterator[PartEffects | Grid]:
@@ -230,7 +235,7 @@ def _factor(part: Distribution, weight: float, marginals: Marginals, classes: in
     """One column, a grid of a few, or the whole as it is."""
     names, cuts = (*part.columns, *part.parents), cuts_of(part)
     if len(names) == 1:
-        return SingleEffect.of(part, weight, marginals, bool(bounds_of(part)))
+        return SingleEffect.of(part, weight, marginals)
     places = marginals.places
     axes = [Axis.of(name, cuts.get(name), marginals) for name in sorted(names, key=lambda name: places.get(name, -1)) if _has_states(name, cuts, marginals)]  # fmt: skip
     if len(axes) == len(names) <= MOST_COLUMNS and prod(len(axis.weights) for axis in axes) * classes <= MOST_CELLS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ class Subject:
 
     columns: tuple[str, ...]
     whole: str = ""
+    parents: ClassVar[tuple[str, ...]] = ()
+    discrete: ClassVar[bool] = True  # it is no density
 
     @property
     def key(self) -> Any:
