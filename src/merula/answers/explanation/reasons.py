@@ -222,8 +222,9 @@ def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Exp
     """
     model = own_classifier(model)
     encoded = encode_row(model, row)
-    effects = effect_terms(model, encoded, cells_of(model, encoded))
-    return _explanation(model, encoded, [effects] if effects else model.fitted_.unsummed(encoded), label, against)
+    effects = model.fitted_.effects
+    found = [effect_terms(model, effects, encoded)] if effects else model.fitted_.unsummed(encoded)
+    return _explanation(model, encoded, found, label, against)
 
 
 def explain_by_terms(model: BayesianClassifier, row: Any, label: Any = None, against: Any = None) -> Explanation:
