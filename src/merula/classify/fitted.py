@@ -500,12 +500,12 @@ class FittedModel:
         """True when these are the marginals of the model's columns, cut where its parts ask."""
         from merula.classify.effects.purified import suit  # on first use: it knows models that are built on this one
 
+        if not marginals.fits():
+            return False
         kinds = {column.name: column.kind for column in self.schema.columns}
-        words = [
-            (name, known is not None) for name, known in zip(marginals.columns, marginals.level_sets, strict=False)
-        ]
+        words = [(name, known is not None) for name, known in zip(marginals.columns, marginals.level_sets, strict=True)]
         read = all(kinds.get(name) in READ and (kinds[name] == "categorical") == is_word for name, is_word in words)
-        return marginals.fits() and read and suit(marginals, self.distributions)
+        return read and suit(marginals, self.distributions)
 
     def _fits_statistics(self, collected: Collected) -> bool:
         """True when the statistics are of the same classes, and each is of its block's columns; one of your own may not tell."""

@@ -25,7 +25,6 @@ from merula.data.schema import Column, Label
 from merula.data.table import plain_label
 
 PRIOR, AVERAGE = "prior", "average row"
-MOST_COLUMNS = 10**6  # more than any table has
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,7 +300,7 @@ def _derive(
 ) -> Derivation:
     """One component's terms for the first row, and their weights of evidence."""
     are_effects = any(isinstance(term.part, Subject) for term in part.terms)
-    terms = sorted(part.terms, key=lambda term: (_size(term), model.schema_.names.index(term.part.columns[0])))
+    terms = sorted(part.terms, key=lambda term: (*_size(term), model.schema_.names.index(term.part.columns[0])))
     values = np.array([term.values[0] for term in terms]).reshape(len(terms), len(part.log_prior))
     evidence = weights_of_evidence(part.log_prior, values, index, rivals)
     log_joint = part.log_joint()[0]
@@ -320,9 +319,10 @@ def _derive(
     )
 
 
-def _size(term: Term) -> int:
+def _size(term: Term) -> tuple[bool, int]:
     """Small sets of columns come first among effects, what is not purified last; terms stand as their columns do."""
-    return (len(term.part.columns) + MOST_COLUMNS * bool(term.part.whole)) if isinstance(term.part, Subject) else 0
+    part = term.part
+    return (bool(part.whole), len(part.columns)) if isinstance(part, Subject) else (False, 0)
 
 
 def _reason(term: Term, cells: Mapping[str, Label], evidence: float, model: BayesianClassifier) -> Reason:
@@ -344,7 +344,7 @@ def _reason(term: Term, cells: Mapping[str, Label], evidence: float, model: Baye
         parents=parents,
         parent_values=texts[len(columns) :],
         is_effect=is_effect,
-        name=term.part.whole if isinstance(term.part, Subject) else "",
+        name=term.part.whole if isinstance(term.part, Subject) and len(columns) > 1 else "",
     )
 
 

@@ -17,6 +17,7 @@ from merula.core.logspace import times
 from merula.data.encode import Encoded
 from merula.data.intervals import assign
 from merula.distributions import Distribution, GaussianDistribution
+from merula.distributions.base import IndependentColumns
 
 MOST_COLUMNS, MOST_CELLS = 4, 2**20  # of a grid; a larger one is not purified
 MISSING_PARENTS = "what others tell of missing parents"
@@ -47,7 +48,7 @@ class SingleEffect:
             return cls(part, weight, np.zeros(1), Subject((name,), "a text"))
         weights = marginals.weights(name)
         states = marginals.all_states(name)[weights > 0]  # what was never met, a part may refuse
-        said = times(weight, part.log_prob(marginals.rows({name: states}, len(states))))
+        said = times(weight, part.log_prob(marginals.rows({name: states}, len(states), _read(part))))
         if not np.isfinite(said).all():
             return cls(part, weight, np.zeros(1), Subject((name,), "some of it impossible"))
         mean = weights[weights > 0] @ said
@@ -72,6 +73,11 @@ class SingleEffect:
         """See `PartEffects.add`."""
         for _, place in asked_for(wanted):
             out[place] += times(self.weight, self.part.log_prob(read)) - self.mean
+
+
+def _read(part: Distribution) -> tuple[str, ...] | None:
+    """The columns that must be there for the part to be asked of one; None for all, where it may look at others."""
+    return part.columns if isinstance(part, IndependentColumns) else None
 
 
 def _normal_mean(part: GaussianDistribution, marginals: Marginals) -> Array:

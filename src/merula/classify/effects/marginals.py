@@ -32,6 +32,7 @@ Levels = tuple[tuple[Label, ...] | None, ...]
 States = NDArray[np.int64]
 MISSING, UNSEEN = -1, -2  # states of a cell besides its level or interval
 PIECES = 32  # intervals of equal weight that numbers are cut into, besides where a part asks
+FARTHEST = 1e100  # units from the center
 NONE = np.zeros(0)
 NO_LEVEL: Any = ("a level never met",)  # a label that no table holds
 
@@ -114,23 +115,38 @@ class Marginals(PlainFields):
 
     def states(self, name: str, rows: Encoded) -> States:
         """Which level or interval each row has, `MISSING` or `UNSEEN`."""
-        known = self.level_sets[self.places[name]]
-        if known is None:
-            return assign(rows.values((name,))[:, 0], self.cuts[self.places[name]])
-        return level_cells(rows, (name,), (known,))[:, 0].astype(np.int64)
+        j = self.places[name]
+        if self.level_sets[j] is None:
+            return assign(rows.values((name,))[:, 0], self.cuts[j])
+        return level_cells(rows, (name,), self._told[j])[:, 0].astype(np.int64)
 
-    def rows(self, states: Mapping[str, States], count: int) -> Encoded:
-        """Rows in these states, to be asked of a distribution; all other columns are missing."""
+    @cached_property
+    def _told(self) -> list[tuple[Any]]:
+        """The levels of each column as `level_cells` is told them: the same object each time."""
+        return [(known,) for known in self.level_sets]
+
+    def cells(self, name: str, known: Sequence[Label] | None) -> Array:
+        """Each of `all_states` as `read_cells` gives it: a typical number, or the place among the levels a part has; NaN for missing."""
+        j = self.places[name]
+        if known is None:
+            return np.append(self.typical[j], (np.nan, np.nan))
+        places = {level: float(k) for k, level in enumerate(known)}
+        return np.array([*(places.get(level, np.nan) for level in self.level_sets[j] or ()), np.nan, np.nan])
+
+    def rows(self, states: Mapping[str, States], count: int, only: Sequence[str] | None = None) -> Encoded:
+        """Rows in these states, to be asked of a distribution; all other columns, or of `only` some, are missing."""
         numeric: dict[str, Array] = {}
         coded: dict[str, Coded] = {}
-        for j, (name, known) in enumerate(zip(self.columns, self.level_sets, strict=True)):
-            own = states.get(name)
+        number, word = np.full(count, np.nan), Coded(np.full(count, MISSING), [None], -1)
+        for name in self.columns if only is None else only:
+            j, own = self.places[name], states.get(name)
+            known = self.level_sets[j]
             if known is None:
-                cells = np.append(self.typical[j], np.nan)
-                numeric[name] = np.full(count, np.nan) if own is None else cells[np.where(own < 0, -1, own)]
+                numeric[name] = number if own is None else np.append(self.typical[j], np.nan)[np.maximum(own, -1)]
+            elif own is None:
+                coded[name] = word
             else:
-                codes = np.full(count, MISSING) if own is None else np.where(own == UNSEEN, len(known), own)
-                coded[name] = Coded(codes, [None, *known, NO_LEVEL], -1)
+                coded[name] = Coded(np.where(own == UNSEEN, len(known), own), [None, *known, NO_LEVEL], -1)
         return Encoded(0, count, numeric, coded)
 
     def in_unit(self, name: str, center: Any, scale: Any, low: float = -np.inf, high: float = np.inf) -> tuple[Array, Array, Array]:  # fmt: skip
@@ -141,11 +157,11 @@ class Marginals(PlainFields):
         j = self.places[name]
         center, scale = np.asarray(center)[..., None], np.asarray(scale)[..., None]
         with np.errstate(over="ignore"):
-            z = (self.center[j] - center) / scale + self.unit[j] / scale * self.means[j]
-            spread = (self.unit[j] / scale) ** 2 * self.variances[j]
+            z = _near((self.center[j] - center) / scale) + _near(self.unit[j] / scale * self.means[j])
+            spread = _near(self.unit[j] / scale) ** 2 * self.variances[j]
         ends = np.concatenate([[-np.inf], self.cuts[j], [np.inf]])
         below, above = ends[1:] <= low, ends[:-1] >= high
-        z = np.where(below, (low - center) / scale, np.where(above, (high - center) / scale, z))
+        z = np.where(below, _near((low - center) / scale), np.where(above, _near((high - center) / scale), z))
         return self.shares[j], z, np.where(below | above, 0.0, spread)
 
     # ------------------------------------------------------------------------------------------------ files
@@ -166,11 +182,21 @@ class Marginals(PlainFields):
         size = len(known) if known is not None else len(cuts) + 1
         inner = 0 if known is not None else size
         shaped = all_shaped((size,), shares) and all_shaped((inner,), self.means[j], self.variances[j], self.typical[j])
-        if not shaped or not all_shaped((max(inner - 1, 0),), cuts) or not ascends(cuts):
+        if (
+            not shaped
+            or not all_shaped((max(inner - 1, 0),), cuts)
+            or not ascends(cuts)
+            or not within(0.0, 1.0, shares)
+        ):
             return False
         whole = float(shares.sum() + self.missing[j])
-        sound = within(0.0, 1.0, shares) and (abs(whole - 1) <= ROUNDING or whole == 0)
-        return sound and within(-LARGEST, LARGEST, self.means[j], self.typical[j]) and within(0.0, LARGEST, self.variances[j])  # fmt: skip
+        told = within(-FARTHEST, FARTHEST, self.means[j]) and within(0.0, FARTHEST, self.variances[j])
+        return told and are_finite(self.typical[j]) and (abs(whole - 1) <= ROUNDING or whole == 0)
+
+
+def _near(z: Array) -> Array:
+    """No farther out than squares can go."""
+    return np.clip(z, -FARTHEST, FARTHEST)
 
 
 class _Column(NamedTuple):

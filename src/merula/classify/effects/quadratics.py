@@ -21,11 +21,9 @@ from merula.distributions.mixed_cells import read_cells
 
 def quadratic_cuts(terms: QuadraticTerms) -> dict[str, Array]:
     """Between which numbers z grows with x."""
-    return {
-        name: np.sort(terms.center[j] + FARTHEST * np.array([-1.0, 1.0]) * terms.scale[j])
-        for j, name in enumerate(terms.columns)
-        if terms.level_sets[j] is None
-    }
+    with np.errstate(over="ignore"):
+        ends = terms.center[:, None] + np.outer(terms.scale, (-FARTHEST, FARTHEST))
+    return {name: np.sort(ends[j]) for j, name in enumerate(terms.columns) if terms.level_sets[j] is None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +147,6 @@ def _level_terms(terms: QuadraticTerms, j: int, marginals: Marginals) -> tuple[A
     table[:-1] += terms.constant[j]
     table[-1] += terms.constant[j] * terms.gaps[j] + terms.missing[j]
     name = terms.columns[j]
-    states = marginals.all_states(name)
-    cells = read_cells(marginals.rows({name: states}, len(states)), (name,), (known,))[:, 0]
+    cells = marginals.cells(name, known)
     mean = marginals.weights(name) @ table[np.where(np.isnan(cells), len(known), cells).astype(np.int64)]
     return table - mean, mean

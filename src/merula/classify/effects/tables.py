@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.effects import _kernels as kernels
-from merula.classify.effects.marginals import MISSING, Marginals
+from merula.classify.effects.marginals import Marginals
 from merula.classify.effects.subjects import AT_ONCE, Places, Subject
 from merula.classify.log_linear.fitting import numbered
 from merula.classify.log_linear.terms import LOST, TableTerms
 from merula.core import Array
 from merula.data.encode import Encoded
 
+NOT_NAMED = 2**30  # a level that no question asks for
 AT_A_TIME = 2**20  # states that questions are asked of at once
 Questions = NDArray[np.int32]
 
@@ -98,13 +99,22 @@ class _Answers:
     @classmethod
     def of(cls, terms: TableTerms, marginals: Marginals) -> _Answers:
         """Every column's states side by side, read as the part reads rows."""
-        weights = {name: marginals.weights(name) for name in terms.columns}
-        most = max(map(len, weights.values()))
-        shares = np.array([np.pad(own, (most - len(own), 0)) for own in weights.values()])
-        states = {name: np.pad(marginals.all_states(name), (most - len(own), 0), constant_values=MISSING) for name, own in weights.items()}  # fmt: skip
-        codes = terms.codes(marginals.rows(states, most))
+        found = [cls._met(terms, j, marginals) for j in range(len(terms.columns))]
+        most = max(len(codes) for codes, _ in found)
+        codes = np.array([np.pad(own, (0, most - len(own)), constant_values=-1) for own, _ in found], dtype=np.int32)
+        shares = np.array([np.pad(own, (0, most - len(own))) for _, own in found])
         is_word = np.array([known is not None for known in terms.level_sets])
         return cls(codes, shares, terms.asked, terms._places, is_word)
+
+    @staticmethod
+    def _met(terms: TableTerms, j: int, marginals: Marginals) -> tuple[NDArray[np.int64], Array]:
+        """The codes of one column and their shares; those that no question names are one."""
+        name = terms.columns[j]
+        codes = terms.codes_of(j, marginals.cells(name, terms.level_sets[j]))
+        if terms.level_sets[j] is not None:
+            codes = np.where((codes < 0) | np.isin(codes, terms.bounds[terms.asked == j]), codes, NOT_NAMED)
+        met, place = np.unique(codes, return_inverse=True)
+        return met, np.bincount(place, marginals.weights(name), len(met)).astype(np.float64)
 
     def joint(self, questions: Questions) -> Array:
         """The share of rows that answer so to questions of one column each: sets of questions × answers as binary digits."""
@@ -174,7 +184,7 @@ def _subjects(
     count, order = terms.tables.shape
     found = np.full((count, 1 << order), -1, dtype=np.int32)
     if not sets:
-        return (), found
+        return tuple(Subject((name,)) for name in terms.columns), found
     ranks = np.array([marginals.places[name] for name in terms.columns])
     called = dict(zip(ranks.tolist(), terms.columns, strict=True))
     keys = np.concatenate([np.pad(np.sort(ranks[columns], axis=1), ((0, 0), (0, order - columns.shape[1])), constant_values=-1) for _, columns, _ in sets])  # fmt: skip
@@ -182,4 +192,6 @@ def _subjects(
     tables = np.concatenate([own for own, _, _ in sets])
     found[tables, np.repeat([mask for _, _, mask in sets], [len(own) for own, _, _ in sets])] = numbers
     first = np.unique(numbers, return_index=True)[1]
-    return tuple(Subject(tuple(called[rank] for rank in key if rank >= 0)) for key in keys[first].tolist()), found
+    subjects = [Subject(tuple(called[rank] for rank in key if rank >= 0)) for key in keys[first].tolist()]
+    silent = set(terms.columns) - {name for subject in subjects for name in subject.columns}
+    return (*subjects, *(Subject((name,)) for name in sorted(silent))), found

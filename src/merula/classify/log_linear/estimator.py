@@ -240,8 +240,7 @@ class LogLinearClassifier(BayesianClassifier):
         rows = self._encoded(X)
         effects = self.fitted_.effects
         if effects is None:  # a file of before effects were purified
-            terms = self.terms(X)
-            found = {key: float(np.ptp(values, axis=1).mean()) if len(values) else 0.0 for key, values in terms.items()}
+            found = {key: float(np.ptp(values, axis=1).mean()) for key, values in self.terms(X).items()}
             return dict(sorted(found.items(), key=lambda item: -item[1]))
         importances = {subject.key: value for subject, value in effects.importances(rows).items()}
         warn_of(self._notes(rows))
