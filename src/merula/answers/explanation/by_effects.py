@@ -44,6 +44,7 @@ def told_effects(
             known = (
                 subject if subject.whole else Subject(tuple(name for name in subject.columns if name not in unknown))
             )
-            told[known] = told.get(known, 0.0) + values
+            if not subject.whole or values.any():  # what parts may say beyond their columns, they seldom do
+                told[known] = told.get(known, 0.0) + values
         told.pop(Subject(()), None)
         yield own, model.fitted_.log_joint(some) - sum(told.values()), told

@@ -136,14 +136,15 @@ def marginals_for(parts: Iterable[Distribution], rows: Encoded, weight: Array | 
 
 def asked_cuts(parts: Iterable[Distribution]) -> dict[str, Array]:
     """The numbers of each column at which a part changes what it says: x ≤ cut on one side."""
-    found: dict[str, list[float]] = {}
+    found: dict[str, list[Array]] = {}
     for part in parts:
-        for name, cuts in [*_own_cuts(part), *((name, ends) for name, ends in bounds_of(part).items())]:
-            found.setdefault(name, []).extend(cut for cut in cuts if abs(cut) < LARGEST)
-    return {name: np.unique(cuts) for name, cuts in found.items()}
+        for name, cuts in [*_own_cuts(part), *bounds_of(part).items()]:
+            found.setdefault(name, []).append(np.asarray(cuts, dtype=np.float64))
+    every = ((name, np.concatenate(cuts)) for name, cuts in found.items())
+    return {name: np.unique(cuts[np.abs(cuts) < LARGEST]) for name, cuts in every}
 
 
-def _own_cuts(part: Distribution) -> Iterator[tuple[str, Iterable[float]]]:
+def _own_cuts(part: Distribution) -> Iterator[tuple[str, Any]]:
     if isinstance(part, TableTerms):
         yield from table_cuts(part).items()
     elif isinstance(part, QuadraticTerms):

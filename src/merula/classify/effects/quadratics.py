@@ -28,7 +28,10 @@ def quadratic_cuts(terms: QuadraticTerms) -> dict[str, Array]:
 
 @dataclass(frozen=True, eq=False)
 class _Means:
-    """Of each column, the means of a, of a² and of k; all 0 for words."""
+    """Of each column, the means of a, of a² and of k; all 0 for words.
+
+    z is rounded (see `standardised`), and so is that of an interval's mean: where an interval holds several numbers, means are exact to 2⁻³¹.
+    """
 
     a: Array
     square: Array
