@@ -13,6 +13,7 @@ from merula.classify.effects._kernels import add_spreads
 from merula.classify.effects.marginals import Marginals
 from merula.classify.effects.purified import Subject, centred, marginals_for, purified
 from merula.classify.log_linear.fitting import Wish, fit_terms
+from merula.classify.log_linear.terms import TableTerms
 from merula.data.encode import Coded, Encoded, encode_cells, encode_rows, encode_target
 from merula.data.intervals import assign, interval_labels
 from merula.data.schema import Column, Schema
@@ -188,6 +189,39 @@ def test_the_multivariate_normal_is_taken_apart_for_each_pattern(covariance):
                 subject = subject_of(known[axis] for axis in some)
                 own = found.get(subject, np.zeros_like(score)) if some else effects.intercept(rows)
                 np.testing.assert_allclose(own.reshape(shape), np.broadcast_to(expected, shape), atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["tables", "twin", "normal"])
+def test_effects_of_many_numbers_have_mean_zero_along_each_column(kind):
+    """Intervals hold many numbers each, some beyond where the twin stops: their spread counts."""
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 3, 300)
+    x = rng.standard_t(2, size=(300, 3)) @ rng.normal(size=(3, 3)) + label[:, None]
+    x[rng.random(x.shape) < (0 if kind == "normal" else 0.1)] = np.nan
+    model = {"tables": mr.LogLinearClassifier(3, max_rounds=40), "twin": mr.LogLinearClassifier("gaussian"), "normal": mr.BayesClassifier()}[kind]  # fmt: skip
+    model.fit(x, label)
+    marginals = marginals_for(model.distributions_, model._encoded(x), None, model.schema_.names)
+    assert all(len(shares) < 250 for shares in marginals.shares)
+    effects = purified([(part, 1.0) for part in model.distributions_], marginals, 3)
+    for j, name in enumerate(model.schema_.names):
+        for start in x[:7]:
+            rows = np.tile(start, (300, 1))
+            rows[:, j] = x[:, j]
+            for subject, effect in effects.values(model._encoded(rows)).items():
+                if name in subject.columns:
+                    np.testing.assert_allclose(effect.mean(axis=0), 0, atol=1e-7 if kind == "twin" else 1e-10)
+
+
+def test_a_number_that_is_its_own_bound():
+    """−x ≤ −2 is x ≥ 2: a cut at 2 would put 2 itself on the wrong side."""
+    levels = (None, None)
+    values = np.arange(12.0).reshape(1, 4, 3) ** 2
+    part = TableTerms(("größe", "wing"), levels, (False, False), np.array([1.0, -1.0]), np.array([0, 1], dtype=np.int32), np.array([1.0, -2.0]), np.array([[0, 1]], dtype=np.int32), values, 1, 0.5)  # fmt: skip
+    assert part.fits(3)
+    wing = np.append(np.arange(80.0) / 32, np.nan)  # so many that some lie in one interval
+    cells = {"wing": wing, "größe": np.resize([0.0, 1.0, 2.0], len(wing))}
+    schema = Schema((SCHEMA["wing"], SCHEMA["größe"]))
+    check_against_enumeration([(part, 1.0)], cells, np.ones(len(wing)), schema=schema)
 
 
 def test_normal_columns_have_an_exact_mean():
