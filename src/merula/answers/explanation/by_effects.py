@@ -33,7 +33,7 @@ def told_effects(
 
     Where a missing cell says nothing, an effect of it and of others is an effect of the others: a function of these alone.
     """
-    names = effects.marginals.columns
+    component, names = model.fitted_.components[0], effects.marginals.columns
     silent = np.array([effects.marginals.states(name, rows) < 0 for name in names]).T & (model.missing != "level")
     first, groups = distinct_rows(silent.astype(np.int8))
     for index, row in enumerate(first.tolist()):
@@ -47,4 +47,6 @@ def told_effects(
             if not subject.whole or values.any():  # what parts may say beyond their columns, they seldom do
                 told[known] = told.get(known, 0.0) + values
         told.pop(Subject(()), None)
-        yield own, model.fitted_.log_joint(some) - sum(told.values()), told
+        start = np.empty((len(own), len(model.classes_)))
+        component.add_up(some, start)
+        yield own, start - sum(told.values()), told

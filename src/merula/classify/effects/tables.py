@@ -25,7 +25,7 @@ from merula.core import Array
 from merula.data.encode import Encoded
 
 NOT_NAMED = 2**30  # a level that no question asks for
-AT_A_TIME = 2**20  # states that questions are asked of at once
+AT_A_TIME = 2**20  # numbers that are worked on at once
 Questions = NDArray[np.int32]
 
 
@@ -135,13 +135,16 @@ class _Answers:
 
 
 def _alike(terms: TableTerms, depths: kernels.Codes) -> Iterator[tuple[NDArray[np.int64], list[list[int]]]]:
-    """Tables whose questions are of one column in the same places: which they are, and the places of each column's questions."""
+    """Tables whose questions are of one column in the same places, not too many at once: which they are, and the places of each column's questions."""
     asked = np.where(terms.tables >= 0, terms.asked[terms.tables], -1 - np.arange(terms.tables.shape[1]))
     first = (asked[:, :, None] == asked[:, None, :]).argmax(axis=2)  # the first place that asks the same column
     kinds = numbered(np.column_stack([depths, first]))
-    for own in np.split(np.argsort(kinds, kind="stable"), np.cumsum(np.bincount(kinds))[:-1]):
-        places = first[own[0], : depths[own[0]]].tolist() if len(own) else []
-        yield own, [[k for k, lead in enumerate(places) if lead == block] for block in sorted(set(places))]
+    most = max(1, AT_A_TIME // (3 ** first.shape[1] * terms.class_count))
+    for kind in np.split(np.argsort(kinds, kind="stable"), np.cumsum(np.bincount(kinds))[:-1]):
+        for start in range(0, len(kind), most):
+            own = kind[start : start + most]
+            places = first[own[0], : depths[own[0]]].tolist()
+            yield own, [[k for k, lead in enumerate(places) if lead == block] for block in sorted(set(places))]
 
 
 def _purified(cells: Array, questions: Questions, blocks: list[list[int]], answers: _Answers) -> Array:

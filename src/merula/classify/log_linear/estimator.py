@@ -104,6 +104,8 @@ class LogLinearClassifier(BayesianClassifier):
     Rows are dealt to five folds, once to four times; a model is grown without each fold and the mean of all models is kept. Numbers
     are compared with others, never measured, unless order="gaussian". Of a category, the 250 most frequent levels are asked for.
 
+    It is explained by purified effects (see `explain`), for which it keeps how each column by itself is distributed.
+
     Such a model knows P(class given row) and no P(row): it has no evidence, cannot be sampled, and neither learns on nor merges.
 
     Examples

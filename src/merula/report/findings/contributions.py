@@ -35,7 +35,9 @@ def contributions_of(
     """
     if len(model.fitted_.components) > 1:
         return ()
-    chosen = _some_rows(len(rows), weights, MOST_ROWS)
+    chosen = _some_rows(
+        len(rows), weights, FEW_ROWS if model.fitted_.effects else MOST_ROWS
+    )  # effects may be thousands
     own = truth[chosen]
     blocks: dict[Key, Array] = {}
     for some, log_prior, terms in _unsummed(model, rows.take(chosen)):
