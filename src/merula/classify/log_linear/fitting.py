@@ -124,18 +124,18 @@ def _merged(places: NDArray[np.int32], values: Array) -> tuple[NDArray[np.int32]
         (places >= 0).sum(axis=1),
         np.take_along_axis(places, ranks, axis=1),
     )
-    kinds = _numbered(np.column_stack([ranks, depths]))
+    kinds = numbered(np.column_stack([ranks, depths]))
     for kind in range(kinds.max(initial=-1) + 1):
         own = np.flatnonzero(kinds == kind)
         turned[own] = _turned_cells(values[own], ranks[own[0], : depths[own[0]]])
-    same = _numbered(ordered)
+    same = numbered(ordered)
     _, first = np.unique(same, return_index=True)
     total = np.zeros((len(first), *values.shape[1:]))
     np.add.at(total, same, turned)
     return np.ascontiguousarray(ordered[first]), total
 
 
-def _numbered(rows: NDArray[Any]) -> NDArray[np.int64]:
+def numbered(rows: NDArray[Any]) -> NDArray[np.int64]:
     """For each row of whole numbers from −1 the number of the row that it equals, in the order of rows."""
     found = np.zeros(len(rows), dtype=np.int64)
     for column in rows.T:

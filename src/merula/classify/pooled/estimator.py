@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.base import BayesianClassifier
+from merula.classify.effects.purified import marginals_for
 from merula.classify.fitted import FittedModel
 from merula.classify.left_out import Held
 from merula.classify.log_linear.estimator import LogLinear, is_whole, level_sets_of, refuse_light, seed_of
@@ -170,7 +171,13 @@ class AutoBayesClassifier(BayesianClassifier):
         terms = [one for part in parts for one in part.distributions]
         terms += [correction.with_bias(record.bias)] if correction.columns else []
         components = pooled(log_prior, terms, record.members, record.slip)
-        return self._hold(PooledModel(plan, collected.classes, log_prior, components, collected, record=record))
+        names = [column.name for column in plan.schema.columns if column.kind not in ("text", "ignore")]
+        marginals = marginals_for(terms, rows, target.weights, names) if names else None
+        return self._hold(PooledModel(plan, collected.classes, log_prior, components, collected, marginals=marginals, record=record))  # fmt: skip
+
+    def _answers_missing(self, column: str) -> bool:
+        known = [part for part in self.distributions_ if isinstance(part, KnownCells)]
+        return any(always for part in known for name, always in zip(part.columns, part.always, strict=True) if name == column)  # fmt: skip
 
     def _texts(self, plan: Plan, collected: Collected) -> list[Held]:
         """The columns of texts, as all rows say they are."""
