@@ -32,7 +32,7 @@ while True:
 """
 
 
-@pytest.mark.parametrize(("what", "name"), [("model", "m.merula"), ("network", "n.bif"), ("network", "n.json.gz")])
+@pytest.mark.parametrize(("what", "name"), [("model", "m.merula"), ("network", "n.json.gz")])
 def test_killed_while_saving_the_file_is_the_old_or_the_new_one(tmp_path, what, name):
     rng, path = random.Random(12), tmp_path / name
     for _ in range(2):

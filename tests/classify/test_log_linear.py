@@ -347,8 +347,7 @@ def test_it_does_not_merge():
 def test_it_has_no_distribution_of_a_column():
     _, _, frame, label = birds(60)
     model = mr.LogLinearClassifier(1, max_rounds=3).fit(frame, label)
-    with pytest.raises(mr.InputError, match="'wing' has no distribution given a class: its terms were fitted to"):
-        model.plot("wing")
+    assert model.plot("wing").get_title() == "wing"  # what it says of each class, not how it is distributed
     with pytest.raises(mr.InputError, match="its terms were fitted to"):
         mr.next_question(model, {"wing": 1.0})
 

@@ -174,8 +174,10 @@ def test_categorical_naive_bayes_with_a_given_prior(prior):
     )
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint32, np.int64, np.float32, np.float64])
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(
+    ("dtype", "order"),
+    [(np.int8, "C"), (np.uint8, "F"), (np.int16, "C"), (np.uint32, "F"), (np.int64, "C"), (np.int64, "F"), (np.float32, "F"), (np.float64, "C")],
+)  # fmt: skip
 def test_categorical_naive_bayes_of_any_code_type(dtype, order):
     X, y = random_codes()
     stored = np.array(X, dtype=dtype, order=order)

@@ -505,14 +505,19 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
         check_is_fitted(self, "classes_")
         write_state(path, model_state(self))
 
-    def plot(self, column: str, ax: Any = None, classes: Sequence[Any] | None = None) -> Any:
+    def plot(
+        self, column: str, other: str | None = None, *, ax: Any = None, classes: Sequence[Any] | None = None
+    ) -> Any:
         """The matplotlib axes with what the column holds given each class; new ones unless given.
 
-        Curves for numbers, bars for levels and for the most telling words of a text.
+        Curves for numbers, bars for levels and for the most telling words of a text. Of a model that tells classes apart and does not
+        describe rows, `LogLinearClassifier` or `AutoBayesClassifier`, what each value of the column says of each class instead; with
+        another column a map of what both say together, beyond what each says by itself.
 
         Parameters
         ----------
         column : str
+        other : str, optional
         ax : matplotlib axes, optional
         classes : sequence of labels, optional
             The classes to draw; by default the eight most probable.
@@ -525,9 +530,15 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
         >>> [float(bar.get_width()) for bar in ax.containers[0]]  # P(blue given ripe), P(red given ripe)
         [0.25, 0.75]
         """
+        check_is_fitted(self, "classes_")
+        if self.fitted_.effects is not None:
+            from merula.classify.effects.plot import effect_plot
+
+            return effect_plot(self, [column] if other is None else [column, other], ax, classes)
+        if other is not None:
+            raise InputError.at("other", f"is {other!r}, but {type(self).__name__} is drawn column by column", remedy="LogLinearClassifier and AutoBayesClassifier draw what two columns say together")  # fmt: skip
         from merula.classify.plot import conditional_plot
 
-        check_is_fitted(self, "classes_")
         return conditional_plot(self, column, ax, classes)
 
     def _html_repr(self) -> str:
