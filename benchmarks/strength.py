@@ -134,7 +134,20 @@ def khiops(X: pd.DataFrame) -> Any:
     return AsWords(KhiopsClassifier(), _split(X)[1])
 
 
+class Portable:
+    """A pool, made portable once it is fitted."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def fit(self, X: pd.DataFrame, y: np.ndarray) -> Any:
+        return self.model.fit(X, y).portable()
+
+
 MODELS: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "auto": lambda _: mr.AutoBayesClassifier(n_jobs=THREADS),
+    "portable": lambda _: Portable(mr.AutoBayesClassifier(n_jobs=THREADS)),
+    "glass box": lambda _: mr.AutoBayesClassifier(2, n_jobs=THREADS),
     "naive": lambda _: mr.NaiveBayesClassifier(n_jobs=THREADS),
     "tables": lambda _: mr.LogLinearClassifier(4, n_jobs=THREADS),
     "pairs": lambda _: mr.LogLinearClassifier(2, n_jobs=THREADS),

@@ -456,3 +456,15 @@ def grow(grid: Grid, labels: Places, hashes: NDArray[np.uint64], train: Array, h
         if since >= PATIENCE:
             break
     return asked[:done], cuts[:done], depths[:done], values[:done], loss[: done + 1]
+
+
+@kernel
+def add_products(z: Array, pairs: NDArray[np.int32], middle: Array, weights: Array, out: Array) -> None:
+    """Add Σ_pair weight · (z_i · z_j − middle) of each row and class to `out`; a pair one of which is missing (NaN) adds nothing."""
+    classes = out.shape[1]
+    for row in range(len(z)):
+        for k in range(len(pairs)):
+            value = z[row, pairs[k, 0]] * z[row, pairs[k, 1]] - middle[k]
+            if abs(value) < np.inf:
+                for label in range(classes):
+                    out[row, label] += weights[k, label] * value

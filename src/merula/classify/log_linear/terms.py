@@ -261,16 +261,14 @@ class QuadraticTerms(ConditionalTerms):
         numbers = [j for j, known in enumerate(self.level_sets) if known is None]
         z = np.zeros_like(cells)
         z[:, numbers] = standardised(cells[:, numbers], self.center[numbers], self.scale[numbers])
+        if len(self.pairs):
+            kernels.add_products(z, self.pairs, self.middle, self.products, out)
         z[lost] = 0.0
         answered = (~lost | np.array(self.gaps)).astype(np.float64)
         out += answered @ self.constant + z @ self.linear + (z * z) @ self.square + lost @ self.missing
         for j, weights in enumerate(self.level_weights):
             if self.level_sets[j] is not None:
                 out += weights[np.where(lost[:, j], len(weights) - 1, cells[:, j]).astype(np.int64)]
-        if len(self.pairs):
-            one, two = self.pairs.T
-            both = ~(lost[:, one] | lost[:, two])
-            out += np.where(both, z[:, one] * z[:, two] - self.middle, 0.0) @ self.products
 
     def factors(self) -> tuple[Distribution, ...]:
         singles = [self._part((j,), np.zeros(0, dtype=np.int64)) for j in range(len(self.columns))]
