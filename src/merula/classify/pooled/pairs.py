@@ -235,7 +235,7 @@ def fitted_pairs(cells: Cells, folds: Any, log_prior: Array, dependent: bool = T
     found = np.zeros((len(cells.labels), cells.classes))
     for fold in range(len(folds)):
         held = folds.shares[:, fold]
-        train, rest = np.maximum(cells.weights - held, 0.0), np.flatnonzero(held > 0)
+        train, rest = np.delete(folds.shares, fold, axis=1).sum(axis=1), np.flatnonzero(held > 0)
         model = Dependence.of(cells, train, dependent)
         terms = model.terms(cells, rest, left_out=False)
         share = (held[rest] / cells.weights[rest])[:, None]
