@@ -164,7 +164,7 @@ def test_terms_are_by_models_that_have_not_seen_the_row(gaps):
 
 
 def test_numbers_beyond_six_deviations_are_taken_for_these():
-    rows, target, x, _ = birds()
+    rows, target, _, _ = birds()
     table = table_of(rows, target)
     folds = in_turn(canonical_order(rows, target, SCHEMA), target.weights, 5)
     part = fitted_gaussians(rows, table, folds, lambda terms: float(np.abs(terms).sum())).parts[0]

@@ -157,7 +157,7 @@ def test_a_row_of_which_nothing_is_known_keeps_the_prior():
 
 
 def test_a_weight_of_two_is_the_row_twice():
-    rows, target, cells = birds()
+    rows, target, _ = birds()
     whole = Target(target.codes, target.classes, np.where(target.weights < 1, 1.0, 2.0))
     again = np.repeat(np.arange(50), whole.weights.astype(int))
     one = fitted(rows, whole)[1]
