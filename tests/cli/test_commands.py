@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from sklearn.dummy import DummyClassifier
 
 import merula as mr
 
@@ -211,9 +210,10 @@ def test_unseen_levels_are_noted(merula, model, folder):
 def test_evaluation_is_the_librarys(merula):
     result = merula("evaluate", "penguins", "-t", "species", "-m", "naive", "--cv", "3", "--json")
     rows, species = penguins()
-    models = {"naive": mr.NaiveBayesClassifier(kinds=YEAR), "prior alone": DummyClassifier(strategy="prior")}
+    models = {"naive": mr.NaiveBayesClassifier(kinds=YEAR)}
     found = mr.evaluate(models, rows, species, cv=3, repeats=1)
-    assert json.loads(result.stdout)["models"] == json.loads(json.dumps(found.to_dict()["models"]))
+    for part in ("models", "baseline"):
+        assert json.loads(result.stdout)[part] == json.loads(json.dumps(found.to_dict()[part]))
     assert merula("evaluate", "penguins", "-t", "species", "-m", "naive", "--cv", "3").stdout.strip() == str(found)
 
 
@@ -241,7 +241,45 @@ def test_probabilities_worse_than_none_are_pointed_out(merula, folder):
     (folder / "noise.csv").write_text(
         ",".join([*(f"copy {i}" for i in range(12)), "coin"]) + "\n" + "\n".join(rows) + "\n"
     )
-    assert "worse than the classes' frequencies alone" in merula("evaluate", "noise.csv", "-t", "coin").stderr
+    result = merula("evaluate", "noise.csv", "-t", "coin")
+    assert "auto does not beat the class frequencies" in result.stdout
+    assert "auto is too sure of itself" in result.stderr
+
+
+def test_what_may_be_chance_is_not_called_worse(merula, folder):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"pressure": rng.normal(size=200).round(3), "coin": rng.choice(["head", "tail"], 200)})
+    table.to_csv("noise.csv", index=False)
+    result = merula("evaluate", "noise.csv", "-t", "coin", "-m", "naive")
+    assert "naive cannot be told apart from the class frequencies: its log loss is " in result.stdout
+    assert result.stderr == ""
+
+
+def test_whether_more_rows_would_help_is_said_where_it_is_asked(merula):
+    words = ("evaluate", "penguins", "-t", "species", "-m", "naive", "--cv", "3")
+    assert "the rows" not in merula(*words).stdout
+    rows, species = penguins()
+    model = {"naive": mr.NaiveBayesClassifier(kinds=YEAR)}
+    found = mr.evaluate(model, rows, species, cv=3, repeats=1, learning_curve=True)
+    result = merula(*words, "--learning-curve")
+    assert result.stdout.splitlines()[-2:] == list(found.verdicts["naive"])
+    assert "Twice the rows" in result.stdout
+    told = json.loads(merula(*words, "--learning-curve", "--json").stdout)["models"][0]
+    assert told["verdict"] == list(found.verdicts["naive"])
+    assert told["learning"]["comparison"]["difference"] == found.models[0].learning.comparison.difference
+
+
+def test_a_report_says_whether_more_rows_would_help_unless_told_not_to(merula, folder):
+    words = ("report", "penguins", "-t", "species", "-m", "naive", "--cv", "3", "-o", "birds.html")
+    assert merula(*words).exit_code == 0
+    page = (folder / "birds.html").read_text(encoding="utf-8")
+    assert "naive beats the class frequencies: its log loss is " in page
+    assert "Twice the rows" in page
+    assert merula(*words, "--no-learning-curve").exit_code == 0
+    page = (folder / "birds.html").read_text(encoding="utf-8")
+    assert "naive beats the class frequencies: its log loss is " in page
+    assert "Twice the rows" not in page
+    assert "--output birds.html --no-learning-curve" in page  # how to get it again
 
 
 def test_groups_are_not_parted(merula, folder):
@@ -253,7 +291,7 @@ def test_groups_are_not_parted(merula, folder):
     frame.to_csv("visits.csv", index=False)
     result = merula("evaluate", "visits.csv", "-t", "ill", "-m", "naive", "--cv", "4", "--groups", "patient", "--json")
     own = mr.evaluate(
-        {"naive": mr.NaiveBayesClassifier(), "prior alone": DummyClassifier(strategy="prior")},
+        {"naive": mr.NaiveBayesClassifier()},
         frame[["pressure"]],
         frame["ill"],
         cv=4,

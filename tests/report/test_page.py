@@ -11,7 +11,6 @@ import pytest
 from sklearn.dummy import DummyClassifier
 
 import merula as mr
-from merula.answers.evaluation.metrics import FIGURES
 from merula.report import findings_html
 from merula.report.findings import Findings
 
@@ -53,14 +52,22 @@ def test_figures_are_those_of_evaluate(reported, read, table):
     models = report.model if isinstance(report.model, dict) else {type(report.model).__name__: report.model}
     costs = report.options.get("costs")
     found = mr.evaluate(
-        {**models, "prior alone": DummyClassifier()}, report.X, report.y, cv=3, repeats=1, costs=costs, progress=False
-    )
+        {**models, "as given": DummyClassifier()}, report.X, report.y, cv=3, repeats=1, costs=costs, progress=False
+    )  # a dummy stands where the class frequencies do
     values = [model.figures[name].value for name in found.models[0].figures for model in found.models]
     page = read(table)
     assert page.exact[: len(values)] == values
     for model in found.models:
         for figure in model.figures.values():
             assert f">{figure}<" in report.page
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_verdict_is_that_of_evaluate(reported, read, table):
+    text = "".join(read(table).text)
+    for sentences in reported(table).found.evaluation.verdicts.values():
+        assert len(sentences) == (3 if "costs" in reported(table).options else 2)
+        assert " ".join(sentences) in text
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -156,8 +163,11 @@ def test_an_evaluation_alone_is_written_too(tmp_path):
     found = mr.evaluate(mr.NaiveBayesClassifier(), rows, birds, cv=3, repeats=1)
     found.to_html(tmp_path / "birds.html")
     page = Reader((tmp_path / "birds.html").read_text(encoding="utf-8"))
-    assert page.exact == [found[name].value for name in FIGURES if name in found.figures["NaiveBayesClassifier"]]
+    assert page.exact == [
+        model.figures[name].value for name in found.baseline.figures for model in found.beside_baseline
+    ]
     assert "How good are the probabilities?" in "".join(page.text)
+    assert " ".join(found.verdicts["NaiveBayesClassifier"]) in "".join(page.text)
 
 
 def test_a_model_that_is_not_made_of_terms_is_reported_without_reasons(tmp_path):

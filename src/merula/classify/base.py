@@ -476,6 +476,10 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
         warn_of(self._notes(rows))
         return found
 
+    def _answers_missing(self, column: str) -> bool:
+        """Whether being missing says something of the class in this column."""
+        return bool(self.missing == "level")
+
     def _encoded(self, X: Any) -> Encoded:
         check_is_fitted(self, "classes_")
         threads = thread_count(self.n_jobs)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.classify.effects.marginals import Marginals
 from merula.classify.plan import Plan
 from merula.core import Array, InputError, Note, Option
 from merula.core.logspace import log_sum_exp, most_probable, start_rows, times, zero_evidence_notes
@@ -20,9 +21,12 @@ from merula.core.sound import HEAVIEST, all_shaped, are_classes, are_labels, are
 from merula.data.encode import Encoded, UnseenLevelWarning, level_positions
 from merula.data.schema import Label, Schema
 from merula.distributions import DISTRIBUTIONS, Distribution
-from merula.distributions.base import Added
+from merula.distributions.base import READ, Added
 from merula.engines import memory
 from merula.stats import ClassCounts, Collected, Rows
+
+if TYPE_CHECKING:
+    from merula.classify.effects.purified import Effects
 
 TUNED = ("ridge", "temperature", "left_out_log_loss")  # numbers that a model was found with
 LIGHTEST = -700.0  # log weight of a component: its exponential is still a number
@@ -74,6 +78,17 @@ class Component:
         return tuple(zip(found, self.weights or (1.0,) * len(found), strict=True))
 
     @cached_property
+    def weighted_parts(self) -> tuple[tuple[Distribution, float], ...]:
+        """The parts, each with the weight that all its factors have; where these differ, its factors with theirs."""
+        if not self.weights:
+            return tuple((part, 1.0) for part in self.parts)
+        found, weights = list[tuple[Distribution, float]](), iter(self.weights)
+        for part in self.parts:
+            own = [(factor, next(weights)) for factor in part.factors()]
+            found += [(part, own[0][1])] if len({weight for _, weight in own}) == 1 else own
+        return tuple(found)
+
+    @cached_property
     def scored(self) -> tuple[Added, ...]:
         """What is added to the log joint of a row: the parts, their weights applied."""
         if not self.is_weighted:
@@ -111,11 +126,27 @@ class Component:
         return self.condition is None or (not self.fallback and are_labels(self.condition.levels, missing=True))
 
 
+class Described(Protocol):
+    """What a term is of."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Its columns."""
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The columns that it depends on."""
+
+    @property
+    def discrete(self) -> bool:
+        """Whether it is no density."""
+
+
 @dataclass(frozen=True, eq=False)
 class Term:
     """weight · log p(columns given parents and class) of some rows: rows × classes."""
 
-    part: Distribution
+    part: Described
     weight: float
     values: Array
 
@@ -174,7 +205,7 @@ class FittedModel:
     """What was learned: plan, classes, log prior, components with their distributions, and the statistics they came from.
 
     `log_prior` answers for rows without evidence. Without statistics (`collected`), the probabilities were stated. What weights
-    were found with is kept in `tuning`: the "ridge", the "temperature".
+    were found with is kept in `tuning`: the "ridge", the "temperature". With `marginals`, it is explained by purified effects.
     """
 
     plan: Plan
@@ -183,6 +214,7 @@ class FittedModel:
     components: tuple[Component, ...]
     collected: Collected | None = None
     tuning: Mapping[str, float] = field(default_factory=dict)
+    marginals: Marginals | None = None
 
     own_distributions: ClassVar[tuple[type[Distribution], ...]] = ()  # besides those of families
 
@@ -237,6 +269,17 @@ class FittedModel:
         if self.is_conditional:
             return CONDITIONAL
         return next((part.no_density for part in self.distributions if part.no_density), "")
+
+    @cached_property
+    def effects(self) -> Effects | None:
+        """The purified effect of each set of columns; None without marginals, and of a mixture of several sums of terms."""
+        if self.marginals is None or sum(bool(one.parts) for one in self.components) != 1:
+            return None
+        from merula.classify.effects.purified import (
+            purified,  # on first use: it knows models that are built on this one
+        )
+
+        return purified(self.components[0].weighted_parts, self.marginals, len(self.classes))
 
     def with_weights(self, weights: Iterable[float], **tuning: float) -> Self:
         """The same sum of terms with its factors weighted so, and what these weights were found with."""
@@ -415,6 +458,7 @@ class FittedModel:
             "collected": None if self.collected is None else self.collected.state(),
             **({} if self.is_plain_sum else {"components": components}),
             **({"tuning": dict(self.tuning)} if self.tuning else {}),
+            **({"marginals": self.marginals.state()} if self.marginals else {}),
         }
 
     @classmethod
@@ -427,7 +471,8 @@ class FittedModel:
         written = state.get("components", [{"log_prior": state["log_prior"], "parts": range(len(parts))}])
         components = tuple(_component(one, parts) for one in written)
         collected, tuning = _collected(state["collected"], plan), dict(state.get("tuning", {}))
-        model = cls(plan, state["classes"], state["log_prior"], components, collected, tuning)
+        marginals = Marginals.from_state(state["marginals"]) if "marginals" in state else None
+        model = cls(plan, state["classes"], state["log_prior"], components, collected, tuning, marginals)
         if not model.fits():
             raise InputError.at(
                 f"{path}", "does not describe a model: its parts do not fit together", remedy="save the model again"
@@ -446,6 +491,7 @@ class FittedModel:
             and all(name in TUNED and is_number(value, 0.0, HEAVIEST) for name, value in self.tuning.items())
             and self._fits_columns()
             and (self.collected is None or self._fits_statistics(self.collected))
+            and (self.marginals is None or self._fits_marginals(self.marginals))
         )
 
     def _weights_fit(self) -> bool:
@@ -467,6 +513,17 @@ class FittedModel:
             return False
         own = [part for part in self.distributions if type(part).__module__.startswith("merula.")]
         return all(part.reads(known[name]) for part in own for name in part.columns)
+
+    def _fits_marginals(self, marginals: Marginals) -> bool:
+        """True when these are the marginals of the model's columns, cut where its parts ask."""
+        from merula.classify.effects.purified import suit  # on first use: it knows models that are built on this one
+
+        if not marginals.fits():
+            return False
+        kinds = {column.name: column.kind for column in self.schema.columns}
+        words = [(name, known is not None) for name, known in zip(marginals.columns, marginals.level_sets, strict=True)]
+        read = all(kinds.get(name) in READ and (kinds[name] == "categorical") == is_word for name, is_word in words)
+        return read and suit(marginals, self.distributions)
 
     def _fits_statistics(self, collected: Collected) -> bool:
         """True when the statistics are of the same classes, and each is of its block's columns; one of your own may not tell."""

@@ -30,7 +30,7 @@ def conditional_plot(
 ) -> Any:
     """The axes with p(column given class) of each class."""
     found = conditional(model, column, CLOSELY)
-    colors, hidden = _chosen(model, classes)
+    colors, hidden = chosen_classes(model, classes)
     labels = {label: _label(found, label) for label in colors}
     called = {label: literal(text) for label, text in labels.items()}
 
@@ -46,7 +46,7 @@ def conditional_plot(
     return draw_on(ax, _size(found, list(labels.values())), texts, draw)
 
 
-def _chosen(model: BayesianClassifier, classes: Sequence[Any] | None) -> tuple[dict[Label, str], int]:
+def chosen_classes(model: BayesianClassifier, classes: Sequence[Any] | None) -> tuple[dict[Label, str], int]:
     """The classes to draw and their colours, and how many are left out unasked."""
     labels = class_labels(model)
     if classes is None:

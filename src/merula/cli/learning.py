@@ -67,6 +67,7 @@ def evaluate(
     repeats: ask.Repeats = 1,
     groups: ask.Groups = None,
     costs: ask.Costs = None,
+    learning_curve: ask.LearningCurve = False,
     kinds: ask.Kinds = [],  # noqa: B006
     ignore: ask.Ignore = [],  # noqa: B006
     weight: ask.Weight = None,
@@ -76,7 +77,7 @@ def evaluate(
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
 ) -> None:
-    """Measure how good a model is on rows it has not seen, beside guessing by the classes' frequencies alone.
+    """Measure how good a model is on rows it has not seen, and whether it beats the class frequencies.
 
     \b
     Examples:
@@ -88,7 +89,7 @@ def evaluate(
 
     console = Console(quiet, as_json)
     asked = Asked(table, target, kinds, ignore, weight, groups, missing, encoding)
-    found, _ = evaluate_file(asked, [model.value for model in models], console, cv, repeats, costs)
+    found, _ = evaluate_file(asked, [model.value for model in models], console, cv, repeats, costs, learning_curve)
     console.result(str(found), found.to_dict())
 
 
@@ -101,6 +102,7 @@ def report(
     repeats: ask.Repeats = 1,
     groups: ask.Groups = None,
     costs: ask.Costs = None,
+    learning_curve: ask.LearningCurve = True,
     kinds: ask.Kinds = [],  # noqa: B006
     ignore: ask.Ignore = [],  # noqa: B006
     weight: ask.Weight = None,
@@ -121,7 +123,7 @@ def report(
 
     console = Console(quiet, as_json)
     asked = Asked(table, target, kinds, ignore, weight, groups, missing, encoding)
-    report_file(asked, model.value, output, console, cv, repeats, costs)
+    report_file(asked, model.value, output, console, cv, repeats, costs, learning_curve)
     console.result(f"report: {output}", {"report": output})
 
 

@@ -98,6 +98,13 @@ Folds = Annotated[
 Repeats = Annotated[
     int, typer.Option("--repeats", metavar="N", min=1, help="How often rows are shuffled into folds anew.")
 ]
+LearningCurve = Annotated[
+    bool,
+    typer.Option(
+        "--learning-curve/--no-learning-curve",
+        help="Say whether more rows would help: fit also on half of them, which takes half as long again.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress bar on standard error.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error arose.")]

@@ -49,8 +49,10 @@ def read_cells(
         for j in np.flatnonzero(np.isinf(cells[:, numbers]).any(axis=0)).tolist():
             raise InputError.at(f"column {columns[numbers[j]]!r}", "contains infinity", remedy="replace it by a number, or by NaN if it is unknown")  # fmt: skip
     if words:
-        key = ("levels of", tuple(columns), id(level_sets))  # kept with it, so that no other has its id
-        levels = rows.remember(key, lambda: (level_sets, tuple(level_sets[j] or () for j in words)))[1]
+        known = tuple(level_sets[j] or () for j in words)
+        levels = rows.remember(
+            ("levels of", tuple(columns), known), lambda: known
+        )  # one object, by which it is known again
         indices = level_cells(rows, tuple(columns[j] for j in words), levels)
         cells[:, words] = np.where(indices < 0, np.nan, indices)
     return cells

@@ -124,6 +124,7 @@ def write_report(
     reject_cost: float | None = None,
     sample_weight: Any = None,
     random_state: Any = 0,
+    learning_curve: bool = True,
     target: str | None = None,
     title: str | None = None,
     command: str | None = None,
@@ -132,7 +133,7 @@ def write_report(
 ) -> Findings:
     """Write one HTML file on a table and its model, and return what it says as plain data.
 
-    It needs no network: what the data hold, how good the probabilities are beside guessing, what to do under the costs,
+    It needs no network: what the data hold, whether the probabilities beat the class frequencies and more rows would help, what to do under the costs,
     what each column contributes, the least and most certain rows explained, and how to get it all again.
 
     Parameters
@@ -141,6 +142,8 @@ def write_report(
         All are evaluated; the first is also fitted on all rows and explained.
     X, y, cv, repeats, groups, costs, reject_cost, sample_weight, random_state, progress
         As for `evaluate`.
+    learning_curve : bool
+        As for `evaluate`; False leaves out whether more rows would help, and takes two thirds of the time.
     path : str or path
         Where to write the file.
     target : str, optional
@@ -176,6 +179,7 @@ def write_report(
         reject_cost=reject_cost,
         sample_weight=sample_weight,
         random_state=random_state,
+        learning_curve=learning_curve,
         target=target,
         title=title,
         command=command,

@@ -1,4 +1,4 @@
-"""Charts of how good the probabilities are: scores beside baselines, calibration, ROC, precision and recall, confusion."""
+"""Charts of how good the probabilities are: scores beside the class frequencies, calibration, ROC, precision and recall, confusion."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def _unit(field: str, title: str, axis: Any) -> Any:
 
 
 def score_chart(evaluation: Evaluation) -> Chart:
-    """The log loss of every model, with its standard error."""
-    figures = [(name(model.name), model.figures["log_loss"]) for model in evaluation.models]
+    """The log loss of every model and of the class frequencies, with its standard error."""
+    figures = [(name(model.name), model.figures["log_loss"]) for model in evaluation.beside_baseline]
     lines = [
         (label, value, value - error, value + error, str(figure))
         for label, figure in figures
@@ -46,7 +46,7 @@ def score_chart(evaluation: Evaluation) -> Chart:
     errors = drawn.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y)
     return Chart(
         "scores",
-        "Log loss beside the baselines",
+        "Log loss beside the class frequencies",
         "How surprised each model is by the truth, in the mean; the line is one standard error to either side.",
         specification(alt.layer(bars, errors), bars_height(len(lines), 28)),
         ("model", "log loss"),

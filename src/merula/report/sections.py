@@ -77,7 +77,7 @@ def sections_of(findings: Findings) -> list[Section]:
 def _quality(findings: Findings) -> Section:
     evaluation = findings.evaluation
     charts = _drawn(
-        quality_charts.score_chart(evaluation) if len(evaluation.models) > 1 else None,
+        quality_charts.score_chart(evaluation),
         quality_charts.calibration_chart(evaluation, shown_classes(evaluation) or [0]),
         quality_charts.confusion_chart(evaluation),
         *quality_charts.rating_charts(findings.ratings, evaluation.classes),
@@ -85,14 +85,19 @@ def _quality(findings: Findings) -> Section:
     return Section(
         "quality",
         "How good are the probabilities?",
-        (*_verdict(findings), *_compared(findings)),
+        (*_verdict(findings), *_figures_told(findings), *_compared(findings)),
         (_figures_table(findings),),
         charts,
     )
 
 
 def _verdict(findings: Findings) -> list[str]:
-    """What the figures mean, in words."""
+    """Whether each model beats the class frequencies, and would with more rows: a paragraph for each."""
+    return [" ".join(sentences) for sentences in findings.evaluation.verdicts.values()]
+
+
+def _figures_told(findings: Findings) -> list[str]:
+    """The first model's figures, in words."""
     evaluation = findings.evaluation
     figures = evaluation.models[0].figures
     error, loss = figures["error"], figures["log_loss"]
@@ -131,11 +136,11 @@ def _figures_table(findings: Findings) -> Table:
     evaluation = findings.evaluation
     return Table(
         f"Mean over the folds ± standard error; {BETTER}",
-        ("", *(name(model.name) for model in evaluation.models)),
+        ("", *(name(model.name) for model in evaluation.beside_baseline)),
         tuple(
             (
                 Cell(" ".join(FIGURES[key]).strip()),
-                *(Cell(str(model.figures[key]), model.figures[key].value) for model in evaluation.models),
+                *(Cell(str(model.figures[key]), model.figures[key].value) for model in evaluation.beside_baseline),
             )
             for key in evaluation.models[0].figures
         ),

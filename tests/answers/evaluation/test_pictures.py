@@ -57,7 +57,9 @@ def test_the_best_of_each_figure_is_marked(three):
     rows = rows_of(three._repr_html_())
     for title, name, best in (("log loss", "log_loss", min), ("error", "error", min), ("AUC", "auc", max)):
         values = [model.figures[name].value for model in three.models]
-        assert ["<b>" in cell for cell in rows[title]] == [value == best(values) for value in values]
+        *cells, baseline = rows[title]
+        assert ["<b>" in cell for cell in cells] == [value == best(values) for value in values]
+        assert baseline == str(three.baseline.figures[name])
 
 
 def test_one_model_is_not_the_best_of_anything(one):
@@ -78,6 +80,13 @@ def test_differences_of_every_pair_are_told(three):
     html = three._repr_html_()
     for difference in three.compare():
         assert str(difference).replace("<b>", "&lt;b&gt;") in html
+
+
+def test_what_the_figures_mean_is_told(three):
+    html = three._repr_html_()
+    for sentences in three.verdicts.values():
+        for sentence in sentences:
+            assert sentence.replace("<b>", "&lt;b&gt;") in html
 
 
 def test_many_pairs_are_abbreviated():

@@ -20,14 +20,18 @@ def two_models(patients):
 
 
 def test_columns_stand_under_one_another(two_models):
-    title, head, *lines, legend = str(two_models).splitlines()
+    title, head, *lines = str(two_models).splitlines()
+    lines, legend, told = lines[:10], lines[10], lines[11:]
     assert title == "3 folds, 120 rows tested, 3 classes"
     assert legend == "↓ lower is better, ↑ higher is better"
-    starts = [display_width(head[: head.index(name)]) for name in ("朴素贝叶斯", "geglättet")]
-    assert len(lines) == 10
-    for line in lines:
-        assert [position for position, sign in enumerate(line) if sign == "±"] == [start + 7 for start in starts]
-        assert all(line[start - 2 : start] == "  " and line[start] != " " for start in starts)
+    assert told == [sentence for sentences in two_models.verdicts.values() for sentence in sentences]
+    starts = [display_width(head[: head.index(name)]) for name in ("朴素贝叶斯", "geglättet", "class frequencies")]
+    for line, name in zip(lines, two_models.baseline.figures, strict=True):
+        known = [model.figures[name].standard_error is not None for model in two_models.beside_baseline]
+        assert [position for position, sign in enumerate(line) if sign == "±"] == (np.array(starts) + 7)[known].tolist()
+        assert known == [True, True, name != "error_accepted"]  # the frequencies reject every row
+        assert all(line[start - 2 : start] == "  " for start in starts)
+        assert all(line[start] != " " for start, is_known in zip(starts, known, strict=True) if is_known)
     assert lines[0].startswith("log loss") and " ↓ " in lines[0]
     assert lines[3].startswith("AUC") and " ↑ " in lines[3]
 
@@ -76,6 +80,7 @@ def test_plain_data_survives_json(patients, labels):
 def test_plain_data_without_rows_is_short(two_models):
     state = two_models.to_dict()
     assert "probabilities" not in state["models"][0]
+    assert "probabilities" not in state["baseline"]
     assert state["folds"][0] == {"test_weight": 40.0, "train_weight": 80.0}
     assert state["costs"]["table"] == [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
 

@@ -203,7 +203,8 @@ def test_a_peer_is_measured_without_being_explained(patients):
     table, labels = patients
     peer = make_pipeline(StandardScaler(), LogisticRegression())
     found = gathered({"regression": peer, "naive": mr.NaiveBayesClassifier()}, table[["visits"]], labels)
-    assert [model.name for model in found.evaluation.models] == ["regression", "naive", "prior alone"]
+    assert [model.name for model in found.evaluation.models] == ["regression", "naive"]
+    assert found.evaluation.baseline.name == "class frequencies"
     assert found.contributions == ()
     assert "Pipeline" in found.notes["columns"]
 
@@ -239,6 +240,16 @@ def test_the_lines_to_repeat_it_hold_every_option(patients):
     assert "cv=3, repeats=1, costs={'treat': {'healthy': 1.0, 'ill': 0.0}" in line
     assert "groups=groups" in line
     assert found.origin.versions["numpy"] == np.__version__
+
+
+def test_whether_more_rows_would_help_is_found_unless_told_not_to(patients):
+    table, labels = patients
+    with_it = gathered(mr.NaiveBayesClassifier(), table, labels)
+    assert with_it.evaluation.models[0].learning.comparison is not None
+    assert "learning_curve" not in with_it.origin.python[-1]
+    without = gathered(mr.NaiveBayesClassifier(), table, labels, learning_curve=False)
+    assert without.evaluation.models[0].learning is None
+    assert "learning_curve=False" in without.origin.python[-1]
 
 
 def test_rows_that_weigh_nothing_are_not_chosen_for_means(patients):

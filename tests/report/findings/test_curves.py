@@ -22,8 +22,9 @@ def evaluation(patients):
 
 
 def test_area_under_the_roc_curve_is_the_mean_of_scikit_learns_in_each_fold(evaluation):
-    (curve,) = findings_of(evaluation).ratings
-    assert curve.label == "ill"
+    curve, baseline = findings_of(evaluation).ratings
+    assert (curve.model, baseline.model) == ("NaiveBayesClassifier", "class frequencies")
+    assert curve.label == baseline.label == "ill"
     areas, pairs = [], []
     for fold, proba in zip(evaluation.folds, evaluation.models[0].probabilities, strict=True):
         truth = evaluation.truth[fold.test]
@@ -35,7 +36,7 @@ def test_area_under_the_roc_curve_is_the_mean_of_scikit_learns_in_each_fold(eval
 def test_the_curves_of_one_fold_are_those_of_real_thresholds(patients):
     halves = [(np.arange(0, len(patients[1]), 2), np.arange(1, len(patients[1]), 2))]
     evaluation = mr.evaluate(mr.NaiveBayesClassifier(), *patients, cv=halves, progress=False)
-    (curve,) = findings_of(evaluation).ratings
+    curve, _ = findings_of(evaluation).ratings
     truth, proba = answers_of(evaluation)
     recall, precision = np.transpose(curve.precision_recall)
     assert recall[-1] == 1.0
@@ -54,17 +55,20 @@ def test_the_curve_of_a_constant_prediction_is_the_diagonal():
     """The frequencies of a class differ from fold to fold; that is no ranking of rows."""
     truth = np.repeat([0, 1], [23, 4])
     evaluation = mr.evaluate(mr.NaiveBayesClassifier(), np.zeros((27, 1)), truth, cv=5, repeats=1, progress=False)
-    (curve,) = findings_of(evaluation).ratings
-    assert np.ptp(np.subtract(*np.transpose(curve.roc))) == pytest.approx(0.0, abs=1e-12)
+    curve, baseline = findings_of(evaluation).ratings
+    for one in (curve, baseline):
+        assert np.ptp(np.subtract(*np.transpose(one.roc))) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_the_cost_curve_is_what_acting_from_each_threshold_on_costs(evaluation):
-    (curve,) = findings_of(evaluation).cost_curves
+    curve, baseline = findings_of(evaluation).cost_curves
     truth, proba = answers_of(evaluation)
     assert curve.stated
-    for threshold, cost in curve.points[::7]:
-        acts = proba[:, 1] >= threshold
-        assert cost == pytest.approx(np.mean(np.where(acts, truth == 0, 5.0 * (truth == 1))))
+    guess = np.concatenate(evaluation.baseline.probabilities)
+    for one, given in ((curve, proba), (baseline, guess)):
+        for threshold, cost in one.points[::7]:
+            acts = given[:, 1] >= threshold
+            assert cost == pytest.approx(np.mean(np.where(acts, truth == 0, 5.0 * (truth == 1))))
 
 
 def test_without_costs_the_curve_weighs_a_false_alarm_against_a_miss(patients):
@@ -90,7 +94,8 @@ def test_actions_cost_what_enumeration_says(evaluation):
     truth, proba = answers_of(evaluation)
     treat, wait = actions.each
     treated = proba[:, 1] * 5 >= proba[:, 0]
-    assert actions.costs == {"NaiveBayesClassifier": evaluation["mean_cost"].value}
+    baseline = evaluation.baseline.figures["mean_cost"].value
+    assert actions.costs == {"NaiveBayesClassifier": evaluation["mean_cost"].value, "class frequencies": baseline}
     assert actions.knowing == 0.0
     assert treat.always == pytest.approx(np.mean(truth == 0))
     assert wait.always == pytest.approx(5 * np.mean(truth == 1))

@@ -3,7 +3,7 @@
 from merula.answers.evaluation.figure import Comparison, Figure, Fold
 from merula.answers.evaluation.folds import RareClassWarning
 from merula.answers.evaluation.reliability import ReliabilityCurve, calibration_error, reliability_curve
-from merula.answers.evaluation.result import Evaluation, ModelEvaluation
+from merula.answers.evaluation.result import Evaluation, Learning, ModelEvaluation
 from merula.answers.evaluation.run import evaluate
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Evaluation",
     "Figure",
     "Fold",
+    "Learning",
     "ModelEvaluation",
     "RareClassWarning",
     "ReliabilityCurve",

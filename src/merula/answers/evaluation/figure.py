@@ -8,6 +8,7 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from merula.answers.evaluation.metrics import Answers, RowValues, figures_of, paired_auc, row_values
@@ -15,6 +16,7 @@ from merula.core import Array
 from merula.data.table.frame import Rows
 from merula.show.numbers import fixed
 
+SURE = 2  # standard errors, beyond which a difference counts
 ROUNDING = 1e-12  # of the values: what differs by no more is equal
 
 
@@ -124,8 +126,11 @@ class Comparison:
     Examples
     --------
     >>> from merula.answers.evaluation import Comparison
-    >>> print(Comparison("log_loss", "naive", "tree", 0.05, 0.02, 2.5, 0.0339))
+    >>> comparison = Comparison("log_loss", "naive", "tree", 0.05, 0.02, 2.5, 0.0339)
+    >>> print(comparison)
     log_loss: naive − tree = 0.0500 ± 0.0200 (p = 0.034)
+    >>> comparison.direction
+    1
     """
 
     figure: str
@@ -135,6 +140,13 @@ class Comparison:
     standard_error: float | None
     t: float | None
     p_value: float | None
+
+    @property
+    def direction(self) -> int:
+        """1 where the first figure is higher by more than two standard errors, −1 where it is so much lower, else 0."""
+        if self.difference is None or self.standard_error is None:
+            return 0
+        return int(np.sign(self.difference)) if abs(self.difference) > SURE * self.standard_error else 0
 
     def __str__(self) -> str:
         difference = Figure(self.difference, self.standard_error, ())
@@ -169,11 +181,38 @@ def fold_difference(first: Figure, second: Figure, folds: Sequence[Fold]) -> Dif
     return _tested(float(differences.mean()), error, len(pairs) - 1)
 
 
-def row_difference(first: RowValues, second: RowValues) -> Difference:
-    """The mean difference over the rows of one split, with the paired t-test on rows."""
-    rows = RowValues(first.values - second.values, first.weights)
-    count = len(rows.values) if rows.weights is None else float(rows.weights.sum())
-    return _tested(float(np.average(rows.values, weights=rows.weights)), row_standard_error(rows), count - 1)
+def paired_difference(
+    differences: Sequence[Array], folds: Sequence[Fold], weights: Array, groups: NDArray[np.int64] | None = None
+) -> Difference:
+    """The mean over folds of what differs in each tested row, with the paired t-test on rows.
+
+    mᵢ = Σ over the folds that test row i of wᵢ / (J · weight tested), D = Σ mᵢ dᵢ, and with n = Σ w
+    standard error² = n/(n−1) · Σ (mᵢ (dᵢ − D))² / wᵢ, which is s²/n where folds weigh the same. Rows of one of G groups are
+    not independent: then it is G/(G−1) · Σ_group (Σ_i mᵢ (dᵢ − D))².
+    """
+    rows = np.concatenate([fold.test for fold in folds])
+    tested = np.repeat([fold.test_weight * len(folds) for fold in folds], [len(fold.test) for fold in folds])
+    values, share = np.concatenate(differences), weights[rows] / tested
+    mass, moved = (np.bincount(rows, part, len(weights)) for part in (share, share * values))
+    rounding = ROUNDING * float(np.abs(values).max())
+    difference = _unless_rounding(float(moved.sum()), rounding)
+    known = mass > 0
+    spread = (moved - mass * difference)[known]
+    count, squares = _squares(spread, weights[known], None if groups is None else groups[known])
+    error = _unless_rounding(sqrt(count / (count - 1) * squares), rounding) if count > 1 else None
+    return _tested(difference, error, count - 1)
+
+
+def _unless_rounding(value: float, rounding: float) -> float:
+    return 0.0 if abs(value) <= rounding else value
+
+
+def _squares(spread: Array, weights: Array, groups: NDArray[np.int64] | None) -> tuple[float, float]:
+    """The number of independent units, rows or groups, and the sum of the squares of what they add."""
+    if groups is None:
+        return float(weights.sum()), float((spread**2 / weights).sum())
+    sums = np.bincount(groups, spread)
+    return float(len(np.unique(groups))), float(sums @ sums)
 
 
 def _tested(difference: float, error: float | None, freedom: float) -> Difference:

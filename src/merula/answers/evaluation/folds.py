@@ -46,11 +46,13 @@ def make_splits(
     random_state: Any,
     X: Any,
     labels: NDArray[Any],
-    groups: Any,
+    marks: NDArray[Any] | None,
     weights: NDArray[np.float64] | None,
 ) -> tuple[Split, ...]:
-    """Every fold, without rows of weight 0; no row, and no group, is on both sides of one."""
-    marks = None if groups is None else _checked_groups(groups, len(labels))
+    """Every fold, without rows of weight 0; no row, and no group, is on both sides of one.
+
+    marks : the checked group of each row.
+    """
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         pairs = _stratified(int(cv), _checked_repeats(repeats), random_state, labels, marks)
     else:
@@ -64,6 +66,24 @@ def make_splits(
         for number, split in enumerate(splits, 1):
             _refuse_leak(split, marks, number)
     return splits
+
+
+def half_of(train: Rows, truth: NDArray[np.int64], groups: NDArray[np.int64] | None, rng: Any) -> Rows:
+    """About half of the training rows, in their order: whole groups where there are any, every class in its share.
+
+    Units (rows or groups) are ordered by class and size, and every other one is taken: neighbours are alike. A class of which
+    nothing would be left keeps its first unit.
+    """
+    classes = truth[train]
+    _, first, unit, sizes = np.unique(
+        train if groups is None else groups[train], return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.lexsort((rng.permutation(len(first)), sizes, classes[first]))
+    kept = np.zeros(len(first), dtype=bool)
+    kept[order[::2]] = True
+    for lost in np.setdiff1d(classes, classes[kept[unit]]):
+        kept[unit[(classes == lost).argmax()]] = True
+    return train[kept[unit]]
 
 
 # ---------------------------------------------------------------------------------------------------- a number of folds
@@ -230,7 +250,7 @@ def _row_numbers(part: Any, side: str, number: int, kept: NDArray[np.bool_]) -> 
 # --------------------------------------------------------------------------------------------------------------- groups
 
 
-def _checked_groups(groups: Any, rows: int) -> NDArray[Any]:
+def checked_groups(groups: Any, rows: int) -> NDArray[Any]:
     """The group of each row as an array; a ValueError if any is missing."""
     values = np.asarray(groups)
     if values.shape != (rows,):

@@ -22,15 +22,21 @@ def as_html(evaluation: Evaluation) -> str:
     """The figures as a table, one column for each model, beside the calibration."""
     parts = html_tag("div", _table(evaluation)), html_tag("div", _calibration(evaluation))
     beside = html_tag("div", *parts, style="display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start")
-    notes = [BETTER + ("; the best in bold" if len(evaluation.models) > 1 else ""), *_differences(evaluation)]
-    return html_block(html_tag("p", title_of(evaluation)), beside, html_tag("p", "\n".join(notes)))
+    notes = [BETTER + ("; the best model in bold" if len(evaluation.models) > 1 else ""), *_differences(evaluation)]
+    return html_block(
+        html_tag("p", title_of(evaluation)),
+        beside,
+        *(html_tag("p", "\n".join(part)) for part in (evaluation.told, notes)),
+    )
 
 
 def _table(evaluation: Evaluation) -> Html:
-    rows: list[list[str]] = [["", "", *(_name(model, k, evaluation) for k, model in enumerate(evaluation.models))]]
+    names = [_name(model, k, evaluation) for k, model in enumerate(evaluation.models)]
+    rows: list[list[str]] = [["", "", *names, evaluation.baseline.name]]
     for name in evaluation.models[0].figures:
         figures = zip((str(model.figures[name]) for model in evaluation.models), _best(evaluation, name), strict=True)
-        rows.append([*FIGURES[name], *(html_tag("b", text) if is_best else text for text, is_best in figures)])
+        cells = [html_tag("b", text) if is_best else text for text, is_best in figures]
+        rows.append([*FIGURES[name], *cells, str(evaluation.baseline.figures[name])])
     return html_table("", rows, 1, style=f"{CELL};white-space:nowrap")
 
 

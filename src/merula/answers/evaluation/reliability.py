@@ -14,6 +14,8 @@ from merula.core import Array, InputError, one_of
 from merula.data.encode import encode_target
 from merula.data.table import label_indices, plain_label
 
+DIGITS = 12  # of a gap between shares: the rest is rounding
+
 
 @dataclass(frozen=True)
 class ReliabilityCurve:
@@ -127,7 +129,8 @@ def calibration_error(
 def error_of(truth: NDArray[np.int64], posterior: Array, weights: Array | None, bins: int = 15) -> float:
     """`calibration_error` of classes given by their numbers."""
     curve = confidence_curve(truth, posterior, weights, bins)
-    return float(np.average(np.abs(np.subtract(curve.observed, curve.predicted)), weights=curve.count))
+    gaps = np.abs(np.subtract(curve.observed, curve.predicted)).round(DIGITS)
+    return float(np.average(gaps, weights=curve.count))
 
 
 def confidence_curve(truth: NDArray[np.int64], posterior: Array, weights: Array | None, bins: int) -> ReliabilityCurve:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -13,18 +14,56 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
 from merula.answers.decision import Costs
-from merula.answers.evaluation.figure import Comparison, Figure, Fold, fold_difference, row_difference, summarise
+from merula.answers.evaluation.figure import (
+    ROUNDING,
+    Comparison,
+    Difference,
+    Figure,
+    Fold,
+    fold_difference,
+    paired_difference,
+    summarise,
+)
 from merula.answers.evaluation.metrics import FIGURES, Answers, pooled, row_values
 from merula.answers.evaluation.reliability import ReliabilityCurve, confidence_curve, curve_of
+from merula.answers.evaluation.words import CLASS_FREQUENCIES, sentences_of
 from merula.core import Array, InputError, one_of
 from merula.core.plain import to_plain
 from merula.data.schema import Label
-from merula.show.numbers import fixed
-from merula.show.text import display_width, text_table
+from merula.show.numbers import fixed, several
+from merula.show.text import display_width, text_table, visible
 
 BINS = 10  # of reliability curves
 BETTER = "↓ lower is better, ↑ higher is better"
 NOT_PAIRED = "error_accepted"  # models accept different rows
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What the training rows of each fold brought beyond half of them, on the same tested rows.
+
+    Attributes
+    ----------
+    ratio : float
+        The weight of the training rows over that of the half.
+    comparison : Comparison or None
+        The log loss of the model fitted on all training rows less that of the one fitted on the half, as
+        `Evaluation.against_baseline` compares; None where that is not known.
+    trouble : str
+        Why it is not known.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from merula.answers.evaluation import evaluate
+    >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+    >>> evaluate(GaussianNB(), heights, sexes, cv=3, learning_curve=True).models[0].learning.ratio
+    2.0
+    """
+
+    ratio: float
+    comparison: Comparison | None = None
+    trouble: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +83,8 @@ class ModelEvaluation:
         Over all tested rows of all folds, in ten bins of equal width.
     confidence : ReliabilityCurve
         The same of each row's most probable class.
+    learning : Learning or None
+        What twice the rows brought; None unless ``evaluate(…, learning_curve=True)``.
 
     Examples
     --------
@@ -60,6 +101,7 @@ class ModelEvaluation:
     confusion: Array
     reliability: Mapping[Label, ReliabilityCurve]
     confidence: ReliabilityCurve
+    learning: Learning | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,9 +117,13 @@ class Evaluation:
     weights : array of shape (n_samples,) or None
         The rows' weights; None when all are 1.
     folds : tuple of Fold
+    frequencies : array of shape (n_folds, n_classes)
+        The share of each class in the weight that each fold learned from.
     models : tuple of ModelEvaluation
     costs : Costs or None
     reject_cost : float or None
+    groups : array of shape (n_samples,) or None
+        The number of each row's group.
 
     Notes
     -----
@@ -110,9 +156,22 @@ class Evaluation:
     truth: NDArray[np.int64]
     weights: Array | None
     folds: tuple[Fold, ...]
-    models: tuple[ModelEvaluation, ...]
+    frequencies: Array
+    models: tuple[ModelEvaluation, ...] = ()
     costs: Costs | None = None
     reject_cost: float | None = None
+    groups: NDArray[np.int64] | None = None
+
+    @cached_property
+    def baseline(self) -> ModelEvaluation:
+        """What was found of answering with the class frequencies, those of each fold's training rows."""
+        folds = zip(self.frequencies, self.folds, strict=True)
+        return measured(self, CLASS_FREQUENCIES, [np.tile(shares, (len(fold.test), 1)) for shares, fold in folds])
+
+    @property
+    def beside_baseline(self) -> tuple[ModelEvaluation, ...]:
+        """The models, and the class frequencies behind them."""
+        return (*self.models, self.baseline)
 
     @property
     def figures(self) -> dict[str, dict[str, Figure]]:
@@ -153,21 +212,72 @@ class Evaluation:
     def _compare(self, figure: str, first: ModelEvaluation, second: ModelEvaluation) -> Comparison:
         difference = fold_difference(first.figures[figure], second.figures[figure], self.folds)
         if len(self.folds) == 1 and figure != NOT_PAIRED:
-            one, other = (row_values(answers_of(self, model.probabilities)[0]) for model in (first, second))
-            if figure in one:
-                difference = row_difference(one[figure], other[figure])
+            difference = paired(self, first.probabilities, second.probabilities).get(figure, difference)
         return Comparison(figure, first.name, second.name, *difference)
+
+    def against_baseline(self, figure: str = "log_loss") -> list[Comparison]:
+        """The difference of every model to the class frequencies, with its standard error and the test that it is 0.
+
+        For figures that are means over rows. Rows are compared with themselves, each by its mean over the folds that test
+        it: the standard error is that of a mean over rows, s / √n, or over groups where there are any.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from merula.answers.evaluation import evaluate
+        >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+        >>> print(evaluate(GaussianNB(), heights, sexes, cv=3).against_baseline("error")[0])
+        error: GaussianNB − class frequencies = -0.5000 ± 0.2236 (p = 0.076)
+        """
+        one_of(figure, self._to_baseline[0], "figure")
+        return [found[figure] for found in self._to_baseline]
+
+    @cached_property
+    def _to_baseline(self) -> list[dict[str, Comparison]]:
+        """How each model differs from the class frequencies in each figure that is a mean over rows."""
+        second = self.baseline
+        return [
+            {
+                figure: Comparison(figure, first.name, second.name, *difference)
+                for figure, difference in paired(self, first.probabilities, second.probabilities, self.groups).items()
+            }
+            for first in self.models
+        ]
+
+    @property
+    def verdicts(self) -> dict[str, tuple[str, ...]]:
+        """In sentences, whether each model beats the class frequencies, and whether more rows would help.
+
+        A difference counts if it is more than two of the standard errors of `against_baseline`.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from merula.answers.evaluation import evaluate
+        >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+        >>> print(*evaluate({"naive": GaussianNB()}, heights, sexes, cv=3).verdicts["naive"])
+        naive beats the class frequencies: its log loss is 0.6931 ± 0.0000 lower, its error 0.5000 ± 0.2236 lower.
+        """
+        return {
+            model.name: sentences_of(model, compared)
+            for model, compared in zip(self.models, self._to_baseline, strict=True)
+        }
+
+    @property
+    def told(self) -> list[str]:
+        """The sentences on all models, one after the other."""
+        return [sentence for sentences in self.verdicts.values() for sentence in sentences]
 
     def __repr__(self) -> str:
         return f"Evaluation(models={[model.name for model in self.models]}, folds={len(self.folds)})"
 
     def __str__(self) -> str:
-        """The figures of every model, with standard errors, as a table."""
+        """The figures of every model and of the class frequencies, with standard errors, as a table; and what they mean."""
         names = list(self.models[0].figures)
-        columns = [[model.name, *_figure_texts(model, names)] for model in self.models]
+        columns = [[model.name, *_figure_texts(model, names)] for model in self.beside_baseline]
         titles = [("", ""), *(FIGURES[name] for name in names)]
         rows = [[*title, *cells] for title, *cells in zip(titles, *columns, strict=True)]
-        return text_table(title_of(self), rows, len(rows[0]), BETTER)
+        return "\n".join([text_table(title_of(self), rows, len(rows[0]), BETTER), *map(visible, self.told)])
 
     def _repr_html_(self) -> str:
         from merula.answers.evaluation.html import as_html
@@ -209,13 +319,22 @@ class Evaluation:
         (['f', 'm'], {'value': 0.0, 'standard_error': 0.0, 'per_fold': [0.0, 0.0, 0.0]})
         """
         kept = ("test_weight", "train_weight", "test") if rows else ("test_weight", "train_weight")
+        verdicts = self.verdicts
         costs = self.costs and {"actions": list(self.costs.actions), "table": self.costs.table.tolist()}
         return {
             "classes": list(self.classes),
             "folds": [{name: to_plain(getattr(fold, name)) for name in kept} for fold in self.folds],
             "costs": costs,
             "reject_cost": self.reject_cost,
-            "models": [_model_state(model, rows) for model in self.models],
+            "models": [
+                {
+                    **_model_state(model, rows),
+                    "against_baseline": to_plain(compared),
+                    "verdict": [*verdicts[model.name]],
+                }
+                for model, compared in zip(self.models, self._to_baseline, strict=True)
+            ],
+            "baseline": _model_state(self.baseline, rows),
         }
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
@@ -242,15 +361,17 @@ class Evaluation:
 def title_of(evaluation: Evaluation) -> str:
     """What was evaluated: folds, rows, classes."""
     folds = f"{len(evaluation.folds)} folds" if len(evaluation.folds) > 1 else "one split"
-    return f"{folds}, {len(_tested_rows(evaluation))} rows tested, {len(evaluation.classes)} classes"
+    return f"{folds}, {several(len(_tested_rows(evaluation)), 'row')} tested, {len(evaluation.classes)} classes"
 
 
-def add_model(evaluation: Evaluation, name: str, probabilities: Sequence[Array]) -> Evaluation:
-    """The evaluation with one more model, given what it answered in each fold."""
+def measured(
+    evaluation: Evaluation, name: str, probabilities: Sequence[Array], learning: Learning | None = None
+) -> ModelEvaluation:
+    """What is to be said of a model, given what it answered in each fold."""
     answers = answers_of(evaluation, probabilities)
     together = pooled(answers)
     truth, proba, weights = together.truth, together.proba, together.weights
-    model = ModelEvaluation(
+    return ModelEvaluation(
         name,
         summarise(answers, evaluation.folds),
         tuple(probabilities),
@@ -260,8 +381,34 @@ def add_model(evaluation: Evaluation, name: str, probabilities: Sequence[Array])
             for index, label in enumerate(evaluation.classes)
         },
         confidence_curve(truth, proba, weights, BINS),
+        learning,
     )
-    return replace(evaluation, models=(*evaluation.models, model))
+
+
+def paired(
+    evaluation: Evaluation,
+    first: Sequence[Array],
+    second: Sequence[Array],
+    groups: NDArray[np.int64] | None = None,
+) -> dict[str, Difference]:
+    """How two models differ in each figure that is a mean over rows, given what they answered in each fold."""
+    ones, others = ([row_values(fold) for fold in answers_of(evaluation, given)] for given in (first, second))
+    weights = np.ones(len(evaluation.truth)) if evaluation.weights is None else evaluation.weights
+    return {
+        figure: paired_difference(
+            [_apart(one[figure].values, other[figure].values) for one, other in zip(ones, others, strict=True)],
+            evaluation.folds,
+            weights,
+            groups,
+        )
+        for figure in ones[0]
+        if figure != NOT_PAIRED
+    }
+
+
+def _apart(one: Array, other: Array) -> Array:
+    """What differs in each row, but for rounding."""
+    return np.where(np.isclose(one, other, rtol=ROUNDING, atol=0.0), 0.0, one - other)
 
 
 def answers_of(evaluation: Evaluation, probabilities: Sequence[Array]) -> list[Answers]:
@@ -311,5 +458,6 @@ def _model_state(model: ModelEvaluation, rows: bool) -> dict[str, Any]:
         "figures": to_plain(model.figures),
         "confusion": model.confusion.tolist(),
         "reliability": [{"class": label, **to_plain(curve)} for label, curve in model.reliability.items()],
+        "learning": to_plain(model.learning),
     }
     return {**state, "probabilities": [part.tolist() for part in model.probabilities]} if rows else state

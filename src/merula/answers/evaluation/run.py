@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from merula.answers.decision import checked_reject_cost, read_costs
-from merula.answers.evaluation.figure import Fold
-from merula.answers.evaluation.folds import Split, make_splits
+from merula.answers.evaluation.figure import Comparison, Fold
+from merula.answers.evaluation.folds import Split, checked_groups, half_of, make_splits
 from merula.answers.evaluation.reliability import checked_probabilities
-from merula.answers.evaluation.result import Evaluation, add_model
+from merula.answers.evaluation.result import Evaluation, Learning, measured, paired
+from merula.answers.evaluation.words import CLASS_FREQUENCIES
 from merula.core import Array, InputError
 from merula.data.encode import encode_target
 from merula.data.schema import Label, sort_labels
 from merula.data.table import RowSource, label_indices, open_rows, plain_label
 from merula.show.progress import progress_bar
+from merula.show.text import shortened
 
-PRIOR_ALONE = "prior alone"  # the baseline: guessing by the classes' frequencies
+LONGEST = 120  # of an error's message
+HALVED = 1.5  # how many times as many rows there must be as in a half: a class of one row cannot be halved
 
 
 def evaluate(
@@ -37,9 +43,12 @@ def evaluate(
     reject_cost: float | None = None,
     sample_weight: Any = None,
     random_state: Any = 0,
+    learning_curve: bool = False,
     progress: bool | None = None,
 ) -> Evaluation:
     """Figures of one or several models on rows they were not fitted on, with standard errors.
+
+    Beside them stand those of the class frequencies in the rows learned from, and whether a model beats them.
 
     A figure is the mean of its values in the folds; its standard error allows for folds sharing training rows:
     sqrt((1/J + n_test / n_train) · s²) over J folds (Nadeau and Bengio 2003). On a single split it is that of a mean
@@ -67,14 +76,17 @@ def evaluate(
     sample_weight : array of shape (n_samples,), optional
         Frequency weights, for `fit` and for every figure; a row of weight 0 is neither learned from nor tested.
     random_state : int or RandomState
-        Shuffles the rows when `cv` is a number of folds.
+        Shuffles the rows when `cv` is a number of folds; draws the halves of `learning_curve`.
+    learning_curve : bool
+        True also fits every model on half of each fold's training rows (of its groups, where there are any) and says
+        whether more rows would help; it takes half as long again.
     progress : bool, optional
         True shows a progress bar (needs rich), False does not; None does if standard error is a terminal.
 
     Returns
     -------
     Evaluation
-        Which also says what each figure means.
+        Which also says what each figure means; ``print`` shows it.
 
     Examples
     --------
@@ -85,17 +97,27 @@ def evaluate(
     >>> evaluation["error"]
     Figure(value=0.0, standard_error=0.0, per_fold=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     """
+    if not isinstance(learning_curve, bool | np.bool_):
+        raise InputError.of("learning_curve", learning_curve, "True or False")
     models = named_models(model)
     data = _read_data(open_rows(X), y, sample_weight, models)
     read = None if costs is None and reject_cost is None else read_costs(costs, list(data.classes))
     reject = checked_reject_cost(reject_cost)
-    splits = make_splits(cv, repeats, random_state, X, data.labels, groups, data.weights)
+    marks = None if groups is None else checked_groups(groups, data.rows.count)
+    splits = make_splits(cv, repeats, random_state, X, data.labels, marks, data.weights)
+    numbers = None if marks is None else np.unique(marks, return_inverse=True)[1]
     folds = tuple(Fold(s.test, _weight(s.test, data.weights), _weight(s.train, data.weights)) for s in splits)
-    evaluation = Evaluation(data.classes, data.truth, data.weights, folds, (), read, reject)
-    with progress_bar(len(models) * len(splits), progress) as advance:
+    shares = np.array([_class_shares(split.train, data) for split in splits])
+    evaluation = Evaluation(data.classes, data.truth, data.weights, folds, shares, (), read, reject, numbers)
+    halves = _halves(evaluation, splits, random_state) if learning_curve else ()
+    found = []
+    with progress_bar(len(models) * (len(splits) + len(halves)), progress) as advance:
         for name, one in models.items():
-            evaluation = add_model(evaluation, name, _answers(one, name, data, splits, advance))
-    return evaluation
+            ask = partial(_answers, one, name, data, advance)
+            proba = ask(splits)
+            learning = _learning(ask, halves, proba, evaluation) if halves else None
+            found.append(measured(evaluation, name, proba, learning))
+    return replace(evaluation, models=tuple(found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +133,41 @@ class Data:
 
 def _weight(rows: NDArray[np.int64], weights: Array | None) -> float:
     return float(len(rows) if weights is None else weights[rows].sum())
+
+
+def _class_shares(rows: NDArray[np.int64], data: Data) -> Array:
+    """The share of each class in the weight of some rows."""
+    weights = np.bincount(data.truth[rows], None if data.weights is None else data.weights[rows], len(data.classes))
+    shares: Array = weights / weights.sum()
+    return shares
+
+
+# ----------------------------------------------------------------------------------------------------- half of the rows
+
+
+def _halves(evaluation: Evaluation, splits: Sequence[Split], random_state: Any) -> tuple[Split, ...]:
+    """The folds with half of the rows to learn from."""
+    rng = check_random_state(random_state)
+    return tuple(Split(half_of(s.train, evaluation.truth, evaluation.groups, rng), s.test) for s in splits)
+
+
+def _learning(
+    ask: Callable[..., list[Array]], halves: Sequence[Split], proba: Sequence[Array], evaluation: Evaluation
+) -> Learning:
+    """What the training rows brought beyond half of them; a model that cannot be fitted on so few is no reason to fail."""
+    half = sum(_weight(split.train, evaluation.weights) for split in halves)
+    ratio = sum(fold.train_weight for fold in evaluation.folds) / half
+    if ratio < HALVED:
+        return Learning(ratio, trouble="the rows are too few to be halved")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they speak of rows that nobody left out
+            answers = ask(halves, ", half of the rows")
+    except Exception as error:
+        why = shortened(f"{type(error).__name__}: {error}".rstrip("."), LONGEST)
+        return Learning(ratio, trouble=f"it cannot be fitted on half of the rows ({why})")
+    difference = paired(evaluation, proba, answers, evaluation.groups)["log_loss"]
+    return Learning(ratio, Comparison("log_loss", "all rows", "half of the rows", *difference))
 
 
 # --------------------------------------------------------------------------------------------------------------- models
@@ -132,6 +189,11 @@ def named_models(model: Any) -> dict[str, Any]:
         raise InputError("no model is given", expected="a classifier, {name: classifier} or a list of classifiers")
     for name, one in named.items():
         _check_model(name, one)
+    if CLASS_FREQUENCIES in named:
+        raise InputError(
+            f"a model is called {CLASS_FREQUENCIES!r}, as what every model is compared with",
+            remedy="leave it out: the frequencies are always measured; or give it another name",
+        )
     return named
 
 
@@ -153,19 +215,14 @@ def _refuse_without_probabilities(name: str, model: Any) -> None:
     )
 
 
-def beside_prior(models: Mapping[str, Any]) -> dict[str, Any]:
-    """The models, and guessing by the classes' frequencies alone."""
-    from sklearn.dummy import DummyClassifier
-
-    return {**models, PRIOR_ALONE: DummyClassifier(strategy="prior")}
-
-
-def _answers(model: Any, name: str, data: Data, splits: Sequence[Split], advance: Callable[[str], None]) -> list[Array]:
+def _answers(
+    model: Any, name: str, data: Data, advance: Callable[[str], None], splits: Sequence[Split], what: str = ""
+) -> list[Array]:
     """P(class given row) of the tested rows of every fold; rows are taken anew for each model, which may change its own."""
     answers = []
     for number, split in enumerate(splits, 1):
         answers.append(_answer(model, name, data, split, number))
-        advance(f"{name}, fold {number} of {len(splits)}")
+        advance(f"{name}, fold {number} of {len(splits)}{what}")
     return answers
 
 

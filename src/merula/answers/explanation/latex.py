@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from merula.answers.explanation.layout import ZERO_EVIDENCE, Layout, Line, Part, lay_out
+from merula.answers.explanation.reasons import PRIOR
 from merula.show.text import display_width, shortened
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ SPECIAL = {
     ">": r"\textgreater{}",
     "≤": r"$\le$",
 }
-RELATIONS = {" = ": " = ", " in ": r" \in ", " ": r"\ "}
+RELATIONS = {"": "", " = ": " = ", " in ": r" \in ", " ": r"\ "}
 DOCUMENT = r"""\documentclass{article}
 \usepackage[margin=2cm]{geometry}
 \usepackage{amsmath}
@@ -72,18 +73,24 @@ def _derivation(part: Part, names: list[str], component: str) -> str:
     left = rf"P_{{{component}}}" if component else "P"
     lines = []
     for k, name in enumerate(names):
-        factors = [[rf"P({name})"], *(_factor(line, name) for line in part.known)]
+        factors = [[_start(part.prior.label, name)], *(_factor(line, name) for line in part.known)]
         values = [[value(part.prior.factors[k])], *([_bracketed(value(line.factors[k]))] for line in part.known)]
         lines += [rf"{left}({name}, x) &= " + _product(factors), "&= " + _product(values)]
         lines.append(f"&= {value(part.joint.factors[k])}")
     return " \\\\\n".join(lines)
 
 
+def _start(label: str, name: str) -> str:
+    """P(class), or what effects start from."""
+    return rf"P({name})" if label == PRIOR else rf"f({escaped(label)} \mid {name})"
+
+
 def _factor(line: Line, name: str) -> list[str]:
-    """P(column = value | class), in pieces between which a line may be broken: one for each column of a block."""
+    """P(column = value | class), or f where it is an effect, in pieces between which a line may be broken: one for each column of a block."""
     cells = [f"{escaped(column)}{RELATIONS[relation]}{escaped(text)}" for column, relation, text in line.parts]
     exponent = f"^{{{line.exponent}}}" if line.exponent else ""
-    cells[0] = f"{'p' if line.is_density else 'P'}({cells[0]}"
+    symbol = "f" if line.is_effect else "p" if line.is_density else "P"
+    cells[0] = f"{symbol}({cells[0]}"
     return [*(f"{cell}," for cell in cells[:-1]), f"{cells[-1]} \\mid {name}){exponent}"]
 
 

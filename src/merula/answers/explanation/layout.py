@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from merula.show.text import shortened, text_table
 if TYPE_CHECKING:
     from merula.answers.explanation.reasons import Derivation, Explanation, Reason
 
+MOST_EFFECTS = 12
 MOST_CLASSES, LONGEST_LABEL, LONGEST_CLASS = 5, 36, 20
 LONGEST_NAME, LONGEST_VALUE = 40, 20  # of a bar
 ZERO_EVIDENCE = "The row is impossible under every class: the posterior is the prior."
@@ -36,6 +37,7 @@ class Line:
     exponent: str = ""
     is_density: bool = False
     given: tuple[tuple[str, str, str], ...] = ()
+    is_effect: bool = False
 
     @property
     def label(self) -> str:
@@ -108,8 +110,8 @@ class Layout:
         return [*hidden, *([self.impossible] if self.impossible else [])]
 
 
-def lay_out(explanation: Explanation, most: int = MOST_CLASSES) -> Layout:
-    """The lines of an explanation, with at most so many classes."""
+def lay_out(explanation: Explanation, most: int = MOST_CLASSES, most_effects: int = MOST_EFFECTS) -> Layout:
+    """The lines of an explanation, with at most so many classes and effects, those with the largest spread over classes."""
     shown = _shown_classes(explanation, most)
     several = len(explanation.derivations) > 1
     against = "" if explanation.against is None else f" against {shortened(str(explanation.against), LONGEST_CLASS)}"
@@ -117,7 +119,7 @@ def lay_out(explanation: Explanation, most: int = MOST_CLASSES) -> Layout:
     return Layout(
         tuple(str(explanation.classes[k]) for k in shown),
         f"evidence for {shortened(str(explanation.label), LONGEST_CLASS)}{against}",
-        tuple(_part(part, shown, several) for part in explanation.derivations),
+        tuple(_part(part, shown, several, most_effects) for part in explanation.derivations),
         _line("joint", _factors(explanation.log_joint, shown), ""),
         _line("posterior", [short(explanation.posterior[k]) for k in shown], total),
         len(explanation.classes) - len(shown),
@@ -147,24 +149,40 @@ def _shown_classes(explanation: Explanation, most: int) -> list[int]:
     return sorted([*about, *(index for index in likely if index not in about)][:most])
 
 
-def _part(part: Derivation, shown: list[int], several: bool) -> Part:
+def _part(part: Derivation, shown: list[int], several: bool, most_effects: int) -> Part:
     return Part(
         _line(f"{part.name or 'component'} (share {short(part.share)})", (), ""),
-        _line("prior", _factors(part.log_prior, shown), signed(part.prior_log_odds), part.prior_log_odds),
-        tuple(_reason(reason, shown) for reason in part.reasons),
+        _line(part.start, _factors(part.log_prior, shown), signed(part.prior_log_odds), part.prior_log_odds),
+        tuple(_reasons(part, shown, most_effects)),
         _line("joint", _factors(part.log_joint, shown), signed(part.log_odds) if several else ""),
     )
 
 
+def _reasons(part: Derivation, shown: list[int], most: int) -> Iterator[Line]:
+    """A line for each reason; of effects for the largest, and one for the rest."""
+    told = [reason for reason in part.reasons if reason.columns]
+    size = {id(reason): -float(np.ptp(reason.log_terms)) for reason in told if reason.is_effect}
+    largest = set(sorted(size, key=size.__getitem__)[: most if len(size) > most + 1 else None])
+    rest = [reason for reason in told if reason.is_effect and id(reason) not in largest]
+    yield from (_reason(reason, shown) for reason in told if not reason.is_effect or id(reason) in largest)
+    if rest:
+        weight = sum(reason.evidence for reason in rest)
+        factors = _factors(np.sum([reason.log_terms for reason in rest], axis=0), shown)
+        yield Line(((f"{len(rest)} other effects", "", ""),), tuple(factors), signed(weight), weight, is_effect=True)
+    yield from (_reason(reason, shown) for reason in part.reasons if not reason.columns)
+
+
 def _reason(reason: Reason, shown: list[int]) -> Line:
+    parts = tuple(zip(reason.columns, reason.relations, reason.values, strict=True))
     return Line(
-        tuple(zip(reason.columns, reason.relations, reason.values, strict=True)),
+        ((reason.name, "", ""),) if reason.name else parts,
         tuple(_factors(reason.log_terms, shown)) if reason.known else (NOTHING,) * len(shown),
         signed(reason.evidence) if reason.known else NOTHING,
         float(reason.evidence) if reason.known else None,
         "" if reason.weight == 1 else short(reason.weight, 3),
         reason.is_density,
         tuple(zip(reason.parents, reason.parent_relations, reason.parent_values, strict=True)),
+        reason.is_effect,
     )
 
 

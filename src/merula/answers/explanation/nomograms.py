@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.answers.explanation.reasons import class_index, explain, log_odds, own_classifier
+from merula.answers.explanation.reasons import class_index, explain_by_terms, log_odds, own_classifier
 from merula.classify.base import BayesianClassifier
 from merula.classify.single_row import shown
 from merula.core import Array, InputError, Option
@@ -64,7 +64,7 @@ class Nomogram:
     def points(self, model: Any, row: Any) -> dict[str, float]:
         """The points of each column of one row, exactly as the model that the nomogram was made of has them."""
         points = {scale.column.name: scale.missing for scale in self.scales}
-        for reason in explain(model, row, self.label, self.against).reasons:
+        for reason in explain_by_terms(own_classifier(model), row, self.label, self.against).reasons:
             points[reason.columns[0]] += reason.evidence / self.unit
         return points
 

@@ -25,9 +25,9 @@ def waterfall(explanation: Explanation, ax: Any = None, top: int = 20) -> Any:
         raise InputError(f"this model is a mixture of {len(explanation.derivations)}", remedy="a waterfall shows a single sum")  # fmt: skip
     if not isinstance(top, int) or top < 1:
         raise InputError.of("top", top, "a number of columns from 1")
-    layout, (part,) = lay_out(explanation), explanation.derivations
+    layout, (part,) = lay_out(explanation, most_effects=top), explanation.derivations
     steps = _steps(layout.parts[0], top)
-    labels = ["prior", *(name for name, _ in steps), "posterior"]
+    labels = [part.start, *(name for name, _ in steps), "posterior"]
 
     def draw(ax: Any) -> None:
         _draw(ax, part.prior_log_odds, steps, part.log_odds)

@@ -1,4 +1,4 @@
-"""Why a row is what the model says: the model's own terms, and how far each moves the log-odds.
+"""Why a row is what the model says: the model's own terms or their purified effects, and how far each moves the log-odds.
 
 log-odds(class given row) = log-odds(class) + Σ_term weight of evidence
 """
@@ -13,13 +13,20 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from merula.answers.decision import underlying
+from merula.answers.explanation.by_effects import effect_terms
 from merula.classify.base import BayesianClassifier
+from merula.classify.effects.subjects import Subject
 from merula.classify.fitted import ComponentTerms, Term, combined
 from merula.classify.single_row import cells_of, encode_row, interval_of, shown
 from merula.core import Array, InputError, warn_of
 from merula.core.logspace import log_sum_exp, to_posterior
+from merula.data.encode import Encoded
 from merula.data.schema import Column, Label
 from merula.data.table import plain_label
+
+PRIOR, AVERAGE = "prior", "average row"
+
+LAST = 1_000_000  # columns: behind all others
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +35,8 @@ class Reason:
 
     `weight` is the block's exponent in a weighted model; `log_terms` are already multiplied by it. `known` is False where
     every cell is missing, so that the block contributes nothing. Columns in `intervals` are known by the interval they lie in alone.
-    Columns that the block depends on besides the class are its `parents`.
+    Columns that the block depends on besides the class are its `parents`. A purified effect (`is_effect`) is what its columns say
+    beyond fewer of them; one that cannot be told by its columns has a `name`.
     """
 
     columns: tuple[str, ...]
@@ -41,6 +49,8 @@ class Reason:
     intervals: frozenset[str] = frozenset()
     parents: tuple[str, ...] = ()
     parent_values: tuple[str, ...] = ()
+    is_effect: bool = False
+    name: str = ""
 
     @property
     def relations(self) -> tuple[str, ...]:
@@ -58,7 +68,9 @@ class Reason:
 
     @property
     def label(self) -> str:
-        """``column = value``, or several of them for a block; behind "given", its parents."""
+        """``column = value``, or several of them for a block; behind "given", its parents. Its name, if it has one."""
+        if self.name:
+            return self.name
         own = ", ".join(map("".join, zip(self.columns, self.relations, self.values, strict=True)))
         given = ", ".join(map("".join, zip(self.parents, self.parent_relations, self.parent_values, strict=True)))
         return f"{own} given {given}" if given else own
@@ -66,7 +78,11 @@ class Reason:
 
 @dataclass(frozen=True, eq=False)
 class Derivation:
-    """One sum of terms, from the prior to its log joint; a mixture has several, each with its share of the posterior."""
+    """One sum of terms, from the prior to its log joint; a mixture has several, each with its share of the posterior.
+
+    A sum of effects starts from the average row instead of the prior: `log_prior` is the prior with what effects say on average,
+    and `start` says so.
+    """
 
     name: str
     share: float
@@ -75,6 +91,7 @@ class Derivation:
     log_joint: Array
     prior_log_odds: float
     log_odds: float
+    start: str = PRIOR
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data."""
@@ -84,6 +101,7 @@ class Derivation:
             "log_prior": self.log_prior.tolist(),
             "log_joint": self.log_joint.tolist(),
             "prior_log_odds": self.prior_log_odds,
+            "start": self.start,
             "log_odds": self.log_odds,
             "reasons": [
                 {
@@ -93,6 +111,7 @@ class Derivation:
                     "evidence": reason.evidence,
                     "known": reason.known,
                     "weight": reason.weight,
+                    **({"name": reason.name} if reason.name else {}),
                 }
                 for reason in self.reasons
             ],
@@ -166,7 +185,7 @@ class Explanation:
 
 
 def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Explanation:
-    """The reasons for one row's posterior, as the model's own terms.
+    """The reasons for one row's posterior, as the model's own terms or, of a conditional log-linear model, purified effects.
 
     Parameters
     ----------
@@ -185,6 +204,10 @@ def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Exp
     others' shares before the row was seen and after, so that the sum is exactly the change of the log-odds. A row that is
     impossible under all the classes compared says nothing between them: their odds stay those of the prior.
 
+    The terms of a `LogLinearClassifier` overlap: the same pair of columns may be asked in many of them. It is explained by effects,
+    which do not. They start from the average row, and an effect is 0 on average along each of its columns: a column's own is what it
+    says whatever the others are, a pair's what two say together besides, and so on. The text shows the largest; `reasons` has all.
+
     Examples
     --------
     >>> import merula as mr
@@ -200,7 +223,22 @@ def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Exp
     """
     model = own_classifier(model)
     encoded = encode_row(model, row)
-    components = [one for one in model.fitted_.unsummed(encoded) if not np.isneginf(one.log_weight[0])]
+    effects = model.fitted_.effects
+    found = [effect_terms(model, effects, encoded)] if effects else model.fitted_.unsummed(encoded)
+    return _explanation(model, encoded, found, label, against)
+
+
+def explain_by_terms(model: BayesianClassifier, row: Any, label: Any = None, against: Any = None) -> Explanation:
+    """The same as the model's own terms, also where it has effects."""
+    encoded = encode_row(model, row)
+    return _explanation(model, encoded, model.fitted_.unsummed(encoded), label, against)
+
+
+def _explanation(
+    model: BayesianClassifier, encoded: Encoded, found: Sequence[ComponentTerms], label: Any, against: Any
+) -> Explanation:
+    """The explanation of one row by these terms."""
+    components = [one for one in found if not np.isneginf(one.log_weight[0])]
     warn_of(model._notes(encoded))
     classes = tuple(plain_label(name) for name in model.classes_.tolist())
     log_joint = combined(components)[0]
@@ -263,7 +301,9 @@ def _derive(
     zero: bool,
 ) -> Derivation:
     """One component's terms for the first row, and their weights of evidence."""
-    terms = sorted(part.terms, key=lambda term: model.schema_.names.index(term.part.columns[0]))
+    are_effects = any(isinstance(term.part, Subject) for term in part.terms)
+    names = model.schema_.names
+    terms = sorted(part.terms, key=lambda term: (*_size(term), names.index(term.part.columns[0]) if term.part.columns else 0))  # fmt: skip
     values = np.array([term.values[0] for term in terms]).reshape(len(terms), len(part.log_prior))
     evidence = weights_of_evidence(part.log_prior, values, index, rivals)
     log_joint = part.log_joint()[0]
@@ -278,7 +318,14 @@ def _derive(
         log_joint,
         log_odds(part.log_prior, index, rivals),
         log_odds(part.log_prior if undecided else log_joint, index, rivals),
+        AVERAGE if are_effects else PRIOR,
     )
+
+
+def _size(term: Term) -> tuple[bool, int]:
+    """Small sets of columns come first among effects, what is not purified last, then what is of no column; terms stand as their columns do."""
+    part = term.part
+    return (bool(part.whole), len(part.columns) or LAST) if isinstance(part, Subject) else (False, 0)
 
 
 def _reason(term: Term, cells: Mapping[str, Label], evidence: float, model: BayesianClassifier) -> Reason:
@@ -287,17 +334,20 @@ def _reason(term: Term, cells: Mapping[str, Label], evidence: float, model: Baye
     schema = [model.schema_[name] for name in (*columns, *parents)]
     texts = tuple(_cell_text(column, cells[column.name]) for column in schema)
     numbers = any(column.kind in ("numeric", "datetime") for column in schema[: len(columns)])
+    is_effect = isinstance(term.part, Subject)
     return Reason(
         columns,
         texts[: len(columns)],
         term.values[0],
         evidence,
-        known=model.missing == "level" or any(cells[name] is not None for name in columns),
+        known=is_effect or any(cells[name] is not None or model._answers_missing(name) for name in columns),
         is_density=numbers and not term.part.discrete,
         weight=term.weight,
         intervals=frozenset(column.name for column in schema if column.cuts and cells[column.name] is not None),
         parents=parents,
         parent_values=texts[len(columns) :],
+        is_effect=is_effect,
+        name=term.part.whole if isinstance(term.part, Subject) and len(columns) != 1 else "",
     )
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import FittedModel
 from merula.classify.log_linear.fitting import GAUSSIAN, ROUNDS, Wish, fit_terms
 from merula.classify.log_linear.terms import CONDITIONAL, INSTEAD, MOST_QUESTIONS, QuadraticTerms, TableTerms
 from merula.classify.plan import Plan
-from merula.core import InputError, Option
+from merula.core import InputError, Option, warn_of
 from merula.core.logspace import safe_log
 from merula.core.sound import MOST_COUNTED
 from merula.data.encode import encode_rows, encode_target
@@ -106,6 +105,8 @@ class LogLinearClassifier(BayesianClassifier):
     Rows are dealt to five folds, once to four times; a model is grown without each fold and the mean of all models is kept. Numbers
     are compared with others, never measured, unless order="gaussian". Of a category, the 250 most frequent levels are asked for.
 
+    It is explained by purified effects (see `explain`), for which it keeps how each column by itself is distributed.
+
     Such a model knows P(class given row) and no P(row): it has no evidence, cannot be sampled, and neither learns on nor merges.
 
     Examples
@@ -116,8 +117,8 @@ class LogLinearClassifier(BayesianClassifier):
     >>> model = mr.LogLinearClassifier(order=2).fit(rows, birds)
     >>> model.predict([[90, "long"], [90, "short"], [70, "long"]]).tolist()
     ['wren', 'tit', 'tit']
-    >>> list(model.importances(rows))[0], model.out_of_fold_log_loss_ < 0.2
-    (('x0', 'x1'), True)
+    >>> list(model.importances(rows)), model.out_of_fold_log_loss_ < 0.2
+    (['x1', ('x0', 'x1'), 'x0'], True)
     """
 
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "order")
@@ -149,6 +150,8 @@ class LogLinearClassifier(BayesianClassifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """See `NaiveBayesClassifier.fit`."""
+        from merula.classify.effects.purified import marginals_for  # on first use: it knows the terms of this model
+
         self._check_options()
         table = open_table(X)
         plan = self._inspect(table, y, sample_weight)
@@ -159,7 +162,9 @@ class LogLinearClassifier(BayesianClassifier):
         refuse_light(float(collected.class_counts.weight.sum()))
         prior = class_probabilities(self.class_prior, collected.classes, collected.class_counts.weight)
         _, terms = fit_terms(rows, target, level_sets_of(plan, collected), self._wish())
-        return self._hold(FittedModel.plain_sum(plan, collected.classes, safe_log(prior), (terms,), collected))
+        fitted = FittedModel.plain_sum(plan, collected.classes, safe_log(prior), (terms,), collected)
+        marginals = marginals_for((terms,), rows, target.weights, plan.schema.names)
+        return self._hold(replace(fitted, marginals=marginals))
 
     def _default_families(self) -> Mapping[str, Any]:
         family = Twin if self.order == GAUSSIAN else LogLinear
@@ -207,7 +212,10 @@ class LogLinearClassifier(BayesianClassifier):
         return self.distributions_[0]
 
     def importances(self, X: Any) -> dict[Any, float]:
-        """How much each term tells classes apart in these rows: the mean of its largest less its smallest value, most first.
+        """How much each column and set of columns tells classes apart: the mean over rows of its largest less its smallest effect.
+
+        Effects are purified: what a column says whatever the others are is its own, a pair has what two say together besides. The
+        most important come first.
 
         Examples
         --------
@@ -217,9 +225,14 @@ class LogLinearClassifier(BayesianClassifier):
         >>> list(model.importances(rows))
         ['x1', 'x0']
         """
-        check_is_fitted(self, "classes_")
-        found = {name: float(np.ptp(values, axis=1).mean()) if len(values) else 0.0 for name, values in self.terms(X).items()}  # fmt: skip
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
+        rows = self._encoded(X)
+        effects = self.fitted_.effects
+        if effects is None:  # a file of before effects were purified
+            found = {key: float(np.ptp(values, axis=1).mean()) for key, values in self.terms(X).items()}
+            return dict(sorted(found.items(), key=lambda item: -item[1]))
+        importances = {subject.key: value for subject, value in effects.importances(rows).items()}
+        warn_of(self._notes(rows))
+        return importances
 
     # ------------------------------------------------------------------------------------------------ what there is not
 

@@ -28,7 +28,8 @@ Levels = tuple[tuple[Label, ...] | None, ...]
 class Wish:
     """What is to be fitted: `order` questions in each table, or the twin of Gaussian Bayes; for how many rounds, by which chance.
 
-    Being missing is an answer with ``missing="level"``, or of the columns that `missing` names.
+    Being missing is an answer with ``missing="level"``, or of the columns that `missing` names. A twin that is not `crossed` has no
+    products of two numbers.
     """
 
     order: Any = 2
@@ -36,6 +37,7 @@ class Wish:
     missing: str | frozenset[str] = "marginalise"
     seed: int = 0
     n_jobs: int | None = None
+    crossed: bool = True
 
 
 def fit_terms(
@@ -60,7 +62,7 @@ def fit_terms(
     repeats = 1 if folds is not None else (twin if gaussian else tables).repeats_of(float(cases.weight.sum()))
     shares = cases.shares(repeats) if folds is None else cases.shares_of(folds.shares)
     if gaussian:
-        weighed = twin.weighed_twin(cases, shares, repeats, wish.n_jobs)
+        weighed = twin.weighed_twin(cases, shares, repeats, wish.n_jobs, wish.crossed)
         return cases.of_rows(weighed.scores), quadratic_terms(cases, weighed, columns, levels)
     grown = tables.grown_tables(cases, shares, int(wish.order), wish.rounds, wish.seed, wish.n_jobs)
     return cases.of_rows(grown.scores), table_terms(cases, grown, columns, levels)
@@ -122,18 +124,18 @@ def _merged(places: NDArray[np.int32], values: Array) -> tuple[NDArray[np.int32]
         (places >= 0).sum(axis=1),
         np.take_along_axis(places, ranks, axis=1),
     )
-    kinds = _numbered(np.column_stack([ranks, depths]))
+    kinds = numbered(np.column_stack([ranks, depths]))
     for kind in range(kinds.max(initial=-1) + 1):
         own = np.flatnonzero(kinds == kind)
         turned[own] = _turned_cells(values[own], ranks[own[0], : depths[own[0]]])
-    same = _numbered(ordered)
+    same = numbered(ordered)
     _, first = np.unique(same, return_index=True)
     total = np.zeros((len(first), *values.shape[1:]))
     np.add.at(total, same, turned)
     return np.ascontiguousarray(ordered[first]), total
 
 
-def _numbered(rows: NDArray[Any]) -> NDArray[np.int64]:
+def numbered(rows: NDArray[Any]) -> NDArray[np.int64]:
     """For each row of whole numbers from −1 the number of the row that it equals, in the order of rows."""
     found = np.zeros(len(rows), dtype=np.int64)
     for column in rows.T:

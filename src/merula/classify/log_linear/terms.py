@@ -124,15 +124,18 @@ class TableTerms(ConditionalTerms):
     def codes(self, rows: Encoded) -> NDArray[np.int32]:
         """For each column and row how many of its cuts lie below, or its level; −1 where nothing is known."""
         cells = read_cells(rows, self.columns, self.level_sets).T
-        codes = np.full(cells.shape, -1, dtype=np.int32)
-        for j, known in enumerate(self.level_sets):
-            lost = np.isnan(cells[j])
-            if known is not None:
-                codes[j] = np.where(lost, len(known) if self.gaps[j] else -1, cells[j])
-            else:
-                found = np.searchsorted(self.bounds[self.asked == j], np.where(lost, LOST, self.signs[j] * cells[j]))
-                codes[j] = np.where(lost & (not self.gaps[j]), -1, found)
+        codes = np.empty(cells.shape, dtype=np.int32)
+        for j, own in enumerate(cells):
+            codes[j] = self.codes_of(j, own)
         return codes
+
+    def codes_of(self, j: int, cells: Array) -> NDArray[np.int64]:
+        """The codes of one column, from its cells as `read_cells` gives them."""
+        known, lost = self.level_sets[j], np.isnan(cells)
+        if known is not None:
+            return np.where(lost, len(known) if self.gaps[j] else -1, cells).astype(np.int64)
+        found = np.searchsorted(self.bounds[self.asked == j], np.where(lost, LOST, self.signs[j] * cells))
+        return np.where(lost & (not self.gaps[j]), -1, found)
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         codes, is_word = self.codes(rows), np.array([known is not None for known in self.level_sets])

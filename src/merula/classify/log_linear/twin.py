@@ -72,8 +72,8 @@ def repeats_of(weight: float) -> int:
     return 4 if weight < 100 else 2 if weight < MANY else 1
 
 
-def quadratic_features(cases: Cases, n_jobs: int | None = 1) -> Features:
-    """A constant; z, z² and products of numbers; levels: all of mean 0 but the constant, and 0 where a cell is missing."""
+def quadratic_features(cases: Cases, n_jobs: int | None = 1, crossed: bool = True) -> Features:
+    """A constant; z, z² and, if `crossed`, products of numbers; levels: all of mean 0 but the constant, and 0 where a cell is missing."""
     _refuse_size(cases, thread_count(n_jobs))
     count = len(cases.variables)
     answered, numbers = cases.codes >= 0, dict[int, tuple[Array, NDArray[np.bool_]]]()
@@ -91,7 +91,7 @@ def quadratic_features(cases: Cases, n_jobs: int | None = 1) -> Features:
         found.append((("square", j, 0), *_spread(z * z, known, cases.weight, 1.0)))
         if variable.gaps:
             found.append((("missing", j, 0), *_spread(~known, answered[j], cases.weight, 1.0, 1.0)))
-    for i, j in combinations(numbers, 2) if len(numbers) <= MOST_CROSSED else ():
+    for i, j in combinations(numbers, 2) if crossed and len(numbers) <= MOST_CROSSED else ():
         (one, known), (two, also) = numbers[i], numbers[j]
         found.append((("product", i, j), *_spread(one * two, known & also, cases.weight, OF_PRODUCTS)))
     if count:  # of a row that is all known it is 1, of one of which nothing is known 0
@@ -181,9 +181,9 @@ def fitted_weights(
     return initial.reshape(width, d).T if found is None else found.x.reshape(width, d).T
 
 
-def weighed_twin(cases: Cases, shares: Array, repeats: int, n_jobs: int | None) -> Weighed:
+def weighed_twin(cases: Cases, shares: Array, repeats: int, n_jobs: int | None, crossed: bool = True) -> Weighed:
     """Weights fitted on every fold but one with the ridge that is best for those left out; `shares` is cases × folds."""
-    features, start = quadratic_features(cases, n_jobs), as_odds(cases.log_prior)
+    features, start = quadratic_features(cases, n_jobs, crossed), as_odds(cases.log_prior)
     single = features.matrix.astype(np.float32)  # precise enough to choose weights by, and twice as fast
     more = 2.0 if len(start) > 1 else 1.0  # as each of two classes has half of the odds' weight
     first = shares.shape[1] // repeats

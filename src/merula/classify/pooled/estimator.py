@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.base import BayesianClassifier
+from merula.classify.effects.purified import marginals_for
 from merula.classify.fitted import FittedModel
 from merula.classify.left_out import Held
 from merula.classify.log_linear.estimator import LogLinear, is_whole, level_sets_of, refuse_light, seed_of
@@ -19,9 +20,11 @@ from merula.classify.log_linear.terms import CONDITIONAL, MOST_QUESTIONS
 from merula.classify.plan import Plan
 from merula.classify.pooled.known import KnownCells
 from merula.classify.pooled.model import POOL, PORTABLE, PooledModel, Record, members_of, pooled
-from merula.classify.pooled.parts import Part, Rows, Wanted, fitted_parts
+from merula.classify.pooled.parts import Part, Wanted, fitted_parts
 from merula.classify.pooled.pool import Evidence, fit_pool, scores_of
-from merula.core import InputError, one_of
+from merula.classify.pooled.rows import MOST_WORK, Rows
+from merula.core import InputError, Note, one_of, warn_of
+from merula.core.checks import checked_number
 from merula.core.logspace import safe_log
 from merula.core.threads import thread_count
 from merula.data.encode import encode_rows, encode_target
@@ -30,33 +33,52 @@ from merula.distributions import Multinomial
 from merula.distributions.priors import class_probabilities
 from merula.stats import Collected, TokenCounts
 
+WORTH = 5e-4  # nats that a row is more probable by, out of fold, where rows are kept
 INSTEAD = "NaiveBayesClassifier, TANClassifier and AODEClassifier can"
 
 
+class LeftOutWarning(UserWarning):
+    """A pool was learned from some of the rows, or without one of its parts, for all would take too long.
+
+    Raise ``effort`` to spend more time, or leave the warning out:
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import merula as mr
+    >>> warnings.simplefilter("ignore", mr.LeftOutWarning)
+    """
+
+
 class AutoBayesClassifier(BayesianClassifier):
-    """A pool of Bayesian classifiers, each as much as rows left out believe it: what to reach for first.
+    """A pool of Bayesian classifiers, each weighted by how well it predicts rows left out: what to reach for first.
 
-    P(c given x) = (1 − ε) · softmax_c(log P(c) + Σ_part b_part · Σ_term term(x, c)) + ε · P(c)
+    P(c given x) = (1 − ε) · softmax_c(log P(c) + a_c · known(x) + Σ_part b_part · Σ_term term(x, c)) + ε · P(c)
 
-    Parts are fitted to four fifths of the rows each, and pooled by how probable they make the classes of the others: tables of questions and
-    the twin of Gaussian Bayes (see `LogLinearClassifier`), one normal distribution for each class, every column given the class and one
-    other column (see `KDBClassifier`; counts and texts as in `NaiveBayesClassifier`), and similar rows. ε is the share of rows that no
-    part explains. The whole is still a sum of terms, and is explained as one.
+    Parts are pooled by how probable they make the classes of rows that they have not seen: tables of questions and the twin of Gaussian
+    Bayes (see `LogLinearClassifier`), one normal distribution for each class, every column given the class and one other column (see
+    `KDBClassifier`), texts as in `NaiveBayesClassifier`, and similar rows. a corrects how often parts take rows for a class, in proportion
+    to the share of cells that are known; ε is the share of rows that no part explains. The whole is still a sum of terms, and is explained
+    as one.
 
     Parameters
     ----------
     order : 1 to 6
-        How many columns a term may depend on: 1, each column by itself; 2, pairs at most, which can still be looked at one by one; 4
-        often predicts best. Below 3 there is no part that compares whole rows.
+        How many columns a table may ask about; 4 often predicts best. With 1, no column depends on another, but for products of two numbers
+        in the twin. From 2 on there are pairs, and normal distributions of all numbers; from 3 on, similar rows.
     keep_rows : bool
         Whether similar rows are a part; without them the model keeps no row that it was learned from. See `portable`.
+    effort : float
+        How much work may be spent, 1 for about a minute. Beyond it, parts are learned from some of the rows, chosen by their content, and
+        parts that take too long on so many columns are left out; `left_out_` and a `LeftOutWarning` say so.
     max_rounds : int, optional
         The most tables of questions that a fold's model may have, 800 unless given.
     missing : "auto", "marginalise" or "level"
-        "marginalise": what is missing says nothing. "level": being missing is an answer. "auto": it is one of columns that rows lack often
-        enough to learn from, 10 of them or 3 in a hundred.
+        "marginalise": what is missing says nothing. "level": being missing is an answer. "auto": it is one in columns that enough rows lack
+        to learn from: 10 rows, or 3 in a hundred if that is fewer.
     class_prior : "empirical", "laplace", "uniform", {class: probability} or array
-        P(class); a row of which nothing is known has it. Terms are learned from the classes as they were counted.
+        P(class); a row of which nothing is known has it, unless being missing is an answer. Terms are learned from the classes as they were
+        counted.
     random_state : int or None
         What tables draw rows and columns by; None for other draws each time.
     kinds, levels, unseen, n_jobs
@@ -65,14 +87,16 @@ class AutoBayesClassifier(BayesianClassifier):
     Attributes
     ----------
     parts_ : tuple of str
-        The parts that were fitted.
+        The parts of the pool. Similar rows are none of them where rows left out gain next to nothing by them.
     weights_ : {part: float}
-        How much each counts; 0 for a part that the others leave nothing to say.
+        How much each counts; 0 for a part that adds nothing to what the others say.
     slip_ : float
         ε.
     out_of_fold_ : {part: (log loss, standard error)}
         −mean log P(own class given row) of rows by models that have not seen them: of each part by itself, of the "pool", of the "portable"
         pool, and of the "prior" alone.
+    left_out_ : {what: why}
+        What was left out for being too much work.
     classes_, schema_, feature_names_in_, class_log_prior_, distributions_
         As for `NaiveBayesClassifier`.
 
@@ -103,6 +127,7 @@ class AutoBayesClassifier(BayesianClassifier):
         order: Any = 4,
         *,
         keep_rows: Any = True,
+        effort: Any = 1.0,
         max_rounds: Any = None,
         kinds: Any = None,
         levels: Any = None,
@@ -117,6 +142,7 @@ class AutoBayesClassifier(BayesianClassifier):
         )
         self.order = order
         self.keep_rows = keep_rows
+        self.effort = effort
         self.max_rounds = max_rounds
         self.random_state = random_state
 
@@ -134,15 +160,24 @@ class AutoBayesClassifier(BayesianClassifier):
         refuse_light(float(collected.class_counts.weight.sum()))
         log_prior = safe_log(class_probabilities(self.class_prior, collected.classes, collected.class_counts.weight))
         level_sets = level_sets_of(plan, collected)
-        learned = Rows.of(rows, target, level_sets, plan.schema, self.missing, self.n_jobs)
+        learned = Rows.of(
+            rows, target, level_sets, plan.schema, self.missing, float(self.effort) * MOST_WORK, self.n_jobs
+        )
         wish = Wanted(int(self.order), self.max_rounds or ROUNDS, seed_of(self.random_state), bool(self.keep_rows))
         parts, left_out = fitted_parts(learned, self._texts(plan, collected), wish)
         correction = KnownCells.of(learned.level_sets or level_sets, learned.answered, np.zeros(len(collected.classes)))
-        record = _record(learned, parts, correction, left_out)
+        warn_of(Note(LeftOutWarning, f"{name}: {why}; a higher effort takes longer") for name, why in left_out.items())
+        parts, record = _record(learned, parts, correction, left_out)
         terms = [one for part in parts for one in part.distributions]
         terms += [correction.with_bias(record.bias)] if correction.columns else []
         components = pooled(log_prior, terms, record.members, record.slip)
-        return self._hold(PooledModel(plan, collected.classes, log_prior, components, collected, record=record))
+        names = [column.name for column in plan.schema.columns if column.kind not in ("text", "ignore")]
+        marginals = marginals_for(terms, rows, target.weights, names) if names else None
+        return self._hold(PooledModel(plan, collected.classes, log_prior, components, collected, marginals=marginals, record=record))  # fmt: skip
+
+    def _answers_missing(self, column: str) -> bool:
+        known = [part for part in self.distributions_ if isinstance(part, KnownCells)]
+        return any(always for part in known for name, always in zip(part.columns, part.always, strict=True) if name == column)  # fmt: skip
 
     def _texts(self, plan: Plan, collected: Collected) -> list[Held]:
         """The columns of texts, as all rows say they are."""
@@ -166,6 +201,7 @@ class AutoBayesClassifier(BayesianClassifier):
             raise InputError.of("order", self.order, f"a whole number from 1 to {MOST_QUESTIONS}")
         if self.max_rounds is not None and not is_whole(self.max_rounds, 1):
             raise InputError.of("max_rounds", self.max_rounds, "None or a whole number from 1")
+        checked_number(self.effort, "effort", "a number from 0.01 to 100", lambda value: 0.01 <= value <= 100)
         if not isinstance(self.keep_rows, bool | np.bool_):
             raise InputError.of("keep_rows", self.keep_rows, "True or False")
         if self.random_state is not None and not is_whole(self.random_state, 0):
@@ -186,7 +222,7 @@ class AutoBayesClassifier(BayesianClassifier):
     def portable(self) -> Self:
         """The same model without the part that keeps rows it was learned from, with weights that were found without it.
 
-        Small, and for files that leave the house; `out_of_fold_` tells what that costs.
+        For files that leave the house; `out_of_fold_` tells what that costs.
 
         Examples
         --------
@@ -214,15 +250,22 @@ class AutoBayesClassifier(BayesianClassifier):
         raise InputError(f"models cannot be merged: {CONDITIONAL}", remedy=f"{INSTEAD}; or fit one on the rows of both")
 
 
-def _record(learned: Rows, parts: list[Part], correction: KnownCells, left_out: dict[str, str]) -> Record:
-    """How much each part counts, with and without those that keep rows, and what each is worth."""
+def _record(
+    learned: Rows, parts: list[Part], correction: KnownCells, left_out: dict[str, str]
+) -> tuple[list[Part], Record]:
+    """The parts that are kept, and how much each counts, with and without those that keep rows; these must be worth it."""
     names = tuple(part.name for part in parts)
     known = correction.known(learned.rows).mean(axis=1) if learned.level_sets else np.zeros(len(learned.rows))
     nothing = np.zeros((0, len(learned.rows), len(learned.log_prior)))
-    evidence = Evidence(np.array([part.terms for part in parts]) if parts else nothing, known, np.asarray(learned.target.codes, dtype=np.int64), learned.weights, learned.log_prior)  # fmt: skip
+    judged, codes = learned.judged, np.asarray(learned.target.codes, dtype=np.int64)
+    terms = np.array([part.terms[judged.indices] for part in parts]) if parts else nothing[:, judged.indices]
+    evidence = Evidence(terms, known[judged.indices], codes[judged.indices], judged.weights, learned.log_prior)
     portable = [k for k, part in enumerate(parts) if not part.keeps_rows]
     pool = without = fit_pool(evidence, names)
     if len(portable) < len(parts):
         without = fit_pool(replace(evidence, terms=evidence.terms[portable]), tuple(names[k] for k in portable))
     losses = scores_of(evidence, names, {POOL: pool, PORTABLE: without})
-    return Record(members_of(parts, pool, without), pool.bias, pool.slip, without.bias, without.slip, losses, left_out)
+    if portable and losses[PORTABLE][0] - losses[POOL][0] < WORTH:
+        parts, pool, losses[POOL] = [parts[k] for k in portable], without, losses[PORTABLE]
+    members = members_of(parts, pool, without)
+    return parts, Record(members, pool.bias, pool.slip, without.bias, without.slip, losses, left_out)

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.classify.folds import Folds
 from merula.classify.left_out import LeftOutTerms
 from merula.classify.term_weights import ConditionalLikelihood
 from merula.core import Array, InputError
@@ -135,6 +136,16 @@ class Cells:
         zero = PairCounts.zero(self.columns, self.classes)
         return zero.add_codes(labels, np.ascontiguousarray(self.codes[:, some]), self.labels[some], weights[some], n_jobs=1)  # fmt: skip
 
+    def counted_alone(self, weights: Array) -> tuple[Array, ...]:
+        """How often each level of a column is met in each class: classes × levels."""
+        found = []
+        for codes, levels in zip(self.codes, self.level_sets, strict=True):
+            known, size = codes >= 0, len(levels)
+            cells = self.labels[known] * size + codes[known]
+            counts = np.bincount(cells, weights[known], minlength=self.classes * size).astype(np.float64)
+            found.append(counts.reshape(-1, size))
+        return tuple(found)
+
 
 @dataclass(frozen=True, eq=False)
 class Dependence:
@@ -147,8 +158,10 @@ class Dependence:
     @classmethod
     def of(cls, cells: Cells, weights: Array, dependent: bool) -> Dependence:
         """The best parents by rows of these weights."""
+        if not dependent:
+            return cls((-1,) * len(cells.columns), cells.counted_alone(weights), (None,) * len(cells.columns))
         pairs = cells.counted(weights)
-        above = _parents(pairs, cells) if dependent else (-1,) * len(cells.columns)
+        above = _parents(pairs, cells)
         alone = tuple(pairs.table((name,)) for name in cells.columns)
         together = tuple(pairs.table((cells.columns[i], name)) if i >= 0 else None for i, name in zip(above, cells.columns, strict=True))  # fmt: skip
         return cls(above, alone, together)
@@ -230,8 +243,10 @@ class FittedPairs:
     weights: tuple[float, ...]
 
 
-def fitted_pairs(cells: Cells, folds: Any, log_prior: Array, dependent: bool = True) -> FittedPairs:
-    """Parents, counts and weights learned from all rows; and for each row's terms, from those of other folds."""
+def fitted_pairs(
+    cells: Cells, folds: Folds, log_prior: Array, judged: NDArray[np.int64], dependent: bool = True
+) -> FittedPairs:
+    """Parents and counts of all rows, weights by those `judged`; and for each row's terms, from the rows of other folds."""
     found = np.zeros((len(cells.labels), cells.classes))
     for fold in range(len(folds)):
         held = folds.shares[:, fold]
@@ -239,9 +254,16 @@ def fitted_pairs(cells: Cells, folds: Any, log_prior: Array, dependent: bool = T
         model = Dependence.of(cells, train, dependent)
         terms = model.terms(cells, rest, left_out=False)
         share = (held[rest] / cells.weights[rest])[:, None]
-        found[rest] += share * np.tensordot(_weights(model, cells, train, log_prior), terms, 1)
+        found[rest] += share * np.tensordot(_weights(model, cells, _only(train, judged), log_prior), terms, 1)
     final = Dependence.of(cells, cells.weights, dependent)
-    return FittedPairs(found, final.distributions(cells), tuple(_weights(final, cells, cells.weights, log_prior).tolist()))  # fmt: skip
+    return FittedPairs(found, final.distributions(cells), tuple(_weights(final, cells, _only(cells.weights, judged), log_prior).tolist()))  # fmt: skip
+
+
+def _only(weights: Array, judged: NDArray[np.int64]) -> Array:
+    """The weights of the rows that are judged, 0 for others."""
+    found = np.zeros_like(weights)
+    found[judged] = weights[judged]
+    return found
 
 
 def _weights(model: Dependence, cells: Cells, weights: Array, log_prior: Array) -> Array:
@@ -254,5 +276,5 @@ def _weights(model: Dependence, cells: Cells, weights: Array, log_prior: Array) 
         losses = {scale: float(f"{float(left_out.weights @ problem.losses(scale * ones)):.12g}") for scale in SCALES}
         scale = min(losses, key=lambda key: losses[key])
         scaled = replace(problem, terms=scale * problem.terms)
-        found = scale * scaled.fit(left_out.weights, RIDGE * scale**2, ones)
-    return np.array([float(f"{weight:.8g}") for weight in found.tolist()])
+        found = scaled.fit(left_out.weights, RIDGE * scale**2, ones)
+        return scale * scaled.polished(found, left_out.weights, RIDGE * scale**2)

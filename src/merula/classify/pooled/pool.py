@@ -26,7 +26,7 @@ FEWEST_SLIPS, MOST_SLIPS = 0.1, 0.05  # rows that no part explains: so many at l
 FARTHEST = 700.0  # nats: what a part may say against a class while weights are learned
 ROUNDS, EM_STEPS = 2, 30
 MOST_STEPS = 300
-KEPT = 8  # digits of a weight: the order of rows, which changes the last ones, does not matter
+POLISHING = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,8 @@ class Pool:
 
 def fit_pool(evidence: Evidence, names: tuple[str, ...]) -> Pool:
     """The pool under which the classes of these rows are most probable."""
+    if not names:
+        return Pool({}, np.zeros(len(evidence.log_prior)), FEWEST_SLIPS / (1 + float(evidence.weights.sum())))
     below = evidence.terms - evidence.terms.max(axis=2, keepdims=True)
     evidence = replace(evidence, terms=np.maximum(below, -FARTHEST))
     shares = np.array([SHARES.get(name, 1.0) for name in names])
@@ -76,34 +78,77 @@ def fit_pool(evidence: Evidence, names: tuple[str, ...]) -> Pool:
             found = _weights(evidence, found, slip, shares)
             slip = _slip(evidence, found, slip)
     b, bias = found[: len(names)], found[len(names) + 1 :]
-    return Pool(dict(zip(names, map(_kept, b.tolist()), strict=True)), np.array([*map(_kept, bias.tolist())]), _kept(slip))  # fmt: skip
-
-
-def _kept(value: float) -> float:
-    return float(f"{value:.{KEPT}g}")
+    return Pool(dict(zip(names, b.tolist(), strict=True)), bias, slip)
 
 
 def _weights(evidence: Evidence, start: Array, slip: float, shares: Array) -> Array:
-    """Weights, their scale s and the corrections, given the share of slips."""
-    m, own_terms = len(shares), evidence.terms[:, np.arange(len(evidence.codes)), evidence.codes]
-    unexplained = np.log(slip) - np.log1p(-slip) + evidence.log_prior[evidence.codes]
+    """Weights, their scale s and the corrections, given the share of slips; to all digits, so that what rounding changes does not matter."""
+    bounds = [(0.0, None)] * (len(shares) + 1) + [(None, None)] * len(evidence.log_prior)
+    options = {"maxiter": MOST_STEPS, "ftol": 1e-12, "gtol": 1e-6}
+    found = minimize(_objective, start, (evidence, slip, shares), jac=True, method="L-BFGS-B", bounds=bounds, options=options)  # fmt: skip
+    return _polished(evidence, np.asarray(found.x), slip, shares)
 
-    def objective(v: Array) -> tuple[float, Array]:
-        b, s, bias = v[:m], v[m], v[m + 1 :]
-        logs = evidence.log_posterior(b, bias)
-        own = evidence.own(logs)
-        explained = evidence.weights / (1 + np.exp(np.clip(unexplained - own, -FARTHEST, FARTHEST)))
-        away, total = b - s * shares, explained * evidence.known
-        expected = np.exp(logs)
-        slopes = np.einsum("mnk,nk,n->m", evidence.terms, expected, explained, optimize=True) - own_terms @ explained
-        of_bias = total @ expected - np.bincount(evidence.codes, total, minlength=len(bias))
-        held = HELD * float(away @ away) + HELD * (s - 1) ** 2 + BIASED * float(bias @ bias)
-        slope = [slopes + 2 * HELD * away, [2 * HELD * (s - 1 - float(away @ shares))], of_bias + 2 * BIASED * bias]
-        return held - float(evidence.weights @ np.logaddexp(own, unexplained)), np.concatenate(slope)
 
-    bounds = [(0.0, None)] * (m + 1) + [(None, None)] * len(evidence.log_prior)
-    options = {"maxiter": MOST_STEPS, "ftol": 1e-13, "gtol": 1e-8}
-    return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x)
+def _explained(evidence: Evidence, own: Array, slip: float) -> tuple[Array, Array]:
+    """log of what the prior gives each row's class beside the pool, and how much of each row's weight is the pool's."""
+    beside = np.log(slip) - np.log1p(-slip) + evidence.log_prior[evidence.codes]
+    return beside, evidence.weights / (1 + np.exp(np.clip(beside - own, -FARTHEST, FARTHEST)))
+
+
+def _objective(v: Array, evidence: Evidence, slip: float, shares: Array) -> tuple[float, Array]:
+    """What is minimised, and its derivatives."""
+    m = len(shares)
+    b, s, bias = v[:m], v[m], v[m + 1 :]
+    logs = evidence.log_posterior(b, bias)
+    own = evidence.own(logs)
+    beside, explained = _explained(evidence, own, slip)
+    away, total = b - s * shares, explained * evidence.known
+    residual = np.exp(logs) * explained[:, None]
+    residual[np.arange(len(own)), evidence.codes] -= explained
+    of_bias = total @ np.exp(logs) - np.bincount(evidence.codes, total, minlength=len(bias))
+    held = HELD * float(away @ away) + HELD * (s - 1) ** 2 + BIASED * float(bias @ bias)
+    of_weights = evidence.terms.reshape(m, -1) @ residual.ravel() + 2 * HELD * away
+    slope = [of_weights, [2 * HELD * (s - 1 - float(away @ shares))], of_bias + 2 * BIASED * bias]
+    return held - float(evidence.weights @ np.logaddexp(own, beside)), np.concatenate(slope)
+
+
+def _polished(evidence: Evidence, v: Array, slip: float, shares: Array) -> Array:
+    """Newton's steps among the weights that are not held at 0, with rows shared between pool and prior as they are at each step."""
+    held = np.arange(len(shares) + 1)
+    value, slope = _objective(v, evidence, slip, shares)
+    for _ in range(POLISHING):
+        free = np.ones(len(v), dtype=np.bool_)
+        free[held] = (v[held] > 0) | (slope[held] < 0)
+        step = np.zeros_like(v)
+        step[free] = np.linalg.solve(_curvature(evidence, v, slip, shares)[np.ix_(free, free)], slope[free])
+        moved = v - step
+        moved[held] = np.maximum(moved[held], 0.0)
+        lower, sloped = _objective(moved, evidence, slip, shares)
+        if lower > value + 1e-13 * abs(value) or np.abs(moved - v).max() <= 1e-15:
+            break
+        v, value, slope = moved, lower, sloped
+    return v
+
+
+def _curvature(evidence: Evidence, v: Array, slip: float, shares: Array) -> Array:
+    """Second derivatives: covariances of terms and classes under the posterior, and what holds weights."""
+    m, k = len(shares), len(evidence.log_prior)
+    logs = evidence.log_posterior(v[:m], v[m + 1 :])
+    explained = _explained(evidence, evidence.own(logs), slip)[1]
+    p, terms = np.exp(logs), evidence.terms
+    mean = (terms * p).sum(axis=2)
+    away = terms - mean[:, :, None]
+    shared = p * (explained * evidence.known)[:, None]
+    found = np.zeros((m + 1 + k, m + 1 + k))
+    found[:m, :m] = ((away * (p * explained[:, None])).reshape(m, -1)) @ away.reshape(m, -1).T
+    found[:m, m + 1 :] = np.einsum("mnk,nk->mk", away, shared)
+    found[m + 1 :, :m] = found[:m, m + 1 :].T
+    found[m + 1 :, m + 1 :] = np.diag((shared * evidence.known[:, None]).sum(axis=0)) - (shared * evidence.known[:, None]).T @ p  # fmt: skip
+    found[np.arange(m), np.arange(m)] += 2 * HELD
+    found[:m, m] = found[m, :m] = -2 * HELD * shares
+    found[m, m] = 2 * HELD * (1 + float(shares @ shares))
+    found[np.arange(m + 1, m + 1 + k), np.arange(m + 1, m + 1 + k)] += 2 * BIASED
+    return found
 
 
 def _slip(evidence: Evidence, found: Array, slip: float) -> float:

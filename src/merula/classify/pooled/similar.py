@@ -36,6 +36,7 @@ GRID = 2.0**30  # steps in a standard deviation: so rounded, a number is the sam
 BINS = 6  # intervals of numbers whose information of the class is counted
 LEAST_SHARE = 0.02  # of the most telling column: what each column counts at least
 MOST_KEPT, MOST_TRIED = 4_000, 1_000  # rows kept, and rows that widths are tried with
+MOST_CELLS, FEWEST_KEPT = 2**17, 500  # cells of kept rows, and rows that are worth keeping
 ROWS_AT_ONCE = 256
 
 
@@ -137,18 +138,24 @@ class SimilarRows(KeptRowsDistribution):
         return positive and is_number(self.reach, 1e-300, 1e300) and is_number(self.breadth, 1e-6, 1e6) and type(self.own) is bool  # fmt: skip
 
 
+def most_kept(columns: int) -> int:
+    """How many rows of so many columns are kept."""
+    return min(MOST_KEPT, MOST_CELLS // max(1, columns))
+
+
 def fitted_similar(
     rows: Encoded,
     target: Target,
     level_sets: dict[str, tuple[Label, ...] | None],
     order: NDArray[np.int64],
+    judged: NDArray[np.int64],
     n_jobs: int | None,
 ) -> tuple[Array, SimilarRows]:
-    """Terms of rows × classes by the other rows, and the distribution; `order` is a canonical order of the rows."""
+    """Terms of the `judged` rows by the other rows, 0 for those not judged, and the distribution; `order` is a canonical order of the rows."""
     columns, weights = tuple(sorted(level_sets)), np.ones(len(rows)) if target.weights is None else target.weights
     cells, codes = read_cells(rows, columns, [level_sets[name] for name in columns]), np.asarray(target.codes, dtype=np.int64)  # fmt: skip
     share = np.bincount(codes, weights, minlength=len(target.classes))
-    kept = some_of_each(Folds(weights[:, None]), order, MOST_KEPT)[0]
+    kept = some_of_each(Folds(weights[:, None]), order, most_kept(len(columns)))[0]
     places = np.argsort(order, kind="stable")[kept.indices]
     by_class = np.lexsort((places, codes[kept.indices]))
     indices, own = kept.indices[by_class], np.full(len(rows), -1)
@@ -168,7 +175,9 @@ def fitted_similar(
         own=False,
     )
     model = _with_width(replace(start, usual=_usual(start, cells, weights)), cells, codes, own, some_of_each(Folds(weights[:, None]), order, MOST_TRIED)[0], n_jobs)  # fmt: skip
-    return model.compared(cells, own, n_jobs), model
+    terms = np.zeros((len(rows), len(share)))
+    terms[judged] = model.compared(cells[judged], own[judged], n_jobs)
+    return terms, model
 
 
 def _standard(cells: Array, weights: Array, is_word: Sequence[bool]) -> tuple[Array, Array]:

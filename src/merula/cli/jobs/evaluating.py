@@ -9,7 +9,6 @@ from shlex import join
 import numpy as np
 
 from merula.answers.evaluation import Evaluation, evaluate
-from merula.answers.evaluation.run import PRIOR_ALONE, beside_prior
 from merula.cli.console import Console
 from merula.cli.jobs.models import check_writable, costs_file, new_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task, stated_kinds
@@ -23,12 +22,13 @@ def evaluate_file(
     cv: int | None = None,
     repeats: int = 1,
     costs: str | None = None,
+    learning_curve: bool = False,
 ) -> tuple[Evaluation, Task]:
-    """Figures of models on rows they were not fitted on, beside guessing by the classes' frequencies alone."""
+    """Figures of models on rows they were not fitted on, beside the class frequencies."""
     with console.warnings_as_notes(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
         task = read_task(asked, console)
         found = evaluate(
-            beside_prior({name: new_model(name, task.kinds) for name in models}),
+            {name: new_model(name, task.kinds) for name in models},
             task.table,
             task.labels,
             cv=cv or usable_folds(task, console),
@@ -36,9 +36,10 @@ def evaluate_file(
             groups=task.groups,
             costs=costs_file(costs, task.classes),
             sample_weight=task.weights,
+            learning_curve=learning_curve,
             progress=console.shows_progress,
         )
-    _warn_if_useless(found, console)
+    _advise(found, console)
     return found, task
 
 
@@ -53,14 +54,12 @@ def usable_folds(task: Task, console: Console) -> int:
     return most
 
 
-def _warn_if_useless(found: Evaluation, console: Console) -> None:
-    """A note where a model's probabilities are worse than the classes' frequencies."""
-    guess = found.figures[PRIOR_ALONE]["log_loss"].value
-    for name, figures in found.figures.items():
-        own = figures["log_loss"].value
-        if name != PRIOR_ALONE and own is not None and guess is not None and own > guess:
+def _advise(found: Evaluation, console: Console) -> None:
+    """A note on what to do where a model's probabilities are worse than the class frequencies."""
+    for one in found.against_baseline("log_loss"):
+        if one.direction > 0:
             console.note(
-                f"the probabilities of {name} are worse than the classes' frequencies alone: it is too sure of itself, often because several columns say the same; try another --model, or leave columns out with --ignore"
+                f"{one.first} is too sure of itself, often because several columns say the same; try another --model, or leave columns out with --ignore"
             )
 
 
@@ -72,6 +71,7 @@ def report_file(
     cv: int | None = None,
     repeats: int = 1,
     costs: str | None = None,
+    learning_curve: bool = True,
     task: Task | None = None,
 ) -> None:
     """The report on a table, read here unless it was before, written to a file."""
@@ -90,10 +90,15 @@ def report_file(
             groups=task.groups,
             costs=costs_file(costs, task.classes),
             sample_weight=task.weights,
+            learning_curve=learning_curve,
             target=asked.target,
             title=f"{Path(asked.table).name}: {asked.target}" if asked.table != "-" else asked.target,
             command=join(
-                ["merula", *asked.typed("report", model=model, cv=cv, repeats=repeats, costs=costs, output=output)]
+                [
+                    "merula",
+                    *asked.typed("report", model=model, cv=cv, repeats=repeats, costs=costs, output=output),
+                    *([] if learning_curve else ["--no-learning-curve"]),
+                ]
             ),
             remarks=_remarks(task, asked),
             progress=console.shows_progress,

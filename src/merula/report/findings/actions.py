@@ -31,7 +31,7 @@ def summarise_actions(evaluation: Evaluation) -> Actions | None:
         table[REJECTED] = np.full(len(costs.classes), evaluation.reject_cost)
     each = tuple(_action(name, row, chosen, answers, reaches.get(name)) for name, row in table.items())
     knowing = _mean(np.min(list(table.values()), axis=0)[answers.truth], answers)
-    paid = {model.name: model.figures["mean_cost"].value for model in evaluation.models}
+    paid = {model.name: model.figures["mean_cost"].value for model in evaluation.beside_baseline}
     return Actions(
         each,
         {name: cost for name, cost in paid.items() if cost is not None},

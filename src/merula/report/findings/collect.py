@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from merula.answers.decision import underlying
 from merula.answers.evaluation import Evaluation, evaluate
-from merula.answers.evaluation.run import beside_prior, named_models
+from merula.answers.evaluation.run import named_models
 from merula.answers.explanation import nomogram
 from merula.classify.base import BayesianClassifier
 from merula.classify.conditionals import Conditional, conditional
@@ -43,6 +43,7 @@ def collect_findings(
     reject_cost: float | None = None,
     sample_weight: Any = None,
     random_state: Any = 0,
+    learning_curve: bool = True,
     target: str | None = None,
     title: str | None = None,
     command: str | None = None,
@@ -53,8 +54,8 @@ def collect_findings(
 
     Parameters
     ----------
-    model, X, y, cv, repeats, groups, costs, reject_cost, sample_weight, random_state, progress
-        As for `evaluate`; guessing by the classes' frequencies alone is evaluated beside the models.
+    model, X, y, cv, repeats, groups, costs, reject_cost, sample_weight, random_state, learning_curve, progress
+        As for `evaluate`.
     target : str, optional
         What the class is called.
     title : str, optional
@@ -71,12 +72,12 @@ def collect_findings(
     >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
     >>> found = collect_findings(mr.NaiveBayesClassifier(), heights, sexes, cv=3, progress=False)
     >>> [model.name for model in found.evaluation.models], found.data.rows
-    (['NaiveBayesClassifier', 'prior alone'], 6)
+    (['NaiveBayesClassifier'], 6)
     """
     models = named_models(model)
     first = next(iter(models.values()))
     evaluation = evaluate(
-        beside_prior(models),
+        models,
         X,
         y,
         cv=cv,
@@ -86,6 +87,7 @@ def collect_findings(
         reject_cost=reject_cost,
         sample_weight=sample_weight,
         random_state=random_state,
+        learning_curve=learning_curve,
         progress=progress,
     )
     weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -96,7 +98,12 @@ def collect_findings(
         target=target,
         data=summarise_data(X, Target(evaluation.truth, label_array(evaluation.classes)), schema, remarks),
         origin=origin_of(
-            evaluation, first, cv, random_state, _asked(evaluation, repeats, groups, sample_weight), command
+            evaluation,
+            first,
+            cv,
+            random_state,
+            _asked(evaluation, repeats, groups, sample_weight, learning_curve),
+            command,
         ),
         **_measured(evaluation),
         **_explained(own, X, evaluation),
@@ -117,14 +124,21 @@ def findings_of(evaluation: Evaluation, title: str | None = None) -> Findings:
     return Findings(title or "Evaluation", target=None, origin=origin_of(evaluation), **_measured(evaluation))
 
 
-def _asked(evaluation: Evaluation, repeats: int | None, groups: Any, sample_weight: Any) -> dict[str, str]:
+def _asked(
+    evaluation: Evaluation, repeats: int | None, groups: Any, sample_weight: Any, learning_curve: bool
+) -> dict[str, str]:
     """What else `write_report` was asked, as it is written in Python; long arrays by their names."""
     stated = evaluation.costs
     costs = stated and {
         action: dict(zip(stated.classes, row, strict=True))
         for action, row in zip(stated.actions, stated.table.tolist(), strict=True)
     }
-    given = {"repeats": repeats, "costs": costs, "reject_cost": evaluation.reject_cost}
+    given = {
+        "repeats": repeats,
+        "costs": costs,
+        "reject_cost": evaluation.reject_cost,
+        "learning_curve": None if learning_curve else False,
+    }
     named = {"groups": groups, "sample_weight": sample_weight}
     written = {name: repr(value) for name, value in given.items() if value is not None}
     return written | {name: name for name, value in named.items() if value is not None}

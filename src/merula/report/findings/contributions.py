@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.answers.explanation.by_effects import told_effects
 from merula.answers.explanation.nomograms import PROBABILITIES, Nomogram, Scale
 from merula.answers.explanation.reasons import log_odds, weights_of_evidence
 from merula.classify.base import BayesianClassifier
@@ -34,23 +35,41 @@ def contributions_of(
     """
     if len(model.fitted_.components) > 1:
         return ()
-    chosen = _some_rows(len(rows), weights, MOST_ROWS)
-    (component,) = model.fitted_.unsummed(rows.take(chosen))
-    terms = np.stack([term.values for term in component.terms], axis=1)
+    chosen = _some_rows(
+        len(rows), weights, FEW_ROWS if model.fitted_.effects else MOST_ROWS
+    )  # effects may be thousands
     own = truth[chosen]
-    classes = range(len(component.log_prior))
-    rivals = {index: [other for other in classes if other != index] for index in classes}
-    evidence = np.array(
-        [
-            weights_of_evidence(component.log_prior, row, index, rivals[index])
-            for row, index in zip(terms, own.tolist(), strict=True)
-        ]
-    )
     blocks: dict[Key, Array] = {}
-    for j, term in enumerate(component.terms):
-        key = term.part.columns, term.part.parents
-        blocks[key] = blocks.get(key, 0.0) + evidence[:, j]
+    for some, log_prior, terms in _unsummed(model, rows.take(chosen)):
+        values = np.stack([values for _, values in terms], axis=1)
+        evidence = [_for_truth(*row) for row in zip(log_prior, values, own[some].tolist(), strict=True)]
+        for (key, _), weight in zip(terms, np.array(evidence).T, strict=True):
+            blocks.setdefault(key, np.zeros(len(own)))[some] += weight
     return _ranked(model, blocks, own, _mass(chosen, weights))
+
+
+def _unsummed(
+    model: BayesianClassifier, rows: Encoded
+) -> Iterator[tuple[NDArray[np.int64], Array, list[tuple[Key, Array]]]]:
+    """Groups of rows, where their sum starts, and its terms; effects, where the model is explained by them."""
+    effects = model.fitted_.effects
+    if effects:
+        for some, start, told in told_effects(model, effects, rows):
+            if told:
+                yield some, start, [((subject.columns, ()), values) for subject, values in told.items()]
+        return
+    (component,) = model.fitted_.unsummed(rows)
+    start = np.broadcast_to(component.log_prior, (len(rows), len(component.log_prior)))
+    yield (
+        np.arange(len(rows)),
+        start,
+        [((term.part.columns, term.part.parents), term.values) for term in component.terms],
+    )
+
+
+def _for_truth(log_prior: Array, terms: Array, index: int) -> Array:
+    """The weights of evidence of a row's terms for its true class, against all others together."""
+    return weights_of_evidence(log_prior, terms, index, [other for other in range(len(log_prior)) if other != index])
 
 
 def given_others(

@@ -40,7 +40,7 @@ def rating_curves(evaluation: Evaluation) -> tuple[RatingCurve, ...]:
 
     A class of which no fold has both a row and another is left out: no two rows were ranked by one model.
     """
-    models = evaluation.models if len(evaluation.classes) == 2 else evaluation.models[:1]
+    models = evaluation.beside_baseline if len(evaluation.classes) == 2 else evaluation.models[:1]
     found = (
         _rating(answers_of(evaluation, model.probabilities), model.name, evaluation.classes[index], index)
         for model in models
@@ -102,7 +102,7 @@ def cost_curves(evaluation: Evaluation) -> tuple[CostCurve, ...]:
         return ()
     return tuple(
         CostCurve(model.name, evaluation.classes[1], _cost_points(tested(evaluation, model), table), table is not None)
-        for model in evaluation.models
+        for model in evaluation.beside_baseline
     )
 
 

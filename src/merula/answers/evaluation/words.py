@@ -1,0 +1,73 @@
+"""What figures mean, in sentences: whether a model beats the class frequencies, and whether more rows would help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from merula.answers.evaluation.figure import SURE, Comparison, Figure
+from merula.answers.evaluation.metrics import FIGURES
+from merula.show.text import shortened
+
+if TYPE_CHECKING:
+    from merula.answers.evaluation.result import Learning, ModelEvaluation
+
+CLASS_FREQUENCIES = "class frequencies"  # the baseline: what is said of every row where nothing is known of it
+LONGEST = 40
+WORTH, SHOWN = 0.02, 1e-4  # a gain below a fiftieth of the log loss, or that four decimals do not show, is hardly one
+CATCH_UP = f", if only to catch up with the {CLASS_FREQUENCIES}"
+TOO_LITTLE = "what was tested counts for no more than one row or group"
+BEATS = {-1: "beats", 0: "cannot be told apart from", 1: "does not beat"}
+BEATS_IN = {-1: "it beats them in", 0: "they cannot be told apart in", 1: "it does not beat them in"}
+
+
+def sentences_of(model: ModelEvaluation, compared: Mapping[str, Comparison]) -> tuple[str, ...]:
+    """What is said of a model, given how it differs from the class frequencies in each figure."""
+    name, loss, cost = shortened(model.name, LONGEST), compared["log_loss"], compared.get("mean_cost")
+    told = [_against(name, loss, compared["error"])]
+    if cost is not None and cost.standard_error is not None:
+        told.append(f"Under the costs, {_against(name, cost)}")
+    if model.learning is not None:
+        told.append(_of_learning(name, model.learning, loss.direction < 0, model.figures["log_loss"].value or 0.0))
+    return tuple(told)
+
+
+def _against(name: str, one: Comparison, other: Comparison | None = None) -> str:
+    """Whether a model beats the class frequencies in a figure, and in another one, where that is told too."""
+    if one.standard_error is None:
+        return f"Whether {name} beats the {CLASS_FREQUENCIES} cannot be told: {TOO_LITTLE}."
+    who, title = f"{name} {BEATS[one.direction]} the {CLASS_FREQUENCIES}", FIGURES[one.figure].title
+    if other is None:
+        return f"{who}: its {title} is {_amount(one)}."
+    also = FIGURES[other.figure].title
+    if other.direction == one.direction or other.difference == 0:
+        return f"{who}: its {title} is {_amount(one)}, its {also} {_amount(other)}."
+    return f"{who} in {title} ({_amount(one)}); {BEATS_IN[other.direction]} {also} ({_amount(other)})."
+
+
+def _amount(one: Comparison) -> str:
+    """How much lower or higher the first model's figure is."""
+    if not one.difference:
+        return "the same"
+    size = Figure(abs(one.difference), one.standard_error, ())
+    return f"{size} {'lower' if one.difference < 0 else 'higher'}"
+
+
+def _of_learning(name: str, learning: Learning, beats: bool, log_loss: float) -> str:
+    """What twice the rows did to the log loss, and whether more rows would help."""
+    found = learning.comparison
+    if found is None or found.difference is None or found.standard_error is None:
+        return f"Whether more rows would help {name} is not known: {learning.trouble or TOO_LITTLE}."
+    more = "Twice the rows" if 1.8 <= learning.ratio <= 2.2 else f"{learning.ratio:.1f} times the rows"
+    size = Figure(abs(found.difference), found.standard_error, ())
+    moved = {
+        -1: f"lowered the log loss of {name} by {size}",
+        0: f"made no difference to the log loss of {name} that can be told ({_amount(found)})",
+        1: f"raised the log loss of {name} by {size}",
+    }[found.direction]
+    gain = SURE * found.standard_error - found.difference  # as large as it may be
+    if found.direction > 0 or gain <= max(WORTH * log_loss, SHOWN):
+        return f"{more} {moved}: more rows will hardly help."
+    if found.direction == 0:
+        return f"{more} {moved}: more rows may or may not help."
+    return f"{more} {moved}: more rows would probably help{'' if beats else CATCH_UP}."

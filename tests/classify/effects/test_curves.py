@@ -1,0 +1,98 @@
+"""Learned effects along columns, and drawn: what they say is what rows say."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import merula as mr
+from merula.classify.effects.curves import effect_curve
+from merula.classify.effects.plot import effect_plot
+from merula.classify.effects.purified import Subject
+
+
+def birds(n=300):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(n, 2)).round(2), columns=["wing", "größe"])
+    frame["色泽"] = rng.choice(["blass", "gelb", "rot"], n, p=[0.2, 0.5, 0.3])
+    frame["seen on"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, n), "D")
+    label = np.where(frame["wing"] * frame["größe"] + (frame["色泽"] == "rot") > 0.4, "tit", np.where(frame["wing"] > 0, "wren", "owl"))  # fmt: skip
+    frame.loc[rng.random(n) < 0.1, "色泽"] = None
+    return frame, label
+
+
+@pytest.fixture(scope="module", params=[2, "gaussian"])
+def model(request):
+    options = {"max_rounds": 80} if request.param == 2 else {}
+    return mr.LogLinearClassifier(request.param, **options).fit(*birds())
+
+
+def test_a_curve_is_the_effect_of_rows_with_these_numbers(model):
+    frame, _ = birds()
+    effects = model.fitted_.effects
+    found = effect_curve(effects, ("wing",))
+    (places,) = found.places
+    rows = frame.iloc[np.zeros(places.count, dtype=int)].assign(wing=list(places.values), größe=np.linspace(-1, 1, places.count))  # fmt: skip
+    expected = effects.values(model._encoded(rows))[Subject(("wing",))]
+    np.testing.assert_allclose(found.effects, expected, atol=1e-12)
+    assert frame["wing"].min() <= places.values[0] < places.values[-1] <= frame["wing"].max()
+
+
+def test_a_map_is_the_effect_of_every_combination():
+    frame, label = birds()
+    model = mr.LogLinearClassifier(2, max_rounds=80).fit(frame, label)
+    effects = model.fitted_.effects
+    found = effect_curve(effects, ("色泽", "wing"))
+    wing, colour = found.places
+    assert (wing.name, colour.name) == ("wing", "色泽") and colour.values == ("gelb", "rot", "blass", None)
+    for k, word in enumerate(colour.values):
+        rows = frame.iloc[np.zeros(wing.count, dtype=int)].assign(wing=list(wing.values), 色泽=word)
+        expected = effects.values(model._encoded(rows))[Subject(("wing", "色泽"))]
+        np.testing.assert_allclose(found.effects[:, k], expected, atol=1e-12)
+
+
+def test_steps_have_both_sides_of_each_cut():
+    frame, label = birds()
+    model = mr.LogLinearClassifier(1, max_rounds=30).fit(frame, label)
+    found = effect_curve(model.fitted_.effects, ("wing",))
+    values = np.array(found.places[0].values)
+    jumps = np.flatnonzero(np.abs(np.diff(found.effects, axis=0)).max(axis=1) > 1e-9)
+    assert len(jumps) and (values[jumps + 1] == np.nextafter(values[jumps], np.inf)).all()
+
+
+def test_columns_that_have_no_effect_together_are_named(model):
+    if model.order == "gaussian":
+        with pytest.raises(mr.InputError, match="'wing' and '色泽' have no effect in this model"):
+            effect_curve(model.fitted_.effects, ("wing", "色泽"))
+    with pytest.raises(mr.InputError, match="'tail' has no effect in this model"):
+        effect_curve(model.fitted_.effects, ("tail",))
+    with pytest.raises(mr.InputError, match="effects of one column or of two are drawn"):
+        effect_plot(model, ("wing", "größe", "色泽"))
+    with pytest.raises(mr.InputError, match="of a model that has them"):
+        effect_plot(mr.NaiveBayesClassifier().fit(*birds()), ("wing",))
+
+
+@pytest.mark.parametrize("column", ["wing", "色泽", "seen on"])
+def test_one_column_is_drawn_for_each_class(model, column, chinese_font, pyplot):
+    ax = effect_plot(model, (column,))
+    assert {text.get_text() for text in ax.figure.legends[0].get_texts()} if ax.figure.legends else ax.get_legend()
+    found = effect_curve(model.fitted_.effects, (column,)).effects
+    if column == "色泽":
+        assert [text.get_text() for text in ax.get_yticklabels()] == ["gelb", "rot", "blass", "missing"]
+        drawn = [[bar.get_width() for bar in group] for group in ax.containers]
+    else:
+        drawn = [line.get_ydata() for line in ax.get_lines()[:3]]
+    np.testing.assert_allclose(drawn, found.T)
+    assert len(effect_plot(model, (column,), classes=["tit"]).get_legend_handles_labels()[1]) == 1
+
+
+@pytest.mark.parametrize(("order", "columns"), [(2, ("wing", "größe")), (2, ("色泽", "wing")), ("gaussian", ("seen on", "wing"))])  # fmt: skip
+def test_two_columns_are_drawn_as_a_map_of_one_class(order, columns, chinese_font, pyplot):
+    model = mr.LogLinearClassifier(order).fit(*birds())
+    ax = effect_plot(model, columns, classes=["wren"])
+    found = effect_curve(model.fitted_.effects, columns)
+    values = found.effects[..., model.classes_.tolist().index("wren")]
+    drawn = np.asarray(ax.collections[0].get_array())
+    np.testing.assert_allclose(np.sort(drawn, axis=None), np.sort(values, axis=None))
+    first = found.places[0].name == ax.get_xlabel()
+    np.testing.assert_allclose(drawn, values.T if first else values)
+    assert "wren" in ax.figure.axes[-1].get_ylabel()
