@@ -21,7 +21,9 @@ def patients(n=70):
     table = pd.DataFrame(
         {
             "pressure": np.where(rng.random(n) < 0.1, np.nan, rng.normal(120 + 15 * ill, 10)).round(1),
-            "größe": rng.normal(1.7, 0.1, n).round(2),
+            "größe": 1.5
+            + 0.1 * (2 * rng.integers(0, 4, n) + ill)
+            + rng.normal(0, 0.01, n),  # stripes: similar rows tell most
             "色泽": np.where(rng.random(n) < 0.15 + 0.3 * ill, None, np.where(rng.random(n) < 0.7, "rot", "blass")),
             "smoker": np.where(rng.random(n) < 0.3 + 0.4 * ill, "yes", "no"),
             "visits": rng.poisson(1 + 2 * ill),

@@ -32,7 +32,9 @@ def test_the_posterior_is_the_sum_of_terms_mixed_with_the_prior(of_order, odd_ro
 def test_terms_weigh_as_the_members_say(pool, table):
     members, (component, _) = pool.fitted_.record.members, pool.fitted_.components
     stated = [member.weight * factor for member in members for factor in member.factors]
-    assert [weight for _, weight in component.factors] == stated + [1.0] * 6  # the correction is last, of every column but texts
+    assert [weight for _, weight in component.factors] == stated + [
+        1.0
+    ] * 6  # the correction is last, of every column but texts
     rows = pool._encoded(table)
     for (part, weight), term in zip(component.factors, component.terms(rows), strict=True):
         np.testing.assert_allclose(term.values, weight * part.log_prob(pool._encoded(table)), rtol=1e-12, atol=1e-12)

@@ -162,7 +162,7 @@ def test_terms_out_of_fold_are_by_models_that_have_not_seen_the_row():
     _, cells = birds()
     folds = Folds(np.eye(5)[np.random.default_rng(0).integers(0, 5, 60)])
     log_prior = np.log(np.bincount(cells.labels) / 60)
-    found = fitted_pairs(cells, folds, log_prior)
+    found = fitted_pairs(cells, folds, log_prior, np.arange(60))
     for fold in range(5):
         train, rest = 1 - folds.shares[:, fold], np.flatnonzero(folds.shares[:, fold])
         model = Dependence.of(cells, train, True)

@@ -70,20 +70,37 @@ def test_weights_are_no_worse_than_those_of_another_optimiser(seed):
     assert (found[:4] >= 0).all()
 
 
-def test_the_objective_and_its_derivatives_are_those_written_out(monkeypatch):
-    e, slip, asked = evidence(n=30), 0.02, []
-    actual = pool.minimize
-    monkeypatch.setattr(pool, "minimize", lambda objective, *a, **k: asked.append(objective) or actual(objective, *a, **k))  # fmt: skip
-    pool._weights(e, start_of(e), slip, SHARES)
+def test_the_objective_and_its_derivatives_are_those_written_out():
+    e, slip = evidence(n=30), 0.02
     rng = np.random.default_rng(1)
     for _ in range(4):
         v = np.concatenate([rng.uniform(0.1, 2, 4), rng.normal(size=3)])
-        value, slope = asked[0](v)
+        value, slope = pool._objective(v, e, slip, SHARES)
         constant = e.weights.sum() * np.log1p(-slip)
         assert value == pytest.approx(plain_objective(e, v, slip) + constant, rel=1e-11)
         steps = 1e-5 * np.eye(len(v))
         central = [(plain_objective(e, v + h, slip) - plain_objective(e, v - h, slip)) / 2e-5 for h in steps]
         np.testing.assert_allclose(slope, central, rtol=1e-6, atol=1e-6)
+
+
+def test_the_curvature_is_that_of_the_slopes_where_no_row_slips():
+    """It holds how rows are shared between pool and prior; where all are the pool's it is the second derivative."""
+    e = evidence(n=30)
+    v = np.concatenate([[0.5, 0.3, 0.2, 0.9], [0.3, -0.1, 0.2]])
+    steps = 1e-5 * np.eye(len(v))
+    central = [(pool._objective(v + h, e, 1e-14, SHARES)[1] - pool._objective(v - h, e, 1e-14, SHARES)[1]) / 2e-5 for h in steps]  # fmt: skip
+    np.testing.assert_allclose(pool._curvature(e, v, 1e-14, SHARES), central, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_are_found_to_all_digits(seed):
+    e = evidence(seed=seed, whole=seed % 2 == 0)
+    found = pool._weights(e, start_of(e), 0.01, SHARES)
+    slope = pool._objective(found, e, 0.01, SHARES)[1]
+    free = np.ones(len(found), dtype=bool)
+    free[:4] = found[:4] > 0
+    assert np.abs(slope[free]).max() < 1e-6
+    assert (slope[~free] >= -1e-6).all()
 
 
 def test_the_share_of_slips_is_that_of_em_written_out():

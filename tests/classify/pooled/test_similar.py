@@ -35,7 +35,7 @@ def coded(words):
 
 
 def fitted(rows, target):
-    return fitted_similar(rows, target, LEVELS, canonical_order(rows, target, SCHEMA), 1)
+    return fitted_similar(rows, target, LEVELS, canonical_order(rows, target, SCHEMA), np.arange(len(rows)), 1)
 
 
 def distance(model, one, other):
