@@ -61,11 +61,16 @@ ODD_TABLES = {
     "a column of gaps": odd(nothing=np.nan, word=None),
     "only gaps": (pd.DataFrame({"nothing": [np.nan] * 40}), birds()[1]),
     "zeros of both signs": odd(wing=np.where(RNG.random(40) < 0.5, -0.0, 0.0)),
-    "the same row with both classes": (pd.DataFrame({"wing": [1.0, 2.0] * 20, "colour": ["u"] * 40}), np.repeat(["wren", "tit"], 20)),  # fmt: skip
+    "the same row with both classes": (
+        pd.DataFrame({"wing": [1.0, 2.0] * 20, "colour": ["u"] * 40}),
+        np.repeat(["wren", "tit"], 20),
+    ),
     "told apart for certain": odd(wing=np.where(birds()[1] == "wren", 1e6, 0.0)),
     "truth values": odd(seen=RNG.random(40) < 0.5),
-    "dates with gaps": odd(day=pd.Series(pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(40), unit="D")).where(RNG.random(40) < 0.7)),  # fmt: skip
-}  # fmt: skip
+    "dates with gaps": odd(
+        day=pd.Series(pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(40), unit="D")).where(RNG.random(40) < 0.7)
+    ),
+}
 
 
 @pytest.mark.parametrize("name", ODD_TABLES)

@@ -169,8 +169,12 @@ FORGERIES = {
     "endless distributions": lambda state: state["pool"]["members"][-1].update(distributions=10**30),
     "a slip of more than all": lambda state: state["pool"].update(slip=1.5),
     "no record": lambda state: state.pop("pool"),
-    "a parent that is not cut": lambda state: next(part["state"] for part in state["distributions"] if part["state"].get("part", {}).get("name") == "GainDistribution").update(cuts={}),  # fmt: skip
-}  # fmt: skip
+    "a parent that is not cut": lambda state: next(
+        part["state"]
+        for part in state["distributions"]
+        if part["state"].get("part", {}).get("name") == "GainDistribution"
+    ).update(cuts={}),
+}
 
 
 @pytest.mark.parametrize("name", FORGERIES)
