@@ -66,6 +66,16 @@ def pool():
     return fitted()
 
 
+@cache
+def calibrated():
+    return fitted().calibrated(*patients(), cv=2)
+
+
+@pytest.fixture
+def calm():
+    return calibrated()
+
+
 @pytest.fixture
 def odd_rows(table):
     """Rows with missing cells, levels never seen and numbers far away."""

@@ -156,8 +156,10 @@ def test_weights_of_any_size(weight):
     assert model.out_of_fold_["pool"][0] < model.out_of_fold_["prior"][0] + 0.05
 
 
-@pytest.mark.parametrize("missing", ["auto", "marginalise", "level"])
-@pytest.mark.parametrize("prior", ["empirical", "laplace", "uniform", {"tit": 0.9, "wren": 0.1}, [0.25, 0.75]])
+PRIORS = ["empirical", "laplace", "uniform", {"tit": 0.9, "wren": 0.1}, [0.25, 0.75]]
+
+
+@pytest.mark.parametrize(("prior", "missing"), [(prior, "auto") for prior in PRIORS] + [("uniform", "marginalise"), ("uniform", "level")])  # fmt: skip
 def test_a_row_of_which_nothing_is_known_has_the_prior(prior, missing):
     frame, species = birds()
     model = mr.AutoBayesClassifier(class_prior=prior, missing=missing, **FAST).fit(frame, species)
@@ -167,7 +169,13 @@ def test_a_row_of_which_nothing_is_known_has_the_prior(prior, missing):
     np.testing.assert_allclose(model.predict_proba(nothing), [expected], rtol=1e-9)
     moved = model.with_class_prior({"tit": 0.3, "wren": 0.7})
     np.testing.assert_allclose(moved.predict_proba(nothing), [[0.3, 0.7]], rtol=1e-9)
-    again = mr.AutoBayesClassifier(class_prior={"tit": 0.3, "wren": 0.7}, missing=missing, **FAST).fit(frame, species)
+
+
+def test_another_prior_is_the_model_fitted_with_it():
+    frame, species = birds()
+    stated = {"tit": 0.3, "wren": 0.7}
+    moved = mr.AutoBayesClassifier(**FAST).fit(frame, species).with_class_prior(stated)
+    again = mr.AutoBayesClassifier(class_prior=stated, **FAST).fit(frame, species)
     np.testing.assert_allclose(moved.predict_proba(frame), again.predict_proba(frame), rtol=1e-9)
 
 
@@ -243,8 +251,7 @@ def test_what_needs_the_probability_of_rows_says_what_to_use_instead(pool, table
         pool.plot("pressure")
 
 
-def test_a_calibrated_pool_is_the_pool_with_terms_divided(pool, table, classes):
-    calm = pool.calibrated(table, classes, cv=3)
+def test_a_calibrated_pool_is_the_pool_with_terms_divided(pool, calm, table):
     first, before = calm.components(table)[0], pool.components(table)[0]
     for one, other in zip(first.terms, before.terms, strict=True):
         np.testing.assert_allclose(one.values, other.values / calm.temperature_, rtol=1e-9, atol=1e-12)
@@ -257,5 +264,5 @@ def test_decisions_and_evaluations_go_around_it(table, classes):
     decided = mr.DecisionClassifier(model, costs=costs).fit(table, classes)
     p = decided.predict_proba(table)
     np.testing.assert_array_equal(decided.predict(table), np.where(9 * p[:, 1] > p[:, 0], "ill", "healthy"))
-    found = mr.evaluate(clone(model).set_params(order=1), table, classes, cv=3)
+    found = mr.evaluate(mr.AutoBayesClassifier(1, max_rounds=2), table[["pressure", "smoker"]], classes, cv=3)
     assert "log loss" in str(found)

@@ -120,8 +120,7 @@ def test_a_portable_model_is_one_fitted_without_rows(pool, table, classes):
     np.testing.assert_allclose(other.predict_proba(table), pool.portable().predict_proba(table), rtol=1e-6)
 
 
-def test_a_calibrated_model_stays_so_when_it_is_made_portable(pool, table, classes):
-    calm = pool.calibrated(table, classes, cv=3)
+def test_a_calibrated_model_stays_so_when_it_is_made_portable(pool, calm):
     found, plain = calm.portable(), pool.portable()
     assert found.temperature_ == calm.temperature_ != 1
     first, _ = found.fitted_.components
