@@ -70,6 +70,7 @@ def _models(folder: Path) -> None:
         "network": mr.BayesianNetworkClassifier(numeric="gaussian"),
         "log-linear": mr.LogLinearClassifier(max_rounds=10),
         "twin": mr.LogLinearClassifier("gaussian"),
+        "pool": mr.AutoBayesClassifier(max_rounds=10),
     }
     for name, model in dependent.items():
         model.fit(table.drop(columns="remark"), classes).save(folder / f"{name}.merula")

@@ -89,6 +89,9 @@ MODELS = {
     "product kernel": (patients, lambda: mr.KernelBayesClassifier()),
     "log-linear": (patients, lambda: mr.LogLinearClassifier(3, max_rounds=4, missing="level")),
     "log-linear twin": (patients, lambda: mr.LogLinearClassifier("gaussian", missing="level")),
+    "pool": (patients, lambda: mr.AutoBayesClassifier(max_rounds=4, missing="level")),
+    "pool of counts": (visits, lambda: mr.AutoBayesClassifier(max_rounds=4, kinds="count")),
+    "pool of texts": (letters, lambda: mr.AutoBayesClassifier(max_rounds=4, kinds="text")),
 }
 
 

@@ -203,8 +203,14 @@ def bad_values():
         "max_rounds": [object(), 0, -1, 2.5, True],
         "random_state": [object(), -1, 0.5, "chance"],
     }
+    only_pool = only_log_linear | {
+        "order": [object(), None, 0, 7, 1.5, True, "gaussian"],
+        "keep_rows": [object(), None, 1, "no"],
+        "effort": [object(), None, 0, -1, 1000, "much", float("nan"), True],
+    }
     kinds = (
         (mr.LogLinearClassifier, only_log_linear),
+        (mr.AutoBayesClassifier, only_pool),
         (mr.NaiveBayesClassifier, common | only_naive),
         (mr.BayesClassifier, common | only_bayes),
         (mr.NearestNeighborsClassifier, only_neighbors),

@@ -134,6 +134,10 @@ def next_question(
 
 def _askable(model: Any) -> BayesianClassifier:
     inner = own_classifier(model, "it cannot say what an unknown column may hold")
+    if reason := inner.fitted_.no_joint or ("its weights depend on the row" if inner.fitted_.weights_vary else ""):
+        raise InputError.at(
+            "next_question", f"needs P(row), known and unknown cells alike, which this model does not give: {reason}"
+        )
     if inner.missing != "marginalise":
         raise InputError(
             (
@@ -142,10 +146,6 @@ def _askable(model: Any) -> BayesianClassifier:
                 "), so it cannot tell what is not yet known",
             ),
             remedy=("fit it with ", Option("missing", "marginalise")),
-        )
-    if reason := inner.fitted_.no_joint or ("its weights depend on the row" if inner.fitted_.weights_vary else ""):
-        raise InputError.at(
-            "next_question", f"needs P(row), known and unknown cells alike, which this model does not give: {reason}"
         )
     return inner
 

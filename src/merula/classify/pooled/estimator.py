@@ -64,8 +64,8 @@ class AutoBayesClassifier(BayesianClassifier):
     Parameters
     ----------
     order : 1 to 6
-        How many columns a table may ask about; 4 often predicts best. With 1, no column depends on another, but for products of two numbers
-        in the twin. From 2 on there are pairs, and normal distributions of all numbers; from 3 on, similar rows.
+        How many columns a table may ask about; 4 often predicts best. With 1, no column depends on another. From 2 on there are pairs, and
+        normal distributions of all numbers; from 3 on, similar rows.
     keep_rows : bool
         Whether similar rows are a part; without them the model keeps no row that it was learned from. See `portable`.
     effort : float

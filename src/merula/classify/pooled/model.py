@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from merula.classify.pooled.reading import ReadAs
 from merula.classify.pooled.similar import SimilarRows
 from merula.core import Array, InputError
 from merula.core.plain_fields import PlainFields
-from merula.core.sound import HEAVIEST, all_shaped, are_names, is_number, within
+from merula.core.sound import HEAVIEST, MOST_COUNTED, all_shaped, are_names, is_number, within
 from merula.distributions import Distribution
 
 POOL, PORTABLE, SLIP = "pool", "portable", "slip"
@@ -42,7 +43,7 @@ class Member(PlainFields):
     def fits(self) -> bool:
         """True when it describes a part; a file from a stranger is asked before it is used."""
         sound = is_number(self.weight, 0.0, HEAVIEST) and is_number(self.portable, 0.0, HEAVIEST)
-        whole = type(self.distributions) is int and self.distributions > 0 and type(self.keeps_rows) is bool
+        whole = type(self.distributions) is int and 0 < self.distributions < MOST_COUNTED and type(self.keeps_rows) is bool  # fmt: skip
         return sound and whole and are_names((self.name,)) and all(is_number(one, 0.0, HEAVIEST) for one in self.factors)  # fmt: skip
 
 
@@ -74,12 +75,13 @@ class Record(PlainFields):
         kept = [state[name] for name in ("bias", "slip", "portable_bias", "portable_slip")]
         return cls(members, *kept, losses, dict(state["left_out"]))  # type: ignore[call-arg]
 
-    def fits(self) -> bool:
-        """True when it describes a pool; a file from a stranger is asked before it is used."""
+    def fits(self, classes: int) -> bool:
+        """True when it describes a pool of this number of classes; a file from a stranger is asked before it is used."""
         slips = is_number(self.slip, 0.0, 1.0) and is_number(self.portable_slip, 0.0, 1.0)
+        slips &= {POOL, PORTABLE} <= set(self.losses)
         told = all(len(loss) == 2 and all(is_number(one, -HEAVIEST, HEAVIEST) for one in loss) for loss in self.losses.values())  # fmt: skip
         words = all(isinstance(word, str) for pair in self.left_out.items() for word in pair)
-        slips &= all_shaped(np.shape(self.bias), self.bias, self.portable_bias) and within(-HEAVIEST, HEAVIEST, self.bias, self.portable_bias)  # fmt: skip
+        slips &= all_shaped((classes,), self.bias, self.portable_bias) and within(-HEAVIEST, HEAVIEST, self.bias, self.portable_bias)  # fmt: skip
         return slips and told and words and all(member.fits() for member in self.members)
 
 
@@ -103,7 +105,9 @@ class PooledModel(FittedModel):
         losses = {name: loss for name, loss in self.record.losses.items() if name != POOL}
         losses[POOL] = self.record.losses[PORTABLE]
         record = replace(self.record, members=members, bias=self.record.portable_bias, slip=self.record.portable_slip, losses=losses)  # fmt: skip
-        return replace(self, components=pooled(self.log_prior, left, members, record.slip), record=record)
+        tuning = {name: value for name, value in self.tuning.items() if name != "temperature"}
+        found = replace(self, components=pooled(self.log_prior, left, members, record.slip), record=record, tuning=tuning)  # fmt: skip
+        return found.with_temperature(self.tuning["temperature"]) if "temperature" in self.tuning else found
 
     def state(self) -> dict[str, Any]:
         """See `FittedModel.state`."""
@@ -113,13 +117,24 @@ class PooledModel(FittedModel):
     def from_state(cls, state: Mapping[str, Any], families: Mapping[str, Any], path: Any) -> Self:
         """See `FittedModel.from_state`."""
         model, record = super().from_state(state, families, path), Record.from_state(state["pool"])
-        first = model.components[0]
-        factors = [len(part.factors()) for part in first.parts]
-        sizes = [member.distributions for member in record.members] if record.fits() else [len(factors) + 1]
-        told = sum(len(member.factors) for member in record.members)
-        if sum(sizes) > len(factors) or told != sum(factors[: sum(sizes)]):
+        if not (record.fits(len(model.classes)) and model._has_parts_of(record)):
             raise InputError.at(f"{path}", "holds a pool whose parts do not fit its terms", remedy="save the model again")  # fmt: skip
         return replace(model, record=record)
+
+    def _fits_columns(self) -> bool:
+        """See `FittedModel`; and what columns are given by is read as it is too."""
+        return super()._fits_columns() and all(part.reads(self.schema[name]) for part in self.distributions for name in part.parents)  # fmt: skip
+
+    def _has_parts_of(self, record: Record) -> bool:
+        """True when the terms are those of the members, one after the other, and a correction behind them."""
+        parts = iter(self.components[0].parts)
+        for member in record.members:
+            own = list(islice(parts, member.distributions))
+            keeps_rows = any(isinstance(part, SimilarRows) for part in own)
+            factors = sum(len(part.factors()) for part in own)
+            if len(own) < member.distributions or factors != len(member.factors) or keeps_rows != member.keeps_rows:
+                return False
+        return all(isinstance(part, KnownCells) for part in parts)
 
 
 def members_of(parts: Sequence[Part], pool: Pool, portable: Pool) -> tuple[Member, ...]:

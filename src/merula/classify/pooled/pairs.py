@@ -193,7 +193,7 @@ class Dependence:
         with_one = [j for j, i in enumerate(self.above) if i >= 0]
         if not with_one:
             return (alone,)
-        gains = tuple(np.moveaxis(logs[j][1][0] - logs[j][0][0][:, None], 0, -1) for j in with_one)
+        gains = tuple(np.ascontiguousarray(np.moveaxis(logs[j][1][0] - logs[j][0][0][:, None], 0, -1)) for j in with_one)  # fmt: skip
         above = [self.above[j] for j in with_one]
         names, givers = (tuple(cells.columns[j] for j in some) for some in (with_one, above))
         own, theirs = (tuple(cells.level_sets[j] for j in some) for some in (with_one, above))
@@ -250,7 +250,7 @@ def fitted_pairs(
     found = np.zeros((len(cells.labels), cells.classes))
     for fold in range(len(folds)):
         held = folds.shares[:, fold]
-        train, rest = np.maximum(cells.weights - held, 0.0), np.flatnonzero(held > 0)
+        train, rest = np.delete(folds.shares, fold, axis=1).sum(axis=1), np.flatnonzero(held > 0)
         model = Dependence.of(cells, train, dependent)
         terms = model.terms(cells, rest, left_out=False)
         share = (held[rest] / cells.weights[rest])[:, None]

@@ -20,6 +20,7 @@ from merula.distributions.base import Added
 
 READ = DISTRIBUTIONS | {GainDistribution.__name__: GainDistribution}  # what may be read so
 FARTHEST = 1e300  # a number that bounds may be
+NUMBERS = ("numeric", "count", "datetime")  # kinds of columns that may be cut
 Bounds = tuple[float, float]
 
 
@@ -107,7 +108,7 @@ class ReadAs(Distribution):
 
     def reads(self, column: Column) -> bool:
         if column.name in self.reading.cuts:
-            return column.kind == "numeric" and column.cuts is None
+            return column.kind in NUMBERS and column.cuts is None
         return self.part.reads(column)
 
     def state(self) -> dict[str, Any]:

@@ -1,0 +1,182 @@
+"""Weights of a pool against its objective written out, another optimiser and EM in plain loops."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import softmax
+
+from merula.classify.pooled import pool
+from merula.classify.pooled.pool import BIASED, HELD, MOST_SLIPS, Evidence, fit_pool, mean_loss, scores_of
+
+NAMES = ("pairs", "tables", "gaussians")
+SHARES = np.array([1.0, 3.0, 2.0]) / 6  # as the documentation states them
+
+
+def evidence(n=80, classes=3, seed=0, noise=2.0, whole=False):
+    """What three parts say of rows: one is right as a rule, one now and then, one knows nothing."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, classes, n)
+    terms = rng.normal(scale=noise, size=(3, n, classes))
+    terms[0, np.arange(n), codes] += 2.5
+    terms[1, np.arange(n), codes] += 1.0
+    known = np.ones(n) if whole else rng.choice([0.0, 0.5, 1.0], n)
+    terms *= known[:, None] > 0
+    weights = rng.choice([0.5, 1.0, 2.0], n)
+    shares = np.bincount(codes, weights, minlength=classes)
+    return Evidence(terms, known, codes, weights, np.log(shares / shares.sum()))
+
+
+def plain_objective(e, v, slip, shares=SHARES):
+    """−Σ weight · log P(own class) + what holds the weights, row by row."""
+    m = len(shares)
+    b, s, bias = v[:m], v[m], v[m + 1 :]
+    total = 0.0
+    for i, code in enumerate(e.codes):
+        scores = e.log_prior + bias * e.known[i] + sum(b[k] * e.terms[k, i] for k in range(m))
+        p = (1 - slip) * softmax(scores)[code] + slip * np.exp(e.log_prior[code])
+        total -= e.weights[i] * np.log(p)
+    return total + HELD * ((b - s * shares) ** 2).sum() + HELD * (s - 1) ** 2 + BIASED * (bias**2).sum()
+
+
+def start_of(e):
+    return np.concatenate([SHARES, [1.0], np.zeros(len(e.log_prior))])
+
+
+def written_slip(e, v, slip, steps):
+    """EM: the share of rows that the prior explains better, one row after the other."""
+    own = [
+        softmax(e.log_prior + v[len(e.terms) + 1 :] * e.known[i] + np.tensordot(v[: len(e.terms)], e.terms[:, i], 1))[c]
+        for i, c in enumerate(e.codes)
+    ]
+    prior = np.exp(e.log_prior)[e.codes]
+    for _ in range(steps):
+        chance = [slip * q / (slip * q + (1 - slip) * p) for p, q in zip(own, prior, strict=True)]
+        slip = (0.1 + sum(w * c for w, c in zip(e.weights, chance, strict=True))) / (e.weights.sum() + 0.1)
+    return slip
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_weights_are_no_worse_than_those_of_another_optimiser(seed):
+    e, slip = evidence(seed=seed), 0.01
+    found = pool._weights(e, start_of(e), slip, SHARES)
+    rng = np.random.default_rng(seed)
+    bounds = [(0, None)] * 4 + [(None, None)] * 3
+    for _ in range(3):
+        start = np.concatenate([rng.uniform(0, 2, 4), rng.normal(size=3)])
+        other = minimize(lambda v: plain_objective(e, v, slip), start, method="SLSQP", bounds=bounds, options={"maxiter": 300})  # fmt: skip
+        assert plain_objective(e, found, slip) <= other.fun + 1e-6
+    assert (found[:4] >= 0).all()
+
+
+def test_the_objective_and_its_derivatives_are_those_written_out():
+    e, slip = evidence(n=30), 0.02
+    rng = np.random.default_rng(1)
+    for _ in range(4):
+        v = np.concatenate([rng.uniform(0.1, 2, 4), rng.normal(size=3)])
+        value, slope = pool._objective(v, e, slip, SHARES)
+        constant = e.weights.sum() * np.log1p(-slip)
+        assert value == pytest.approx(plain_objective(e, v, slip) + constant, rel=1e-11)
+        steps = 1e-5 * np.eye(len(v))
+        central = [(plain_objective(e, v + h, slip) - plain_objective(e, v - h, slip)) / 2e-5 for h in steps]
+        np.testing.assert_allclose(slope, central, rtol=1e-6, atol=1e-6)
+
+
+def test_the_curvature_is_that_of_the_slopes_where_no_row_slips():
+    """It holds how rows are shared between pool and prior; where all are the pool's it is the second derivative."""
+    e = evidence(n=30)
+    v = np.concatenate([[0.5, 0.3, 0.2, 0.9], [0.3, -0.1, 0.2]])
+    steps = 1e-5 * np.eye(len(v))
+    central = [(pool._objective(v + h, e, 1e-14, SHARES)[1] - pool._objective(v - h, e, 1e-14, SHARES)[1]) / 2e-5 for h in steps]  # fmt: skip
+    np.testing.assert_allclose(pool._curvature(e, v, 1e-14, SHARES), central, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_are_found_to_all_digits(seed):
+    e = evidence(seed=seed, whole=seed % 2 == 0)
+    found = pool._weights(e, start_of(e), 0.01, SHARES)
+    slope = pool._objective(found, e, 0.01, SHARES)[1]
+    free = np.ones(len(found), dtype=bool)
+    free[:4] = found[:4] > 0
+    assert np.abs(slope[free]).max() < 1e-6
+    assert (slope[~free] >= -1e-6).all()
+
+
+def test_the_share_of_slips_is_that_of_em_written_out():
+    e = evidence(noise=1.0)
+    v = np.concatenate([[1.0, 0.5, 0.1], [1.0], [0.1, -0.2, 0.0]])
+    assert pool._slip(e, v, 0.01) == pytest.approx(min(written_slip(e, v, 0.01, pool.EM_STEPS), MOST_SLIPS), rel=1e-10)
+    sure = replace(e, terms=20 * np.eye(3)[e.codes][None].repeat(3, axis=0), known=np.ones(len(e.codes)))
+    found = pool._slip(sure, v, 0.01)
+    assert found < MOST_SLIPS
+    assert written_slip(sure, v, found, 1) == pytest.approx(found, rel=1e-6)  # a fixed point
+
+
+def test_the_pool_is_weights_and_slips_in_turn():
+    e = evidence(n=60, whole=True)
+    bounds = [(0, None)] * 4 + [(None, None)] * 3
+    v, slip = start_of(e), 0.1 / (1 + e.weights.sum())
+    for _ in range(2):
+        v = minimize(lambda v, slip=slip: plain_objective(e, v, slip), v, method="SLSQP", bounds=bounds, options={"maxiter": 500, "ftol": 1e-12}).x  # fmt: skip
+        slip = min(written_slip(e, v, slip, pool.EM_STEPS), MOST_SLIPS)
+    found = fit_pool(e, NAMES)
+    np.testing.assert_allclose([found.weights[name] for name in NAMES], v[:3], atol=2e-4)
+    np.testing.assert_allclose(found.bias, v[4:], atol=2e-4)
+    assert found.slip == pytest.approx(slip, rel=1e-2)
+    assert found.weights["pairs"] > found.weights["gaussians"]  # one is right, the other knows nothing
+
+
+def test_a_weight_of_two_is_the_row_twice():
+    e = replace(evidence(), weights=np.random.default_rng(4).integers(1, 4, 80).astype(float))
+    again = np.repeat(np.arange(80), e.weights.astype(int))
+    twice = Evidence(e.terms[:, again], e.known[again], e.codes[again], np.ones(len(again)), e.log_prior)
+    one, other = fit_pool(e, NAMES), fit_pool(twice, NAMES)
+    np.testing.assert_allclose(list(one.weights.values()), list(other.weights.values()), rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(one.bias, other.bias, rtol=1e-4, atol=1e-6)
+    assert one.slip == pytest.approx(other.slip, rel=1e-5)
+    for name, (mean, error) in scores_of(e, NAMES, {"pool": one}).items():
+        assert (mean, error) == pytest.approx(scores_of(twice, NAMES, {"pool": one})[name], rel=1e-9)
+
+
+def test_nothing_known_is_nothing_to_correct():
+    e = replace(evidence(), known=np.zeros(80))
+    np.testing.assert_array_equal(fit_pool(e, NAMES).bias, 0.0)
+    silent = replace(e, terms=np.zeros_like(e.terms))
+    assert fit_pool(silent, NAMES).weights == pytest.approx(dict(zip(NAMES, SHARES, strict=True)), abs=1e-6)
+
+
+@pytest.mark.parametrize("extreme", [-1e6, 1e6, 0.0, -0.0, 1e-300])
+def test_extreme_terms_leave_numbers(extreme):
+    e = evidence()
+    terms = e.terms.copy()
+    terms[0, ::3, 1] = extreme
+    terms[2] = extreme
+    found = fit_pool(replace(e, terms=terms), NAMES)
+    values = np.array([*found.weights.values(), *found.bias, found.slip])
+    assert np.isfinite(values).all()
+    assert (values[:3] >= 0).all()
+    assert 0 < found.slip <= MOST_SLIPS
+    assert np.isfinite([*scores_of(replace(e, terms=terms), NAMES, {"pool": found}).values()]).all()
+
+
+def test_without_parts_there_is_a_pool_of_none():
+    e = replace(evidence(), terms=np.zeros((0, 80, 3)), known=np.zeros(80))
+    found = fit_pool(e, ())
+    assert found.weights == {}
+    assert scores_of(e, (), {"pool": found})["pool"] == pytest.approx(scores_of(e, (), {})["prior"], rel=1e-9)
+
+
+def test_losses_are_scored_as_written_out():
+    e = evidence(n=25)
+    found = fit_pool(e, NAMES)
+    b = np.array([found.weights[name] for name in NAMES])
+    chances = softmax(e.log_prior + found.bias * e.known[:, None] + np.tensordot(b, e.terms, 1), axis=1)
+    mixed = (1 - found.slip) * chances + found.slip * np.exp(e.log_prior)
+    losses = -np.log(mixed[np.arange(25), e.codes])
+    assert scores_of(e, NAMES, {"pool": found})["pool"] == pytest.approx(mean_loss(losses, e.weights), rel=1e-9)
+    assert mean_loss(losses, e.weights)[0] == pytest.approx(np.average(losses, weights=e.weights))
+    alone = softmax(e.log_prior + e.terms[1], axis=1)[np.arange(25), e.codes]
+    assert scores_of(e, NAMES, {})["tables"][0] == pytest.approx(np.average(-np.log(alone), weights=e.weights))
+    plain = np.random.default_rng(0).normal(size=40)
+    assert mean_loss(plain, np.ones(40)) == pytest.approx((plain.mean(), plain.std(ddof=1) / np.sqrt(40)))
