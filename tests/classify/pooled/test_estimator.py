@@ -247,8 +247,6 @@ def test_what_needs_the_probability_of_rows_says_what_to_use_instead(pool, table
     assert "NaiveBayesClassifier" in str(raised.value.__cause__)
     with pytest.raises(mr.InputError, match=re.escape("P(row)")):
         mr.next_question(pool, table.iloc[[0]])
-    with pytest.raises(mr.InputError, match=re.escape("no P(row)")):
-        pool.plot("pressure")
 
 
 def test_a_calibrated_pool_is_the_pool_with_terms_divided(pool, calm, table):
