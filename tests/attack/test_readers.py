@@ -52,11 +52,12 @@ def test_a_death_and_a_hang_are_told(monkeypatch, tmp_path):
         "dies": lambda _: os._exit(3),
         "hangs": lambda _: time.sleep(60),
         "greedy": lambda _: bytes(1 << 40),
-        "large": lambda _: bytearray(b"1") * 900_000_000 and "read",
+        "large": lambda _: bytearray(b"1") * 90_000_000 and "read",
         "odd": lambda _: {}["x"],
     }
-    monkeypatch.setattr(pool, "SECONDS", 3.0)
-    held = bytearray(b"1") * 900_000_000  # what the one that counts holds itself is not charged to a try
+    monkeypatch.setattr(pool, "SECONDS", 10.0)
+    monkeypatch.setattr(pool, "MOST_RESIDENT", 50_000_000)
+    held = bytearray(b"1") * 90_000_000  # what the one that counts holds itself is not charged to a try
     for name, way in ways.items():
         monkeypatch.setitem(readers.READERS, name, (way, lambda _: None))
     ended = {task[0]: how for task, how, _ in pool.outcomes([(name, tmp_path) for name in ways], workers=1)}
