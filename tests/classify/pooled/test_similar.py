@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
-from merula.classify.folds import canonical_order
+from merula.classify.folds import canonical_order, in_turn
 from merula.classify.pooled import _kernels as kernels
-from merula.classify.pooled.similar import NEIGHBOURS, PRIOR_ROWS, WIDTHS, SimilarRows, fitted_similar
+from merula.classify.pooled.similar import NEIGHBOURS, PRIOR_ROWS, WIDTHS, SimilarRows, _telling, _usual, fitted_similar
 from merula.data.encode import Target, encode_cells, encode_target
 from merula.data.schema import Column, Schema
 
@@ -35,7 +36,21 @@ def coded(words):
 
 
 def fitted(rows, target):
-    return fitted_similar(rows, target, LEVELS, canonical_order(rows, target, SCHEMA), np.arange(len(rows)), 1)
+    order = canonical_order(rows, target, SCHEMA)
+    return fitted_similar(rows, target, LEVELS, order, dealt(rows, target), np.arange(len(rows)), 1)
+
+
+def dealt(rows, target):
+    return in_turn(canonical_order(rows, target, SCHEMA), target.weights, 5)
+
+
+def by_others(model, rows, target, cells):
+    """For each fold its share of every row's weight, and the model whose columns count by what the other folds tell."""
+    folds, numbers = dealt(rows, target), [known is None for known in model.level_sets]
+    for fold in range(5):
+        others = sum(folds.shares[:, k] for k in range(5) if k != fold)
+        scaled = replace(model, scale=_telling(cells, np.asarray(target.codes, dtype=np.int64), others, numbers))
+        yield folds.shares[:, fold] / target.weights, replace(scaled, usual=_usual(scaled, cells, target.weights))
 
 
 def distance(model, one, other):
@@ -89,8 +104,27 @@ def test_chances_are_those_of_plain_loops(own, breadth):
 def test_rows_learned_from_are_left_out_of_their_own_chances(seed):
     rows, target, cells = birds(seed=seed)
     terms, model = fitted(rows, target)
-    for row, own, term in zip(cells, places(model, cells, target), terms, strict=True):
-        np.testing.assert_allclose(term, np.log(chances(model, row, own)) - model.log_prior, rtol=1e-6, atol=1e-7)
+    expected, own = np.zeros_like(terms), places(model, cells, target)
+    for share, other in by_others(model, rows, target, cells):
+        for k in np.flatnonzero(share):
+            expected[k] += share[k] * (np.log(chances(other, cells[k], own[k])) - model.log_prior)
+    np.testing.assert_allclose(terms, expected, rtol=1e-6, atol=1e-7)
+
+
+def test_columns_of_noise_are_not_believed():
+    """Were the columns weighed by a row's own class, fifty columns of noise would seem to tell it."""
+    rng, n, names = np.random.default_rng(0), 50, [f"farbe {k}" for k in range(50)]
+    schema = Schema(tuple(Column(name, "categorical") for name in names))
+    losses = []
+    for _ in range(4):
+        rows = encode_cells(schema, {name: rng.choice(["blass", "gelb", "rot"], n).tolist() for name in names}, n)
+        target = Target(encode_target(np.arange(n) % 2, n).codes, np.arange(2), np.ones(n))
+        order = canonical_order(rows, target, schema)
+        levels = dict.fromkeys(names, ("blass", "gelb", "rot"))
+        terms, model = fitted_similar(rows, target, levels, order, in_turn(order, np.ones(n), 5), np.arange(n), 1)
+        scores = terms + model.log_prior
+        losses.append((logsumexp(scores, axis=1) - scores[np.arange(n), target.codes]).mean())
+    assert np.mean(losses) > 0.65  # of the classes' frequencies: 0.693; weighed by all rows: 0.55
 
 
 def test_the_width_is_the_one_of_least_loss_by_rows_left_out():
@@ -100,9 +134,19 @@ def test_the_width_is_the_one_of_least_loss_by_rows_left_out():
     def loss(some):
         return -(target.weights @ (some + model.log_prior)[np.arange(len(some)), target.codes])
 
-    own = places(model, cells, target)
-    losses = [loss(replace(model, breadth=width, own=locally).compared(cells, own)) for width in WIDTHS for locally in (False, True)]  # fmt: skip
-    assert loss(terms) == pytest.approx(min(losses), rel=1e-9)
+    own, folds = places(model, cells, target), list(by_others(model, rows, target, cells))
+
+    def with_width(width, locally):
+        compared = [replace(other, breadth=width, own=locally).compared(cells, own) for _, other in folds]
+        return [(share, found) for (share, _), found in zip(folds, compared, strict=True)]
+
+    def split_loss(parts):  # of each row by each fold that holds some of it
+        return sum(-(target.weights * share @ (found + model.log_prior)[np.arange(len(found)), target.codes]) for share, found in parts)  # fmt: skip
+
+    losses = {(width, locally): split_loss(with_width(width, locally)) for width in WIDTHS for locally in (False, True)}
+    assert losses[model.breadth, model.own] == pytest.approx(min(losses.values()), rel=1e-9)
+    parts = with_width(model.breadth, model.own)
+    assert loss(terms) == pytest.approx(loss(sum(share[:, None] * found for share, found in parts)), rel=1e-9)
 
 
 def test_columns_are_in_standard_units_and_the_mean_of_squares_is_one():

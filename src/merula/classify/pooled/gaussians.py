@@ -145,7 +145,7 @@ def fitted_gaussians(rows: Encoded, table: Table, folds: Folds, loss: Callable[[
     found = np.zeros((len(BLENDS), len(rows), table.classes))
     for fold in range(len(folds)):
         held = folds.shares[:, fold]
-        left_out, train = np.flatnonzero(held > 0), np.delete(folds.shares, fold, axis=1).sum(axis=1)
+        left_out, train = np.flatnonzero(held > 0), folds.training(fold)
         some, words = rows.take(left_out), level_terms(table, train)
         share = (held[left_out] / table.weights[left_out])[:, None]
         normals, beside = Normals.of(table, train), words.log_prob(some) if words else 0.0

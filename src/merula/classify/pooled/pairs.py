@@ -250,7 +250,7 @@ def fitted_pairs(
     found = np.zeros((len(cells.labels), cells.classes))
     for fold in range(len(folds)):
         held = folds.shares[:, fold]
-        train, rest = np.delete(folds.shares, fold, axis=1).sum(axis=1), np.flatnonzero(held > 0)
+        train, rest = folds.training(fold), np.flatnonzero(held > 0)
         model = Dependence.of(cells, train, dependent)
         terms = model.terms(cells, rest, left_out=False)
         share = (held[rest] / cells.weights[rest])[:, None]

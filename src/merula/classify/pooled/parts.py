@@ -75,7 +75,7 @@ def gaussian_part(table: Rows) -> Part | None:
 def similar_part(table: Rows) -> Part:
     """Similar rows."""
     terms, model = fitted_similar(
-        table.rows, table.target, table.answers, table.order, table.judged.indices, table.n_jobs
+        table.rows, table.target, table.answers, table.order, table.folds, table.judged.indices, table.n_jobs
     )
     return Part("similar rows", terms, (model,), (1.0,), keeps_rows=True)
 

@@ -1,14 +1,15 @@
 """Similar rows: the classes of rows learned from, each weighed by how near it is.
 
-P(c given x) = (Σ_{i of class c} w_i · K(x, x_i) + m · P(c)) / (Σ_i w_i · K(x, x_i) + m),  K = exp(−d² / 2b²)
+P(c given x) = (Σ_{i of class c} w_i · K(x, x_i) + m · P(c)) / (Σ_i w_i · K(x, x_i) + m),  K = exp(−d² / 2b²),  b = 2 · breadth · reach
 
-d² is the mean over columns of squared differences in standard deviations (words: 2 where they differ), each column counted by what it
-tells of the class. b is relative to the distance of the tenth neighbour, that of the row itself or the usual one. A cell that is missing
+d² is the sum over columns of squared differences in standard deviations (words: 2 where they differ), each column counted by what it
+tells of the class. The reach is the distance of the tenth neighbour, that of the row itself or the usual one. A cell that is missing
 counts as usual, the same for all rows: nothing known leaves P(c).
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.classify.folds import Folds, some_of_each
+from merula.classify.folds import Folds, Some, some_of_each
 from merula.classify.pooled import _kernels as kernels
 from merula.core import Array, InputError
 from merula.core.sound import all_shaped, are_log_shares, are_positive, are_weights, is_number
@@ -148,36 +149,46 @@ def fitted_similar(
     target: Target,
     level_sets: dict[str, tuple[Label, ...] | None],
     order: NDArray[np.int64],
+    folds: Folds,
     judged: NDArray[np.int64],
     n_jobs: int | None,
 ) -> tuple[Array, SimilarRows]:
-    """Terms of the `judged` rows by the other rows, 0 for those not judged, and the distribution; `order` is a canonical order of the rows."""
+    """Terms of the `judged` rows by the other rows, 0 for those not judged, and the distribution; `order` is a canonical order of the rows.
+
+    How much columns count is told by the other folds: by a row's own class, columns that tell nothing would seem to.
+    """
     columns, weights = tuple(sorted(level_sets)), np.ones(len(rows)) if target.weights is None else target.weights
     cells, codes = read_cells(rows, columns, [level_sets[name] for name in columns]), np.asarray(target.codes, dtype=np.int64)  # fmt: skip
-    share = np.bincount(codes, weights, minlength=len(target.classes))
+    base, own = _kept(cells, codes, weights, columns, level_sets, order, len(target.classes))
+
+    def counted(some: Array) -> SimilarRows:
+        scaled = replace(base, scale=_telling(cells, codes, some, [level_sets[name] is None for name in columns]))
+        return replace(scaled, usual=_usual(scaled, cells, weights))
+
+    by_others = [counted(folds.training(fold)) for fold in range(len(folds))]
+    tried = some_of_each(Folds(weights[:, None]), order, MOST_TRIED)[0]
+    chosen = _chosen(by_others, folds, cells, codes, own, tried, n_jobs)
+    terms = np.zeros((len(rows), len(target.classes)))
+    for fold, model in enumerate(by_others):
+        some = judged[folds.shares[judged, fold] > 0]
+        share = (folds.shares[some, fold] / weights[some])[:, None]
+        terms[some] += share * replace(model, **chosen).compared(cells[some], own[some], n_jobs)
+    return terms, replace(counted(weights), **chosen)
+
+
+def _kept(cells: Array, codes: NDArray[np.int64], weights: Array, columns: tuple[str, ...], level_sets: Any, order: NDArray[np.int64], classes: int) -> tuple[SimilarRows, NDArray[np.int64]]:  # fmt: skip
+    """The rows that are kept, all columns alike; and which of them each row is, −1 for none."""
+    share = np.bincount(codes, weights, minlength=classes)
     kept = some_of_each(Folds(weights[:, None]), order, most_kept(len(columns)))[0]
     places = np.argsort(order, kind="stable")[kept.indices]
     by_class = np.lexsort((places, codes[kept.indices]))
-    indices, own = kept.indices[by_class], np.full(len(rows), -1)
+    indices, own = kept.indices[by_class], np.full(len(cells), -1)
     own[indices] = np.arange(len(indices))
-    start = SimilarRows(
-        columns,
-        tuple(level_sets[name] for name in columns),
-        cells[indices],
-        codes[indices].astype(np.int32),
-        kept.weights[by_class],
-        *_standard(cells, weights, [level_sets[name] is not None for name in columns]),
-        scale=_telling(cells, codes, weights, [level_sets[name] is None for name in columns]),
-        usual=np.zeros(len(columns)),
-        log_prior=np.log(share / share.sum()),
-        reach=1.0,
-        breadth=1.0,
-        own=False,
-    )
-    model = _with_width(replace(start, usual=_usual(start, cells, weights)), cells, codes, own, some_of_each(Folds(weights[:, None]), order, MOST_TRIED)[0], n_jobs)  # fmt: skip
-    terms = np.zeros((len(rows), len(share)))
-    terms[judged] = model.compared(cells[judged], own[judged], n_jobs)
-    return terms, model
+    known = tuple(level_sets[name] for name in columns)
+    standard = _standard(cells, weights, [one is not None for one in known])
+    heavy, same, nothing = kept.weights[by_class], np.ones(len(columns)), np.zeros(len(columns))
+    logs = np.log(share / share.sum())
+    return SimilarRows(columns, known, cells[indices], codes[indices].astype(np.int32), heavy, *standard, same, nothing, logs, 1.0, 1.0, False), own  # fmt: skip
 
 
 def _standard(cells: Array, weights: Array, is_word: Sequence[bool]) -> tuple[Array, Array]:
@@ -229,18 +240,23 @@ def _usual(model: SimilarRows, cells: Array, weights: Array) -> Array:
     return np.maximum(found, 0.0)
 
 
-def _with_width(model: SimilarRows, cells: Array, codes: NDArray[np.int64], own: NDArray[np.int64], tried: Any, n_jobs: int | None) -> SimilarRows:  # fmt: skip
-    """The model with the width under which the classes of some rows left out are most probable."""
-    some, queries = own[tried.indices], model._scaled(cells[tried.indices])
-    near = replace(model, reach=1e-200).reaches(queries, some, n_jobs)
+def _chosen(models: Sequence[SimilarRows], folds: Folds, cells: Array, codes: NDArray[np.int64], own: NDArray[np.int64], tried: Some, n_jobs: int | None) -> dict[str, Any]:  # fmt: skip
+    """The usual reach, and the width under which the classes of some rows left out are most probable, each by its fold's model."""
+    asked = []
+    for fold, model in enumerate(models):
+        share = folds.shares[tried.indices, fold]
+        some = tried.indices[share > 0]
+        heavy = (tried.weights * share / folds.shares[tried.indices].sum(axis=1))[share > 0]
+        queries = model._scaled(cells[some])
+        asked.append((model, some, heavy, queries, replace(model, reach=1e-200).reaches(queries, own[some], n_jobs)))
+    near, heavy = (np.concatenate([one[k] for one in asked]) for k in (4, 2))
     ascending = np.argsort(near, kind="stable")
-    model = replace(model, reach=max(float(weighted_quantiles(near[ascending], tried.weights[ascending], np.array([0.5]))[0]), 1e-12))  # fmt: skip
-    losses = {}
-    for locally in (False, True):
-        reach = np.maximum(near, kernels.NEAREST * model.reach) if locally else np.full(len(near), model.reach)
-        scores = model.log_ratio(model.masses(queries, some, reach, WIDTHS, n_jobs)) + model.log_prior
+    reach = max(float(weighted_quantiles(near[ascending], heavy[ascending], np.array([0.5]))[0]), 1e-12)
+    losses = dict.fromkeys(itertools.product((False, True), WIDTHS), 0.0)
+    for (model, some, heavy, queries, distances), locally in itertools.product(asked, (False, True)):
+        from_here = np.maximum(distances, kernels.NEAREST * reach) if locally else np.full(len(some), reach)
+        scores = model.log_ratio(model.masses(queries, own[some], from_here, WIDTHS, n_jobs)) + model.log_prior
         for width, logs in zip(WIDTHS, scores.transpose(1, 0, 2), strict=True):
-            loss = -(tried.weights @ logs[np.arange(len(logs)), codes[tried.indices]])
-            losses[locally, width] = float(f"{loss:.12g}")
-    locally, width = min(losses, key=lambda key: losses[key])
-    return replace(model, breadth=width, own=locally)
+            losses[locally, width] -= float(heavy @ logs[np.arange(len(logs)), codes[some]])
+    locally, width = min(losses, key=lambda key: float(f"{losses[key]:.12g}"))
+    return {"reach": reach, "breadth": width, "own": locally}
