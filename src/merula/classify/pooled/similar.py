@@ -220,6 +220,8 @@ def _information(column: Array, codes: NDArray[np.int64], weights: Array, number
     table = np.bincount(cell * classes + codes, weights, minlength=(int(cell.max()) + 1) * classes).reshape(-1, classes)
     table = table[table.sum(axis=1) > 0]
     n = table.sum()
+    if not n > 0:  # a fold may hold all there is
+        return 0.0
     expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / n
     gain = (table[table > 0] * np.log(table[table > 0] / expected[table > 0])).sum()
     return max(float(gain) - 0.5 * (len(table) - 1) * (classes - 1), 0.0) / float(n)
