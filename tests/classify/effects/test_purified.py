@@ -1,7 +1,6 @@
 """Purified effects against a functional analysis of variance by enumeration; and their laws on real and mixed tables."""
 
 import itertools
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +13,9 @@ from merula.classify.effects.marginals import Marginals
 from merula.classify.effects.purified import Subject, centred, marginals_for, purified
 from merula.classify.log_linear.fitting import Wish, fit_terms
 from merula.classify.log_linear.terms import TableTerms
-from merula.data.encode import Coded, Encoded, encode_cells, encode_rows, encode_target
-from merula.data.intervals import assign, interval_labels
+from merula.classify.pooled.reading import ReadAs, Reading
+from merula.data.encode import encode_cells, encode_rows, encode_target
 from merula.data.schema import Column, Schema
-from merula.distributions import Distribution
 
 PENGUINS = Path(mr.__file__).parent / "data" / "penguins.csv"
 SCHEMA = Schema((Column("wing", "numeric"), Column("色泽", "categorical"), Column("größe", "numeric"), Column("song", "categorical")))  # fmt: skip
@@ -277,37 +275,6 @@ def test_missing_cells_of_two_columns_of_which_one_is_the_others_parent():
     for some, expected in by_enumeration(score.reshape(shape), [share for _, share in told.values()]).items():
         own = found[subject_of(schema.names[axis] for axis in some)] if some else effects.intercept(rows)
         np.testing.assert_allclose(own.reshape(shape), np.broadcast_to(expected, shape), atol=1e-10)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Numbers read as intervals, or held between bounds."""
-
-    cuts: dict
-    bounds: dict
-
-    def of(self, rows):
-        numeric = {name: np.clip(values, *self.bounds.get(name, (-np.inf, np.inf))) for name, values in rows.numeric.items() if name not in self.cuts}  # fmt: skip
-        cut = {name: Coded(assign(rows.numeric[name], cuts), [None, *interval_labels(cuts)], -1) for name, cuts in self.cuts.items()}  # fmt: skip
-        return Encoded(0, len(rows), numeric, {**rows.coded, **cut})
-
-
-@dataclass(frozen=True, eq=False)
-class ReadAs(Distribution):
-    """A part that is asked of rows read another way."""
-
-    part: Distribution
-    reading: Reading
-
-    columns = property(lambda self: self.part.columns)
-    parents = property(lambda self: self.part.parents)
-    levels = property(lambda self: {name: met for name, met in self.part.levels.items() if name not in self.reading.cuts})  # fmt: skip
-
-    def log_prob(self, rows):
-        return self.part.log_prob(self.reading.of(rows))
-
-    def factors(self):
-        return tuple(replace(self, part=one) for one in self.part.factors())
 
 
 def test_numbers_that_a_part_reads_as_intervals_are_states_of_a_grid():

@@ -27,17 +27,17 @@ MISSING_PARENTS = "what others tell of missing parents"
 
 
 @dataclass(frozen=True, eq=False)
-class SingleEffect:
-    """weight · (log p(column given class) − its mean over the column)."""
+class TermEffect:
+    """weight · log p(columns given class) less its mean, which is 0 where a part is one effect of all its columns, as it is."""
 
     part: Distribution
     weight: float
-    mean: Array
     subject: Subject
+    mean: Array | float = 0.0
     rows_at_once: int = AT_ONCE
 
     @classmethod
-    def of(cls, part: Distribution, weight: float, marginals: Marginals) -> SingleEffect:
+    def of(cls, part: Distribution, weight: float, marginals: Marginals) -> TermEffect:
         """The mean is exact for words, intervals and normal numbers.
 
         Of other densities it is the mean over the typical numbers of the column's intervals; a text, which has none, keeps its
@@ -45,16 +45,16 @@ class SingleEffect:
         """
         (name,) = part.columns
         if name not in marginals.places:
-            return cls(part, weight, np.zeros(1), Subject((name,), "a text"))
+            return cls(part, weight, Subject((name,), "a text"))
         weights = marginals.weights(name)
         states = marginals.all_states(name)[weights > 0]  # what was never met, a part may refuse
         said = times(weight, part.log_prob(marginals.rows({name: states}, len(states), _read(part))))
         if not np.isfinite(said).all():
-            return cls(part, weight, np.zeros(1), Subject((name,), "some of it impossible"))
+            return cls(part, weight, Subject((name,), "some of it impossible"))
         mean = weights[weights > 0] @ said
         if isinstance(part, GaussianDistribution):
             mean = weight * _normal_mean(part, marginals)
-        return cls(part, weight, mean, Subject((name,)))
+        return cls(part, weight, Subject((name,)), mean)
 
     @property
     def subjects(self) -> tuple[Subject, ...]:
@@ -87,33 +87,6 @@ def _normal_mean(part: GaussianDistribution, marginals: Marginals) -> Array:
     shares, z, spread = marginals.in_unit(name, part.mean[:, 0], np.sqrt(2 * part.variance[:, 0]))
     height = part.log_height[:, 0] + part.log_present[:, 0]
     return height * shares.sum() - (z * z + spread) @ shares + part.log_missing[:, 0] * lost  # type: ignore[no-any-return]
-
-
-@dataclass(frozen=True, eq=False)
-class WholeEffect:
-    """A part that is one effect of all its columns, as it is."""
-
-    part: Distribution
-    weight: float
-    subject: Subject
-    rows_at_once: int = AT_ONCE
-
-    @property
-    def subjects(self) -> tuple[Subject, ...]:
-        """See `PartEffects.subjects`."""
-        return (self.subject,)
-
-    def read(self, rows: Encoded) -> Encoded:
-        """The rows themselves."""
-        return rows
-
-    def add_intercept(self, read: Encoded, out: Array) -> None:
-        """See `PartEffects.add_intercept`."""
-
-    def add(self, read: Encoded, wanted: Places, out: Array) -> None:
-        """See `PartEffects.add`."""
-        for _, place in asked_for(wanted):
-            out[place] += times(self.weight, self.part.log_prob(read))
 
 
 # -------------------------------------------------------------------------------------------------------- a few columns

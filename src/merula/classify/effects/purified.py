@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from merula.classify.effects._kernels import add_spreads
-from merula.classify.effects.grids import MOST_CELLS, MOST_COLUMNS, Axis, Grid, GridEffects, SingleEffect, WholeEffect
+from merula.classify.effects.grids import MOST_CELLS, MOST_COLUMNS, Axis, Grid, GridEffects, TermEffect
 from merula.classify.effects.marginals import Marginals
 from merula.classify.effects.normals import NormalEffects
 from merula.classify.effects.quadratics import QuadraticEffects, quadratic_cuts
@@ -236,7 +236,7 @@ def _factor(part: Distribution, weight: float, marginals: Marginals, classes: in
     """One column, a grid of a few, or the whole as it is."""
     names, cuts = (*part.columns, *part.parents), cuts_of(part)
     if len(names) == 1:
-        return SingleEffect.of(part, weight, marginals)
+        return TermEffect.of(part, weight, marginals)
     places = marginals.places
     axes = [Axis.of(name, cuts.get(name), marginals) for name in sorted(names, key=lambda name: places.get(name, -1)) if _has_states(name, cuts, marginals)]  # fmt: skip
     if len(axes) == len(names) <= MOST_COLUMNS and prod(len(axis.weights) for axis in axes) * classes <= MOST_CELLS:
@@ -244,7 +244,7 @@ def _factor(part: Distribution, weight: float, marginals: Marginals, classes: in
         if grid is not None:
             return grid
     kept = isinstance(_read_by(part), KeptRowsDistribution)
-    return WholeEffect(part, weight, Subject(names, KEPT_ROWS if kept else TOGETHER))
+    return TermEffect(part, weight, Subject(names, KEPT_ROWS if kept else TOGETHER))
 
 
 def _has_states(name: str, cuts: Mapping[str, Sequence[float]], marginals: Marginals) -> bool:
