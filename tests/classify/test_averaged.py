@@ -192,7 +192,7 @@ def test_weighed_models_do_not_add_up():
     assert not hasattr(model, "partial_fit")
     with pytest.raises(AttributeError) as raised:
         _ = model.partial_fit
-    assert "weights=None takes" in str(raised.value.__cause__)
+    assert "weights=None takes" in str(raised.value)
     with pytest.raises(ValueError, match="cannot be merged"):
         _ = model + model
 

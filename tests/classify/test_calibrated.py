@@ -98,7 +98,7 @@ def test_what_needs_the_probability_of_rows_is_left_to_the_model_it_came_from(ca
         if getattr(model, "weights", None) == "conditional"
         else "ask the model that was calibrated"
     )
-    assert said in str(refusal.value.__cause__)
+    assert said in str(refusal.value)
     with pytest.raises(ValueError, match="models cannot be merged"):
         calm + calm
     assert calm.with_class_prior("uniform").predict_proba(frame).shape == (len(frame), 2)

@@ -252,7 +252,7 @@ def test_what_a_conditional_model_lacks_is_hidden_and_explained(name):
         assert not hasattr(one, name)
         with pytest.raises(AttributeError) as refusal:
             getattr(one, name)
-        assert "gives P(class given row) and no P(row); weights=None has it" in str(refusal.value.__cause__)
+        assert "gives P(class given row) and no P(row); weights=None has it" in str(refusal.value)
     assert hasattr(mr.NaiveBayesClassifier().fit(frame, y), name)
 
 

@@ -464,7 +464,7 @@ def test_what_cannot_add_says_so(patients):
     assert not hasattr(model, "partial_fit")
     with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as refusal:
         model.partial_fit(*patients)
-    assert "rows cannot be added bit by bit; fit once, then name the families it chose" in str(refusal.value.__cause__)
+    assert "rows cannot be added bit by bit; fit once, then name the families it chose" in str(refusal.value)
     with pytest.raises(ValueError, match="models cannot be merged; fit once, then name the families it chose"):
         model + model
 

@@ -382,7 +382,7 @@ def test_a_weighted_sum_is_no_joint(shape, wards):
         assert not hasattr(model, name)
         with pytest.raises(AttributeError) as refusal:
             getattr(model, name)
-        assert re.search(WEIGHTED, str(refusal.value.__cause__))
+        assert re.search(WEIGHTED, str(refusal.value))
     with pytest.raises(ValueError, match=f"cannot be merged: its {WEIGHTED}"):
         model + model
     with pytest.raises(ValueError, match=WEIGHTED):

@@ -21,6 +21,7 @@ from merula.core import Array, InputError, Option, one_of, warn_of
 from merula.core.logspace import log_sum_exp, to_posterior
 from merula.data.encode import Cells, Encoded, with_cells
 from merula.data.schema import Column
+from merula.show.numbers import fixed
 from merula.show.text import shortened, text_table
 
 Integrand = Callable[[Array], Array]
@@ -49,10 +50,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Questions:
-    """The columns not yet known, best first, and the risk of deciding now."""
+    """The columns not yet known, best first, and the risk of deciding now; `asked` says which part of a pool told it."""
 
     risk: float
     questions: tuple[Question, ...]
+    asked: str = ""
 
     def __iter__(self) -> Iterator[Question]:
         return iter(self.questions)
@@ -65,7 +67,8 @@ class Questions:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data."""
-        return {"risk": self.risk, "questions": [vars(question) for question in self.questions]}
+        found = {"risk": self.risk, "questions": [vars(question) for question in self.questions]}
+        return found | ({"asked": self.asked} if self.asked else {})
 
     def __str__(self) -> str:
         head = ["column", "gain", "lowers risk by", "price", "information"]
@@ -73,7 +76,8 @@ class Questions:
             [shortened(q.column, 40), *(f"{value:.4g}" for value in (q.gain, q.reduction, q.price, q.information))]
             for q in self.questions
         ]
-        return text_table(f"risk of deciding now: {self.risk:.4g}", [head, *rows] if rows else [["nothing to ask"]], 1)
+        title = f"risk of deciding now: {self.risk:.4g}"
+        return text_table(title, [head, *rows] if rows else [["nothing to ask"]], 1, self.asked)
 
 
 def next_question(
@@ -84,6 +88,7 @@ def next_question(
     Parameters
     ----------
     model : a fitted merula classifier that averages missing cells out, or a DecisionClassifier around one
+        Of an AutoBayesClassifier, which gives no P(row), its joint part `joint_` is asked; the answer says so.
     row : mapping, sequence, pandas Series or table of one row
         What is known; columns that a mapping does not name are unknown.
     costs : optional
@@ -115,7 +120,8 @@ def next_question(
     if isinstance(model, DecisionClassifier):
         costs = model.costs if costs is None else costs
         reject_cost = model.reject_cost if reject_cost is None else reject_cost
-    model = _askable(model)
+    inner = own_classifier(model, "it cannot say what an unknown column may hold")
+    model = _askable(vars(inner).get("joint_", inner))
     known = encode_row(model, row)
     log_joint = model.fitted_.log_joint(known)
     warn_of(model._notes(known))
@@ -129,11 +135,16 @@ def next_question(
         if column.kind not in ("ignore", "text") and cells[column.name] is None
     ]
     found.sort(key=lambda q: (-round(q.gain / view.scale, 12), -round(q.information, 12), q.column))
-    return Questions(float(risk), tuple(found))
+    return Questions(float(risk), tuple(found), "" if model is inner else _labelled(inner))
 
 
-def _askable(model: Any) -> BayesianClassifier:
-    inner = own_classifier(model, "it cannot say what an unknown column may hold")
+def _labelled(pool: Any) -> str:
+    """Which model it was that was asked instead of a pool, and how good it is beside it."""
+    joint, whole = (fixed(pool.out_of_fold_.get(name, (None,))[0]) for name in ("joint", "pool"))
+    return f"as {type(pool.joint_).__name__}, the joint part of the pool, sees it (log loss {joint} out of fold, the pool's {whole})"
+
+
+def _askable(inner: BayesianClassifier) -> BayesianClassifier:
     if reason := inner.fitted_.no_joint or ("its weights depend on the row" if inner.fitted_.weights_vary else ""):
         raise InputError.at(
             "next_question", f"needs P(row), known and unknown cells alike, which this model does not give: {reason}"

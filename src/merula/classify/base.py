@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.advice import target_notes
+from merula.classify.availability import available_unless
 from merula.classify.calibration import calibrated
 from merula.classify.family_choice import best_families, score_families
 from merula.classify.fitted import CONDITIONAL, Answer, ComponentTerms, FittedModel
@@ -40,12 +40,11 @@ def _is_auto(distributions: Any) -> bool:
     return isinstance(distributions, str) and distributions == "auto"
 
 
-def _takes_batches(model: Any) -> bool:
+def _takes_no_batches(model: Any) -> str:
     if _is_auto(model.distributions):
-        raise AttributeError(NOT_AUTO.format("rows cannot be added bit by bit"))
-    if why := model._no_joint or model._at_once:
-        raise AttributeError(f"rows cannot be added bit by bit: {why}")
-    return True
+        return NOT_AUTO.format("rows cannot be added bit by bit")
+    why = model._at_once or model._no_joint
+    return why and f"rows cannot be added bit by bit: {why}"
 
 
 class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -138,7 +137,7 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
             return f"{CONDITIONAL}; ask the model that was calibrated" if hasattr(self, "temperature_") else CONDITIONAL
         return ""
 
-    @available_if(_takes_batches)  # type: ignore[untyped-decorator]
+    @available_unless(_takes_no_batches)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """The model learned from these rows and all rows before; any batching gives the same model.
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from merula.classify.availability import available_unless
 from merula.classify.fitted import FittedModel
 from merula.core import Array, InputError, as_float
 from merula.core.logspace import log_sum_exp
@@ -19,10 +19,9 @@ from merula.data.table import as_times, build_frame, label_indices
 from merula.distributions import Distribution
 
 
-def _gives_joint(model: Any) -> bool:
-    if why := model._no_joint:
-        raise AttributeError(f"it needs P(row), which this model does not give: {why}")
-    return True
+def _lacks_joint(model: Any) -> str:
+    why = model._no_joint
+    return why and f"it needs P(row), which this model does not give: {why}"
 
 
 class JointAnswers:
@@ -35,7 +34,7 @@ class JointAnswers:
     distributions_: tuple[Distribution, ...]
     predict_joint_log_proba: Callable[[Any], Array]
 
-    @available_if(_gives_joint)  # type: ignore[untyped-decorator]
+    @available_unless(_lacks_joint)
     def log_evidence(self, X: Any) -> Array:
         """log P(row) = log Σ_class P(class, row): array of shape (n_samples,).
 
@@ -56,7 +55,7 @@ class JointAnswers:
         if self.fitted_.no_joint:
             raise InputError.at(what, f"needs P(row), which this model does not give: {self.fitted_.no_joint}")
 
-    @available_if(_gives_joint)  # type: ignore[untyped-decorator]
+    @available_unless(_lacks_joint)
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Σ weight · log P(class, row) over the rows."""
         return self._likelihood(X, y, sample_weight)[0]
@@ -79,18 +78,18 @@ class JointAnswers:
         prior = len(self.classes_) - 1 if isinstance(self.class_prior, str) and self.class_prior != "uniform" else 0
         return prior + sum(part.parameters_count for part in self.distributions_)
 
-    @available_if(_gives_joint)  # type: ignore[untyped-decorator]
+    @available_unless(_lacks_joint)
     def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """log likelihood − parameters (larger is better, as R's bnlearn writes it)."""
         return float(self.log_likelihood(X, y, sample_weight)) - as_float(self.parameters_count)
 
-    @available_if(_gives_joint)  # type: ignore[untyped-decorator]
+    @available_unless(_lacks_joint)
     def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """log likelihood − ½ · parameters · log n (larger is better, as R's bnlearn writes it)."""
         log_likelihood, rows = self._likelihood(X, y, sample_weight)
         return log_likelihood - 0.5 * as_float(self.parameters_count) * float(np.log(rows))
 
-    @available_if(_gives_joint)  # type: ignore[untyped-decorator]
+    @available_unless(_lacks_joint)
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """`n` rows drawn from the model: a table like the one it was fitted on, and their classes.
 

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import softmax
 
+import merula as mr
 from merula.classify.pooled import pool
 from merula.classify.pooled.pool import BIASED, HELD, MOST_SLIPS, Evidence, fit_pool, mean_loss, scores_of
 
@@ -120,9 +121,13 @@ def test_the_pool_is_weights_and_slips_in_turn():
     for _ in range(2):
         v = minimize(lambda v, slip=slip: plain_objective(e, v, slip), v, method="SLSQP", bounds=bounds, options={"maxiter": 500, "ftol": 1e-12}).x  # fmt: skip
         slip = min(written_slip(e, v, slip, pool.EM_STEPS), MOST_SLIPS)
+    chances = softmax(e.log_prior + v[4:] * e.known[:, None] + np.tensordot(v[:3], e.terms, 1), axis=1)
+    mixed = (1 - slip) * chances + slip * np.exp(e.log_prior)
+    gain = float(e.weights @ np.log(mixed[np.arange(60), e.codes] / np.exp(e.log_prior)[e.codes]))
+    assert gain > 10
     found = fit_pool(e, NAMES)
-    np.testing.assert_allclose([found.weights[name] for name in NAMES], v[:3], atol=2e-4)
-    np.testing.assert_allclose(found.bias, v[4:], atol=2e-4)
+    np.testing.assert_allclose([found.weights[name] for name in NAMES], (1 - 2 / gain) * v[:3], atol=2e-4)
+    np.testing.assert_allclose(found.bias, (1 - 2 / gain) * v[4:], atol=2e-4)
     assert found.slip == pytest.approx(slip, rel=1e-2)
     assert found.weights["pairs"] > found.weights["gaussians"]  # one is right, the other knows nothing
 
@@ -143,7 +148,7 @@ def test_nothing_known_is_nothing_to_correct():
     e = replace(evidence(), known=np.zeros(80))
     np.testing.assert_array_equal(fit_pool(e, NAMES).bias, 0.0)
     silent = replace(e, terms=np.zeros_like(e.terms))
-    assert fit_pool(silent, NAMES).weights == pytest.approx(dict(zip(NAMES, SHARES, strict=True)), abs=1e-6)
+    assert fit_pool(silent, NAMES).weights == dict.fromkeys(NAMES, 0.0)  # what gains nothing is not believed
 
 
 @pytest.mark.parametrize("extreme", [-1e6, 1e6, 0.0, -0.0, 1e-300])
@@ -180,3 +185,18 @@ def test_losses_are_scored_as_written_out():
     assert scores_of(e, NAMES, {})["tables"][0] == pytest.approx(np.average(-np.log(alone), weights=e.weights))
     plain = np.random.default_rng(0).normal(size=40)
     assert mean_loss(plain, np.ones(40)) == pytest.approx((plain.mean(), plain.std(ddof=1) / np.sqrt(40)))
+
+
+@pytest.mark.parametrize(("n", "columns", "classes"), [(50, 50, 2), (100, 10, 2), (150, 10, 4)])
+def test_of_noise_hardly_more_is_said_than_how_frequent_classes_are(n, columns, classes):
+    over = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        y, new = rng.permutation(np.arange(n) % classes), rng.normal(size=(500, columns))
+        p = mr.AutoBayesClassifier(max_rounds=20).fit(rng.normal(size=(n, columns)), y).predict_proba(new)
+        shares = np.bincount(y) / n
+        over.append(
+            float((shares * (np.log(shares) - np.log(p))).sum(axis=1).mean())
+        )  # the classes are independent of new rows
+    assert np.median(over) < 1e-4
+    assert max(over) < 0.03

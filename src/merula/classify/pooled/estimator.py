@@ -18,16 +18,17 @@ from merula.classify.log_linear.estimator import LogLinear, is_whole, level_sets
 from merula.classify.log_linear.fitting import ROUNDS
 from merula.classify.log_linear.terms import CONDITIONAL, MOST_QUESTIONS
 from merula.classify.plan import Plan
+from merula.classify.pooled.joint import JOINT, best_joint
 from merula.classify.pooled.known import KnownCells
 from merula.classify.pooled.model import POOL, PORTABLE, PooledModel, Record, members_of, pooled
-from merula.classify.pooled.parts import Part, Wanted, fitted_parts
+from merula.classify.pooled.parts import PAIRS, Part, Wanted, fitted_parts
 from merula.classify.pooled.pool import Evidence, fit_pool, scores_of
 from merula.classify.pooled.rows import MOST_WORK, Rows
 from merula.core import InputError, Note, one_of, warn_of
 from merula.core.checks import checked_number
 from merula.core.logspace import safe_log
 from merula.core.threads import thread_count
-from merula.data.encode import encode_rows, encode_target
+from merula.data.encode import encode_rows, encode_target, is_counted
 from merula.data.table import open_table
 from merula.distributions import Multinomial
 from merula.distributions.priors import class_probabilities
@@ -94,7 +95,10 @@ class AutoBayesClassifier(BayesianClassifier):
         ε.
     out_of_fold_ : {part: (log loss, standard error)}
         −mean log P(own class given row) of rows by models that have not seen them: of each part by itself, of the "pool", of the "portable"
-        pool, and of the "prior" alone.
+        pool, of the "joint" model, and of the "prior" alone.
+    joint_ : NaiveBayesClassifier or TANClassifier
+        A model of class and columns together, fitted to the same rows, for what a pool cannot tell: `next_question` asks it, and it has
+        `log_evidence` and `sample`. Of naive Bayes and trees of columns it is the one with the least loss out of fold.
     left_out_ : {what: why}
         What was left out for being too much work.
     classes_, schema_, feature_names_in_, class_log_prior_, distributions_
@@ -102,7 +106,8 @@ class AutoBayesClassifier(BayesianClassifier):
 
     Notes
     -----
-    Such a model knows P(class given row) and no P(row): it has no evidence, cannot be sampled, and neither learns on nor merges.
+    A pool knows P(class given row) and no P(row): it has no evidence and cannot be sampled, which `joint_` can, and neither learns on nor
+    merges.
 
     Examples
     --------
@@ -173,7 +178,15 @@ class AutoBayesClassifier(BayesianClassifier):
         components = pooled(log_prior, terms, record.members, record.slip)
         names = [column.name for column in plan.schema.columns if column.kind not in ("text", "ignore")]
         marginals = marginals_for(terms, rows, target.weights, names) if names else None
-        return self._hold(PooledModel(plan, collected.classes, log_prior, components, collected, marginals=marginals, record=record))  # fmt: skip
+        joint, record = self._joint(X, learned, plan, record)
+        return self._hold(PooledModel(plan, collected.classes, log_prior, components, collected, marginals=marginals, record=record, joint=joint))  # fmt: skip
+
+    def _joint(self, X: Any, learned: Rows, plan: Plan, record: Record) -> tuple[BayesianClassifier, Record]:
+        """The best joint model of the same rows; its loss is recorded."""
+        kinds = self.kinds if is_counted(plan.schema) else plan.schema.kinds
+        options = {"kinds": kinds, "levels": self.levels, "class_prior": self.class_prior, "unseen": self.unseen, "n_jobs": self.n_jobs}  # fmt: skip
+        joint, loss = best_joint(X, learned, options, self.order > 1 and PAIRS not in record.left_out)
+        return joint, replace(record, losses={**record.losses, JOINT: loss}) if loss else record
 
     def _answers_missing(self, column: str) -> bool:
         known = [part for part in self.distributions_ if isinstance(part, KnownCells)]
@@ -216,6 +229,7 @@ class AutoBayesClassifier(BayesianClassifier):
         record = fitted.record
         self.parts_ = tuple(member.name for member in record.members)
         self.weights_ = {member.name: member.weight for member in record.members}
+        self.joint_ = fitted.joint
         self.slip_, self.out_of_fold_, self.left_out_ = record.slip, dict(record.losses), dict(record.left_out)
         return self
 
@@ -241,8 +255,14 @@ class AutoBayesClassifier(BayesianClassifier):
     # ------------------------------------------------------------------------------------------------ what there is not
 
     @property
+    def _at_once(self) -> str:
+        return f"its parts are weighed by all rows at once; {INSTEAD}"
+
+    @property
     def _no_joint(self) -> str:
-        return f"{CONDITIONAL}; {INSTEAD}"
+        return (
+            f"{CONDITIONAL}; joint_, its joint part, has it" if hasattr(self, "joint_") else f"{CONDITIONAL}; {INSTEAD}"
+        )
 
     def __add__(self, other: Any) -> Self:
         if type(other) is not type(self):

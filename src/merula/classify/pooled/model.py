@@ -8,9 +8,13 @@ from itertools import islice
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 
+from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import Component, FittedModel
 from merula.classify.log_linear.terms import QuadraticTerms, TableTerms
+from merula.classify.model_files import model_of, model_state
+from merula.classify.pooled.joint import JOINT, JOINTS
 from merula.classify.pooled.known import KnownCells
 from merula.classify.pooled.pairs import GainDistribution
 from merula.classify.pooled.parts import Part
@@ -87,9 +91,10 @@ class Record(PlainFields):
 
 @dataclass(frozen=True, eq=False)
 class PooledModel(FittedModel):
-    """A pool, and how it came about."""
+    """A pool, how it came about, and the joint model that is asked what a pool cannot tell."""
 
     record: Record | None = None
+    joint: BayesianClassifier | None = None
 
     own_distributions: ClassVar[tuple[type[Distribution], ...]] = (TableTerms, QuadraticTerms, ReadAs, SimilarRows, GainDistribution, KnownCells)  # fmt: skip
 
@@ -111,7 +116,16 @@ class PooledModel(FittedModel):
 
     def state(self) -> dict[str, Any]:
         """See `FittedModel.state`."""
-        return super().state() | ({} if self.record is None else {"pool": self.record.state()})
+        kept = {} if self.joint is None else {JOINT: model_state(self.joint)}
+        return super().state() | ({} if self.record is None else {"pool": self.record.state()}) | kept
+
+    def with_log_prior(self, log_prior: Array) -> Self:
+        """See `FittedModel.with_log_prior`; the joint model has it too."""
+        found = super().with_log_prior(log_prior)
+        if self.joint is None:
+            return found
+        joint: Any = clone(self.joint)
+        return replace(found, joint=joint._hold(self.joint.fitted_.with_log_prior(log_prior)))
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], families: Mapping[str, Any], path: Any) -> Self:
@@ -119,7 +133,15 @@ class PooledModel(FittedModel):
         model, record = super().from_state(state, families, path), Record.from_state(state["pool"])
         if not (record.fits(len(model.classes)) and model._has_parts_of(record)):
             raise InputError.at(f"{path}", "holds a pool whose parts do not fit its terms", remedy="save the model again")  # fmt: skip
-        return replace(model, record=record)
+        return replace(model, record=record, joint=model._joint_of(state[JOINT], path))
+
+    def _joint_of(self, state: Mapping[str, Any], path: Any) -> BayesianClassifier:
+        """The joint model that a file holds beside the pool; an error where it is none of its classes and columns."""
+        if state["model"] in JOINTS:
+            joint: BayesianClassifier = model_of(dict(state), path)
+            if joint.classes_.tolist() == self.classes.tolist() and joint.schema_.names == self.schema.names:
+                return joint
+        raise InputError.at(f"{path}", "holds a pool with the joint model of another", remedy="save the model again")
 
     def _fits_columns(self) -> bool:
         """See `FittedModel`; and what columns are given by is read as it is too."""

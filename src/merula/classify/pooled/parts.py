@@ -19,6 +19,7 @@ from merula.data.intervals import interval_labels
 from merula.distributions import Distribution
 from merula.distributions.discretize.methods import cuts_for
 
+PAIRS = "pairs of columns"  # what is left out where there are too many
 BINS = 5  # intervals of numbers for what depends on one other column
 MOST_PAIRED = 2.0**31  # rows × pairs of columns × classes that are counted
 MOST_MULTIPLIED = 2.0**32  # rows × pairs of columns of numbers × classes whose products are taken
@@ -126,7 +127,7 @@ def fitted_parts(table: Rows, texts: Sequence[Held], wanted: Wanted) -> tuple[li
     left_out = dict(table.told) | _too_much(table, wanted)
     found: list[Part | None] = []
     if table.level_sets:
-        pairs = wanted.order > 1 and "pairs of columns" not in left_out
+        pairs = wanted.order > 1 and PAIRS not in left_out
         found += [pair_part(table, pairs), table_part(table, wanted), twin_part(table, wanted.order > 1)]
     if texts:
         found.append(text_part(table, texts))
@@ -143,7 +144,7 @@ def _too_much(table: Rows, wanted: Wanted) -> dict[str, str]:
     numbers = sum(known is None for known in table.level_sets.values())
     found = {}
     if wanted.order > 1 and len(table.rows) * columns**2 * classes > MOST_PAIRED:
-        found["pairs of columns"] = f"{columns:,} columns in {classes:,} classes have too many pairs to be counted"
+        found[PAIRS] = f"{columns:,} columns in {classes:,} classes have too many pairs to be counted"
     if wanted.order > 1 and (len(table.rows) + numbers) * numbers**2 * classes > MOST_MULTIPLIED:
         found["gaussians"] = f"{numbers:,} columns of numbers in {classes:,} classes have too many products to be taken"
     if wanted.order > 2 and wanted.keep_rows and most_kept(columns) < min(FEWEST_KEPT, len(table.rows)):

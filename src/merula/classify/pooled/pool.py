@@ -4,7 +4,8 @@ P(c given x) = (1 − ε) · softmax_c(log P(c) + a_c · known(x) + Σ_part b_pa
 
 minimising −Σ weight · log P(own class given row) + HELD · |b − s·m|² + HELD · (s − 1)² + BIASED · |a|²: weights are held near a multiple
 s of stated shares m, and s near 1, as a few rows would. a corrects how often parts take rows for a class, in proportion to the share of
-cells that are known; ε is the share of rows that no part explains, by EM.
+cells that are known; ε is the share of rows that no part explains, by EM. Then a and b are multiplied by 1 − BY_CHANCE / gain, gain being
+what the pool makes these rows' classes more probable than the prior does, in nats: of noise, pools seem to tell as much.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ FARTHEST = 700.0  # nats: what a part may say against a class while weights are 
 ROUNDS, EM_STEPS = 2, 30
 MOST_STEPS = 300
 POLISHING = 20
+BY_CHANCE = 2.0  # nats that a pool gains over the prior where there is nothing to be told
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,15 @@ def fit_pool(evidence: Evidence, names: tuple[str, ...]) -> Pool:
             found = _weights(evidence, found, slip, shares)
             slip = _slip(evidence, found, slip)
     b, bias = found[: len(names)], found[len(names) + 1 :]
-    return Pool(dict(zip(names, b.tolist(), strict=True)), bias, slip)
+    believed = _believed(evidence, b, bias, slip)
+    return Pool(dict(zip(names, (believed * b).tolist(), strict=True)), believed * bias, slip)
+
+
+def _believed(evidence: Evidence, b: Array, bias: Array, slip: float) -> float:
+    """How far a pool is to be believed: not at all where it gains no more over the prior than pools of noise do (James & Stein 1961)."""
+    prior = -evidence.log_prior[evidence.codes]
+    gain = float(evidence.weights @ (prior - evidence.losses(b, bias, slip)))
+    return max(0.0, 1 - BY_CHANCE / gain) if gain > 0 else 0.0
 
 
 def _weights(evidence: Evidence, start: Array, slip: float, shares: Array) -> Array:

@@ -34,10 +34,11 @@ LevelSets = Mapping[str, tuple[Label, ...] | None]
 class Rows:
     """What parts are fitted to: rows, classes, the columns' levels (None for numbers), the schema, a canonical order, folds.
 
-    Of columns in `answered`, being missing is an answer. The pool is judged by the rows in `judged`; `told` says what was left out, and why.
+    ``places`` says where each row stands in the table. Of columns in `answered`, being missing is an answer. The pool is judged by the rows in `judged`; `told` says what was left out, and why.
     """
 
     rows: Encoded
+    places: NDArray[np.int64]
     target: Target
     level_sets: Mapping[str, tuple[Label, ...] | None]
     schema: Schema
@@ -71,14 +72,16 @@ class Rows:
         level_sets = {name: known for name, known in level_sets.items() if _varies(cells[name], name in answered)}
         enough = max(FEWEST_ROWS, int(most / (max(1, len(level_sets)) * (WORK_OF_A_CELL + len(target.classes)))))
         told = {"rows": f"learned from {enough:,} of {len(rows):,} rows, chosen by their content"} if enough < len(rows) else {}  # fmt: skip
+        places = np.arange(len(rows))
         if told:
             some = _sampled(rows, target, weights, schema, enough)
-            rows, target, weights = rows.take(some.indices), target.take(some.indices), some.weights
-        rows, target = _united(rows, target, weights, level_sets)
+            places, rows, target, weights = some.indices, rows.take(some.indices), target.take(some.indices), some.weights  # fmt: skip
+        first, together = _united(rows, target, weights, level_sets)
+        places, rows, target = places[first], rows.take(first), Target(target.codes[first], target.classes, together)
         weights = np.asarray(target.weights)
         order = canonical_order(rows, target, schema)
         judged = some_of_each(Folds(weights[:, None]), order, MOST_JUDGED)[0]
-        return cls(rows, target, level_sets, schema, order, in_turn(order, weights, FOLDS), np.log(shares / shares.sum()), answered, judged, told, n_jobs)  # fmt: skip
+        return cls(rows, places, target, level_sets, schema, order, in_turn(order, weights, FOLDS), np.log(shares / shares.sum()), answered, judged, told, n_jobs)  # fmt: skip
 
     @property
     def answers(self) -> dict[str, tuple[Label, ...] | None]:
@@ -120,8 +123,8 @@ def _sampled(rows: Encoded, target: Target, weights: Array, schema: Schema, most
     return Some(indices, found[indices])
 
 
-def _united(rows: Encoded, target: Target, weights: Array, level_sets: LevelSets) -> tuple[Encoded, Target]:
-    """Rows that differ, those without weight left out; equal rows of a class have their weight together."""
+def _united(rows: Encoded, target: Target, weights: Array, level_sets: LevelSets) -> tuple[NDArray[np.int64], Array]:
+    """The first of each row that differs, those without weight left out; equal rows of a class have their weight together."""
     kept, names = np.flatnonzero(weights > 0), tuple(sorted(level_sets))
     keys = [np.asarray(target.codes, dtype=np.float64)[:, None]]
     keys += [read_cells(rows, names, [level_sets[name] for name in names]) + 0.0] if names else []
@@ -130,8 +133,7 @@ def _united(rows: Encoded, target: Target, weights: Array, level_sets: LevelSets
     whole[np.isnan(whole)] = np.nan  # of NaN there are many, of one meaning
     first, of_row = _distinct(np.ascontiguousarray(whole).view(np.uint64))
     together: Array = np.bincount(of_row, weights[kept], minlength=len(first)).astype(np.float64)
-    chosen = kept[first]
-    return rows.take(chosen), Target(target.codes[chosen], target.classes, together)
+    return kept[first], together
 
 
 def _distinct(bits: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
