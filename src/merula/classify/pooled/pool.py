@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from merula.core import Array
 from merula.core.logspace import log_sum_exp
@@ -26,8 +25,7 @@ SHARES = {"tables": 3.0, "gaussians": 2.0}  # that parts have of the pool before
 FEWEST_SLIPS, MOST_SLIPS = 0.1, 0.05  # rows that no part explains: so many at least of all, and this share at most
 FARTHEST = 700.0  # nats: what a part may say against a class while weights are learned
 ROUNDS, EM_STEPS = 2, 30
-MOST_STEPS = 300
-POLISHING = 20
+MOST_STEPS, MOST_HALVED = 50, 30
 BY_CHANCE = 2.0  # nats that a pool gains over the prior where there is nothing to be told
 
 
@@ -92,11 +90,30 @@ def _believed(evidence: Evidence, b: Array, bias: Array, slip: float) -> float:
 
 
 def _weights(evidence: Evidence, start: Array, slip: float, shares: Array) -> Array:
-    """Weights, their scale s and the corrections, given the share of slips; to all digits, so that what rounding changes does not matter."""
-    bounds = [(0.0, None)] * (len(shares) + 1) + [(None, None)] * len(evidence.log_prior)
-    options = {"maxiter": MOST_STEPS, "ftol": 1e-12, "gtol": 1e-6}
-    found = minimize(_objective, start, (evidence, slip, shares), jac=True, method="L-BFGS-B", bounds=bounds, options=options)  # fmt: skip
-    return _polished(evidence, np.asarray(found.x), slip, shares)
+    """Weights, their scale s and the corrections, given the share of slips; to all digits, so that what rounding changes does not matter.
+
+    Newton's steps among the weights that are not held at 0, each halved until it leads down.
+    """
+    held, v = np.arange(len(shares) + 1), start
+    value, slope = _objective(v, evidence, slip, shares)
+    for _ in range(MOST_STEPS):
+        free = np.ones(len(v), dtype=np.bool_)
+        free[held] = (v[held] > 0) | (slope[held] < 0)
+        step = np.zeros_like(v)
+        step[free] = np.linalg.solve(_curvature(evidence, v, slip, shares)[np.ix_(free, free)], slope[free])
+        for _ in range(MOST_HALVED):
+            moved = v - step
+            moved[held] = np.maximum(moved[held], 0.0)
+            lower, sloped = _objective(moved, evidence, slip, shares)
+            if lower <= value + 1e-13 * abs(value):
+                break
+            step *= 0.5
+        else:
+            break
+        away, v, value, slope = np.abs(moved - v).max(), moved, lower, sloped
+        if away <= 1e-13:
+            break
+    return v
 
 
 def _explained(evidence: Evidence, own: Array, slip: float) -> tuple[Array, Array]:
@@ -120,24 +137,6 @@ def _objective(v: Array, evidence: Evidence, slip: float, shares: Array) -> tupl
     of_weights = evidence.terms.reshape(m, -1) @ residual.ravel() + 2 * HELD * away
     slope = [of_weights, [2 * HELD * (s - 1 - float(away @ shares))], of_bias + 2 * BIASED * bias]
     return held - float(evidence.weights @ np.logaddexp(own, beside)), np.concatenate(slope)
-
-
-def _polished(evidence: Evidence, v: Array, slip: float, shares: Array) -> Array:
-    """Newton's steps among the weights that are not held at 0, with rows shared between pool and prior as they are at each step."""
-    held = np.arange(len(shares) + 1)
-    value, slope = _objective(v, evidence, slip, shares)
-    for _ in range(POLISHING):
-        free = np.ones(len(v), dtype=np.bool_)
-        free[held] = (v[held] > 0) | (slope[held] < 0)
-        step = np.zeros_like(v)
-        step[free] = np.linalg.solve(_curvature(evidence, v, slip, shares)[np.ix_(free, free)], slope[free])
-        moved = v - step
-        moved[held] = np.maximum(moved[held], 0.0)
-        lower, sloped = _objective(moved, evidence, slip, shares)
-        if lower > value + 1e-13 * abs(value) or np.abs(moved - v).max() <= 1e-15:
-            break
-        v, value, slope = moved, lower, sloped
-    return v
 
 
 def _curvature(evidence: Evidence, v: Array, slip: float, shares: Array) -> Array:
