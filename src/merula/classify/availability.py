@@ -21,7 +21,7 @@ class available_unless:  # noqa: N801 - a decorator
     >>> Bird().fly()
     Traceback (most recent call last):
         ...
-    AttributeError: Bird has no 'fly': penguins swim
+    AttributeError: Bird has no attribute 'fly': penguins swim
     """
 
     def __init__(self, reason: Callable[[Any], str]) -> None:
@@ -42,5 +42,5 @@ class _Method:
         if owner is None:
             return self.function
         if why := self.reason(owner):
-            raise AttributeError(f"{type(owner).__name__} has no {self.__name__!r}: {why}", obj=owner)
+            raise AttributeError(f"{type(owner).__name__} has no attribute {self.__name__!r}: {why}", obj=owner)
         return self.function.__get__(owner, kind)
