@@ -21,7 +21,7 @@ from merula.classify.plan import Plan
 from merula.classify.pooled.known import KnownCells
 from merula.classify.pooled.model import POOL, PORTABLE, PooledModel, Record, members_of, pooled
 from merula.classify.pooled.parts import Part, Wanted, fitted_parts
-from merula.classify.pooled.pool import Evidence, fit_pool, scores_of
+from merula.classify.pooled.pool import Evidence, fit_pool, gains_of, scores_of
 from merula.classify.pooled.rows import MOST_WORK, Rows
 from merula.core import InputError, Note, one_of, warn_of
 from merula.core.checks import checked_number
@@ -95,6 +95,8 @@ class AutoBayesClassifier(BayesianClassifier):
     out_of_fold_ : {part: (log loss, standard error)}
         −mean log P(own class given row) of rows by models that have not seen them: of each part by itself, of the "pool", of the "portable"
         pool, and of the "prior" alone.
+    gains_ : {part: (nats, standard error)}
+        What each part adds to the others: how much higher the log loss of the same rows is under a pool of the others alone.
     left_out_ : {what: why}
         What was left out for being too much work.
     classes_, schema_, feature_names_in_, class_log_prior_, distributions_
@@ -216,6 +218,7 @@ class AutoBayesClassifier(BayesianClassifier):
         record = fitted.record
         self.parts_ = tuple(member.name for member in record.members)
         self.weights_ = {member.name: member.weight for member in record.members}
+        self.gains_ = {member.name: member.gain for member in record.members if member.gain is not None}
         self.slip_, self.out_of_fold_, self.left_out_ = record.slip, dict(record.losses), dict(record.left_out)
         return self
 
@@ -262,10 +265,14 @@ def _record(
     evidence = Evidence(terms, known[judged.indices], codes[judged.indices], judged.weights, learned.log_prior)
     portable = [k for k, part in enumerate(parts) if not part.keeps_rows]
     pool = without = fit_pool(evidence, names)
+    some, left = evidence, names
     if len(portable) < len(parts):
-        without = fit_pool(replace(evidence, terms=evidence.terms[portable]), tuple(names[k] for k in portable))
+        some, left = replace(evidence, terms=evidence.terms[portable]), tuple(names[k] for k in portable)
+        without = fit_pool(some, left)
     losses = scores_of(evidence, names, {POOL: pool, PORTABLE: without})
     if portable and losses[PORTABLE][0] - losses[POOL][0] < WORTH:
         parts, pool, losses[POOL] = [parts[k] for k in portable], without, losses[PORTABLE]
-    members = members_of(parts, pool, without)
+    of_portable = gains_of(some, left, without)
+    gains = of_portable if pool is without else gains_of(evidence, names, pool)
+    members = members_of(parts, pool, without, gains, of_portable)
     return parts, Record(members, pool.bias, pool.slip, without.bias, without.slip, losses, left_out)

@@ -25,7 +25,7 @@ SHARES = {"tables": 3.0, "gaussians": 2.0}  # that parts have of the pool before
 FEWEST_SLIPS, MOST_SLIPS = 0.1, 0.05  # rows that no part explains: so many at least of all, and this share at most
 FARTHEST = 700.0  # nats: what a part may say against a class while weights are learned
 ROUNDS, EM_STEPS = 2, 30
-MOST_STEPS = 300
+MOST_STEPS, FEW_STEPS = 300, 40
 POLISHING = 20
 
 
@@ -67,10 +67,7 @@ def fit_pool(evidence: Evidence, names: tuple[str, ...]) -> Pool:
     """The pool under which the classes of these rows are most probable."""
     if not names:
         return Pool({}, np.zeros(len(evidence.log_prior)), FEWEST_SLIPS / (1 + float(evidence.weights.sum())))
-    below = evidence.terms - evidence.terms.max(axis=2, keepdims=True)
-    evidence = replace(evidence, terms=np.maximum(below, -FARTHEST))
-    shares = np.array([SHARES.get(name, 1.0) for name in names])
-    shares = shares / max(shares.sum(), 1.0)
+    evidence, shares = _bounded(evidence), _shares(names)
     found = np.concatenate([shares, [1.0], np.zeros(len(evidence.log_prior))])
     slip = FEWEST_SLIPS / (1 + float(evidence.weights.sum()))
     with single_blas_thread:  # products are the same for any number of threads
@@ -79,6 +76,18 @@ def fit_pool(evidence: Evidence, names: tuple[str, ...]) -> Pool:
             slip = _slip(evidence, found, slip)
     b, bias = found[: len(names)], found[len(names) + 1 :]
     return Pool(dict(zip(names, b.tolist(), strict=True)), bias, slip)
+
+
+def _bounded(evidence: Evidence) -> Evidence:
+    """The same with nothing said against a class that is farther than weights can be learned with."""
+    below = evidence.terms - evidence.terms.max(axis=2, keepdims=True)
+    return replace(evidence, terms=np.maximum(below, -FARTHEST))
+
+
+def _shares(names: tuple[str, ...]) -> Array:
+    """The shares that weights are held near."""
+    shares = np.array([SHARES.get(name, 1.0) for name in names])
+    return shares / max(shares.sum(), 1.0)  # type: ignore[no-any-return]
 
 
 def _weights(evidence: Evidence, start: Array, slip: float, shares: Array) -> Array:
@@ -175,6 +184,33 @@ def scores_of(evidence: Evidence, names: tuple[str, ...], pools: Mapping[str, Po
     for name, one in zip(names, np.eye(len(names)), strict=True):
         found[name] = mean_loss(evidence.losses(one), evidence.weights)
     for name, pool in pools.items():
-        b = np.array([pool.weights.get(part, 0.0) for part in names])
-        found[name] = mean_loss(evidence.losses(b, pool.bias, pool.slip), evidence.weights)
+        found[name] = mean_loss(_losses(evidence, names, pool), evidence.weights)
     return found
+
+
+def gains_of(evidence: Evidence, names: tuple[str, ...], pool: Pool) -> dict[str, tuple[float, float]]:
+    """What each part adds to the others: how much higher the mean loss is under the pool of these alone, with standard errors."""
+    own, found = _losses(evidence, names, pool), dict[str, tuple[float, float]]()
+    for name in names:
+        others = tuple(other for other in names if other != name)
+        some = replace(evidence, terms=evidence.terms[[names.index(other) for other in others]])
+        found[name] = mean_loss(_losses(some, others, _refitted(some, others, pool)) - own, evidence.weights)
+    return found
+
+
+def _refitted(evidence: Evidence, names: tuple[str, ...], pool: Pool) -> Pool:
+    """The pool of some of its parts: with as many slips, and weights found from those they had, to the digits that a mean loss shows."""
+    if not names:
+        return fit_pool(evidence, names)
+    start = np.array([*(pool.weights[name] for name in names), 1.0, *pool.bias])
+    bounds = [(0.0, None)] * (len(names) + 1) + [(None, None)] * len(pool.bias)
+    options = {"maxiter": FEW_STEPS, "ftol": 1e-7}
+    with single_blas_thread:
+        found = minimize(_objective, start, (_bounded(evidence), pool.slip, _shares(names)), jac=True, method="L-BFGS-B", bounds=bounds, options=options).x  # fmt: skip
+    return Pool(dict(zip(names, found[: len(names)].tolist(), strict=True)), found[len(names) + 1 :], pool.slip)
+
+
+def _losses(evidence: Evidence, names: tuple[str, ...], pool: Pool) -> Array:
+    """−log P(own class given row) of each row, by the pool."""
+    b = np.array([pool.weights.get(part, 0.0) for part in names])
+    return evidence.losses(b, pool.bias, pool.slip)
