@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_EFFECTS = 12
 MOST_CLASSES, LONGEST_LABEL, LONGEST_CLASS = 5, 36, 20
-LONGEST_NAME, LONGEST_VALUE = 40, 20  # of a bar
+LONGEST_NAME, LONGEST_VALUE, LONGEST_SET = 40, 20, 48  # of a bar
 ZERO_EVIDENCE = "The row is impossible under every class: the posterior is the prior."
 
 
@@ -55,8 +55,10 @@ class Line:
 
     @property
     def brief(self) -> str:
-        """The first column with both ends readable, and how many more there are."""
+        """The first column with both ends readable, and how many more there are; of an effect all columns, of many their names alone."""
         (name, relation, value), *others = self.parts
+        if self.is_effect and others:
+            return _in_short(self.parts)
         more = f" and {len(others)} more" if others else ""
         return f"{shortened(name, LONGEST_NAME, middle=True)}{relation}{shortened(value, LONGEST_VALUE)}{more}"
 
@@ -192,6 +194,16 @@ def _shortened(parts: Iterable[tuple[str, str, str]]) -> list[str]:
         f"{shortened(name, LONGEST_LABEL, middle=True)}{relation}{shortened(value, LONGEST_LABEL)}"
         for name, relation, value in parts
     ]
+
+
+def _in_short(parts: tuple[tuple[str, str, str], ...]) -> str:
+    """Two columns with their values, or the names of more."""
+    if len(parts) > 2:
+        return ", ".join(shortened(name, LONGEST_SET // len(parts), middle=True) for name, *_ in parts)
+    return ", ".join(
+        f"{shortened(name, LONGEST_NAME // 2, middle=True)}{relation}{shortened(value, LONGEST_VALUE // 2)}"
+        for name, relation, value in parts
+    )
 
 
 def _line(name: str, factors: Iterable[str], evidence: str, weight: float | None = None) -> Line:
