@@ -25,7 +25,6 @@ from merula.data.schema import Column, Label
 from merula.data.table import plain_label
 
 PRIOR, AVERAGE = "prior", "average row"
-
 LAST = 1_000_000  # columns: behind all others
 
 
