@@ -274,6 +274,8 @@ def _columns(findings: Findings) -> Section | None:
 
 def _effects(findings: Findings) -> list[Group]:
     """What single columns say, then what pairs say beyond them."""
+    if not findings.effects:
+        return []
     charts = [effect_charts.effect_chart(one, findings.balance, k) for k, one in enumerate(findings.effects)]
     single = tuple(chart for chart, one in zip(charts, findings.effects, strict=True) if len(one.axes) == 1)
     pairs = tuple(chart for chart, one in zip(charts, findings.effects, strict=True) if len(one.axes) == 2)
