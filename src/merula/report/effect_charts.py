@@ -20,7 +20,7 @@ MOST_GROUPED = 5  # classes whose bars stand side by side
 SQUARE = 230  # the height of a map between numbers
 WHITE = "#ffffff"
 MATTERS = "How far what these columns say moves the log-odds of a row's true class against the others, up or down, in the mean over rows: 0.69 doubles or halves the odds. Two columns or more have what they say together beyond any fewer of them."
-TOGETHER = " Similar rows are what is known from the classes of rows alike."
+SIMILAR, OF_ROWS = "similar rows", " Similar rows are what the classes of rows alike say."
 
 
 def importance_chart(importances: Sequence[Contribution]) -> Chart:
@@ -33,7 +33,7 @@ def importance_chart(importances: Sequence[Contribution]) -> Chart:
     return Chart(
         "importance",
         "How much each column and each set of columns matters",
-        MATTERS + (TOGETHER if any(one.name for one in importances) else ""),
+        MATTERS + (OF_ROWS if any(one.name == SIMILAR for one in importances) else ""),
         bars("columns", drawn, "mean size of the weight of evidence"),
         ("columns", "size of the move", "towards the truth"),
         tuple(

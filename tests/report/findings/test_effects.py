@@ -180,12 +180,27 @@ def test_texts_are_told_by_their_words():
     model = mr.AutoBayesClassifier(2, kinds={"remark": "text"}, max_rounds=5)
     told = collect_findings(model, frame, ill, cv=3, repeats=1, progress=False)
     assert [one.column for one in told.conditionals] == ["remark"]
+    assert [one.columns for one in told.importances if "remark" in one.columns] == [("remark",)]
     assert all(axis.column == "age" for one in told.effects for axis in one.axes)
     story = told.rows[0]
     own = next(reason for reason in story.explanation.reasons if reason.columns == ("remark",))
     sign = 1 if story.explanation.label == story.explanation.classes[1] else -1
     weight = sum(weight for _, weight in story.words)
     assert weight == pytest.approx(sign * (own.log_terms[1] - own.log_terms[0]), abs=1e-6)
+
+
+def test_texts_alone_are_told_too(tmp_path):
+    """Where all columns are texts there is nothing to average over; the pool is explained all the same."""
+    letters = pd.DataFrame({"letter": [f"{word} {end}" for word in ("win cash", "see you") for end in "abcdefgh"]})
+    labels = np.repeat(["spam", "ham"], 8)
+    model = mr.AutoBayesClassifier(kinds="text").fit(letters, labels)
+    found = mr.explain(model, letters.iloc[[0]])
+    np.testing.assert_allclose(found.posterior, model.predict_proba(letters.iloc[[0]])[0], atol=1e-12)
+    assert [reason.label for reason in found.reasons] == ["letter = win cash a", "slip to the prior"]
+    model.save(tmp_path / "letters.merula")
+    assert str(mr.explain(mr.load(tmp_path / "letters.merula"), letters.iloc[[0]])) == str(found)
+    told = mr.write_report(model, letters, labels, tmp_path / "page.html", cv=2, repeats=1, progress=False)
+    assert told.rows and [one.column for one in told.conditionals] == ["letter"] and told.effects == ()
 
 
 def test_many_classes_are_a_shaded_table_and_a_map_is_of_one():

@@ -161,7 +161,7 @@ def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
 
     Parameters
     ----------
-    model : a fitted merula classifier with one term for each column
+    model : a fitted merula classifier with one term for each column, or a pool or log-linear model with ``order=1``
     label, against : optional
         The two classes to compare; with two classes, the second against the first.
 

@@ -174,7 +174,7 @@ class AutoBayesClassifier(BayesianClassifier):
         terms += [correction.with_bias(record.bias)] if correction.columns else []
         components = pooled(log_prior, terms, record.members, record.slip)
         names = [column.name for column in plan.schema.columns if column.kind not in ("text", "ignore")]
-        marginals = marginals_for(terms, rows, target.weights, names) if names else None
+        marginals = marginals_for(terms, rows, target.weights, names)
         return self._hold(PooledModel(plan, collected.classes, log_prior, components, collected, marginals=marginals, record=record))  # fmt: skip
 
     def _answers_missing(self, column: str) -> bool:

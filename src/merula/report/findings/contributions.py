@@ -12,6 +12,7 @@ from merula.answers.explanation.by_effects import told_effects
 from merula.answers.explanation.nomograms import Nomogram, Scale
 from merula.answers.explanation.reasons import log_odds, weights_of_evidence
 from merula.classify.base import BayesianClassifier
+from merula.classify.effects.subjects import Subject
 from merula.classify.fitted import FittedModel
 from merula.classify.single_row import shown
 from merula.core import Array
@@ -85,7 +86,7 @@ def _unsummed(
     if effects:
         for some, start, told in told_effects(model, effects, rows):
             if told:
-                yield some, start, [((subject.columns, (), subject.whole), values) for subject, values in told.items()]
+                yield some, start, [(_key(subject), values) for subject, values in told.items()]
         return
     (component,) = model.fitted_.unsummed(rows)
     start = np.broadcast_to(component.log_prior, (len(rows), len(component.log_prior)))
@@ -94,6 +95,11 @@ def _unsummed(
         start,
         [((term.part.columns, term.part.parents, ""), term.values) for term in component.terms],
     )
+
+
+def _key(subject: Subject) -> Key:
+    """A single column is told by its name, whatever is said of it."""
+    return subject.columns, (), subject.whole if len(subject.columns) > 1 else ""
 
 
 def _for_truth(log_prior: Array, terms: Array, index: int) -> Array:
