@@ -129,7 +129,7 @@ def test_it_is_drawn(patients, chinese_font, pyplot, outside):
 
 
 def test_columns_that_depend_on_one_another_have_no_points(patients):
-    with pytest.raises(mr.InputError, match=r"depends on one another.*order=1"):
+    with pytest.raises(mr.InputError, match=r"modelled together.*order=1"):
         mr.nomogram(mr.AutoBayesClassifier(2, **FAST).fit(*patients))
     texts = patients[0].assign(remark=["a few words more"] * 100 + ["some other words"] * 100)
     model = mr.AutoBayesClassifier(1, kinds={"remark": "text"}, **FAST).fit(texts, patients[1])

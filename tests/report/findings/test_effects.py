@@ -137,7 +137,7 @@ def test_a_pool_is_reported_by_its_effects(found):
     assert single["seen on"].axes[0].form == "times" and single["seen on"].axes[0].values[0].startswith("2024")
     assert single["größe"].axes[0].values == ("groß", "klein", "missing")  # it lacks enough cells to be an answer
     assert set(single["blood pressure"].missing) == {"ill"}
-    assert "depends on one another" in found.notes["nomogram"] and "rows" not in found.notes
+    assert "modelled together" in found.notes["nomogram"] and "rows" not in found.notes
     assert {story.explanation.derivations[0].start for story in found.rows} == {"average row"}
 
 

@@ -265,7 +265,7 @@ def _refuse_together(model: BayesianClassifier, effects: Effects) -> None:
     if together is not None:
         names = ", ".join(map(repr, together))
         raise InputError(
-            f"what columns {names} say depends on one another, so that they have no points of their own",
+            f"columns {names} are modelled together, so that they have no points of their own",
             remedy=("fit with ", Option("order", 1), " for a nomogram"),
         )
 
