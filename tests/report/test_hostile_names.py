@@ -82,6 +82,33 @@ def test_every_chart_has_its_marks(browser, tmp_path, group, plain_marks):
     assert [entry["message"] for entry in browser.get_log("browser")] == []
 
 
+@pytest.mark.parametrize("group", ["one", "prototype", "odd 1", "odd 3", "quoted"])
+def test_every_effect_is_drawn(browser, tmp_path, group):
+    """As many marks as a pool's effects have lines, cells and bars, whatever classes, levels and columns are called."""
+    names = GROUPS[group]
+    table, classes = hostile(names)
+    sign = np.random.default_rng(2).choice([-1.0, 1.0], len(table))
+    odd = np.where(classes == names[0], 1.0, -1.0)  # what two columns tell together
+    table = table.assign(**{f"{names[0]}  ": sign, f"{names[-1]}   ": sign * odd + np.where(sign > 0, 0.3, 0.0)})
+    model = mr.AutoBayesClassifier(2, max_rounds=5)
+    found = collect_findings(model, table, classes, cv=2, repeats=1, learning_curve=False, progress=False)
+    write_html(findings_html(found), tmp_path / "page.html")
+    show(browser, tmp_path / "page.html", DESK)
+    drawn = browser.execute_script(MARKS)
+    assert min(drawn.values()) > 0
+    assert drawn["chart-importance"] > len(found.importances) / 2  # the last may be too short to be seen
+    for k, one in enumerate(found.effects):
+        sizes = [len(axis.values) for axis in one.axes]
+        if len(sizes) == 2:
+            assert drawn[f"chart-effect{k}"] == sizes[0] * sizes[1]
+        elif one.axes[0].form == "levels":
+            assert drawn[f"chart-effect{k}"] > sizes[0] * len(one.given) / 2
+        else:
+            assert drawn[f"chart-effect{k}"] == len(one.given) + len(one.missing) + 1  # and the line at 0
+    assert {len(one.axes) for one in found.effects} == {1, 2}
+    assert [entry["message"] for entry in browser.get_log("browser")] == []
+
+
 def test_the_page_runs_its_own_scripts_and_no_other(reported, browser):
     report = reported("hostile")
     policy = report.page.partition('http-equiv="Content-Security-Policy" content="')[2].partition('">')[0]

@@ -530,7 +530,8 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
         [0.25, 0.75]
         """
         check_is_fitted(self, "classes_")
-        if self.fitted_.effects is not None:
+        words = other is None and column in self.schema_.names and self.schema_[column].kind == "text"
+        if self.fitted_.effects is not None and not words:
             from merula.classify.effects.plot import effect_plot
 
             return effect_plot(self, [column] if other is None else [column, other], ax, classes)

@@ -81,6 +81,10 @@ def conditional(model: BayesianClassifier, name: str, closely: int = 0) -> Condi
     """
     column = model.schema_[one_of(name, model.schema_.names, "column")]
     parts = parts_of(model, column)
+    if model.fitted_.is_conditional and isinstance(
+        parts[0], TokenDistribution
+    ):  # words are as frequent, however much they count
+        return _words(model, column, parts[0])
     if reason := CONDITIONAL if model.fitted_.is_conditional else "".join({part.no_density for part in parts}):
         raise InputError.at(f"column {name!r}", f"has no distribution given a class: {reason}")
     if model.missing == "level" and any(len(part.columns) > 1 for part in parts):

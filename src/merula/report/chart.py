@@ -89,6 +89,17 @@ def name(label: Any) -> str:
     return text if len(text) <= LONGEST else shortened(text, LONGEST, middle=True)
 
 
+def distinct(labels: Sequence[str]) -> list[str]:
+    """The labels with something unseen behind those that were there before, which Vega would draw in the same place.
+
+    Examples
+    --------
+    >>> [len(label) for label in distinct(["wing …", "song", "wing …"])]
+    [6, 4, 7]
+    """
+    return [f"{label}{UNSEEN * labels[:k].count(label)}" for k, label in enumerate(labels)]
+
+
 def drawing(names: Sequence[str], lines: Iterable[Sequence[Any]]) -> Any:
     """An Altair chart of lines of values, which its marks know by these names."""
     return alt.Chart(alt.InlineData(values=[dict(zip(names, line, strict=True)) for line in lines]))

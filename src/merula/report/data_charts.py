@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from merula.answers.explanation.layout import lay_out
-from merula.report.chart import Chart, bars, color_of, name, told
+from merula.report.chart import Chart, bars, color_of, distinct, name, told
 from merula.report.findings import DataSummary, RowStory
 from merula.show.colors import FOR, QUIET, sided
 from merula.show.numbers import count, percent, several, signed
@@ -66,9 +66,10 @@ def story_chart(story: RowStory, index: int) -> Chart:
     known = sorted(part.known, key=lambda line: -abs(line.weight or 0.0))
     steps = [(line, line.weight or 0.0) for line in (part.prior, *known)]
     reach = 1.25 * max([1.0, *(abs(weight) for _, weight in steps if isfinite(weight))])
+    called = distinct([line.brief for line, _ in steps])
     drawn = [
-        (line.brief, min(max(weight, -reach), reach), color, {"weight of evidence": line.evidence})
-        for line, weight in steps[: MOST_REASONS + 1]
+        (label, min(max(weight, -reach), reach), color, {"weight of evidence": line.evidence})
+        for label, (line, weight) in zip(called, steps[: MOST_REASONS + 1], strict=False)
         for color in [QUIET if line is part.prior else sided(weight)]
     ]
     heading = f"evidence for {name(story.explanation.label)}"

@@ -133,8 +133,8 @@ def write_report(
 ) -> Findings:
     """Write one HTML file on a table and its model, and return what it says as plain data.
 
-    It needs no network: what the data hold, whether the probabilities beat the class frequencies and more rows would help, what to do under the costs,
-    what each column contributes, the least and most certain rows explained, and how to get it all again.
+    It needs no network: what the data hold, whether the probabilities beat the class frequencies, which part of a pool helps and whether more rows
+    would, what to do under the costs, what each column contributes, the least and most certain rows explained, and how to get it all again.
 
     Parameters
     ----------

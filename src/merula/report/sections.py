@@ -10,13 +10,15 @@ from merula.answers.decision import Costs
 from merula.answers.evaluation.metrics import FIGURES
 from merula.answers.evaluation.result import BETTER
 from merula.data.schema import Label
-from merula.report import column_charts, cost_charts, data_charts, quality_charts
+from merula.report import column_charts, cost_charts, data_charts, effect_charts, quality_charts
 from merula.report.chart import Chart, name
 from merula.report.findings import Action, Actions, DataSummary, Findings, Points
 from merula.report.findings.curves import shown_classes
 from merula.show.numbers import count, fixed, percent, several, short
 
 MOST_COLUMNS = 200  # that are listed
+SINGLE = "What each value of the strongest columns adds, whatever the other columns hold; the average row has 0."
+PAIRS = "The strongest pairs: what their values add together, beyond what each adds by itself."
 ROWS = "The least and most certain rows"
 
 
@@ -256,15 +258,40 @@ def _columns(findings: Findings) -> Section | None:
         return Section("columns", "What each column contributes", (note,))
     weighed = ((findings.contributions, False), (findings.given_others, True))  # a mixture has the second alone
     charts = [column_charts.contribution_chart(found, apart) for found, apart in weighed if found]
+    if findings.importances:
+        charts.insert(0, effect_charts.importance_chart(findings.importances))
     if not charts:
         return None
     groups = (
         *_drawn(*charts),
+        *_effects(findings),
         *([_conditionals(findings)] if findings.conditionals else []),
         *([_nomogram(findings.nomogram, len(findings.evaluation.classes))] if findings.nomogram else []),
     )
     sentences = ("By the model fitted on all rows.", findings.notes.get("nomogram", ""))
     return Section("columns", "What each column contributes", sentences, groups=groups)
+
+
+def _effects(findings: Findings) -> list[Group]:
+    """What single columns say, then what pairs say beyond them."""
+    if not findings.effects:
+        return []
+    charts = [effect_charts.effect_chart(one, findings.balance, k) for k, one in enumerate(findings.effects)]
+    single = tuple(chart for chart, one in zip(charts, findings.effects, strict=True) if len(one.axes) == 1)
+    pairs = tuple(chart for chart, one in zip(charts, findings.effects, strict=True) if len(one.axes) == 2)
+    groups = (
+        Group("What each column says", f"{SINGLE} {_scored(findings)}", single),
+        Group("What two columns say together", PAIRS, pairs),
+    )
+    return [group for group in groups if group.charts]
+
+
+def _scored(findings: Findings) -> str:
+    """What the figures of effects are."""
+    (label, _), against = next(iter(findings.effects[0].given.items())), findings.effects[0].against
+    if against is not None:
+        return f"Figures are log-odds of {name(label)} against {name(against)}: +0.69 doubles the odds."
+    return "Figures are log scores: a class becomes more probable against another by the difference of theirs."
 
 
 def _conditionals(findings: Findings) -> Group:
@@ -285,9 +312,10 @@ def _nomogram(points: Points, classes: int) -> Group:
     chosen = " (the two classes most often taken for each other)" if classes > 2 else ""
     hidden = len(points.scales) - len(charts) + 1
     rest = f" {several(hidden, 'column')} with shorter scales not drawn." if hidden > 0 else ""
+    remark = f" {points.remark}" if points.remark else ""
     return Group(
         f"Nomogram: {pair}",
-        f"For {pair}{chosen}: find a row's value on each column's scale, read its points off the axis, add them up, and read the probability below.{rest}",
+        f"For {pair}{chosen}: find a row's value on each column's scale, read its points off the axis, add them up, and read the probability below.{rest}{remark}",
         charts,
         aligned=True,
     )

@@ -80,7 +80,7 @@ def test_it_is_saved_and_loaded(of_order, odd_rows, tmp_path):
     of_order.save(tmp_path / "pool.merula")
     again = mr.load(tmp_path / "pool.merula")
     np.testing.assert_array_equal(again.predict_proba(odd_rows), of_order.predict_proba(odd_rows))
-    for name in ("parts_", "weights_", "slip_", "out_of_fold_", "left_out_"):
+    for name in ("parts_", "weights_", "slip_", "out_of_fold_", "gains_", "left_out_"):
         assert getattr(again, name) == getattr(of_order, name)
     assert again.get_params() == of_order.get_params()
 
@@ -118,6 +118,9 @@ def test_a_portable_model_is_one_fitted_without_rows(pool, table, classes):
     other = mr.AutoBayesClassifier(max_rounds=5, kinds=pool.kinds, keep_rows=False).fit(table, classes)
     assert other.weights_ == pytest.approx(pool.portable().weights_, rel=1e-6)
     np.testing.assert_allclose(other.predict_proba(table), pool.portable().predict_proba(table), rtol=1e-6)
+    assert list(other.gains_) == list(pool.portable().gains_) == list(other.parts_)
+    for name, gain in other.gains_.items():
+        assert gain == pytest.approx(pool.portable().gains_[name], abs=1e-6)
 
 
 def test_a_calibrated_model_stays_so_when_it_is_made_portable(pool, calm):
@@ -166,6 +169,8 @@ FORGERIES = {
     "rows said to be kept": lambda state: state["pool"]["members"][0].update(keeps_rows=True),
     "a negative weight": lambda state: state["pool"]["members"][0].update(weight=-1.0),
     "endless distributions": lambda state: state["pool"]["members"][-1].update(distributions=10**30),
+    "a gain that is no number": lambda state: state["pool"]["members"][0].update(gain=[float("nan"), 0.0]),
+    "a gain of three": lambda state: state["pool"]["members"][0].update(portable_gain=[0.1, 0.1, 0.1]),
     "a slip of more than all": lambda state: state["pool"].update(slip=1.5),
     "no record": lambda state: state.pop("pool"),
     "a parent that is not cut": lambda state: next(
@@ -184,6 +189,17 @@ def test_a_forged_pool_is_refused(forged, name):
 
 def test_what_is_not_forged_is_not_refused(forged, pool, table):
     np.testing.assert_array_equal(forged(lambda _: None).predict_proba(table), pool.predict_proba(table))
+
+
+def test_a_file_of_before_gains_has_none(forged, pool, table):
+    def without(state):
+        for member in state["pool"]["members"]:
+            del member["gain"], member["portable_gain"]
+
+    assert set(pool.gains_) == set(pool.parts_)
+    found = forged(without)
+    assert found.gains_ == found.portable().gains_ == {}
+    np.testing.assert_array_equal(found.predict_proba(table), pool.predict_proba(table))
 
 
 def test_a_distribution_read_another_way_says_so(pool):

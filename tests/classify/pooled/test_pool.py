@@ -9,7 +9,7 @@ from scipy.special import softmax
 
 import merula as mr
 from merula.classify.pooled import pool
-from merula.classify.pooled.pool import BIASED, HELD, MOST_SLIPS, Evidence, fit_pool, mean_loss, scores_of
+from merula.classify.pooled.pool import BIASED, HELD, MOST_SLIPS, Evidence, fit_pool, gains_of, mean_loss, scores_of
 
 NAMES = ("pairs", "tables", "gaussians")
 SHARES = np.array([1.0, 3.0, 2.0]) / 6  # as the documentation states them
@@ -200,3 +200,34 @@ def test_of_noise_hardly_more_is_said_than_how_frequent_classes_are(n, columns, 
         )  # the classes are independent of new rows
     assert np.median(over) < 1e-4
     assert max(over) < 0.03
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_part_gains_what_the_others_lose_without_it(seed):
+    """Against the pool of the others fitted from the start, to all digits."""
+    e = evidence(n=120, seed=seed)
+    whole = fit_pool(e, NAMES)
+    found = gains_of(e, NAMES, whole)
+
+    def losses(evidence, names, fitted):
+        b = np.array([fitted.weights[name] for name in names])
+        chances = softmax(e.log_prior + fitted.bias * e.known[:, None] + np.tensordot(b, evidence.terms, 1), axis=1)
+        return -np.log(((1 - fitted.slip) * chances + fitted.slip * np.exp(e.log_prior))[np.arange(120), e.codes])
+
+    own = losses(e, NAMES, whole)
+    for k, name in enumerate(NAMES):
+        others = NAMES[:k] + NAMES[k + 1 :]
+        left = replace(e, terms=np.delete(e.terms, k, axis=0))
+        gap = losses(left, others, fit_pool(left, others)) - own
+        assert found[name] == pytest.approx(mean_loss(gap, e.weights), abs=2e-3)
+    assert found["pairs"][0] > max(found["tables"][0], found["gaussians"][0])  # one is right, another knows nothing
+
+
+def test_a_part_alone_gains_all_that_the_prior_loses():
+    e = evidence(n=60)
+    one = replace(e, terms=e.terms[:1])
+    whole = fit_pool(one, NAMES[:1])
+    scores = scores_of(one, NAMES[:1], {"pool": whole})
+    assert gains_of(one, NAMES[:1], whole)[NAMES[0]][0] == pytest.approx(
+        scores["prior"][0] - scores["pool"][0], abs=1e-3
+    )

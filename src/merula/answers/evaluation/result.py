@@ -25,6 +25,7 @@ from merula.answers.evaluation.figure import (
     summarise,
 )
 from merula.answers.evaluation.metrics import FIGURES, Answers, pooled, row_values
+from merula.answers.evaluation.parts import Parts
 from merula.answers.evaluation.reliability import ReliabilityCurve, confidence_curve, curve_of
 from merula.answers.evaluation.words import CLASS_FREQUENCIES, sentences_of
 from merula.core import Array, InputError, one_of
@@ -85,6 +86,8 @@ class ModelEvaluation:
         The same of each row's most probable class.
     learning : Learning or None
         What twice the rows brought; None unless ``evaluate(…, learning_curve=True)``.
+    parts : Parts or None
+        What its parts are worth; None for a model that is no pool of several.
 
     Examples
     --------
@@ -102,6 +105,7 @@ class ModelEvaluation:
     reliability: Mapping[Label, ReliabilityCurve]
     confidence: ReliabilityCurve
     learning: Learning | None = None
+    parts: Parts | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -246,7 +250,7 @@ class Evaluation:
 
     @property
     def verdicts(self) -> dict[str, tuple[str, ...]]:
-        """In sentences, whether each model beats the class frequencies, and whether more rows would help.
+        """In sentences, whether each model beats the class frequencies, which of its parts help, and whether more rows would.
 
         A difference counts if it is more than two of the standard errors of `against_baseline`.
 
@@ -459,5 +463,6 @@ def _model_state(model: ModelEvaluation, rows: bool) -> dict[str, Any]:
         "confusion": model.confusion.tolist(),
         "reliability": [{"class": label, **to_plain(curve)} for label, curve in model.reliability.items()],
         "learning": to_plain(model.learning),
+        "parts": to_plain(model.parts),
     }
     return {**state, "probabilities": [part.tolist() for part in model.probabilities]} if rows else state

@@ -17,6 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 from merula.answers.decision import checked_reject_cost, read_costs
 from merula.answers.evaluation.figure import Comparison, Fold
 from merula.answers.evaluation.folds import Split, checked_groups, half_of, make_splits
+from merula.answers.evaluation.parts import Losses, Parts, found_of_parts
 from merula.answers.evaluation.reliability import checked_probabilities
 from merula.answers.evaluation.result import Evaluation, Learning, measured, paired
 from merula.answers.evaluation.words import CLASS_FREQUENCIES
@@ -28,6 +29,7 @@ from merula.show.progress import progress_bar
 from merula.show.text import shortened
 
 LONGEST = 120  # of an error's message
+Answered = tuple[Array, tuple[Losses, Losses]]  # probabilities, and what was found of parts
 HALVED = 1.5  # how many times as many rows there must be as in a half: a class of one row cannot be halved
 
 
@@ -114,9 +116,9 @@ def evaluate(
     with progress_bar(len(models) * (len(splits) + len(halves)), progress) as advance:
         for name, one in models.items():
             ask = partial(_answers, one, name, data, advance)
-            proba = ask(splits)
+            proba, parts = zip(*ask(splits), strict=True)
             learning = _learning(ask, halves, proba, evaluation) if halves else None
-            found.append(measured(evaluation, name, proba, learning))
+            found.append(replace(measured(evaluation, name, proba, learning), parts=Parts.of(parts)))
     return replace(evaluation, models=tuple(found))
 
 
@@ -152,7 +154,7 @@ def _halves(evaluation: Evaluation, splits: Sequence[Split], random_state: Any) 
 
 
 def _learning(
-    ask: Callable[..., list[Array]], halves: Sequence[Split], proba: Sequence[Array], evaluation: Evaluation
+    ask: Callable[..., list[Answered]], halves: Sequence[Split], proba: Sequence[Array], evaluation: Evaluation
 ) -> Learning:
     """What the training rows brought beyond half of them; a model that cannot be fitted on so few is no reason to fail."""
     half = sum(_weight(split.train, evaluation.weights) for split in halves)
@@ -162,7 +164,7 @@ def _learning(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they speak of rows that nobody left out
-            answers = ask(halves, ", half of the rows")
+            answers = [proba for proba, _ in ask(halves, ", half of the rows")]
     except Exception as error:
         why = shortened(f"{type(error).__name__}: {error}".rstrip("."), LONGEST)
         return Learning(ratio, trouble=f"it cannot be fitted on half of the rows ({why})")
@@ -217,7 +219,7 @@ def _refuse_without_probabilities(name: str, model: Any) -> None:
 
 def _answers(
     model: Any, name: str, data: Data, advance: Callable[[str], None], splits: Sequence[Split], what: str = ""
-) -> list[Array]:
+) -> list[Answered]:
     """P(class given row) of the tested rows of every fold; rows are taken anew for each model, which may change its own."""
     answers = []
     for number, split in enumerate(splits, 1):
@@ -226,8 +228,8 @@ def _answers(
     return answers
 
 
-def _answer(model: Any, name: str, data: Data, split: Split, number: int) -> Array:
-    """P(class given row) of the tested rows by a fresh model fitted on the others, a column for each class."""
+def _answer(model: Any, name: str, data: Data, split: Split, number: int) -> Answered:
+    """P(class given row) of the tested rows by a fresh model fitted on the others, a column for each class; and what it found of its parts."""
     weights = None if data.weights is None else data.weights[split.train]
     try:
         fresh = clone(model)
@@ -239,7 +241,8 @@ def _answer(model: Any, name: str, data: Data, split: Split, number: int) -> Arr
         error.add_note(f"(in fold {number}, evaluating {name})")
         raise
     what = f"predict_proba of {name} in fold {number}"
-    return _in_place(checked_probabilities(proba, len(fresh.classes_), what), fresh.classes_, data.classes, name)
+    checked = checked_probabilities(proba, len(fresh.classes_), what)
+    return _in_place(checked, fresh.classes_, data.classes, name), found_of_parts(fresh)
 
 
 def _weight_argument(model: Any, name: str, weights: Array | None) -> dict[str, Array]:

@@ -1,15 +1,17 @@
-"""What figures mean, in sentences: whether a model beats the class frequencies, and whether more rows would help."""
+"""What figures mean, in sentences: whether a model beats the class frequencies, which of its parts help, and whether more rows would."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from merula.answers.evaluation.figure import SURE, Comparison, Figure
 from merula.answers.evaluation.metrics import FIGURES
+from merula.show.numbers import fixed
 from merula.show.text import shortened
 
 if TYPE_CHECKING:
+    from merula.answers.evaluation.parts import Parts
     from merula.answers.evaluation.result import Learning, ModelEvaluation
 
 CLASS_FREQUENCIES = "class frequencies"  # the baseline: what is said of every row where nothing is known of it
@@ -17,6 +19,7 @@ LONGEST = 40
 WORTH, SHOWN = 0.02, 1e-4  # a gain below a fiftieth of the log loss, or that four decimals do not show, is hardly one
 CATCH_UP = f", if only to catch up with the {CLASS_FREQUENCIES}"
 TOO_LITTLE = "what was tested counts for no more than one row or group"
+NO_DIFFERENCE = "no difference that can be told"
 BEATS = {-1: "beats", 0: "cannot be told apart from", 1: "does not beat"}
 BEATS_IN = {-1: "it beats them in", 0: "they cannot be told apart in", 1: "it does not beat them in"}
 
@@ -27,6 +30,8 @@ def sentences_of(model: ModelEvaluation, compared: Mapping[str, Comparison]) -> 
     told = [_against(name, loss, compared["error"])]
     if cost is not None and cost.standard_error is not None:
         told.append(f"Under the costs, {_against(name, cost)}")
+    if model.parts is not None:
+        told.append(_of_parts(name, model.parts))
     if model.learning is not None:
         told.append(_of_learning(name, model.learning, loss.direction < 0, model.figures["log_loss"].value or 0.0))
     return tuple(told)
@@ -51,6 +56,26 @@ def _amount(one: Comparison) -> str:
         return "the same"
     size = Figure(abs(one.difference), one.standard_error, ())
     return f"{size} {'lower' if one.difference < 0 else 'higher'}"
+
+
+def _of_parts(name: str, parts: Parts) -> str:
+    """Which part tells most by itself, and what leaving each out would cost."""
+    best = min(parts.each, key=lambda part: part.log_loss)
+    found = f"On rows left out at fit, the best part of {name} is {best.name} (log loss {fixed(best.log_loss)}; all parts together {fixed(parts.log_loss)})."
+    missed = [part for part in parts.each if part.gain > max(SURE * part.standard_error, SHOWN)]
+    costs = [f"{part.name} by {Figure(part.gain, part.standard_error, ())}" for part in sorted(missed, key=lambda part: -part.gain)]  # fmt: skip
+    spared = [part.name for part in parts.each if part not in missed]
+    if not missed:
+        return f"{found} Leaving out any one part makes {NO_DIFFERENCE}."
+    raised = (
+        f"Leaving out {costs[0].replace(' by ', ' would raise it by ')}{''.join(f', {cost}' for cost in costs[1:])}"
+    )
+    return f"{found} {raised}{f'; leaving out {_any_of(spared)} makes {NO_DIFFERENCE}' if spared else ''}."
+
+
+def _any_of(names: Sequence[str]) -> str:
+    """Names as a sentence lists them: one, another or a third."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _of_learning(name: str, learning: Learning, beats: bool, log_loss: float) -> str:

@@ -46,9 +46,9 @@ def told_effects(
     Where a missing cell says nothing, an effect of it and of others is an effect of the others: a function of these alone.
     """
     component, names = model.fitted_.components[0], effects.marginals.columns
-    silent = np.array([effects.marginals.states(name, rows) < 0 for name in names]).T & ~np.array(
-        [model._answers_missing(name) for name in names]
-    )
+    silent = np.zeros((len(rows), len(names)), dtype=np.bool_)  # there are no columns where all are texts
+    for j, name in enumerate(names):
+        silent[:, j] = (effects.marginals.states(name, rows) < 0) & (not model._answers_missing(name))
     first, groups = distinct_rows(silent.astype(np.int8))
     for index, row in enumerate(first.tolist()):
         own = np.flatnonzero(groups == index)

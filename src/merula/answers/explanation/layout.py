@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from merula.core import Array
+from merula.core.logspace import log_sum_exp
 from merula.show.numbers import NOTHING, from_log, short, signed
 from merula.show.text import shortened, text_table
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 MOST_EFFECTS = 12
 MOST_CLASSES, LONGEST_LABEL, LONGEST_CLASS = 5, 36, 20
-LONGEST_NAME, LONGEST_VALUE = 40, 20  # of a bar
+LONGEST_NAME, LONGEST_VALUE, LONGEST_SET = 40, 20, 48  # of a bar
+AVERAGE, JOINT, PRODUCT = "average row", "joint", "product"
 ZERO_EVIDENCE = "The row is impossible under every class: the posterior is the prior."
 
 
@@ -55,8 +57,10 @@ class Line:
 
     @property
     def brief(self) -> str:
-        """The first column with both ends readable, and how many more there are."""
+        """The first column with both ends readable, and how many more there are; of an effect all columns, of many their names alone."""
         (name, relation, value), *others = self.parts
+        if self.is_effect and others:
+            return _in_short(self.parts)
         more = f" and {len(others)} more" if others else ""
         return f"{shortened(name, LONGEST_NAME, middle=True)}{relation}{shortened(value, LONGEST_VALUE)}{more}"
 
@@ -116,11 +120,12 @@ def lay_out(explanation: Explanation, most: int = MOST_CLASSES, most_effects: in
     several = len(explanation.derivations) > 1
     against = "" if explanation.against is None else f" against {shortened(str(explanation.against), LONGEST_CLASS)}"
     total = "" if several else signed(explanation.derivations[0].log_odds)
+    name = PRODUCT if explanation.derivations[0].start == AVERAGE else JOINT
     return Layout(
         tuple(str(explanation.classes[k]) for k in shown),
         f"evidence for {shortened(str(explanation.label), LONGEST_CLASS)}{against}",
         tuple(_part(part, shown, several, most_effects) for part in explanation.derivations),
-        _line("joint", _factors(explanation.log_joint, shown), ""),
+        _line(name, _factors(explanation.log_joint - _scale(explanation.derivations[0]), shown), ""),
         _line("posterior", [short(explanation.posterior[k]) for k in shown], total),
         len(explanation.classes) - len(shown),
         explanation.zero_evidence,
@@ -150,12 +155,19 @@ def _shown_classes(explanation: Explanation, most: int) -> list[int]:
 
 
 def _part(part: Derivation, shown: list[int], several: bool, most_effects: int) -> Part:
+    scale = _scale(part)
     return Part(
         _line(f"{part.name or 'component'} (share {short(part.share)})", (), ""),
-        _line(part.start, _factors(part.log_prior, shown), signed(part.prior_log_odds), part.prior_log_odds),
+        _line(part.start, _factors(part.log_prior - scale, shown), signed(part.prior_log_odds), part.prior_log_odds),
         tuple(_reasons(part, shown, most_effects)),
-        _line("joint", _factors(part.log_joint, shown), signed(part.log_odds) if several else ""),
+        _line(JOINT, _factors(part.log_joint - scale, shown), signed(part.log_odds) if several else ""),
     )
+
+
+def _scale(part: Derivation) -> float:
+    """What is taken from all classes alike: effects tell no P(row), so that they start from the probabilities of the average row."""
+    start = float(log_sum_exp(part.log_prior))
+    return start if part.start == AVERAGE and np.isfinite(start) else 0.0
 
 
 def _reasons(part: Derivation, shown: list[int], most: int) -> Iterator[Line]:
@@ -192,6 +204,16 @@ def _shortened(parts: Iterable[tuple[str, str, str]]) -> list[str]:
         f"{shortened(name, LONGEST_LABEL, middle=True)}{relation}{shortened(value, LONGEST_LABEL)}"
         for name, relation, value in parts
     ]
+
+
+def _in_short(parts: tuple[tuple[str, str, str], ...]) -> str:
+    """Two columns with their values, or the names of more."""
+    if len(parts) > 2:
+        return ", ".join(shortened(name, LONGEST_SET // len(parts), middle=True) for name, *_ in parts)
+    return ", ".join(
+        f"{shortened(name, LONGEST_NAME // 2, middle=True)}{relation}{shortened(value, LONGEST_VALUE // 2)}"
+        for name, relation, value in parts
+    )
 
 
 def _line(name: str, factors: Iterable[str], evidence: str, weight: float | None = None) -> Line:

@@ -12,12 +12,15 @@ import numpy as np
 
 from merula.answers.explanation.reasons import class_index, explain_by_terms, log_odds, own_classifier
 from merula.classify.base import BayesianClassifier
-from merula.classify.single_row import shown
+from merula.classify.effects.curves import places_of
+from merula.classify.effects.purified import Effects
+from merula.classify.single_row import encode_row, shown
 from merula.core import Array, InputError, Option
-from merula.data.encode import Encoded, encode_cells
+from merula.data.encode import Encoded, encode_cells, with_cells
 from merula.data.schema import Column, Label
 from merula.data.table import plain_label
 from merula.distributions import CountDistribution
+from merula.show.numbers import percent
 from merula.show.text import display_width, pad, shortened
 
 Values = tuple[Label, ...]
@@ -52,7 +55,9 @@ class Scale:
 class Nomogram:
     """Points per column, and from their total to a probability, as plain data: log-odds = base + unit · total points.
 
-    The probability is that of `label`, given that the row is of one of the two classes compared.
+    The probability is that of `label`, given that the row is of one of the two classes compared. Of a pool with two classes it
+    is mixed with the `prior` of `label`, by the share `slip` of rows that no part explains: (1 − slip) · P + slip · prior. What
+    is to be known beside is in `remark`.
     """
 
     label: Label
@@ -60,25 +65,50 @@ class Nomogram:
     scales: tuple[Scale, ...]
     base: float
     unit: float
+    slip: float = 0.0
+    prior: float = 0.5
+    remark: str = ""
 
     def points(self, model: Any, row: Any) -> dict[str, float]:
         """The points of each column of one row, exactly as the model that the nomogram was made of has them."""
         points = {scale.column.name: scale.missing for scale in self.scales}
-        for reason in explain_by_terms(own_classifier(model), row, self.label, self.against).reasons:
+        own = own_classifier(model)
+        if own.fitted_.effects:
+            evidence = _without_each(own, encode_row(own, row), *self._indices(own))
+            return {name: points[name] + float(evidence[name][0]) / self.unit for name in points}
+        for reason in explain_by_terms(own, row, self.label, self.against).reasons:
             points[reason.columns[0]] += reason.evidence / self.unit
         return points
+
+    def _indices(self, model: BayesianClassifier) -> tuple[int, int]:
+        """Where the two classes stand among the model's."""
+        classes = tuple(plain_label(name) for name in model.classes_.tolist())
+        return classes.index(self.label), classes.index(self.against)
 
     def probability(self, total_points: Any) -> Any:
         """P(label given label or against) for a total of points."""
         if np.isnan(total_points).any():
             raise InputError("the total of points is NaN: the row is impossible under both classes")
         log_odds = np.minimum(700.0, np.maximum(-700.0, self.base + self.unit * np.asarray(total_points, dtype=float)))
-        return (1 / (1 + np.exp(-log_odds)))[()]
+        return ((1 - self.slip) / (1 + np.exp(-log_odds)) + self.slip * self.prior)[()]
 
     def total_points(self, probability: Any) -> Any:
-        """The total of points at which the probability is this."""
-        p = np.asarray(probability, dtype=np.float64)
-        return ((np.log(p / (1 - p)) - self.base) / self.unit)[()]
+        """The total of points at which the probability is this; −inf or inf where none is enough."""
+        low, high = self.reach
+        p = np.clip((np.asarray(probability, dtype=np.float64) - low) / (high - low), 0.0, 1.0)
+        with np.errstate(divide="ignore"):
+            return ((np.log(p) - np.log1p(-p) - self.base) / self.unit)[()]
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """The probabilities that no total goes below and above."""
+        return self.slip * self.prior, 1 - self.slip * (1 - self.prior)
+
+    @property
+    def totals(self) -> list[tuple[float, float]]:
+        """Round probabilities that can be reached, each with its total of points."""
+        low, high = self.reach
+        return [(p, float(self.total_points(p))) for p in PROBABILITIES if low < p < high]
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data that JSON holds; points of −inf and inf are the words "impossible" and "certain"."""
@@ -98,7 +128,9 @@ class Nomogram:
                 }
                 for scale in self.scales
             ],
-            "totals": [[p, _finite(float(self.total_points(p)))] for p in PROBABILITIES],
+            "totals": [[p, _finite(total)] for p, total in self.totals],
+            **({"slip": self.slip, "prior": self.prior} if self.slip else {}),
+            **({"remark": self.remark} if self.remark else {}),
         }
 
     def __str__(self) -> str:
@@ -110,12 +142,12 @@ class Nomogram:
         for scale, row in zip(self.scales, rows, strict=True):
             lines.append(shortened(scale.column.name, LONGEST))
             lines += [f"  {pad(shortened(text, LONGEST), wide)}  {_points(points):>{numbers}}" for text, points in row]
-        totals = [_points(self.total_points(p)) for p in PROBABILITIES]
-        percent = [f"{100 * p:g} %" for p in PROBABILITIES]
-        width = max(map(len, [*totals, *percent])) + 2
+        totals = [_points(total) for _, total in self.totals]
+        shares = [f"{100 * p:g} %" for p, _ in self.totals]
+        width = max(map(len, [*totals, *shares])) + 2
         lines.append(f"total points → probability of {label}")
-        lines += ["  " + "".join(f"{text:>{width}}" for text in texts) for texts in (percent, totals)]
-        return "\n".join(lines)
+        lines += ["  " + "".join(f"{text:>{width}}" for text in texts) for texts in (shares, totals)]
+        return "\n".join([*lines, *([self.remark] if self.remark else [])])
 
     def plot(self, ax: Any = None) -> Any:
         """The nomogram drawn: a scale of points on top, one for each column, and the probability below; matplotlib axes."""
@@ -129,7 +161,7 @@ def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
 
     Parameters
     ----------
-    model : a fitted merula classifier with one term for each column
+    model : a fitted merula classifier with one term for each column, or a pool or log-linear model with ``order=1``
     label, against : optional
         The two classes to compare; with two classes, the second against the first.
 
@@ -167,6 +199,7 @@ def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
         raise InputError(f"label and against are both {classes[first]!r}", remedy="compare two different classes")
     _refuse_no_scales(model)
     parts = _weights(model, first, second)
+    base = _start(model, first, second)
     finite = {name: weights[np.isfinite(weights)] for name, (*_, weights) in parts.items()}
     lows = {name: float(min([0.0, *weights])) if len(weights) else 0.0 for name, weights in finite.items()}
     widest = max([float(max([0.0, *weights]) - lows[name]) for name, weights in finite.items()], default=0.0)
@@ -175,12 +208,37 @@ def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
         Scale(model.schema_[name], values, ticks, (weights - lows[name]) / unit, -lows[name] / unit)
         for name, (values, ticks, weights) in parts.items()
     )
-    prior = log_odds(model.class_log_prior_, first, [second])
-    return Nomogram(classes[first], classes[second], scales, prior + sum(lows.values()), unit)
+    return Nomogram(classes[first], classes[second], scales, base + sum(lows.values()), unit, **_slips(model, first))
+
+
+def _start(model: BayesianClassifier, first: int, second: int) -> float:
+    """The log-odds of a row of which nothing is known."""
+    base = log_odds(model.class_log_prior_, first, [second])
+    if not model.fitted_.effects:
+        return base
+    return base + float(_odds_of_terms(model, encode_cells(model.schema_, {}, 1), first, second)[0])
+
+
+def _slips(model: BayesianClassifier, first: int) -> dict[str, Any]:
+    """The share of rows that no part explains, the prior that they have, and what to say of them; nothing of a model without."""
+    slips = [float(np.exp(one.log_weight)) for one in model.fitted_.components[1:]]
+    if not slips:
+        return {}
+    share = percent(slips[0])
+    if len(model.classes_) > 2:  # what the slip adds to two classes depends on the others too
+        return {"remark": f"Rows that no part explains, {share} of all, have the prior; here they are left out."}
+    prior = float(np.exp(model.class_log_prior_[first]))
+    low, high = slips[0] * prior, 1 - slips[0] * (1 - prior)
+    remark = f"As no part explains {share} of rows, the probability stays between {percent(low)} and {percent(high)}."
+    return {"slip": slips[0], "prior": prior, "remark": remark}
 
 
 def _refuse_no_scales(model: BayesianClassifier) -> None:
     """An error where columns have no points of their own."""
+    effects = model.fitted_.effects
+    if effects:
+        _refuse_together(model, effects)
+        return
     if model.missing == "level":
         raise InputError(
             ("a nomogram needs a model that averages missing cells out (", Option("missing", "marginalise"), ")")
@@ -196,6 +254,20 @@ def _refuse_no_scales(model: BayesianClassifier) -> None:
                 f"columns {', '.join(map(repr, names))} are modelled together, so that they have no points of their own",
                 remedy="a nomogram needs a naive model",
             )
+
+
+def _refuse_together(model: BayesianClassifier, effects: Effects) -> None:
+    """An error where what a column says depends on others, or on words."""
+    text = next((column.name for column in model.schema_.columns if column.kind == "text"), None)
+    if text is not None:
+        raise InputError(f"column {text!r} is a text", remedy="a nomogram has one scale for each column")
+    together = next((subject.columns for subject in effects.subjects if len(subject.columns) > 1), None)
+    if together is not None:
+        names = ", ".join(map(repr, together))
+        raise InputError(
+            f"columns {names} are modelled together, so that they have no points of their own",
+            remedy=("fit with ", Option("order", 1), " for a nomogram"),
+        )
 
 
 def _weights(model: BayesianClassifier, first: int, second: int) -> dict[str, tuple[Values, Ticks, Array]]:
@@ -221,19 +293,24 @@ def _places(model: BayesianClassifier, column: Column, first: int, second: int) 
     if column.kind == "categorical":
         values: tuple[Label, ...] = tuple(level for level in column.levels or () if level is not None)
         return values, tuple(range(len(values)))
+    effects = model.fitted_.effects
+    if effects:
+        known = places_of(effects.marginals, column.name).values
+        along = _along(known[0], known[-1], known)
+        return _whole(*along) if column.kind == "count" else along
     owner = model.fitted_.factors_of(column.name)[0]
     reach = owner.quantiles(column.name, np.array([TAIL, 1 - TAIL]), len(model.classes_))[:, [first, second]]
     along = _along(float(reach.min()), float(reach.max()))
     return _whole(*along) if isinstance(owner, CountDistribution) else along
 
 
-def _along(low: float, high: float) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    """Places from low to high, close enough for a curve, with round numbers among them: those to show."""
+def _along(low: float, high: float, more: Values = ()) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Places from low to high, close enough for a curve, with round numbers among them: those to show; and some more."""
     if not high > low:
         return (low,), (0,)
     step = round_step((high - low) / TABLED)
     rounded = [float(f"{k * step:.12g}") for k in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
-    values = sorted({*np.linspace(low, high, CURVE).tolist(), *rounded})
+    values = sorted({*np.linspace(low, high, CURVE).tolist(), *rounded, *more})
     return tuple(values), tuple(values.index(value) for value in rounded)
 
 
@@ -251,6 +328,8 @@ def round_step(step: float) -> float:
 
 def _evidence(model: BayesianClassifier, rows: Encoded, first: int, second: int) -> dict[str, Array]:
     """Each column's weight of evidence in each row; inf where only the second class is impossible, 0 where both are."""
+    if model.fitted_.effects:
+        return _without_each(model, rows, first, second)
     (component,) = model.fitted_.unsummed(rows)
     result: dict[str, Array] = {}
     for term in component.terms:
@@ -259,6 +338,21 @@ def _evidence(model: BayesianClassifier, rows: Encoded, first: int, second: int)
         name, weights = term.part.columns[0], np.where(both, 0.0, own - np.where(both, 0.0, other))
         result[name] = result.get(name, 0.0) + weights
     return result
+
+
+def _without_each(model: BayesianClassifier, rows: Encoded, first: int, second: int) -> dict[str, Array]:
+    """How far each column moves the log-odds of rows from where they are without it: its own weight, where no column depends on another."""
+    whole, nothing = _odds_of_terms(model, rows, first, second), [None] * len(rows)
+    columns = [column for column in model.schema_.columns if column.kind != "ignore"]
+    return {one.name: whole - _odds_of_terms(model, with_cells(rows, one, nothing), first, second) for one in columns}
+
+
+def _odds_of_terms(model: BayesianClassifier, rows: Encoded, first: int, second: int) -> Array:
+    """What all terms together add to the log-odds."""
+    found = np.zeros((len(rows), len(model.classes_)))
+    for part in model.fitted_.components[0].scored:
+        part.add_log_prob(rows, found)
+    return found[:, first] - found[:, second]
 
 
 def _finite(value: float) -> float | str:

@@ -25,7 +25,6 @@ from merula.data.schema import Column, Label
 from merula.data.table import plain_label
 
 PRIOR, AVERAGE = "prior", "average row"
-
 LAST = 1_000_000  # columns: behind all others
 
 
@@ -185,7 +184,7 @@ class Explanation:
 
 
 def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Explanation:
-    """The reasons for one row's posterior, as the model's own terms or, of a conditional log-linear model, purified effects.
+    """The reasons for one row's posterior, as the model's own terms or, of a conditional log-linear model or a pool, purified effects.
 
     Parameters
     ----------
@@ -204,8 +203,8 @@ def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Exp
     others' shares before the row was seen and after, so that the sum is exactly the change of the log-odds. A row that is
     impossible under all the classes compared says nothing between them: their odds stay those of the prior.
 
-    The terms of a `LogLinearClassifier` overlap: the same pair of columns may be asked in many of them. It is explained by effects,
-    which do not. They start from the average row, and an effect is 0 on average along each of its columns: a column's own is what it
+    The terms of a `LogLinearClassifier` or an `AutoBayesClassifier` overlap: the same pair of columns may be asked in many of them. They
+    are explained by effects, which do not. Effects start from the average row, and one is 0 on average along each of its columns: a column's own is what it
     says whatever the others are, a pair's what two say together besides, and so on. The text shows the largest; `reasons` has all.
 
     Examples

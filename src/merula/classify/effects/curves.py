@@ -41,16 +41,20 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class EffectCurve:
-    """The effect of one column or of two, purified: an axis for each column, then classes."""
+    """The effect of one column or of two, purified: an axis for each column, then classes.
+
+    ``missing`` is that of a single column of numbers where it is missing, for each class; None where no row lacked it.
+    """
 
     places: tuple[Places, ...]
     effects: Array
+    missing: Array | None = None
 
 
-def effect_curve(effects: Effects, columns: Sequence[str]) -> EffectCurve:
+def effect_curve(effects: Effects, columns: Sequence[str], fineness: int = MAP) -> EffectCurve:
     """The effect of one column or of two; a ValueError where there is none.
 
-    Numbers run from the first to the last interval that rows were met in, with both sides of every cut among them. The other columns
+    A map has `fineness` places along a number's range. Numbers run from the first to the last interval that rows were met in, with both sides of every cut among them. The other columns
     are known: what they hold has no influence on a purified effect.
 
     Examples
@@ -65,17 +69,28 @@ def effect_curve(effects: Effects, columns: Sequence[str]) -> EffectCurve:
     marginals = effects.marginals
     names = tuple(sorted(columns, key=lambda name: marginals.places.get(name, -1)))
     subject = Subject(names)
-    if subject not in effects.subjects:
+    if subject not in effects.subjects or not marginals.places.keys() >= set(names):
         told = " and ".join(map(repr, columns))
         raise InputError(f"{told} {'have' if len(names) > 1 else 'has'} no effect in this model", got=list(columns))
-    axes = tuple(_places(marginals, name, CURVE if len(names) == 1 else MAP) for name in names)
+    axes = tuple(places_of(marginals, name, None if len(names) == 1 else fineness) for name in names)
     shape = [axis.count for axis in axes]
     at = np.unravel_index(np.arange(int(np.prod(shape))), shape)
     rows = _rows(marginals, dict(zip(axes, at, strict=True)), len(at[0]))
-    return EffectCurve(axes, effects.values(rows, [subject])[subject].reshape(*shape, -1))
+    found = effects.values(rows, [subject])[subject].reshape(*shape, -1)
+    return EffectCurve(axes, found, _of_missing(effects, axes[0], subject) if len(axes) == 1 else None)
 
 
-def _places(marginals: Marginals, name: str, count: int) -> Places:
+def _of_missing(effects: Effects, places: Places, subject: Subject) -> Array | None:
+    """The effect of one column of numbers where it is missing."""
+    marginals = effects.marginals
+    if not places.is_number or not marginals.missing[marginals.places[places.name]]:
+        return None
+    found: Array = effects.values(_rows(marginals, {}, 1, lacking=places.name), [subject])[subject][0]
+    return found
+
+
+def places_of(marginals: Marginals, name: str, count: int | None = None) -> Places:
+    """Where a column's effects are told: numbers for a curve, or so many for a map; or levels."""
     j = marginals.places[name]
     known: tuple[Label, ...] | None = marginals.level_sets[j]
     if known is None:
@@ -86,20 +101,21 @@ def _places(marginals: Marginals, name: str, count: int) -> Places:
     return Places(name, values, np.array(shown, dtype=np.int64), max(0, len(frequent) - MOST_LEVELS))
 
 
-def _numbers(marginals: Marginals, j: int, count: int) -> Array:
+def _numbers(marginals: Marginals, j: int, count: int | None) -> Array:
+    """Places for a map, so many; or for a curve, with both sides of every cut."""
     met = marginals.typical[j][marginals.shares[j] > 0]
     if not len(met):
         return np.zeros(1)
     low, high = met[0], met[-1]
-    even = low + (0.5 * high - 0.5 * low) * np.linspace(0, 2, count)
-    cuts = marginals.cuts[j] if count == CURVE else np.zeros(0)  # a map has cells, not steps
+    even = low + (0.5 * high - 0.5 * low) * np.linspace(0, 2, count or CURVE)
+    cuts = marginals.cuts[j] if count is None else np.zeros(0)  # a map has cells, not steps
     inner = cuts[(cuts >= low) & (cuts < high)]
     return np.unique(np.clip(np.concatenate([even, inner, np.nextafter(inner, np.inf)]), low, high))
 
 
-def _rows(marginals: Marginals, at: Mapping[Places, Any], count: int) -> Encoded:
-    """Rows with these places in their columns, and what is most frequent in all others."""
-    usual = {name: np.full(count, int(np.argmax(marginals.shares[j]))) for name, j in marginals.places.items() if len(marginals.shares[j])}  # fmt: skip
+def _rows(marginals: Marginals, at: Mapping[Places, Any], count: int, lacking: str = "") -> Encoded:
+    """Rows with these places in their columns, and what is most frequent in all others but one that they lack."""
+    usual = {name: np.full(count, int(np.argmax(marginals.shares[j]))) for name, j in marginals.places.items() if len(marginals.shares[j]) and name != lacking}  # fmt: skip
     rows = marginals.rows(
         usual | {axis.name: axis.states[own] for axis, own in at.items() if not axis.is_number}, count
     )

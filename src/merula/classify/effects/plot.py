@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from merula.classify.conditionals import class_labels
 from merula.classify.effects.curves import EffectCurve, Places, effect_curve
 from merula.classify.plot import LETTER, LONGEST, chosen_classes
 from merula.classify.single_row import duration_unit, shown
 from merula.core import InputError
 from merula.data.schema import Column, Label
-from merula.data.table import as_times, plain_label
-from merula.show.colors import sided
+from merula.data.table import as_times
+from merula.show.colors import FOR, sided
 from merula.show.numbers import several
 from merula.show.plots import draw_on, legend_beside, literal
 from merula.show.text import display_width, shortened
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier
 
 EFFECT = "effect on the log score"
+Series = dict[
+    Label, tuple[Any, str]
+]  # of each class its effects and its colour; "" where they are coloured by their sign
 
 
 def effect_plot(
@@ -29,22 +33,24 @@ def effect_plot(
 ) -> Any:
     """The axes with the purified effect of one column for each class, or of two columns for one class.
 
+    Of two classes it is the effect on the log-odds of the second against the first, as `explain` tells it. A dotted line is where a
+    column of numbers is missing, if that is an answer.
+
     Parameters
     ----------
     model : a fitted classifier that is explained by effects
     columns : the names of one column or of two
     ax : matplotlib axes, optional
     classes : sequence of labels, optional
-        The classes to draw, by default the eight most probable; of two columns the first of them, by default the last of two classes
-        and the most probable of several.
+        The classes to draw by their log scores; by default the eight most probable of several, and of two columns the most probable.
 
     Examples
     --------
     >>> import merula as mr
     >>> model = mr.LogLinearClassifier(order=1).fit([["red"], ["red"], ["blue"]] * 9, ["ripe", "ripe", "unripe"] * 9)
     >>> ax = effect_plot(model, ["x0"])
-    >>> [bool(bar.get_width() > 0) for bar in ax.containers[0]]  # red, blue: for ripe
-    [True, False]
+    >>> [bool(bar.get_width() > 0) for bar in ax.containers[0]]  # red, blue: for unripe against ripe
+    [False, True]
     """
     effects = model.fitted_.effects
     if effects is None or not 1 <= len(columns) <= 2:
@@ -55,56 +61,76 @@ def effect_plot(
     return _single(model, found, ax, classes)
 
 
+def _series(model: BayesianClassifier, effects: Any, classes: Sequence[Any] | None) -> tuple[Series, str, int]:
+    """What is drawn of effects, classes their last axis; what they are effects on; and how many classes are left out unasked."""
+    labels = class_labels(model)
+    if classes is None and len(labels) == 2:
+        first, second = (shortened(str(label), LONGEST) for label in labels)
+        return (
+            {labels[1]: (effects[..., 1] - effects[..., 0], "")},
+            f"effect on the log-odds\nof {second} against {first}",
+            0,
+        )
+    colors, hidden = chosen_classes(model, classes)
+    return {label: (effects[..., labels.index(label)], color) for label, color in colors.items()}, EFFECT, hidden
+
+
 def _single(model: BayesianClassifier, found: EffectCurve, ax: Any, classes: Sequence[Any] | None) -> Any:
     (places,) = found.places
-    colors, hidden = chosen_classes(model, classes)
-    labels = [plain_label(label) for label in model.classes_.tolist()]
-    effects = {label: found.effects[:, labels.index(label)] for label in colors}
-    names = [literal(shortened(str(label), LONGEST)) for label in colors]
     column = model.schema_[places.name]
+    series, what, hidden = _series(model, found.effects, classes)
+    told = found.missing is not None and model._answers_missing(column.name)
+    missing = _series(model, found.missing, classes)[0] if told else {}
+    names = [literal(shortened(str(label), LONGEST)) for label in series]
 
     def draw(ax: Any) -> None:
-        (_curves if places.is_number else _bars)(ax, column, places, effects, colors)
+        if places.is_number:
+            _curves(ax, column, places, series, missing, what)
+        else:
+            _bars(ax, column, places, series, what)
         ax.set_title(literal(shortened(column.name, 2 * LONGEST, middle=True)), fontsize="medium")
-        legend_beside(ax, f"… and {hidden} more" if hidden else "")
+        if what == EFFECT:
+            legend_beside(ax, f"… and {hidden} more" if hidden else "")
 
-    height = 3.5 if places.is_number else 1.2 + places.count * min(0.12 + 0.14 * len(colors), 0.6)
+    height = 3.5 if places.is_number else 1.4 + places.count * min(0.12 + 0.14 * len(series), 0.6)
     width = 4.8 + LETTER * (max(map(display_width, names)) + (0 if places.is_number else LONGEST))
-    return draw_on(ax, (width, height), [column.name, *names, *_texts(column, places)], draw)
+    return draw_on(ax, (width, height), [column.name, what, *names, *_texts(column, places)], draw)
 
 
-def _curves(ax: Any, column: Column, places: Places, effects: Mapping[Label, Any], colors: Mapping[Label, str]) -> None:
+def _curves(ax: Any, column: Column, places: Places, series: Series, missing: Series, what: str) -> None:
     x, unit = _axis(column, places)
-    for label, color in colors.items():
-        ax.plot(x, effects[label], color=color, label=literal(shortened(str(label), LONGEST)))
+    for label, (effects, color) in series.items():
+        ax.plot(x, effects, color=color or FOR, label=literal(shortened(str(label), LONGEST)))
+    for effect, color in missing.values():
+        ax.axhline(float(effect), color=color or FOR, linestyle=":", linewidth=1.2)
     ax.axhline(0.0, color="#999999", linewidth=0.7)
-    ax.set(xlabel=unit, ylabel=EFFECT)
+    ax.set(xlabel=unit + ("  (dotted: missing)" if missing else ""), ylabel=literal(what))
     if x.dtype.kind == "M":
         ax.tick_params(axis="x", labelrotation=20)
 
 
-def _bars(ax: Any, column: Column, places: Places, effects: Mapping[Label, Any], colors: Mapping[Label, str]) -> None:
+def _bars(ax: Any, column: Column, places: Places, series: Series, what: str) -> None:
     """A group of bars for each level, from top to bottom, one for each class."""
-    indices, height = np.arange(places.count), 0.8 / len(colors)
-    for k, (label, color) in enumerate(colors.items()):
-        offset = (k - (len(colors) - 1) / 2) * height
-        ax.barh(indices + offset, effects[label], height=0.9 * height, color=color, label=literal(shortened(str(label), LONGEST)))  # fmt: skip
+    indices, height = np.arange(places.count), 0.8 / len(series)
+    for k, (label, (effects, color)) in enumerate(series.items()):
+        offset = (k - (len(series) - 1) / 2) * height
+        ax.barh(indices + offset, effects, height=0.9 * height, color=color or [sided(effect) for effect in effects], label=literal(shortened(str(label), LONGEST)))  # fmt: skip
     ax.set_yticks(indices, [literal(text) for text in _texts(column, places)])
     ax.set_ylim(len(indices) - 0.5, -0.5)
     ax.axvline(0.0, color="#999999", linewidth=0.7)
-    ax.set_xlabel(EFFECT + (f" ({several(places.others, 'more level')} not drawn)" if places.others else ""))
+    ax.set_xlabel(literal(what) + (f" ({several(places.others, 'more level')} not drawn)" if places.others else ""))
 
 
 def _map(model: BayesianClassifier, found: EffectCurve, ax: Any, classes: Sequence[Any] | None) -> Any:
     """The effect of two columns for one class, in the colours of evidence for it and against it."""
-    labels = [plain_label(label) for label in model.classes_.tolist()]
-    likely = labels[-1] if len(labels) == 2 else labels[int(np.argmax(model.class_log_prior_))]
-    label = next(iter(chosen_classes(model, [likely] if classes is None else classes)[0]))
+    likely = class_labels(model)[int(np.argmax(model.class_log_prior_))]
+    series, what, _ = _series(model, found.effects, [likely] if classes is None and len(model.classes_) > 2 else classes)  # fmt: skip
+    label, (values, _) = next(iter(series.items()))
     across, up = sorted(found.places, key=lambda places: not places.is_number)  # numbers along the lower edge
-    values = found.effects[..., labels.index(label)]
     values = values.T if across is found.places[0] else values
     columns = [model.schema_[places.name] for places in (across, up)]
     texts = [text for column, places in zip(columns, (across, up), strict=True) for text in (column.name, *_texts(column, places))]  # fmt: skip
+    title = f"{what}: {shortened(str(label), LONGEST)}" if what == EFFECT else what
 
     def draw(ax: Any) -> None:
         from matplotlib.colors import LinearSegmentedColormap
@@ -117,9 +143,9 @@ def _map(model: BayesianClassifier, found: EffectCurve, ax: Any, classes: Sequen
             axis.set_label_text(literal(shortened(column.name, LONGEST, middle=True)))
             if not places.is_number:
                 axis.set_ticks(range(places.count), [literal(text) for text in _texts(column, places)])
-        ax.figure.colorbar(drawn, ax=ax, label=literal(f"{EFFECT}: {shortened(str(label), LONGEST)}"))
+        ax.figure.colorbar(drawn, ax=ax, label=literal(title))
 
-    return draw_on(ax, (6.4, 4.2), [*texts, str(label)], draw)
+    return draw_on(ax, (6.4, 4.2), [*texts, title], draw)
 
 
 def _axis(column: Column, places: Places) -> tuple[Any, str]:

@@ -34,7 +34,7 @@ from merula.distributions.mixed_cells import KeptRowsDistribution
 
 Weighted = Iterable[tuple[Distribution, float]]
 NUMBERS_AT_ONCE = 2**22  # of effects
-KEPT_ROWS, TOGETHER = "kept rows", "all together"
+SIMILAR, TOGETHER = "similar rows", "all together"
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +244,7 @@ def _factor(part: Distribution, weight: float, marginals: Marginals, classes: in
         if grid is not None:
             return grid
     kept = isinstance(_read_by(part), KeptRowsDistribution)
-    return TermEffect(part, weight, Subject(names, KEPT_ROWS if kept else TOGETHER))
+    return TermEffect(part, weight, Subject(names, SIMILAR if kept else TOGETHER))
 
 
 def _has_states(name: str, cuts: Mapping[str, Sequence[float]], marginals: Marginals) -> bool:

@@ -22,7 +22,7 @@ from merula.classify.pooled.joint import JOINT, best_joint
 from merula.classify.pooled.known import KnownCells
 from merula.classify.pooled.model import POOL, PORTABLE, PooledModel, Record, members_of, pooled
 from merula.classify.pooled.parts import PAIRS, Part, Wanted, fitted_parts
-from merula.classify.pooled.pool import Evidence, fit_pool, scores_of
+from merula.classify.pooled.pool import Evidence, fit_pool, gains_of, scores_of
 from merula.classify.pooled.rows import MOST_WORK, Rows
 from merula.core import InputError, Note, one_of, warn_of
 from merula.core.checks import checked_number
@@ -99,6 +99,8 @@ class AutoBayesClassifier(BayesianClassifier):
     joint_ : NaiveBayesClassifier or TANClassifier
         A model of class and columns together, fitted to the same rows, for what a pool cannot tell: `next_question` asks it, and it has
         `log_evidence` and `sample`. Of naive Bayes and trees of columns it is the one with the least loss out of fold.
+    gains_ : {part: (nats, standard error)}
+        What each part adds to the others: how much higher the log loss of the same rows is under a pool of the others alone.
     left_out_ : {what: why}
         What was left out for being too much work.
     classes_, schema_, feature_names_in_, class_log_prior_, distributions_
@@ -177,7 +179,7 @@ class AutoBayesClassifier(BayesianClassifier):
         terms += [correction.with_bias(record.bias)] if correction.columns else []
         components = pooled(log_prior, terms, record.members, record.slip)
         names = [column.name for column in plan.schema.columns if column.kind not in ("text", "ignore")]
-        marginals = marginals_for(terms, rows, target.weights, names) if names else None
+        marginals = marginals_for(terms, rows, target.weights, names)
         joint, record = self._joint(X, learned, plan, record)
         return self._hold(PooledModel(plan, collected.classes, log_prior, components, collected, marginals=marginals, record=record, joint=joint))  # fmt: skip
 
@@ -230,6 +232,7 @@ class AutoBayesClassifier(BayesianClassifier):
         self.parts_ = tuple(member.name for member in record.members)
         self.weights_ = {member.name: member.weight for member in record.members}
         self.joint_ = fitted.joint
+        self.gains_ = {member.name: member.gain for member in record.members if member.gain is not None}
         self.slip_, self.out_of_fold_, self.left_out_ = record.slip, dict(record.losses), dict(record.left_out)
         return self
 
@@ -282,10 +285,14 @@ def _record(
     evidence = Evidence(terms, known[judged.indices], codes[judged.indices], judged.weights, learned.log_prior)
     portable = [k for k, part in enumerate(parts) if not part.keeps_rows]
     pool = without = fit_pool(evidence, names)
+    some, left = evidence, names
     if len(portable) < len(parts):
-        without = fit_pool(replace(evidence, terms=evidence.terms[portable]), tuple(names[k] for k in portable))
+        some, left = replace(evidence, terms=evidence.terms[portable]), tuple(names[k] for k in portable)
+        without = fit_pool(some, left)
     losses = scores_of(evidence, names, {POOL: pool, PORTABLE: without})
     if portable and losses[PORTABLE][0] - losses[POOL][0] < WORTH:
         parts, pool, losses[POOL] = [parts[k] for k in portable], without, losses[PORTABLE]
-    members = members_of(parts, pool, without)
+    of_portable = gains_of(some, left, without)
+    gains = of_portable if pool is without else gains_of(evidence, names, pool)
+    members = members_of(parts, pool, without, gains, of_portable)
     return parts, Record(members, pool.bias, pool.slip, without.bias, without.slip, losses, left_out)

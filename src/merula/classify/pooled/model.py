@@ -34,7 +34,8 @@ Loss = tuple[float, float]
 class Member(PlainFields):
     """One part of a pool: its name, how many distributions it has, the weight of each factor before pooling, whether it keeps rows.
 
-    ``weight`` is its weight in the pool, ``portable`` its weight in the pool without parts that keep rows.
+    ``weight`` is its weight in the pool, ``portable`` its weight in the pool without parts that keep rows. ``gain`` and
+    ``portable_gain`` are what it adds to the other parts of either, (nats, standard error); files of before gains have none.
     """
 
     name: str
@@ -43,12 +44,19 @@ class Member(PlainFields):
     keeps_rows: bool
     weight: float
     portable: float
+    gain: Loss | None = None
+    portable_gain: Loss | None = None
 
     def fits(self) -> bool:
         """True when it describes a part; a file from a stranger is asked before it is used."""
         sound = is_number(self.weight, 0.0, HEAVIEST) and is_number(self.portable, 0.0, HEAVIEST)
         whole = type(self.distributions) is int and 0 < self.distributions < MOST_COUNTED and type(self.keeps_rows) is bool  # fmt: skip
-        return sound and whole and are_names((self.name,)) and all(is_number(one, 0.0, HEAVIEST) for one in self.factors)  # fmt: skip
+        told = all(gain is None or _is_loss(gain) for gain in (self.gain, self.portable_gain))
+        return sound and whole and told and are_names((self.name,)) and all(is_number(one, 0.0, HEAVIEST) for one in self.factors)  # fmt: skip
+
+
+def _is_loss(told: Any) -> bool:
+    return isinstance(told, tuple) and len(told) == 2 and all(is_number(one, -HEAVIEST, HEAVIEST) for one in told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +91,7 @@ class Record(PlainFields):
         """True when it describes a pool of this number of classes; a file from a stranger is asked before it is used."""
         slips = is_number(self.slip, 0.0, 1.0) and is_number(self.portable_slip, 0.0, 1.0)
         slips &= {POOL, PORTABLE} <= set(self.losses)
-        told = all(len(loss) == 2 and all(is_number(one, -HEAVIEST, HEAVIEST) for one in loss) for loss in self.losses.values())  # fmt: skip
+        told = all(map(_is_loss, self.losses.values()))
         words = all(isinstance(word, str) for pair in self.left_out.items() for word in pair)
         slips &= all_shaped((classes,), self.bias, self.portable_bias) and within(-HEAVIEST, HEAVIEST, self.bias, self.portable_bias)  # fmt: skip
         return slips and told and words and all(member.fits() for member in self.members)
@@ -106,7 +114,7 @@ class PooledModel(FittedModel):
         own = [(member, [next(parts) for _ in range(member.distributions)]) for member in self.record.members]
         left = [part for member, some in own if not member.keeps_rows for part in some]
         left += [part.with_bias(self.record.portable_bias) for part in parts if isinstance(part, KnownCells)]
-        members = tuple(replace(member, weight=member.portable) for member in kept)
+        members = tuple(replace(member, weight=member.portable, gain=member.portable_gain) for member in kept)
         losses = {name: loss for name, loss in self.record.losses.items() if name != POOL}
         losses[POOL] = self.record.losses[PORTABLE]
         record = replace(self.record, members=members, bias=self.record.portable_bias, slip=self.record.portable_slip, losses=losses)  # fmt: skip
@@ -159,7 +167,9 @@ class PooledModel(FittedModel):
         return all(isinstance(part, KnownCells) for part in parts)
 
 
-def members_of(parts: Sequence[Part], pool: Pool, portable: Pool) -> tuple[Member, ...]:
+def members_of(
+    parts: Sequence[Part], pool: Pool, portable: Pool, gains: Mapping[str, Loss], portable_gains: Mapping[str, Loss]
+) -> tuple[Member, ...]:
     """Parts as a pool's members."""
     return tuple(
         Member(
@@ -169,6 +179,8 @@ def members_of(parts: Sequence[Part], pool: Pool, portable: Pool) -> tuple[Membe
             part.keeps_rows,
             pool.weights[part.name],
             portable.weights.get(part.name, 0.0),
+            gains[part.name],
+            portable_gains.get(part.name),
         )
         for part in parts
     )

@@ -67,10 +67,7 @@ def fit_pool(evidence: Evidence, names: tuple[str, ...]) -> Pool:
     """The pool under which the classes of these rows are most probable."""
     if not names:
         return Pool({}, np.zeros(len(evidence.log_prior)), FEWEST_SLIPS / (1 + float(evidence.weights.sum())))
-    below = evidence.terms - evidence.terms.max(axis=2, keepdims=True)
-    evidence = replace(evidence, terms=np.maximum(below, -FARTHEST))
-    shares = np.array([SHARES.get(name, 1.0) for name in names])
-    shares = shares / max(shares.sum(), 1.0)
+    evidence, shares = _bounded(evidence), _shares(names)
     found = np.concatenate([shares, [1.0], np.zeros(len(evidence.log_prior))])
     slip = FEWEST_SLIPS / (1 + float(evidence.weights.sum()))
     with single_blas_thread:  # products are the same for any number of threads
@@ -87,6 +84,18 @@ def _believed(evidence: Evidence, b: Array, bias: Array, slip: float) -> float:
     prior = -evidence.log_prior[evidence.codes]
     gain = float(evidence.weights @ (prior - evidence.losses(b, bias, slip)))
     return max(0.0, 1 - BY_CHANCE / gain) if gain > 0 else 0.0
+
+
+def _bounded(evidence: Evidence) -> Evidence:
+    """The same with nothing said against a class that is farther than weights can be learned with."""
+    below = evidence.terms - evidence.terms.max(axis=2, keepdims=True)
+    return replace(evidence, terms=np.maximum(below, -FARTHEST))
+
+
+def _shares(names: tuple[str, ...]) -> Array:
+    """The shares that weights are held near."""
+    shares = np.array([SHARES.get(name, 1.0) for name in names])
+    return shares / max(shares.sum(), 1.0)  # type: ignore[no-any-return]
 
 
 def _weights(evidence: Evidence, start: Array, slip: float, shares: Array) -> Array:
@@ -184,6 +193,21 @@ def scores_of(evidence: Evidence, names: tuple[str, ...], pools: Mapping[str, Po
     for name, one in zip(names, np.eye(len(names)), strict=True):
         found[name] = mean_loss(evidence.losses(one), evidence.weights)
     for name, pool in pools.items():
-        b = np.array([pool.weights.get(part, 0.0) for part in names])
-        found[name] = mean_loss(evidence.losses(b, pool.bias, pool.slip), evidence.weights)
+        found[name] = mean_loss(_losses(evidence, names, pool), evidence.weights)
     return found
+
+
+def gains_of(evidence: Evidence, names: tuple[str, ...], pool: Pool) -> dict[str, tuple[float, float]]:
+    """What each part adds to the others: how much higher the mean loss is under the pool of these alone, with standard errors."""
+    own, found = _losses(evidence, names, pool), dict[str, tuple[float, float]]()
+    for name in names:
+        others = tuple(other for other in names if other != name)
+        some = replace(evidence, terms=evidence.terms[[names.index(other) for other in others]])
+        found[name] = mean_loss(_losses(some, others, fit_pool(some, others)) - own, evidence.weights)
+    return found
+
+
+def _losses(evidence: Evidence, names: tuple[str, ...], pool: Pool) -> Array:
+    """−log P(own class given row) of each row, by the pool."""
+    b = np.array([pool.weights.get(part, 0.0) for part in names])
+    return evidence.losses(b, pool.bias, pool.slip)

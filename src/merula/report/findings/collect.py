@@ -16,13 +16,15 @@ from merula.answers.evaluation.run import named_models
 from merula.answers.explanation import nomogram
 from merula.classify.base import BayesianClassifier
 from merula.classify.conditionals import Conditional, conditional
-from merula.data.encode import Target
+from merula.core import Array
+from merula.data.encode import Encoded, Target
 from merula.data.schema import Label
 from merula.data.table import label_array, plain_label
 from merula.report.findings.actions import summarise_actions
-from merula.report.findings.contributions import contributions_of, given_others, points_of
+from merula.report.findings.contributions import contributions_of, given_others, importances_of, points_of
 from merula.report.findings.curves import cost_curves, rating_curves
 from merula.report.findings.data import summarise_data
+from merula.report.findings.learned_effects import learned_effects
 from merula.report.findings.origin import origin_of
 from merula.report.findings.result import Findings, Points
 from merula.report.findings.row_stories import row_stories
@@ -165,21 +167,34 @@ def _explained(model: Any, X: Any, evaluation: Evaluation) -> dict[str, Any]:
     if hasattr(X, "tocsr"):
         return {"notes": {"columns": "The columns of a sparse matrix are words without names: they are not explained."}}
     rows, truth = model._encoded(X), _indices(model, evaluation)
-    found = contributions_of(model, rows, truth, evaluation.weights)
-    apart = given_others(model, rows, truth, evaluation.weights)
     points, reason = _nomogram(model, evaluation)
-    sums = len(model.fitted_.components)
+    sums = sum(bool(one.parts) for one in model.fitted_.components)
     averaged = f"The model averages {sums} sums, each with reasons of its own; mr.explain(model, row) writes them out." if sums > 1 else ""  # fmt: skip
     return {
-        "contributions": found,
-        "given_others": apart,
-        "conditionals": _conditionals(
-            model, list(dict.fromkeys(name for one in (*apart, *found) for name in one.columns))
-        ),
+        **_of_columns(model, rows, truth, evaluation.weights),
         "nomogram": points,
         "rows": () if averaged else row_stories(model, rows, truth),
         "notes": {part: why for part, why in (("nomogram", reason), ("rows", averaged)) if why},
     }
+
+
+def _of_columns(
+    model: BayesianClassifier, rows: Encoded, truth: NDArray[np.int64], weights: Array | None
+) -> dict[str, Any]:
+    """What columns contribute: by the model's terms and distributions, or by its effects, where it is explained by them."""
+    apart, effects = given_others(model, rows, truth, weights), model.fitted_.effects
+    if effects:
+        ranked, largest = importances_of(model, rows, truth, weights)
+        texts = [column.name for column in model.schema_.columns if column.kind == "text"]
+        return {
+            "importances": largest,
+            "given_others": apart,
+            "effects": learned_effects(model, effects, ranked),
+            "conditionals": _conditionals(model, texts),
+        }
+    found = contributions_of(model, rows, truth, weights)
+    every = list(dict.fromkeys(name for one in (*apart, *found) for name in one.columns))
+    return {"contributions": found, "given_others": apart, "conditionals": _conditionals(model, every)}
 
 
 def _conditionals(model: BayesianClassifier, columns: Sequence[str]) -> tuple[Conditional, ...]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from merula.answers.explanation.by_effects import told_effects
-from merula.answers.explanation.nomograms import PROBABILITIES, Nomogram, Scale
+from merula.answers.explanation.nomograms import Nomogram, Scale
 from merula.answers.explanation.reasons import log_odds, weights_of_evidence
 from merula.classify.base import BayesianClassifier
+from merula.classify.effects.subjects import Subject
 from merula.classify.fitted import FittedModel
 from merula.classify.single_row import shown
 from merula.core import Array
@@ -19,8 +21,9 @@ from merula.data.schema import Label
 from merula.data.table import plain_label
 from merula.report.findings.result import Contribution, Points, PointScale
 
-Key = tuple[tuple[str, ...], tuple[str, ...]]  # the columns of a term, and those it depends on
+Key = tuple[tuple[str, ...], tuple[str, ...], str]  # the columns of a term, those it depends on, and what else it is
 MOST_ROWS, FEW_ROWS = 1_000, 300  # that are weighed: enough for a mean
+MOST_SETS = 15  # of columns that are told apart
 MOST_PLACES, TOTALS = 101, 81  # along a number's range, and along the total
 REACH = 0.005, 0.995  # the probabilities the total reaches to
 
@@ -28,16 +31,43 @@ REACH = 0.005, 0.995  # the probabilities the total reaches to
 def contributions_of(
     model: BayesianClassifier, rows: Encoded, truth: NDArray[np.int64], weights: Array | None
 ) -> tuple[Contribution, ...]:
-    """The mean weight of evidence of each term for the rows' true classes, the most helpful first; none for a mixture.
+    """The mean weight of evidence of each term or effect for the rows' true classes, the most helpful first; none for a mixture of sums.
 
     truth : the index of each row's class among the model's. Weights of evidence are those of `explain`: against all
     other classes together.
     """
-    if len(model.fitted_.components) > 1:
+    if len(model.fitted_.components) > 1 and not model.fitted_.effects:
         return ()
-    chosen = _some_rows(
-        len(rows), weights, FEW_ROWS if model.fitted_.effects else MOST_ROWS
-    )  # effects may be thousands
+    return _ranked(model, _weighed(model, rows, truth, weights))
+
+
+def importances_of(
+    model: BayesianClassifier, rows: Encoded, truth: NDArray[np.int64], weights: Array | None
+) -> tuple[tuple[Contribution, ...], tuple[Contribution, ...]]:
+    """How much each set of columns matters to a model that is explained by effects, the strongest first; and the same with all but the largest as one."""
+    found = _weighed(model, rows, truth, weights)
+    ranked = sorted(_ranked(model, found), key=lambda one: -round(one.strength, 12))
+    largest = ranked[: MOST_SETS if len(ranked) > MOST_SETS + 1 else None]
+    rest = [found.evidence[one.columns, one.given, one.name] for one in ranked[len(largest) :]]
+    if not rest:
+        return tuple(ranked), tuple(largest)
+    together = replace(found, evidence={((), (), ""): np.sum(rest, axis=0)})
+    return tuple(ranked), (*largest, replace(_ranked(model, together)[0], others=len(rest)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighed:
+    """The weights of evidence of some rows' terms for their true classes, the indices of these, and what each row counts."""
+
+    evidence: Mapping[Key, Array]
+    truth: NDArray[np.int64]
+    mass: Array
+
+
+def _weighed(model: BayesianClassifier, rows: Encoded, truth: NDArray[np.int64], weights: Array | None) -> _Weighed:
+    """The weights of evidence of some rows, evenly spread."""
+    most = FEW_ROWS if model.fitted_.effects else MOST_ROWS  # effects may be thousands
+    chosen = _some_rows(len(rows), weights, most)
     own = truth[chosen]
     blocks: dict[Key, Array] = {}
     for some, log_prior, terms in _unsummed(model, rows.take(chosen)):
@@ -45,7 +75,7 @@ def contributions_of(
         evidence = [_for_truth(*row) for row in zip(log_prior, values, own[some].tolist(), strict=True)]
         for (key, _), weight in zip(terms, np.array(evidence).T, strict=True):
             blocks.setdefault(key, np.zeros(len(own)))[some] += weight
-    return _ranked(model, blocks, own, _mass(chosen, weights))
+    return _Weighed(blocks, own, _mass(chosen, weights))
 
 
 def _unsummed(
@@ -56,15 +86,20 @@ def _unsummed(
     if effects:
         for some, start, told in told_effects(model, effects, rows):
             if told:
-                yield some, start, [((subject.columns, ()), values) for subject, values in told.items()]
+                yield some, start, [(_key(subject), values) for subject, values in told.items()]
         return
     (component,) = model.fitted_.unsummed(rows)
     start = np.broadcast_to(component.log_prior, (len(rows), len(component.log_prior)))
     yield (
         np.arange(len(rows)),
         start,
-        [((term.part.columns, term.part.parents), term.values) for term in component.terms],
+        [((term.part.columns, term.part.parents, ""), term.values) for term in component.terms],
     )
+
+
+def _key(subject: Subject) -> Key:
+    """A single column is told by its name, whatever is said of it."""
+    return subject.columns, (), subject.whole if len(subject.columns) > 1 else ""
 
 
 def _for_truth(log_prior: Array, terms: Array, index: int) -> Array:
@@ -84,16 +119,16 @@ def given_others(
     factors = [one for part in fitted.distributions for one in part.factors()]
     shared = [one for one in factors if len(fitted.components) > 1 or len(one.columns) + len(one.parents) > 1]
     columns = dict.fromkeys(name for one in shared for name in (*one.columns, *one.parents))
-    if not columns or model.missing == "level":
+    if not columns or any(map(model._answers_missing, columns)):
         return ()
     chosen = _some_rows(len(rows), weights, FEW_ROWS)
     own, encoded = truth[chosen], rows.take(chosen)
     whole, nothing = _log_odds(fitted, encoded, own), [None] * len(chosen)
     moves: dict[Key, Array] = {
-        ((name,), ()): _move(_log_odds(fitted, with_cells(encoded, model.schema_[name], nothing), own), whole)
+        ((name,), (), ""): _move(_log_odds(fitted, with_cells(encoded, model.schema_[name], nothing), own), whole)
         for name in columns
     }
-    return _ranked(model, moves, own, _mass(chosen, weights))
+    return _ranked(model, _Weighed(moves, own, _mass(chosen, weights)))
 
 
 def _move(before: Array, after: Array) -> Array:
@@ -119,13 +154,11 @@ def _mass(chosen: NDArray[np.int64], weights: Array | None) -> Array:
     return np.ones(len(chosen)) if weights is None else weights[chosen]
 
 
-def _ranked(
-    model: BayesianClassifier, evidence: Mapping[Key, Array], truth: NDArray[np.int64], mass: Array
-) -> tuple[Contribution, ...]:
+def _ranked(model: BayesianClassifier, found: _Weighed) -> tuple[Contribution, ...]:
     """The contributions, the most helpful first."""
     labels = [plain_label(label) for label in model.classes_.tolist()]
-    found = [_contribution(key, weights, truth, mass, labels) for key, weights in evidence.items()]
-    return tuple(sorted(found, key=lambda one: (-round(one.evidence, 12), one.columns, one.given)))
+    every = [_contribution(key, weights, found.truth, found.mass, labels) for key, weights in found.evidence.items()]
+    return tuple(sorted(every, key=lambda one: (-round(one.evidence, 12), one.columns, one.given)))
 
 
 def _contribution(
@@ -138,8 +171,8 @@ def _contribution(
 
     by_class = {label: mean(evidence, finite & (truth == index)) for index, label in enumerate(labels)}
     decides = float(mass[~finite].sum() / mass.sum())
-    columns, given = key
-    return Contribution(columns, mean(evidence, finite), mean(np.abs(evidence), finite), by_class, decides, given)
+    columns, given, name = key
+    return Contribution(columns, mean(evidence, finite), mean(np.abs(evidence), finite), by_class, decides, given, name)
 
 
 # ------------------------------------------------------------------------------------------------------------- nomogram
@@ -147,13 +180,15 @@ def _contribution(
 
 def points_of(nomogram: Nomogram) -> Points:
     """What a nomogram says, the column with the widest scale first."""
-    least, most = (float(nomogram.total_points(p)) for p in REACH)
+    low, high = nomogram.reach
+    least, most = (float(nomogram.total_points(low + share * (high - low))) for share in REACH)
     return Points(
         nomogram.label,
         nomogram.against,
         tuple(_scale(scale) for scale in sorted(nomogram.scales, key=_span, reverse=True)),
-        tuple((p, float(nomogram.total_points(p))) for p in PROBABILITIES),
+        tuple(nomogram.totals),
         tuple((total, float(nomogram.probability(total))) for total in np.linspace(least, most, TOTALS).tolist()),
+        nomogram.remark,
     )
 
 

@@ -98,7 +98,8 @@ class Contribution:
     """How far a column (or columns modelled together) moves the log-odds of the true class, in the mean over rows.
 
     ``strength`` is the mean size of the move, whatever its direction; rows in which it alone decides are counted in
-    ``decides`` and left out of the means. ``given`` are the columns that it depends on besides the class.
+    ``decides`` and left out of the means. ``given`` are the columns that it depends on besides the class. What is not told
+    by its columns has a ``name``; all that is too small to be told apart is one, of so many ``others``.
     """
 
     columns: tuple[str, ...]
@@ -107,6 +108,36 @@ class Contribution:
     by_class: Mapping[Label, float]
     decides: float = 0.0
     given: tuple[str, ...] = ()
+    name: str = ""
+    others: int = 0
+
+
+@dataclass(frozen=True)
+class EffectAxis:
+    """Where a column's effects are told: ``form`` is "numbers" (durations in a ``unit``), or "times" or "levels", as texts.
+
+    How many levels were left out is ``others``.
+    """
+
+    column: str
+    form: str
+    values: tuple[Any, ...]
+    unit: str = ""
+    others: int = 0
+
+
+@dataclass(frozen=True)
+class LearnedEffect:
+    """What one column or two say of each class, two beyond each by itself: ``given[label]``, over the first axis, then the second.
+
+    Of two classes it is the effect on the log-odds of one ``against`` the other; of more on the log score of each. What a column
+    of numbers says where it is ``missing`` is told where that is an answer.
+    """
+
+    axes: tuple[EffectAxis, ...]
+    given: Mapping[Label, tuple[float, ...]]
+    against: Label = None
+    missing: Mapping[Label, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -126,7 +157,8 @@ class PointScale:
 class Points:
     """A nomogram: a scale for each column, the widest first.
 
-    ``totals`` are (probability, total points) at round probabilities, ``curve`` (total points, probability) all along.
+    ``totals`` are (probability, total points) at round probabilities, ``curve`` (total points, probability) all along. What is
+    to be known beside is the ``remark``.
     """
 
     label: Label
@@ -134,6 +166,7 @@ class Points:
     scales: tuple[PointScale, ...]
     totals: tuple[tuple[float, float], ...]
     curve: tuple[tuple[float, float], ...]
+    remark: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +201,10 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """Everything a report says. The first model of the evaluation is the one that is explained; parts that cannot be had are empty."""
+    """Everything a report says. The first model of the evaluation is the one that is explained; parts that cannot be had are empty.
+
+    A model that is explained by effects has ``importances`` and ``effects`` in place of ``contributions``.
+    """
 
     title: str
     target: str | None
@@ -180,8 +216,10 @@ class Findings:
     actions: Actions | None = None
     data: DataSummary | None = None
     contributions: tuple[Contribution, ...] = ()
+    importances: tuple[Contribution, ...] = ()
     given_others: tuple[Contribution, ...] = ()
     conditionals: tuple[Conditional, ...] = ()
+    effects: tuple[LearnedEffect, ...] = ()
     nomogram: Points | None = None
     rows: tuple[RowStory, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)

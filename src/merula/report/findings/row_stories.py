@@ -45,8 +45,12 @@ def _telling_words(
 ) -> tuple[tuple[str, float], ...]:
     """The words of a row's texts that tell most between two classes; between two, words' weights add up to the text's."""
     weights: dict[str, float] = {}
-    texts = {reason.columns[0]: reason.values[0] for reason in explanation.reasons if reason.known}
-    for part in model.distributions_:
+    texts = {
+        reason.columns[0]: reason.values[0]
+        for reason in explanation.reasons
+        if reason.known and len(reason.columns) == 1
+    }
+    for part, factor in model.fitted_.components[0].weighted_parts:
         if not isinstance(part, TokenDistribution):
             continue
         for column, vocabulary, table in zip(part.columns, part.vocabularies, part.log_table, strict=True):
@@ -54,7 +58,7 @@ def _telling_words(
             for word, count in Counter(words(texts.get(column, ""))).items():
                 if word in known:
                     term = table[known[word]]
-                    weight = float(term[position] - term[rival]) * (1 if part.binary else count)
+                    weight = factor * float(term[position] - term[rival]) * (1 if part.binary else count)
                     weights[word] = weights.get(word, 0.0) + weight
     return tuple(sorted(weights.items(), key=lambda pair: (-abs(pair[1]), pair[0]))[:MOST_WORDS])
 
