@@ -10,7 +10,7 @@ import numpy as np
 from merula.classify.effects.curves import EffectCurve, Places, effect_curve
 from merula.classify.plot import LETTER, LONGEST, chosen_classes
 from merula.classify.single_row import duration_unit, shown
-from merula.core import InputError
+from merula.core import InputError, one_of
 from merula.data.schema import Column, Label
 from merula.data.table import as_times, plain_label
 from merula.show.colors import sided
@@ -49,6 +49,8 @@ def effect_plot(
     effects = model.fitted_.effects
     if effects is None or not 1 <= len(columns) <= 2:
         raise InputError("effects of one column or of two are drawn, of a model that has them", got=list(columns))
+    for name in columns:
+        one_of(name, model.schema_.names, "column")
     found = effect_curve(effects, columns)
     if len(columns) == 2:
         return _map(model, found, ax, classes)

@@ -16,6 +16,7 @@ from merula.core import InputError, located
 from merula.show.progress import progress_bar
 
 MERGED = "merged.merula"
+INSTEAD = "fit both with --model naive (or tan or aode, the later one --like the first), or one on the rows of both"
 
 
 def fit_file(
@@ -81,10 +82,16 @@ def merge_files(paths: Sequence[str], output: str | None = None) -> SavedModel:
             raise InputError(
                 f"{saved[0].path} tells {saved[0].target!r}, {other.path} tells {other.target!r}: they do not merge"
             )
+        if merged._no_joint:
+            raise InputError.at(
+                f"{saved[0].path} and {other.path}",
+                "hold models that do not merge: they tell classes apart, and do not describe rows",
+                remedy=INSTEAD,
+            )
         try:
             merged = merged + other.model.with_choices_fixed()
         except ValueError as error:
-            if not (merged._at_once or merged._no_joint):  # else the same choices would not help
+            if not merged._at_once:  # else the same choices would not help
                 error.add_note(f"(fit it with --like {os.fspath(saved[0].path)})")
             raise located(error, other.path) from None
     result = replace(saved[0], model=merged, path=output or MERGED)
