@@ -267,7 +267,10 @@ def test_many_rows_take_five_folds(folder):
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({"pressure": rng.normal(size=10_000).round(3), "coin": rng.choice(["head", "tail"], 10_000)})
     frame.to_csv("many.csv", index=False)
-    for rows, folds, notes in ((9_999, 10, []), (10_000, 5, ["the table has 10,000 rows, for which 5 folds are enough"])):
+    for rows, folds, notes in (
+        (9_999, 10, []),
+        (10_000, 5, ["the table has 10,000 rows, for which 5 folds are enough"]),
+    ):
         frame[:rows].to_csv("many.csv", index=False)
         console = Console(quiet=True)
         assert usable_folds(read_task(Asked("many.csv", "coin"), console), console) == folds
@@ -443,7 +446,9 @@ def test_info_tells_the_parts_of_a_pool(merula):
     own = mr.load("pool.merula")
     found = json.loads(merula("info", "pool.merula", "--json").stdout)
     assert {part["part"]: part["weight"] for part in found["parts"] if part["weight"] is not None} == own.weights_
-    assert [part["log_loss"] for part in found["parts"][-2:]] == [own.out_of_fold_[name][0] for name in ("pool", "prior")]
+    assert [part["log_loss"] for part in found["parts"][-2:]] == [
+        own.out_of_fold_[name][0] for name in ("pool", "prior")
+    ]
     shown = merula("info", "pool.merula").stdout
     assert "learned from 344 rows\n" in shown
     assert "log loss on rows left out" in shown and "distribution" not in shown

@@ -118,7 +118,8 @@ def compilation_told(quiet: bool) -> Iterator[None]:
     with watched_compilation(begun if told else None) as compiled:
         yield
     if told and compiled.loops:
-        say(f"compiling took {compiled.seconds:.0f} s{' of this; the next run is faster' if compiled.kept else ' of this'}", sys.stderr)
+        faster = "; the next run is faster" if compiled.kept else ""
+        say(f"compiling took {compiled.seconds:.0f} s of this{faster}", sys.stderr)
 
 
 @contextmanager

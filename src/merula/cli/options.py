@@ -93,7 +93,11 @@ Encoding = Annotated[
 Folds = Annotated[
     int | None,
     typer.Option(
-        "--cv", metavar="K", min=2, help="The number of folds: 10 unless given; 5 from 10,000 rows on, and fewer where rows are few.", show_default=False
+        "--cv",
+        metavar="K",
+        min=2,
+        help="The number of folds: 10 unless given; 5 from 10,000 rows on, and fewer where rows are few.",
+        show_default=False,
     ),
 ]
 Repeats = Annotated[

@@ -11,7 +11,6 @@ from importlib.util import find_spec
 from merula.core import InputError
 from merula.show.text import visible
 
-
 _within: ContextVar[Callable[[str], None] | None] = ContextVar("what names a part of the bar's step", default=None)
 
 
@@ -24,7 +23,8 @@ def progress_bar(total: int | None, progress: bool | None) -> Iterator[Callable[
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    console, begun = Console(stderr=True), []
+    console = Console(stderr=True)
+    begun: list[str] = []
     columns = SpinnerColumn("line"), TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()  # fmt: skip
     with Progress(*columns, console=console, transient=console.is_terminal) as bar:
         task = bar.add_task("", total=total)

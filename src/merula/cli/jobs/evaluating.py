@@ -57,7 +57,9 @@ def usable_folds(task: Task, console: Console) -> int:
     if task.groups is not None:
         most = min(most, len(np.unique(task.groups)))
     if wanted < FOLDS and most == wanted:
-        console.note(f"the table has {rows.sum():,} rows, for which {most} folds are enough; --cv {FOLDS} takes about twice as long")
+        console.note(
+            f"the table has {rows.sum():,} rows, for which {most} folds are enough; --cv {FOLDS} takes about twice as long"
+        )
     elif most < FOLDS:
         console.note(f"the table is too small for ten folds; {most} are used")
     return most
