@@ -426,11 +426,24 @@ def test_models_that_do_not_describe_rows_name_those_that_merge(merula, folder, 
     assert result.exit_code == 2
     (line,) = result.stderr.splitlines()
     assert line.startswith("error: north.merula and north.merula hold models that do not merge: ")
-    for instead in ("naive", "tan", "aode"):
+    for instead in ("naive", "bayes", "tan", "aode"):
         assert re.search(rf"--model .*\b{instead}\b", line)
-        merula("fit", "fruit.csv", "-t", "ripe", "-m", instead, "-o", "north.merula", "-q")
-        merula("fit", "fruit.csv", "-t", "ripe", "--like", "north.merula", "-o", "south.merula", "-q")
+        for name in ("north", "south"):
+            rows = "red,yes\ngreen,no\n" * 9 + ("green,yes\n" if name == "north" else "red,no\n") * 3
+            (folder / f"{name}.csv").write_text("colour,ripe\n" + rows)
+            merula("fit", f"{name}.csv", "-t", "ripe", "-m", instead, "-o", f"{name}.merula", "-q")
         assert merula("merge", "north.merula", "south.merula").exit_code == 0
+
+
+def test_numbers_that_were_cut_are_no_matter_of_like(merula, folder):
+    rows, species = penguins()
+    table = rows.append_column("species", species)
+    for name, start in (("north", 0), ("south", 1)):
+        pq.write_table(table.take(list(range(start, 344, 2))), f"{name}.parquet")
+        merula("fit", f"{name}.parquet", "-t", "species", "-m", "tan", "-o", f"{name}.merula")
+    result = merula("merge", "north.merula", "south.merula")
+    assert result.exit_code == 2
+    assert result.stderr.endswith("(numbers are cut anew for each table; fit both with --model naive or bayes)\n")
 
 
 def test_a_model_like_a_pool_is_one(merula):

@@ -143,8 +143,8 @@ def merge(
 ) -> None:
     """Merge models into one, as if it had been fitted on the rows of all of them.
 
-    Models merge if they were fitted with --model naive or bayes, or with --model naive-auto, spode, tan, aode or kdb and the later ones
-    with --like the first. Those of --model auto and log-linear do not merge.
+    Models of --model naive, bayes, kernel and neighbors merge; those of naive-auto if the later ones were fitted with --like the first;
+    those of spode, tan, aode and kdb where no column holds numbers. Those of auto, log-linear and network do not.
 
     \b
     Example:
