@@ -2,7 +2,7 @@
 
 - predict: one row, CSV to decision, by `merula predict MODEL row.csv --costs costs.csv`
 - python: the same by `load`, `read_table`, `predict_proba` and `decide`
-- report: one table, CSV to report, by `merula report penguins --target species`
+- report: one table, CSV to report, by `merula report penguins --target species --model naive-auto`
 
 Each runs in a process of its own, with every module imported beforehand, so that a file counts as entered only where one of its
 functions is called. Printed are the files in the order of their first entry (with the function entered first and the purpose
@@ -175,7 +175,9 @@ def in_python() -> None:
 JOBS: dict[str, Callable[[], None]] = {
     "predict": lambda: command("predict", "model.merula", "row.csv", "--costs", "costs.csv", "-o", "answers.csv"),
     "python": in_python,
-    "report": lambda: command("report", "penguins.csv", "--target", "species", "-o", "report.html"),
+    "report": lambda: command(
+        "report", "penguins.csv", "--target", "species", "--model", "naive-auto", "-o", "report.html"
+    ),
 }
 
 
@@ -194,7 +196,7 @@ def walk(name: str, package: Path) -> None:
             Path(file).write_text(text, encoding="utf-8")
         Path("penguins.csv").write_bytes((package / "data" / "penguins.csv").read_bytes())
         if name != "report":
-            command("fit", "penguins.csv", "--target", "species", "-o", "model.merula")
+            command("fit", "penguins.csv", "--target", "species", "--model", "naive-auto", "-o", "model.merula")
         watched = Walk(package)
         with watched.watched():
             JOBS[name]()

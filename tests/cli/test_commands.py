@@ -1,6 +1,7 @@
 """Each command on the penguins and on small tables: what it writes, and that it says what the library says."""
 
 import json
+import re
 import shlex
 from importlib.resources import files
 from io import StringIO
@@ -11,6 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import merula as mr
+from merula.cli.console import Console
+from merula.cli.jobs.evaluating import usable_folds
+from merula.cli.jobs.task import Asked, read_task
 
 YEAR = {"year": "categorical"}
 LABELS = ["Adelie", "Chinstrap", "Gentoo"]
@@ -33,7 +37,7 @@ def test_fit_saves_a_model_that_the_library_loads(merula):
     assert result.exit_code == 0
     assert result.stderr.startswith("note: column 'year' holds few whole numbers, read as categories")
     rows, species = penguins()
-    own = mr.NaiveBayesClassifier(kinds=YEAR, distributions="auto").fit(rows, species)
+    own = mr.AutoBayesClassifier(kinds=YEAR).fit(rows, species)
     assert np.array_equal(mr.load("birds.merula").predict_proba(rows), own.predict_proba(rows))
     assert "344 rows, 7 columns, 3 classes" in result.stdout
 
@@ -41,7 +45,9 @@ def test_fit_saves_a_model_that_the_library_loads(merula):
 @pytest.mark.parametrize(
     ("word", "classifier"),
     [
+        ("auto", mr.AutoBayesClassifier(kinds=YEAR)),
         ("naive", mr.NaiveBayesClassifier(kinds=YEAR)),
+        ("naive-auto", mr.NaiveBayesClassifier(kinds=YEAR, distributions="auto")),
         ("spode", mr.SPODEClassifier(kinds=YEAR)),
         ("tan", mr.TANClassifier(kinds=YEAR)),
         ("aode", mr.AODEClassifier(kinds=YEAR)),
@@ -241,9 +247,34 @@ def test_probabilities_worse_than_none_are_pointed_out(merula, folder):
     (folder / "noise.csv").write_text(
         ",".join([*(f"copy {i}" for i in range(12)), "coin"]) + "\n" + "\n".join(rows) + "\n"
     )
-    result = merula("evaluate", "noise.csv", "-t", "coin")
-    assert "auto does not beat the class frequencies" in result.stdout
-    assert "auto is too sure of itself" in result.stderr
+    result = merula("evaluate", "noise.csv", "-t", "coin", "-m", "naive-auto")
+    assert "naive-auto does not beat the class frequencies" in result.stdout
+    assert "naive-auto is too sure of itself, often because several columns say the same" in result.stderr
+
+
+def test_a_pool_is_too_sure_of_rows_that_belong_together(merula, folder):
+    rng = np.random.default_rng(2)
+    patients, coins = np.repeat(np.arange(30), 8), rng.choice(["head", "tail"], 30)
+    own = rng.normal(size=(30, 2))[patients] + 0.001 * rng.normal(size=(240, 2))
+    frame = pd.DataFrame({"patient": patients, "pressure": own[:, 0], "größe": own[:, 1], "coin": coins[patients]})
+    frame.to_csv("visits.csv", index=False)
+    result = merula("evaluate", "visits.csv", "-t", "coin", "--groups", "patient", "--cv", "3")
+    assert "auto does not beat the class frequencies in log loss" in result.stdout
+    assert "auto is too sure of itself, often because rows that belong together (--groups)" in result.stderr
+
+
+def test_many_rows_take_five_folds(folder):
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"pressure": rng.normal(size=10_000).round(3), "coin": rng.choice(["head", "tail"], 10_000)})
+    frame.to_csv("many.csv", index=False)
+    for rows, folds, notes in (
+        (9_999, 10, []),
+        (10_000, 5, ["the table has 10,000 rows, for which 5 folds are enough"]),
+    ):
+        frame[:rows].to_csv("many.csv", index=False)
+        console = Console(quiet=True)
+        assert usable_folds(read_task(Asked("many.csv", "coin"), console), console) == folds
+        assert [note.partition(";")[0] for note in console.notes] == notes
 
 
 def test_what_may_be_chance_is_not_called_worse(merula, folder):
@@ -335,7 +366,7 @@ def test_merged_models_are_as_if_fitted_on_all_rows(merula, folder):
 
 
 def test_chosen_distributions_merge_where_the_second_is_like_the_first(merula):
-    merula("fit", "penguins", "-t", "species", "-o", "north.merula")
+    merula("fit", "penguins", "-t", "species", "-m", "naive-auto", "-o", "north.merula")
     assert merula("fit", "penguins", "-t", "species", "--like", "north.merula", "-o", "south.merula").exit_code == 0
     assert merula("merge", "north.merula", "south.merula").exit_code == 0
     once, twice = mr.load("north.merula"), mr.load("merged.merula")
@@ -347,7 +378,7 @@ def test_a_table_like_a_model_is_read_as_that_one_was(merula, folder):
     """Of columns that the model does not have nothing is said, and codes of letters and digits stay words."""
     (folder / "north.csv").write_text("ward,age,outcome\n" + "A1,40,ill\n7,60,well\n8,50,ill\n" * 20)
     (folder / "south.csv").write_text("ward,age,leak,outcome\n" + "7,41,1,ill\n8,62,0,well\n" * 20)
-    assert merula("fit", "north.csv", "-t", "outcome", "-o", "north.merula").exit_code == 0
+    assert merula("fit", "north.csv", "-t", "outcome", "-m", "naive-auto", "-o", "north.merula").exit_code == 0
     result = merula("fit", "south.csv", "-t", "outcome", "--like", "north.merula", "-o", "south.merula")
     assert result.exit_code == 0, result.stderr
     assert "leak" not in result.stderr
@@ -385,6 +416,65 @@ def test_models_of_different_kinds_do_not_merge(merula, model):
     result = merula("merge", model, "other.merula")
     assert result.exit_code == 2
     assert "different kinds" in result.stderr
+
+
+@pytest.mark.parametrize("word", ["auto", "log-linear"])
+def test_models_that_do_not_describe_rows_name_those_that_merge(merula, folder, word):
+    (folder / "fruit.csv").write_text("colour,weight,ripe\n" + "red,4,yes\ngreen,2,no\nred,3,no\n" * 12)
+    merula("fit", "fruit.csv", "-t", "ripe", "-m", word, "-o", "north.merula", "-q")
+    result = merula("merge", "north.merula", "north.merula")
+    assert result.exit_code == 2
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: north.merula and north.merula hold models that do not merge: ")
+    for instead in ("naive", "bayes", "tan", "aode"):
+        assert re.search(rf"--model .*\b{instead}\b", line)
+        for name in ("north", "south"):
+            rows = "red,yes\ngreen,no\n" * 9 + ("green,yes\n" if name == "north" else "red,no\n") * 3
+            (folder / f"{name}.csv").write_text("colour,ripe\n" + rows)
+            merula("fit", f"{name}.csv", "-t", "ripe", "-m", instead, "-o", f"{name}.merula", "-q")
+        assert merula("merge", "north.merula", "south.merula").exit_code == 0
+
+
+def test_numbers_that_were_cut_are_no_matter_of_like(merula, folder):
+    rows, species = penguins()
+    table = rows.append_column("species", species)
+    for name, start in (("north", 0), ("south", 1)):
+        pq.write_table(table.take(list(range(start, 344, 2))), f"{name}.parquet")
+        merula("fit", f"{name}.parquet", "-t", "species", "-m", "tan", "-o", f"{name}.merula")
+    result = merula("merge", "north.merula", "south.merula")
+    assert result.exit_code == 2
+    assert result.stderr.endswith("(numbers are cut anew for each table; fit both with --model naive or bayes)\n")
+
+
+def test_a_model_like_a_pool_is_one(merula):
+    merula("fit", "penguins", "-t", "species", "-o", "north.merula")
+    assert merula("fit", "penguins", "-t", "species", "--like", "north.merula", "-o", "south.merula").exit_code == 0
+    one, other = mr.load("north.merula"), mr.load("south.merula")
+    assert one.weights_ == other.weights_
+    assert np.array_equal(one.predict_proba(penguins()[0]), other.predict_proba(penguins()[0]))
+
+
+def test_info_tells_the_parts_of_a_pool(merula):
+    merula("fit", "penguins", "-t", "species", "-o", "pool.merula")
+    own = mr.load("pool.merula")
+    found = json.loads(merula("info", "pool.merula", "--json").stdout)
+    assert {part["part"]: part["weight"] for part in found["parts"] if part["weight"] is not None} == own.weights_
+    assert [part["log_loss"] for part in found["parts"][-2:]] == [
+        own.out_of_fold_[name][0] for name in ("pool", "prior")
+    ]
+    shown = merula("info", "pool.merula").stdout
+    assert "learned from 344 rows\n" in shown
+    assert "log loss on rows left out" in shown and "distribution" not in shown
+
+
+@pytest.mark.parametrize("word", ["auto", "neighbors"])
+def test_a_model_that_holds_rows_says_so(merula, folder, word):
+    board = np.random.default_rng(0).uniform(0, 4, size=(300, 2)).round(3)
+    color = np.array(["white", "black"])[board.astype(int).sum(axis=1) % 2]
+    pd.DataFrame({"rank": board[:, 0], "file": board[:, 1], "color": color}).to_csv("board.csv", index=False)
+    assert "(holds 300 of the rows)" in merula("fit", "board.csv", "-t", "color", "-m", word).stdout
+    assert "learned from 300 rows, and holds 300 of them" in merula("info", "model.merula").stdout
+    assert json.loads(merula("info", "model.merula", "--json").stdout)["kept_rows"] == 300
 
 
 def test_info_tells_classes_and_columns(merula, model):

@@ -1,12 +1,17 @@
 """What strangers wrote into labels, cells, names of columns and files is shown on the terminal, never obeyed by it."""
 
+import contextlib
 import io
 import json
+import os
 import re
+import subprocess
 import sys
 
 import pytest
 
+from merula.cli.console import compilation_told
+from merula.core.compilation import WATCHING
 from merula.show.text import OBEYED, text_table, visible
 
 HOSTILE = ["\x1b[2J", "\x9b31m", "\x07", "\u202egnp", "\u2066x", "\x00", "\r", "\x7f", "\u2028"]
@@ -99,6 +104,62 @@ def test_answers_are_exact_in_a_file_and_harmless_on_a_terminal(merula, hostile,
     monkeypatch.undo()
     assert "\\x1b[2J" in terminal.getvalue()
     assert RAW.search(terminal.getvalue()) is None
+
+
+# --------------------------------------------------------------------------------------------------------- compilation
+
+
+WORDS = [sys.executable, "-m", "merula", "fit", "fruit.csv", "--target", "ripe", "--model", "naive"]
+
+
+def on_a_terminal(folder, *more):
+    """What a command writes to a terminal, with a folder of compiled loops of its own."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder / "loops"), "TERM": "dumb"}
+    done = subprocess.run([*WORDS, *more], cwd=folder, env=environment, stderr=theirs, stdout=subprocess.DEVNULL)
+    os.close(theirs)
+    written = b""
+    with contextlib.suppress(OSError):  # how a terminal that is closed ends
+        while piece := os.read(ours, 65_536):
+            written += piece
+    os.close(ours)
+    assert done.returncode == 0, written
+    return written.decode()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no pty")
+def test_who_watches_a_terminal_is_told_of_compilation_once(folder):
+    (folder / "fruit.csv").write_text("colour,ripe\n" + "red,yes\ngreen,no\nred,no\n" * 12)
+    first, again = on_a_terminal(folder), on_a_terminal(folder)
+    assert first.count("compiling loops, once for this installation") == 1
+    assert re.search(r"compiling took \d+ s of this; the next run is faster", first)
+    assert "compiling" not in again
+
+
+class Watched(io.StringIO):
+    """A terminal that somebody watches."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(("quiet", "stream", "told"), [(False, Watched(), True), (True, Watched(), False), (False, io.StringIO(), False)])  # fmt: skip
+def test_compilation_is_told_to_people_alone(monkeypatch, quiet, stream, told):
+    monkeypatch.setattr(sys, "stderr", stream)
+    with compilation_told(quiet):
+        WATCHING[-1].starts(kept=True)
+        WATCHING[-1].ends()
+    assert ("compiling" in stream.getvalue()) == told
+
+
+def test_loops_that_cannot_be_kept_are_not_called_so(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Watched())
+    with compilation_told(quiet=False):
+        WATCHING[-1].starts(kept=False)
+        WATCHING[-1].ends()
+    assert sys.stderr.getvalue() == "compiling loops …\ncompiling took 0 s of this\n"
 
 
 # ------------------------------------------------------------------------------------------------------------ formulas

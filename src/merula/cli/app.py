@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from merula.cli import answering, learning, networks
+from merula.cli.command import Command
 from merula.cli.console import OPTIONS, one_line, phrased, say, stray_warnings_as_notes
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
@@ -126,5 +127,5 @@ for command in (
     learning.fit, learning.evaluate, learning.report, learning.merge,
     answering.predict, answering.explain, answering.info, learning.demo,
 ):  # fmt: skip
-    app.command()(command)
+    app.command(cls=Command)(command)
 app.add_typer(networks.app, name="network")

@@ -106,6 +106,23 @@ def say(text: str, stream: TextIO | None = None) -> None:
 
 
 @contextmanager
+def compilation_told(quiet: bool) -> Iterator[None]:
+    """Tell who watches a terminal that loops are being compiled, which may take a minute the first time, and how long it took."""
+    from merula.core.compilation import watched_compilation  # on first use: help needs no arrays
+
+    told = not quiet and sys.stderr is not None and sys.stderr.isatty()
+
+    def begun(kept: bool) -> None:
+        say(f"compiling loops{', once for this installation' if kept else ''} …", sys.stderr)
+
+    with watched_compilation(begun if told else None) as compiled:
+        yield
+    if told and compiled.loops:
+        faster = "; the next run is faster" if compiled.kept else ""
+        say(f"compiling took {compiled.seconds:.0f} s of this{faster}", sys.stderr)
+
+
+@contextmanager
 def stray_warnings_as_notes(quiet: bool) -> Iterator[None]:
     """Warnings outside a job, such as those of loading the library, are notes too; those of other libraries stay as they are."""
     with warnings.catch_warnings():

@@ -31,7 +31,7 @@ def fit(
         typer.Option(
             "--like",
             metavar="MODEL",
-            help="Take kinds, distributions and options from this model, so that both merge.",
+            help="Take kinds, distributions and options from this model, so that both merge, if such models do.",
             show_default=False,
         ),
     ] = None,
@@ -143,11 +143,12 @@ def merge(
 ) -> None:
     """Merge models into one, as if it had been fitted on the rows of all of them.
 
-    Models merge if they were fitted with --model naive or bayes, or the later ones with --like the first.
+    Models of --model naive, bayes, kernel and neighbors merge; those of naive-auto if the later ones were fitted with --like the first;
+    those of spode, tan, aode and kdb where no column holds numbers. Those of auto, log-linear and network do not.
 
     \b
     Example:
-      merula fit penguins --target species -o north.merula
+      merula fit penguins --target species --model naive-auto -o north.merula
       merula fit penguins --target species --like north.merula -o south.merula
       merula merge north.merula south.merula -o both.merula
     """

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from merula.cli import options as ask
+from merula.cli.command import Command
 from merula.cli.console import Console
 
 app = typer.Typer(name="network", rich_markup_mode=None)
@@ -36,7 +37,7 @@ NetworkOut = Annotated[
 ]
 
 
-@app.command()
+@app.command(cls=Command)
 def show(
     network: NetworkFile,
     encoding: NetworkEncoding = None,
@@ -57,7 +58,7 @@ def show(
     Console(quiet, as_json).result(outline_text(found), found)
 
 
-@app.command()
+@app.command(cls=Command)
 def query(
     network: NetworkFile,
     variables: Annotated[
@@ -97,7 +98,7 @@ def query(
     Console(quiet, as_json).result(text, found)
 
 
-@app.command()
+@app.command(cls=Command)
 def learn(
     table: ask.Table,
     output: NetworkOut = "network.bif",
@@ -155,7 +156,7 @@ def learn(
     console.result(outline_text(found), found)
 
 
-@app.command()
+@app.command(cls=Command)
 def convert(
     network: NetworkFile,
     output: Annotated[

@@ -13,6 +13,7 @@ class ModelName(StrEnum):
 
     auto = "auto"
     naive = "naive"
+    naive_auto = "naive-auto"
     spode = "spode"
     tan = "tan"
     aode = "aode"
@@ -36,7 +37,7 @@ Model = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="auto: naive Bayes with the distribution that suits each column best; naive: with normal distributions (such models always merge); spode, tan, aode, kdb: columns that depend on one another, on one of them, along a tree, on each in turn, on two; network: a Bayesian network that is searched for; log-linear: columns and pairs of columns, fitted to tell classes apart; bayes: all columns together; kernel: kernel densities; neighbors: the most similar rows.",
+        help="auto: several models, each weighted by how well it predicts rows left out; naive: naive Bayes with normal distributions (such models always merge); naive-auto: with the distribution that suits each column best; spode, tan, aode, kdb: columns that depend on one another, on one of them, along a tree, on each in turn, on two; network: a Bayesian network that is searched for; log-linear: columns and pairs of columns, fitted to tell classes apart; bayes: all columns together; kernel: kernel densities; neighbors: the most similar rows.",
     ),
 ]
 Kinds = Annotated[
@@ -92,7 +93,11 @@ Encoding = Annotated[
 Folds = Annotated[
     int | None,
     typer.Option(
-        "--cv", metavar="K", min=2, help="The number of folds; 10, or fewer where rows are few.", show_default=False
+        "--cv",
+        metavar="K",
+        min=2,
+        help="The number of folds: 10 unless given; 5 from 10,000 rows on, and fewer where rows are few.",
+        show_default=False,
     ),
 ]
 Repeats = Annotated[

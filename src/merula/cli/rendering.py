@@ -7,7 +7,7 @@ from shlex import join
 from typing import TYPE_CHECKING, Any
 
 from merula.cli.console import command_name
-from merula.show.numbers import percent, several
+from merula.show.numbers import fixed, percent, several
 from merula.show.text import listed, text_table
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_CLASSES, LONGEST = 8, 40
 NAMES = {
+    "AutoBayesClassifier": "pool of Bayesian models",
     "NaiveBayesClassifier": "naive Bayes",
     "SPODEClassifier": "Bayes with one super-parent",
     "TANClassifier": "tree-augmented naive Bayes",
@@ -37,6 +38,8 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
         f"{NAMES[type(saved.model).__name__]}: {several(rows, 'row')}, {several(len(used), 'column')}, {several(len(saved.classes), 'class', 'classes')} "
         f"({shares(saved.shares)})\nmodel: {saved.path}"
     )
+    if saved.kept_rows:
+        text += f" (holds {saved.kept_rows:,} of the rows)"
     if evaluation:
         text += f"\nhow good it is: {join((command_name(), *evaluation))}"
     return text, {
@@ -44,6 +47,7 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
         "classifier": type(saved.model).__name__,
         "target": saved.target,
         "rows": rows,
+        "kept_rows": saved.kept_rows,
         "columns": used,
         "classes": saved.classes,
         "remarks": [{"column": r.column, "what": r.what, "text": r.text} for r in task.remarks],
@@ -62,13 +66,32 @@ def described(found: Mapping[str, Any]) -> str:
     lines = [
         f"{NAMES.get(found['model'], found['model'])}, {found['parameters']:,} parameters",
         *([f"tells {found['target']}: {shares(found['classes'])}"] if found["target"] is not None else []),
-        *([f"learned from {several(found['rows'], 'row')}"] if found["rows"] is not None else []),
+        *([f"learned from {several(found['rows'], 'row')}{_holding(found)}"] if found["rows"] is not None else []),
         *(
             [f"decides between {', '.join(listed(action, LONGEST) for action in found['actions'])}"]
             if found["actions"]
             else []
         ),
     ]
-    names = ["column", "kind", "distribution", "levels"]
+    if found["parts"] is not None:
+        lines += ["", _parts(found["parts"])]
+    names = ["column", "kind", *([] if found["parts"] is not None else ["distribution"]), "levels"]
     rows = [["" if column[name] is None else str(column[name]) for name in names] for column in found["columns"]]
     return "\n".join([*lines, "", text_table("", [names, *rows], len(names))])
+
+
+def _holding(found: Mapping[str, Any]) -> str:
+    return f", and holds {found['kept_rows']:,} of them" if found["kept_rows"] else ""
+
+
+def _parts(parts: Sequence[Mapping[str, Any]]) -> str:
+    """The parts of a pool as a table, and below them the whole and the class frequencies."""
+    rows = [
+        [
+            part["part"],
+            "" if part["weight"] is None else f"{part['weight']:.2f}",
+            f"{fixed(part['log_loss'])} ± {fixed(part['standard_error'])}",
+        ]
+        for part in parts
+    ]
+    return text_table("", [["part", "weight", "log loss on rows left out"], *rows], 3)

@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 import numba
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, event
 from numba.core.caching import FunctionCache
 from numba.extending import intrinsic
 
+from merula.core.compilation import WATCHING
 from merula.core.notes import warn_user
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,6 +43,21 @@ class _Cache(FunctionCache):  # type: ignore[misc]
             super().save_overload(sig, data)
         except OSError:  # the disk is full, say
             _say_uncached()
+
+
+class _Listener(event.Listener):  # type: ignore[misc]
+    """Tells those who watch when Numba compiles a loop; one that is found on disk is none."""
+
+    def on_start(self, event: Any) -> None:
+        for one in tuple(WATCHING):
+            one.starts(kept=not _said)
+
+    def on_end(self, event: Any) -> None:
+        for one in tuple(WATCHING):
+            one.ends()
+
+
+event.register("numba:compile", _Listener())
 
 
 def kernel(function: F) -> F:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
 
 from merula.core import InputError
 from merula.show.text import visible
+
+_within: ContextVar[Callable[[str], None] | None] = ContextVar("what names a part of the bar's step", default=None)
 
 
 @contextmanager
@@ -18,13 +21,30 @@ def progress_bar(total: int | None, progress: bool | None) -> Iterator[Callable[
         yield lambda _: None
         return
     from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    with Progress(console=console, transient=console.is_terminal) as bar:
+    begun: list[str] = []
+    columns = SpinnerColumn("line"), TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()  # fmt: skip
+    with Progress(*columns, console=console, transient=console.is_terminal) as bar:
         task = bar.add_task("", total=total)
-        yield lambda step: bar.update(task, description=escape(visible(step)), advance=1)
+
+        def step(name: str) -> None:
+            bar.update(task, description=visible(name), completed=len(begun))
+            begun.append(name)
+
+        outer = _within.set(lambda part: bar.update(task, description=visible(f"{begun[-1]}: {part}" if begun else part)))  # fmt: skip
+        try:
+            yield step
+            bar.update(task, completed=total)
+        finally:
+            _within.reset(outer)
+
+
+def name_part(part: str) -> None:
+    """Say what is being done within a long step, where a bar is shown."""
+    if name := _within.get():
+        name(part)
 
 
 def _wanted(progress: bool | None) -> bool:

@@ -65,6 +65,9 @@ def test_columns_that_have_no_effect_together_are_named(model):
             effect_curve(model.fitted_.effects, ("wing", "色泽"))
     with pytest.raises(mr.InputError, match="'tail' has no effect in this model"):
         effect_curve(model.fitted_.effects, ("tail",))
+    for columns in (("wnig",), ("größe", "wnig")):
+        with pytest.raises(mr.InputError, match=r"column is 'wnig', expected one of .*; did you mean 'wing'\?"):
+            effect_plot(model, columns)
     with pytest.raises(mr.InputError, match="effects of one column or of two are drawn"):
         effect_plot(model, ("wing", "größe", "色泽"))
     with pytest.raises(mr.InputError, match="of a model that has them"):

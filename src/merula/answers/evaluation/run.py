@@ -223,8 +223,8 @@ def _answers(
     """P(class given row) of the tested rows of every fold; rows are taken anew for each model, which may change its own."""
     answers = []
     for number, split in enumerate(splits, 1):
-        answers.append(_answer(model, name, data, split, number))
         advance(f"{name}, fold {number} of {len(splits)}{what}")
+        answers.append(_answer(model, name, data, split, number))
     return answers
 
 

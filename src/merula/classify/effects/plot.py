@@ -11,7 +11,7 @@ from merula.classify.conditionals import class_labels
 from merula.classify.effects.curves import EffectCurve, Places, effect_curve
 from merula.classify.plot import LETTER, LONGEST, chosen_classes
 from merula.classify.single_row import duration_unit, shown
-from merula.core import InputError
+from merula.core import InputError, one_of
 from merula.data.schema import Column, Label
 from merula.data.table import as_times
 from merula.show.colors import FOR, sided
@@ -55,6 +55,8 @@ def effect_plot(
     effects = model.fitted_.effects
     if effects is None or not 1 <= len(columns) <= 2:
         raise InputError("effects of one column or of two are drawn, of a model that has them", got=list(columns))
+    for name in columns:
+        one_of(name, model.schema_.names, "column")
     found = effect_curve(effects, columns)
     if len(columns) == 2:
         return _map(model, found, ax, classes)

@@ -18,6 +18,7 @@ from merula.core import Array
 from merula.data.intervals import interval_labels
 from merula.distributions import Distribution
 from merula.distributions.discretize.methods import cuts_for
+from merula.show.progress import name_part
 
 PAIRS = "pairs of columns"  # what is left out where there are too many
 BINS = 5  # intervals of numbers for what depends on one other column
@@ -57,12 +58,14 @@ def twin_part(table: Rows, crossed: bool) -> Part:
 
 
 def _log_linear(name: str, table: Rows, wish: Wish) -> Part:
+    name_part(name)
     scores, terms = fit_terms(table.rows, table.target, dict(table.level_sets), wish)
     return Part(name, scores - table.own_log_prior, (terms,), (1.0,) * len(terms.factors()))
 
 
 def gaussian_part(table: Rows) -> Part | None:
     """One normal distribution for each class; None where no number varies."""
+    name_part("gaussians")
     numbers = [name for name, known in table.level_sets.items() if known is None]
     words = [name for name, known in table.answers.items() if known]
     standard = Table.of(table.rows, table.target, numbers, words, [table.answers[name] or () for name in words])
@@ -75,6 +78,7 @@ def gaussian_part(table: Rows) -> Part | None:
 
 def similar_part(table: Rows) -> Part:
     """Similar rows."""
+    name_part("similar rows")
     terms, model = fitted_similar(
         table.rows, table.target, table.answers, table.order, table.folds, table.judged.indices, table.n_jobs
     )
@@ -83,6 +87,7 @@ def similar_part(table: Rows) -> Part:
 
 def pair_part(table: Rows, dependent: bool) -> Part | None:
     """Each column given the class, and what one other adds; numbers in intervals. None where no column varies."""
+    name_part("pairs")
     cuts = {name: _cuts(table, name) for name, known in table.level_sets.items() if known is None}
     gap = {name: (None,) if name in table.answered else () for name in table.level_sets}
     level_sets = {name: (*(interval_labels(cuts[name]) if known is None else known), *gap[name]) for name, known in sorted(table.level_sets.items())}  # fmt: skip
@@ -111,6 +116,7 @@ def _reading(part: Distribution, cuts: Mapping[str, tuple[float, ...]]) -> Distr
 
 def text_part(table: Rows, texts: Sequence[Held]) -> Part:
     """Words of texts given the class, their terms multiplied by the factor under which rows of other folds are most probable."""
+    name_part("texts")
     some = [left_out for _, left_out in table.folds]
     found = left_out_terms(texts, table.rows, table.target, table.schema, table.folds, some)
     terms = np.zeros((len(table.rows), len(table.target.classes)))

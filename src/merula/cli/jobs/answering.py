@@ -117,21 +117,34 @@ def describe(saved: SavedModel) -> dict[str, Any]:
     model = saved.model
     counted = model.fitted_.collected
     families = {name: block.family.name for block in model.fitted_.plan.blocks for name in block.columns}
+    pooled = hasattr(model, "parts_")
     return {
         "file": saved.path,
         "model": type(model).__name__,
         "target": saved.target,
         "rows": None if counted is None else float(counted.class_counts.weight.sum()),
+        "kept_rows": saved.kept_rows,
         "classes": saved.shares,
         "parameters": model.parameters_count,
+        "parts": _parts(model) if pooled else None,
         "columns": [
             {
                 "column": column.name,
                 "kind": column.holds,
-                "distribution": families.get(column.name),
+                "distribution": None if pooled else families.get(column.name),
                 "levels": None if column.levels is None else len(column.levels),
             }
             for column in model.schema_.columns
         ],
         "actions": None if saved.costs is None else [str(action) for action in saved.costs.actions],
     }
+
+
+def _parts(model: Any) -> list[dict[str, Any]]:
+    """The parts of a pool, how much each counts, and how well it tells rows left out; then the whole, and the class frequencies."""
+    named = {**{name: name for name in model.parts_}, "pool": "all together", "prior": "class frequencies"}
+    return [
+        {"part": title, "weight": model.weights_.get(name), "log_loss": loss, "standard_error": error}
+        for name, title in named.items()
+        for loss, error in [model.out_of_fold_[name]]
+    ]

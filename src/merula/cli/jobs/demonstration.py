@@ -41,13 +41,13 @@ def demonstrate(table: str, target: str | None, folder: str, console: Console) -
 
     found, task = evaluate_file(asked, ["auto", "bayes"], console, cv=FOLDS)
     yield f"{_title('How good it is, on rows it has not seen')}\n{_table(task)}\n{found}"
-    saved, _ = fit_file(asked, "auto", model, Console(quiet=True), task=task)
+    saved, _ = fit_file(asked, "auto", model, console, task=task)
     proba = saved.model.predict_proba(task.table)
     index = int(proba.max(axis=1).argmin())
     row = task.features.slice(index, 1)
     yield f"{_title(f'Why: row {index + 1}, one of the least certain')}\n{explain(saved.model, row)}"
     yield f"{_title('What to do')}\n{_decision(saved, proba[index : index + 1], table)}"
-    report_file(asked, "auto", page, Console(quiet=True), cv=FOLDS, task=task)
+    report_file(asked, "auto", page, console, cv=FOLDS, task=task)
     yield f"{_title('Saved')}\n{_saved(saved, task, proba)}\nreport: {page}"
     yield f"{_title('On your own file')}\n{_commands(table, asked.target, model)}"
 

@@ -16,6 +16,9 @@ from merula.core import InputError, located
 from merula.show.progress import progress_bar
 
 MERGED = "merged.merula"
+INSTEAD = (
+    "fit both with --model naive or bayes, or tan or aode where no column holds numbers; or fit one on the rows of both"
+)
 
 
 def fit_file(
@@ -81,12 +84,26 @@ def merge_files(paths: Sequence[str], output: str | None = None) -> SavedModel:
             raise InputError(
                 f"{saved[0].path} tells {saved[0].target!r}, {other.path} tells {other.target!r}: they do not merge"
             )
+        if merged._no_joint:
+            raise InputError.at(
+                f"{saved[0].path} and {other.path}",
+                "hold models that do not merge: they tell classes apart, and do not describe rows",
+                remedy=INSTEAD,
+            )
         try:
             merged = merged + other.model.with_choices_fixed()
         except ValueError as error:
-            if not (merged._at_once or merged._no_joint):  # else the same choices would not help
-                error.add_note(f"(fit it with --like {os.fspath(saved[0].path)})")
+            error.add_note(_hint(merged, saved[0].path))
             raise located(error, other.path) from None
     result = replace(saved[0], model=merged, path=output or MERGED)
     write_model(result)
     return result
+
+
+def _hint(model: Any, path: str) -> str:
+    """What lets a model like this one merge; nothing where it says so itself."""
+    if model._at_once:
+        return ""
+    if hasattr(model, "numeric") and any(column.cuts for column in model.schema_.columns):
+        return "(numbers are cut anew for each table; fit both with --model naive or bayes)"
+    return f"(fit it with --like {os.fspath(path)})"

@@ -27,6 +27,7 @@ from merula.data.schema import Label
 from merula.data.table import plain_label
 from merula.data.table.codes import python_cells
 from merula.data.table.read import STANDARD, files_named
+from merula.distributions.mixed_cells import KeptRowsDistribution
 
 
 def _classifier(name: str, **options: Any) -> Any:
@@ -37,8 +38,9 @@ def _classifier(name: str, **options: Any) -> Any:
 
 
 MODELS: dict[str, Any] = {
-    "auto": partial(NaiveBayesClassifier, distributions="auto"),
+    "auto": partial(_classifier, "AutoBayesClassifier"),
     "naive": NaiveBayesClassifier,
+    "naive-auto": partial(NaiveBayesClassifier, distributions="auto"),
     "spode": partial(_classifier, "SPODEClassifier"),
     "tan": partial(_classifier, "TANClassifier"),
     "aode": partial(_classifier, "AODEClassifier"),
@@ -75,6 +77,12 @@ class SavedModel:
     def shares(self) -> dict[str, float]:
         """How frequent each class is."""
         return dict(zip(map(str, self.classes), np.exp(self.model.class_log_prior_).tolist(), strict=True))
+
+    @property
+    def kept_rows(self) -> int:
+        """How many of the rows that it was learned from the model keeps, and so does its file."""
+        keeping = [part for part in self.model.distributions_ if isinstance(part, KeptRowsDistribution)]
+        return max((len(part.labels) for part in keeping), default=0)
 
 
 def new_model(name: str, kinds: Mapping[str, str]) -> Any:

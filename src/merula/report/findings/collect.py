@@ -28,6 +28,7 @@ from merula.report.findings.learned_effects import learned_effects
 from merula.report.findings.origin import origin_of
 from merula.report.findings.result import Findings, Points
 from merula.report.findings.row_stories import row_stories
+from merula.show.progress import progress_bar
 
 TITLE = "Report"
 MOST_PLOTS = 12  # columns whose distributions are drawn
@@ -93,7 +94,11 @@ def collect_findings(
         progress=progress,
     )
     weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
-    own = underlying(clone(first).fit(X, y, **weighed))
+    with progress_bar(2, progress) as step:
+        step("fitting on all rows")
+        own = underlying(clone(first).fit(X, y, **weighed))
+        step("explaining")
+        explained = _explained(own, X, evaluation)
     schema = own.schema_ if isinstance(own, BayesianClassifier) else None
     return Findings(
         title=title or (f"{TITLE}: {target}" if target else TITLE),
@@ -108,7 +113,7 @@ def collect_findings(
             command,
         ),
         **_measured(evaluation),
-        **_explained(own, X, evaluation),
+        **explained,
     )
 
 
