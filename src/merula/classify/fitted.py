@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from merula.classify.effects.purified import Effects
 
 TUNED = ("ridge", "temperature", "left_out_log_loss")  # numbers that a model was found with
-MANY = 2_048  # rows asked for at once that are worth laying tables out for
+MANY = 8_192  # rows asked for at once that are worth laying tables out for
 LIGHTEST = -700.0  # log weight of a component: its exponential is still a number
 CONDITIONAL = "its terms are weighted, so it gives P(class given row) and no P(row)"
 UNSEEN = {"missing": "treated as missing", "smooth": "given the smoothed probability of a new level"}
@@ -107,7 +107,7 @@ class Component:
         weights = iter(weight for _, weight in self.factors)
         weighed = [(part, [next(weights) for _ in part.factors()]) for part in self.parts]
         split = [part.split(own) for part, own in weighed if any(own)]
-        tables = gathered(table for tables, _ in split for table in tables)
+        tables = gathered([table for tables, _ in split for table in tables])
         others = tuple(other for _, rest in split for other in rest)
         return (Lookups(tables), *others) if tables else others
 

@@ -5,7 +5,7 @@ A column is read once for all tables: numbers by the cuts of all tables, words b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -13,13 +13,14 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core import Array, InputError
+from merula.core import Array
 from merula.data.encode import Encoded
 from merula.data.schema import Label
 from merula.distributions import _lookups as kernels
 from merula.distributions.joint_table import level_cells
+from merula.distributions.mixed_cells import refuse_infinite
 
-LARGEST = 4_096  # cells of a table that others are added to
+SMALL, LARGEST = 64, 4_096  # cells: of a table that is added to another, and of what it is added to
 NOTHING = -(2**26)  # the place of a row that a table says nothing of, below 0 whatever other columns add
 Parted = Array | tuple[Label, ...]
 Cells = NDArray[np.int64]
@@ -109,18 +110,18 @@ def padded(cuts: Array) -> Array:
     return np.append(cuts, np.full((1 << len(cuts).bit_length()) - 1 - len(cuts), np.inf))
 
 
-def gathered(tables: Iterable[Lookup]) -> tuple[Lookup, ...]:
-    """The same sum of fewer tables: each is added to the smallest that has its columns, unless that becomes too large."""
-    found = list[Lookup]()
-    for table in sorted(tables, key=lambda one: -len(one.axes)):
-        having = [k for k, one in enumerate(found) if table.columns <= one.columns]
-        k = min(having, key=lambda k: found[k].size, default=-1)
-        together = found[k].plus(table) if having else table
+def gathered(tables: Sequence[Lookup]) -> tuple[Lookup, ...]:
+    """The same sum of fewer tables: small ones are added to the smallest that has their columns, unless that becomes too large."""
+    found = [(table.columns, table) for table in tables if table.size > SMALL]
+    for table in sorted((table for table in tables if table.size <= SMALL), key=lambda one: -len(one.axes)):
+        having = [k for k, (columns, _) in enumerate(found) if table.columns <= columns]
+        k = min(having, key=lambda k: found[k][1].size, default=-1)
+        together = found[k][1].plus(table) if having else table
         if having and together.size <= LARGEST:
-            found[k] = together
+            found[k] = (together.columns, together)
         else:
-            found.append(table)
-    return tuple(found)
+            found.append((table.columns, table))
+    return tuple(table for _, table in found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,9 +180,7 @@ class Lookups:
         codes = np.empty((len(self._parted), len(rows)), dtype=np.int32)
         numbers, (names, known) = tuple(self._numbers), self._words
         if numbers:
-            infinite = kernels.code_numbers(rows.values(numbers), self._searched, codes)
-            if infinite >= 0:
-                raise InputError.at(f"column {numbers[infinite]!r}", "contains infinity", remedy="replace it by a number, or by NaN if it is unknown")  # fmt: skip
+            refuse_infinite(numbers, kernels.code_numbers(rows.values(numbers), self._searched, codes))
         if names:
             counts = np.array([len(levels) for levels in known], dtype=np.int64)
             kernels.code_levels(level_cells(rows, names, known), counts, codes[len(numbers) :])

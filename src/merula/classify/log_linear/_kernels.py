@@ -492,22 +492,28 @@ class Quadratic(NamedTuple):
 
 
 @kernel
-def add_quadratic(x: NDArray[Any], terms: Quadratic, farthest: float, grid: float, out: Array) -> None:
+def add_quadratic(x: NDArray[Any], terms: Quadratic, farthest: float, grid: float, out: Array) -> int:
     """Add constant + Σ_j z_j · (linear + square · z_j) + Σ_pair product · (z_i · z_j − middle) to each row and class.
 
     z is (x − center) / scale within ±farthest, rounded to 1/grid. Some rows at a time, as if complete, z of a missing number 0; then
-    what they lack is put right.
+    what they lack is put right. −1 comes back, or a column that holds infinity.
     """
     classes, columns = out.shape[1], x.shape[1]
-    z, total = np.zeros((columns, ROWS_AT_ONCE)), np.empty((classes, ROWS_AT_ONCE))
+    z, total, infinite = np.zeros((columns, ROWS_AT_ONCE)), np.empty((classes, ROWS_AT_ONCE)), -1
     for start in range(0, len(x), ROWS_AT_ONCE):
-        count, complete = min(ROWS_AT_ONCE, len(x) - start), True
+        count, lost = min(ROWS_AT_ONCE, len(x) - start), 0
         for j in range(columns):
+            endless, center, scale, own = 0, terms.center[j], terms.scale[j], z[j]
             for row in range(count):
-                value = (x[start + row, j] - terms.center[j]) / terms.scale[j]
-                value = min(max(value, -farthest), farthest) if value == value else np.nan
-                z[j, row] = np.rint(value * grid) / grid if value == value else 0.0
-                complete &= value == value
+                own[row] = x[start + row, j]
+            for row in range(ROWS_AT_ONCE):
+                endless += 1 if abs(own[row]) == np.inf else 0
+                away = (own[row] - center) / scale
+                away = -farthest if away < -farthest else away
+                away = farthest if away > farthest else away
+                lost += 1 if away != away else 0
+                own[row] = np.rint(away * grid) / grid if away == away else 0.0
+            infinite = j if endless else infinite
         for label in range(classes):
             own = total[label]
             own[:] = terms.constant[label]
@@ -519,12 +525,13 @@ def add_quadratic(x: NDArray[Any], terms: Quadratic, farthest: float, grid: floa
                 one, other, product = z[terms.pairs[k, 0]], z[terms.pairs[k, 1]], terms.products[k, label]
                 for row in range(ROWS_AT_ONCE):
                     own[row] += product * one[row] * other[row]
-        if not complete:
+        if lost:
             for row in range(count):
                 _put_right(x[start + row], terms, total[:, row])
         for row in range(count):
             for label in range(classes):
                 out[start + row, label] += total[label, row]
+    return infinite
 
 
 @kernel

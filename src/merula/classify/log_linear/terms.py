@@ -18,7 +18,7 @@ from merula.data.schema import Label
 from merula.distributions.base import Added, Distribution
 from merula.distributions._lookups import count_below
 from merula.distributions.lookups import Axis, Lookup, level_axis, padded
-from merula.distributions.mixed_cells import read_cells
+from merula.distributions.mixed_cells import read_cells, refuse_infinite
 
 CONDITIONAL = "its terms were fitted to P(class given row) alone, and say nothing of P(row)"
 Levels = tuple[tuple[Label, ...] | None, ...]
@@ -26,6 +26,7 @@ LOST = float(np.finfo(np.float64).min)  # below every number: what a missing cel
 MOST_QUESTIONS = 6
 GRID = 2.0**30  # steps between two standard deviations: so rounded, a number is the same in every unit
 FARTHEST = 5.0  # standard deviations from the mean: numbers beyond are taken for these
+ROWS_AT_ONCE = 4_096  # so that their codes stay in the cache
 LARGEST = 4_096  # cells of what tables are summed up to
 MARGIN, USUAL = 0.05, 3.0  # of the range of a column's cuts, beside them; standard deviations on both sides of a mean
 INSTEAD = "NaiveBayesClassifier and BayesClassifier can"
@@ -97,6 +98,7 @@ class TableTerms(ConditionalTerms):
     log_loss: float
 
     looked_up: ClassVar[bool] = True
+    rows_at_once: ClassVar[int] = ROWS_AT_ONCE
 
     @property
     def class_count(self) -> int:
@@ -309,11 +311,15 @@ class QuadraticTerms(ConditionalTerms):
         return float(self.center[j]) - beside, float(self.center[j]) + beside
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
-        cells, numbers = read_cells(rows, self.columns, self.level_sets), self._numbers
-        x = cells if len(numbers) == len(self.columns) else np.ascontiguousarray(cells[:, numbers])
-        kernels.add_quadratic(x, self._quadratic, FARTHEST, GRID, out)
-        for j, table in self._words.items():
-            out += table[np.where(np.isnan(cells[:, j]), -1, cells[:, j]).astype(np.int64)]
+        names = [self.columns[j] for j in self._numbers]
+        if names:
+            infinite = kernels.add_quadratic(rows.values(names), self._quadratic, FARTHEST, GRID, out)
+            refuse_infinite(names, infinite)
+        if self._words:
+            words = tuple(self._words)
+            cells = read_cells(rows, [self.columns[j] for j in words], [self.level_sets[j] for j in words])
+            for own, table in zip(cells.T, self._words.values(), strict=True):
+                out += table[np.where(np.isnan(own), -1, own).astype(np.int64)]
 
     @cached_property
     def _numbers(self) -> list[int]:
