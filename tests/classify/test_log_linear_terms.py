@@ -7,7 +7,7 @@ from merula.classify.log_linear.terms import LOST, QuadraticTerms, TableTerms
 from merula.core import InputError
 from merula.data.encode import encode_cells
 from merula.data.schema import Column, Schema
-from merula.distributions.lookups import Lookups, gathered
+from merula.distributions.lookups import LARGEST, Lookups, gathered
 
 COLUMNS = ("größe", "wing", "song", "色泽")
 SCHEMA = Schema((Column("größe", "numeric"), Column("wing", "numeric"), Column("song", "categorical"), Column("色泽", "categorical")))  # fmt: skip
@@ -98,7 +98,7 @@ def test_many_tables_of_two_columns_are_summed_up_in_tables_of_bounded_size():
     asked = np.repeat([0, 1], 150).astype(np.int32)
     terms = TableTerms(COLUMNS[:2], (None, None), (True, False), np.array([1.0, -1.0]), asked, bounds.ravel(), questions, rng.normal(size=(400, 4, 2)), 1, 0.5)  # fmt: skip
     tables, others = terms.split([1.0] * len(terms.column_sets))
-    assert not others and 1 < len(tables) < 40 and max(table.size for table in tables) <= 4_096
+    assert not others and 1 < len(tables) < 40 and max(table.values.size for table in tables) <= LARGEST
     cells = odd_cells() | {"wing": rng.normal(size=ROWS), "größe": np.append(rng.normal(size=ROWS - 150), bounds[0])}
     ones = [1.0] * len(terms.column_sets)
     np.testing.assert_allclose(by_many(terms, ones, cells), plain_tables(terms, cells, ones), rtol=1e-11, atol=1e-11)

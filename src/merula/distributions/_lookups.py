@@ -9,15 +9,19 @@ from numpy.typing import NDArray
 
 from merula.core import Array
 from merula.core.compiled import kernel
+from merula.distributions._vectors import add_four, add_two
 
-ROWS_AT_ONCE = 256
+CODED_AT_ONCE, ADDED_AT_ONCE = (
+    256,
+    1_024,
+)  # rows: few enough that numbers of all columns, and many that tables, are not fetched again and again
 Codes = NDArray[np.int32]
 
 
 class Cuts(NamedTuple):
     """The cuts of columns, one column after the other: how many each has; and the cuts with as many infinities behind them as make 2ⁿ − 1."""
 
-    count: NDArray[np.int64]
+    counts: NDArray[np.int64]
     starts: NDArray[np.int64]
     cuts: Array
 
@@ -38,16 +42,16 @@ class Tables(NamedTuple):
 @kernel
 def code_numbers(x: NDArray[Any], cuts: Cuts, codes: Codes) -> int:
     """codes[j, row] = how many of a column's cuts lie below the number, one more than there are for NaN; −1, or the column of an infinite one."""
-    infinite, memory = -1, np.empty(ROWS_AT_ONCE)
-    for start in range(0, x.shape[0], ROWS_AT_ONCE):
-        stop = min(start + ROWS_AT_ONCE, x.shape[0])
+    infinite, memory = -1, np.empty(CODED_AT_ONCE)
+    for start in range(0, x.shape[0], CODED_AT_ONCE):
+        stop = min(start + CODED_AT_ONCE, x.shape[0])
         values = memory[: stop - start]
         for j in range(x.shape[1]):
             for i in range(len(values)):
                 values[i] = x[start + i, j]
             own = codes[j, start:stop]
             count_below(values, cuts.cuts[cuts.starts[j] : cuts.starts[j + 1]], own)
-            lost = cuts.count[j] + 1
+            lost = cuts.counts[j] + 1
             farthest = 0.0
             for i in range(len(values)):
                 own[i] = own[i] if values[i] == values[i] else lost
@@ -79,38 +83,44 @@ def code_levels(levels: NDArray[np.int32], counts: NDArray[np.int64], codes: Cod
 @kernel
 def add_lookups(codes: Codes, tables: Tables, out: Array) -> None:
     """Add to each row what each table has in the row's cell."""
-    rows, classes = out.shape
-    found, values = np.empty(ROWS_AT_ONCE, dtype=np.int32), tables.values
-    for start in range(0, rows, ROWS_AT_ONCE):
-        stop = min(start + ROWS_AT_ONCE, rows)
+    rows = len(out)
+    found, values = np.empty(ADDED_AT_ONCE, dtype=np.int32), tables.values
+    for start in range(0, rows, ADDED_AT_ONCE):
+        stop = min(start + ADDED_AT_ONCE, rows)
         own, cells = out[start:stop], found[: stop - start]
         for t in range(len(tables.columns)):
             _find_cells(codes, start, tables.columns[t], tables.starts[t], tables.places, cells)
-            if classes == 2:
-                for i in range(len(cells)):
-                    cell = np.uint64(max(cells[i], 0))
-                    own[i, 0] += values[cell, 0]
-                    own[i, 1] += values[cell, 1]
-            else:
-                for i in range(len(cells)):
-                    cell = np.uint64(max(cells[i], 0))
-                    for label in range(classes):
-                        own[i, label] += values[cell, label]
+            add_cells(values, cells, own)
+
+
+@kernel
+def add_cells(values: Array, cells: Codes, out: Array) -> None:
+    """out[row] += values[cells[row]]; several classes at once where they lie side by side."""
+    classes, together = out.shape[1], 0
+    if out.flags.c_contiguous and values.flags.c_contiguous:
+        if classes == 2:
+            for row in range(len(cells)):
+                add_two(values, np.uint32(cells[row]), out, row, 0)
+            return
+        together = classes // 4 * 4
+    for row in range(len(cells)):
+        cell = np.uint32(cells[row])
+        for first in range(0, together, 4):
+            add_four(values, cell, out, row, first)
+        for label in range(together, classes):
+            out[row, label] += values[cell, label]
 
 
 @kernel
 def _find_cells(codes: Codes, start: int, columns: NDArray[np.int32], starts: NDArray[np.int64], places: NDArray[np.int32], cells: Codes) -> None:  # fmt: skip
     """The place of each row's cell in one table, from `start` on."""
     first, at = codes[columns[0], start : start + len(cells)], places[starts[0] :]
-    if len(columns) == 1 or columns[1] < 0:
-        for i in range(len(cells)):
-            cells[i] = at[np.uint32(first[i])]
-        return
-    second, beside = codes[columns[1], start : start + len(cells)], places[starts[1] :]
     for i in range(len(cells)):
-        cells[i] = at[np.uint32(first[i])] + beside[np.uint32(second[i])]
-    for k in range(2, len(columns)):
+        cells[i] = at[np.uint32(first[i])]
+    for k in range(1, len(columns)):
         if columns[k] >= 0:
             other, at = codes[columns[k], start : start + len(cells)], places[starts[k] :]
             for i in range(len(cells)):
                 cells[i] += at[np.uint32(other[i])]
+    for i in range(len(cells)):
+        cells[i] = max(cells[i], 0)

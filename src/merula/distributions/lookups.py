@@ -20,7 +20,8 @@ from merula.distributions import _lookups as kernels
 from merula.distributions.joint_table import level_cells
 from merula.distributions.mixed_cells import refuse_infinite
 
-SMALL, LARGEST = 64, 4_096  # cells: of a table that is added to another, and of what it is added to
+SMALL = 64  # cells of a table that is added to another
+LARGEST = 10_000  # numbers of a table that others are added to, so that it stays in the cache
 NOTHING = -(2**26)  # the place of a row that a table says nothing of, below 0 whatever other columns add
 Parted = Array | tuple[Label, ...]
 Cells = NDArray[np.int64]
@@ -117,7 +118,7 @@ def gathered(tables: Sequence[Lookup]) -> tuple[Lookup, ...]:
         having = [k for k, (columns, _) in enumerate(found) if table.columns <= columns]
         k = min(having, key=lambda k: found[k][1].size, default=-1)
         together = found[k][1].plus(table) if having else table
-        if having and together.size <= LARGEST:
+        if having and together.values.size <= LARGEST:
             found[k] = (together.columns, together)
         else:
             found.append((table.columns, table))

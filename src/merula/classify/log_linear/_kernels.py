@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from merula.core import Array
 from merula.core.compiled import kernel
 from merula.core.exponential import exp_in_place
+from merula.distributions._lookups import add_cells
 
 Codes = NDArray[np.int32]
 Places = NDArray[np.int64]
@@ -395,15 +396,7 @@ def add_tables(codes: Codes, columns: Codes, cuts: Codes, depths: Codes, values:
         for t in range(len(depths)):
             _find_cells(codes, start, columns[t], cuts[t], depths[t], is_word, cells)
             table[1:] = values[t]
-            if width == 2:
-                for i in range(len(cells)):
-                    cell = np.uint64(cells[i])
-                    own[i, 0] += table[cell, 0]
-                    own[i, 1] += table[cell, 1]
-            else:
-                for i in range(len(cells)):
-                    for c in range(width):
-                        own[i, c] += table[np.uint64(cells[i]), c]
+            add_cells(table, cells, own)
 
 
 @kernel

@@ -15,9 +15,9 @@ from merula.core import Array, InputError
 from merula.core.sound import HEAVIEST, all_shaped, are_codes, are_labels, are_positive, is_number, within
 from merula.data.encode import Encoded
 from merula.data.schema import Label
-from merula.distributions.base import Added, Distribution
 from merula.distributions._lookups import count_below
-from merula.distributions.lookups import Axis, Lookup, level_axis, padded
+from merula.distributions.base import Added, Distribution
+from merula.distributions.lookups import LARGEST, Axis, Lookup, level_axis, padded
 from merula.distributions.mixed_cells import read_cells, refuse_infinite
 
 CONDITIONAL = "its terms were fitted to P(class given row) alone, and say nothing of P(row)"
@@ -27,7 +27,6 @@ MOST_QUESTIONS = 6
 GRID = 2.0**30  # steps between two standard deviations: so rounded, a number is the same in every unit
 FARTHEST = 5.0  # standard deviations from the mean: numbers beyond are taken for these
 ROWS_AT_ONCE = 4_096  # so that their codes stay in the cache
-LARGEST = 4_096  # cells of what tables are summed up to
 MARGIN, USUAL = 0.05, 3.0  # of the range of a column's cuts, beside them; standard deviations on both sides of a mean
 INSTEAD = "NaiveBayesClassifier and BayesClassifier can"
 
@@ -165,7 +164,9 @@ class TableTerms(ConditionalTerms):
         own, heavy = self.weighted(weights), [one for one, weight in zip(self.column_sets, weights, strict=True) if weight]  # fmt: skip
         many = [(columns, tables) for columns, tables in heavy if 0 < len(tables) >= len(columns) - 1]
         few = [tables for columns, tables in heavy if 0 < len(tables) < len(columns) - 1]
-        rest = np.concatenate([*few, np.zeros(0, dtype=np.int64)])  # tables that take no longer than what they are summed up to
+        rest = np.concatenate(
+            [*few, np.zeros(0, dtype=np.int64)]
+        )  # tables that take no longer than what they are summed up to
         others = (replace(own, tables=own.tables[rest], values=own.values[rest]),) if len(rest) else ()
         return tuple(one for columns, tables in many for one in own._lookups(columns, tables)), others
 
@@ -175,11 +176,11 @@ class TableTerms(ConditionalTerms):
         used = np.unique(some[some >= 0])
         place = np.searchsorted(columns, self.asked[used])
         counts = np.bincount(place, minlength=len(columns))
-        if np.prod(counts + 1.0) > LARGEST and len(tables) > 1:
+        if np.prod(counts + 1.0) * self.class_count > LARGEST and len(tables) > 1:
             return [one for half in np.array_split(tables, 2) for one in self._lookups(columns, half)]
         rank = np.arange(len(used)) - (np.cumsum(counts) - counts)[place]
         at = np.searchsorted(used, some).astype(np.int32)
-        cells = np.indices(counts + 1, dtype=np.int32).reshape(len(columns), -1)
+        cells = np.indices((counts + 1).tolist(), dtype=np.int32).reshape(len(columns), -1)
         is_word = np.array([self.level_sets[j] is not None for j in columns])
         found = np.zeros((cells.shape[1], self.class_count))
         kernels.add_tables(cells, place.astype(np.int32)[at], rank.astype(np.int32)[at], depths, self.values[tables], is_word, found)  # fmt: skip
@@ -341,7 +342,9 @@ class QuadraticTerms(ConditionalTerms):
         known = np.where(np.array(self.gaps, dtype=np.bool_)[numbers, None], 0.0, constant)
         pairs = np.searchsorted(numbers, self.pairs).astype(np.int32)
         total = constant.sum(axis=0) - self.middle @ self.products
-        return kernels.Quadratic(center, scale, known, linear, square, missing, pairs, self.middle, self.products, total)
+        return kernels.Quadratic(
+            center, scale, known, linear, square, missing, pairs, self.middle, self.products, total
+        )
 
     def weighted(self, weights: Sequence[float]) -> QuadraticTerms:
         alone, together = np.split(np.array(weights)[:, None], [len(self.columns)])
@@ -352,33 +355,29 @@ class QuadraticTerms(ConditionalTerms):
     def split(self, weights: Sequence[float]) -> tuple[tuple[Lookup, ...], tuple[Added, ...]]:
         own = self.weighted(weights)
         words = ((level_axis(own.columns[j], own.level_sets[j] or (), len(table) - 1, len(table) - 1), table) for j, table in own._words.items())  # fmt: skip
-        numbers = (own._some(self._numbers),) if self._numbers else ()
+        numbers = (own._part(self._numbers, np.arange(len(self.pairs))),) if self._numbers else ()
         return tuple(Lookup((axis,), table) for axis, table in words), numbers
 
-    def _some(self, some: list[int]) -> QuadraticTerms:
-        """What some columns add, and all pairs, which are among these."""
+    def factors(self) -> tuple[Distribution, ...]:
+        singles = [self._part([j], np.zeros(0, dtype=np.int64)) for j in range(len(self.columns))]
+        pairs = [self._part(pair, np.array([k]), alone=False) for k, pair in enumerate(self.pairs.tolist())]
+        return (*singles, *pairs)
+
+    def _part(self, some: list[int], pairs: NDArray[np.int64], alone: bool = True) -> QuadraticTerms:
+        """What some columns add and some pairs of them; or these pairs besides what columns add alone."""
         return replace(
             self,
             columns=tuple(self.columns[j] for j in some),
             level_sets=tuple(self.level_sets[j] for j in some),
             gaps=tuple(self.gaps[j] for j in some),
-            **{name: getattr(self, name)[some] for name in ("center", "scale", "constant", "linear", "square", "missing")},  # fmt: skip
+            center=self.center[some],
+            scale=self.scale[some],
+            **{name: getattr(self, name)[some] * alone for name in ("constant", "linear", "square", "missing")},
             level_weights=tuple(self.level_weights[j] for j in some),
-            pairs=np.searchsorted(some, self.pairs).astype(np.int32).reshape(-1, 2),
+            pairs=np.searchsorted(some, self.pairs[pairs]).astype(np.int32).reshape(-1, 2),
+            middle=self.middle[pairs],
+            products=self.products[pairs],
         )
-
-    def factors(self) -> tuple[Distribution, ...]:
-        singles = [self._part((j,), np.zeros(0, dtype=np.int64)) for j in range(len(self.columns))]
-        pairs = [self._part(tuple(pair), np.array([k])) for k, pair in enumerate(self.pairs.tolist())]
-        return (*singles, *pairs)
-
-    def _part(self, columns: tuple[int, ...], pairs: NDArray[np.int64]) -> QuadraticTerms:
-        """What one column adds, or one pair of columns besides what each adds alone."""
-        found = replace(self, pairs=self.pairs[pairs], middle=self.middle[pairs], products=self.products[pairs])
-        found = found._some(list(columns))
-        nothing = np.zeros((len(columns), self.class_count))
-        silent = dict.fromkeys(("constant", "linear", "square", "missing"), nothing) if len(columns) > 1 else {}
-        return replace(found, **silent)
 
     def fits(self, classes: int) -> bool:
         d, m = len(self.columns), len(self.middle)

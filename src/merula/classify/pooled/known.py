@@ -62,8 +62,8 @@ class KnownCells(IndependentColumns):
         out += self.known(rows) @ self.bias.T
 
     def split(self, weights: Sequence[float]) -> tuple[tuple[Lookup, ...], tuple[Added, ...]]:
-        every = zip(self.columns, self.level_sets, self.always, self.bias.T, weights, strict=True)
-        return tuple(Lookup((_axis(*column),), weight * bias[None]) for *column, bias, weight in every if weight), ()
+        axes = map(_axis, self.columns, self.level_sets, self.always)
+        return tuple(Lookup((axis,), weight * bias[None]) for axis, bias, weight in zip(axes, self.bias.T, weights, strict=True)), ()  # fmt: skip
 
     @property
     def parameters_count(self) -> int:
