@@ -22,7 +22,7 @@ from merula.data.encode import Encoded, UnseenLevelWarning, level_positions
 from merula.data.schema import Label, Schema
 from merula.distributions import DISTRIBUTIONS, Distribution
 from merula.distributions.base import READ, Added
-from merula.distributions.lookups import Lookups, gathered
+from merula.distributions.lookups import joined
 from merula.engines import memory
 from merula.stats import ClassCounts, Collected, Rows
 
@@ -90,26 +90,23 @@ class Component:
             found += [(part, own[0][1])] if len({weight for _, weight in own}) == 1 else own
         return tuple(found)
 
+    @property
+    def _weighed(self) -> list[tuple[Distribution, list[float]]]:
+        """The parts that count, each with the weights of its factors."""
+        weights = iter(weight for _, weight in self.factors)
+        return [(part, own) for part in self.parts if any(own := [next(weights) for _ in part.factors()])]
+
     @cached_property
     def scored(self) -> tuple[Added, ...]:
         """What is added to the log joint of a row: the parts, their weights applied."""
-        if not self.is_weighted:
-            return self.parts
-        weights = iter(self.weights)
-        weighed = [(part, [next(weights) for _ in part.factors()]) for part in self.parts]
-        return tuple(part.weighted(own) for part, own in weighed if any(own))
+        return tuple(part.weighted(own) for part, own in self._weighed) if self.is_weighted else self.parts
 
     @cached_property
     def scored_by_many(self) -> tuple[Added, ...]:
         """The same for many rows: terms that depend on cells alone are looked up, as far as that is faster."""
         if not any(part.looked_up for part in self.parts):
             return self.scored
-        weights = iter(weight for _, weight in self.factors)
-        weighed = [(part, [next(weights) for _ in part.factors()]) for part in self.parts]
-        split = [part.split(own) for part, own in weighed if any(own)]
-        tables = gathered([table for tables, _ in split for table in tables])
-        others = tuple(other for _, rest in split for other in rest)
-        return (Lookups(tables), *others) if tables else others
+        return joined([part.split(own) for part, own in self._weighed])
 
     def add_up(self, rows: Encoded, out: Array, many: bool = False) -> None:
         """Write the log joint to `out` without keeping terms apart, which is much faster."""

@@ -17,6 +17,7 @@ from merula.core import Array
 from merula.data.encode import Encoded
 from merula.data.schema import Label
 from merula.distributions import _lookups as kernels
+from merula.distributions.base import Added
 from merula.distributions.joint_table import level_cells
 from merula.distributions.mixed_cells import refuse_infinite
 
@@ -190,3 +191,10 @@ class Lookups:
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         """See `Distribution.add_log_prob`."""
         kernels.add_lookups(self.codes(rows), self._laid_out, out)
+
+
+def joined(split: Sequence[tuple[tuple[Lookup, ...], tuple[Added, ...]]]) -> tuple[Added, ...]:
+    """What adds all that distributions were split into, their tables as one."""
+    tables = gathered([table for some, _ in split for table in some])
+    others = tuple(one for _, rest in split for one in rest)
+    return (Lookups(tables), *others) if tables else others

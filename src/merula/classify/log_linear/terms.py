@@ -161,14 +161,15 @@ class TableTerms(ConditionalTerms):
         return replace(self, values=own * self.values)
 
     def split(self, weights: Sequence[float]) -> tuple[tuple[Lookup, ...], tuple[Added, ...]]:
-        own, heavy = self.weighted(weights), [one for one, weight in zip(self.column_sets, weights, strict=True) if weight]  # fmt: skip
-        many = [(columns, tables) for columns, tables in heavy if 0 < len(tables) >= len(columns) - 1]
-        few = [tables for columns, tables in heavy if 0 < len(tables) < len(columns) - 1]
-        rest = np.concatenate(
-            [*few, np.zeros(0, dtype=np.int64)]
-        )  # tables that take no longer than what they are summed up to
+        own, found, alone = self.weighted(weights), list[Lookup](), [np.zeros(0, dtype=np.int64)]
+        for (columns, tables), weight in zip(self.column_sets, weights, strict=True):
+            if weight and len(tables) >= max(1, len(columns) - 1):
+                found += own._lookups(columns, tables)
+            elif weight:  # so few tables of so many columns take no longer than what they would be summed up to
+                alone.append(tables)
+        rest = np.concatenate(alone)
         others = (replace(own, tables=own.tables[rest], values=own.values[rest]),) if len(rest) else ()
-        return tuple(one for columns, tables in many for one in own._lookups(columns, tables)), others
+        return tuple(found), others
 
     def _lookups(self, columns: tuple[int, ...], tables: NDArray[np.int64]) -> list[Lookup]:
         """The sum of tables over one set of columns as one table over all of their answers; as several where it would be too large."""
