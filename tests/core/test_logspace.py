@@ -10,6 +10,7 @@ from scipy.special import log_softmax, logsumexp, softmax
 
 import merula as mr
 from merula.core.logspace import (
+    add_share,
     log_sum_exp,
     most_probable,
     safe_log,
@@ -149,3 +150,19 @@ def test_without_evidence_the_most_probable_class_is_the_first_largest_of_the_pr
     best = np.empty(2, dtype=np.int64)
     assert most_probable(np.full((2, 3), -np.inf), np.log([0.2, 0.4, 0.4]), best) == 2
     assert best.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+def test_shares_add_up_as_scipy_adds_them(normalised):
+    rng = np.random.default_rng(0)
+    parts = rng.normal(0, 300, size=(3, 700, 4))
+    parts[0, :50, 1:], parts[1, 20:40], parts[2, 25:30] = -np.inf, -np.inf, -np.inf
+    weights = np.log(rng.dirichlet([1, 1, 1], 700)).T
+    weights[0, 60:70] = -np.inf
+    out, stacked = np.full((700, 4), -np.inf), []
+    for part, weight in zip(parts, weights, strict=True):
+        add_share(part, np.ascontiguousarray(weight), normalised, out)
+        total = logsumexp(part, axis=1, keepdims=True) if normalised else 0.0
+        with np.errstate(invalid="ignore"):
+            stacked.append(np.where(np.isneginf(part), -np.inf, part - total + weight[:, None]))
+    np.testing.assert_allclose(out, logsumexp(stacked, axis=0), rtol=1e-13, atol=1e-13)

@@ -51,11 +51,11 @@ class AveragedModel(FittedModel):
     def _resolved(self, rows: Encoded) -> Encoded:
         return rows if self.implications is None else self.implications.resolved(rows)
 
-    def _add_up(self, rows: Encoded, out: Array) -> None:
-        if self._looked_up is None:
-            super()._add_up(rows, out)
-            return
+    def _add_up(self, rows: Encoded, out: Array, many: bool = False) -> None:
         rows = self._resolved(rows)
+        if self._looked_up is None:
+            super()._add_up(rows, out, many)
+            return
         columns, sizes, starts, weights, log_start, table = self._looked_up
         top = cells = level_cells(rows, columns.columns, columns.level_sets)
         if columns.unseen != "smooth":

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from merula.classify.effects.marginals import Marginals
 from merula.classify.plan import Plan
 from merula.core import Array, InputError, Note, Option
-from merula.core.logspace import log_sum_exp, most_probable, start_rows, times, zero_evidence_notes
+from merula.core.logspace import add_share, log_sum_exp, most_probable, start_rows, times, zero_evidence_notes
 from merula.core.sound import HEAVIEST, all_shaped, are_classes, are_labels, are_log_shares, is_number
 from merula.data.encode import Encoded, UnseenLevelWarning, level_positions
 from merula.data.schema import Label, Schema
 from merula.distributions import DISTRIBUTIONS, Distribution
 from merula.distributions.base import READ, Added
+from merula.distributions.lookups import joined
 from merula.engines import memory
 from merula.stats import ClassCounts, Collected, Rows
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from merula.classify.effects.purified import Effects
 
 TUNED = ("ridge", "temperature", "left_out_log_loss")  # numbers that a model was found with
+MANY = 8_192  # rows asked for at once that are worth laying tables out for
 LIGHTEST = -700.0  # log weight of a component: its exponential is still a number
 CONDITIONAL = "its terms are weighted, so it gives P(class given row) and no P(row)"
 UNSEEN = {"missing": "treated as missing", "smooth": "given the smoothed probability of a new level"}
@@ -88,19 +90,28 @@ class Component:
             found += [(part, own[0][1])] if len({weight for _, weight in own}) == 1 else own
         return tuple(found)
 
+    @property
+    def _weighed(self) -> list[tuple[Distribution, list[float]]]:
+        """The parts that count, each with the weights of its factors."""
+        weights = iter(weight for _, weight in self.factors)
+        return [(part, own) for part in self.parts if any(own := [next(weights) for _ in part.factors()])]
+
     @cached_property
     def scored(self) -> tuple[Added, ...]:
         """What is added to the log joint of a row: the parts, their weights applied."""
-        if not self.is_weighted:
-            return self.parts
-        weights = iter(self.weights)
-        weighed = [(part, [next(weights) for _ in part.factors()]) for part in self.parts]
-        return tuple(part.weighted(own) for part, own in weighed if any(own))
+        return tuple(part.weighted(own) for part, own in self._weighed) if self.is_weighted else self.parts
 
-    def add_up(self, rows: Encoded, out: Array) -> None:
+    @cached_property
+    def scored_by_many(self) -> tuple[Added, ...]:
+        """The same for many rows: terms that depend on cells alone are looked up, as far as that is faster."""
+        if not any(part.looked_up for part in self.parts):
+            return self.scored
+        return joined([part.split(own) for part, own in self._weighed])
+
+    def add_up(self, rows: Encoded, out: Array, many: bool = False) -> None:
         """Write the log joint to `out` without keeping terms apart, which is much faster."""
         start_rows(out, self.log_prior)
-        for part in self.scored:
+        for part in self.scored_by_many if many else self.scored:
             part.add_log_prob(rows, out)
 
     def with_weights(self, weights: Iterable[float]) -> Self:
@@ -350,33 +361,37 @@ class FittedModel:
         self._add_up(rows, out)
         return out
 
-    def _add_up(self, rows: Encoded, out: Array) -> None:
-        """Write the log joint to `out`."""
+    def _add_up(self, rows: Encoded, out: Array, many: bool = False) -> None:
+        """Write the log joint to `out`; of rows that are some of many, in the way that is faster for these."""
         if len(self.components) == 1:
-            self.components[0].add_up(rows, out)
-        else:
-            start, sums = self.sums(rows)
-            out[:] = log_sum_exp((start + sums).swapaxes(1, 2))
+            self.components[0].add_up(rows, out, many)
+            return
+        log_weights, own = self._log_weights(rows), np.empty_like(out)
+        out[:] = -np.inf
+        for k, one in enumerate(self.components):
+            one.add_up(rows, own, many)
+            add_share(own, np.ascontiguousarray(log_weights[:, k]), one.normalised, out)
 
     def score(
         self, rows: Encoded, finish: Callable[[Array, Array], int] | None, n_jobs: int | None
     ) -> tuple[Array, int]:
         """The log joint of every row, turned in place into what `finish` makes of it; the number of rows without evidence."""
-        out = np.empty((len(rows), len(self.classes)))
+        out, many = np.empty((len(rows), len(self.classes))), len(rows) >= MANY
 
         def tile(part: Encoded, start: int, stop: int) -> int:
-            self._add_up(part, out[start:stop])
+            self._add_up(part, out[start:stop], many)
             return finish(out[start:stop], self.log_prior) if finish else 0
 
         return out, sum(memory.score(rows, tile, n_jobs, self._rows_at_once))
 
     def choose(self, rows: Encoded, n_jobs: int | None) -> tuple[NDArray[Any], int]:
         """Every row's most probable class, and the number of rows without evidence."""
-        chosen = np.empty(len(rows), dtype=self.classes.dtype)
+        chosen, many = np.empty(len(rows), dtype=self.classes.dtype), len(rows) >= MANY
 
         def tile(part: Encoded, start: int, stop: int) -> int:
-            best = np.empty(len(part), dtype=np.int64)
-            impossible = int(most_probable(self.log_joint(part), self.log_prior, best))
+            best, joint = np.empty(len(part), dtype=np.int64), np.empty((len(part), len(self.classes)))
+            self._add_up(part, joint, many)
+            impossible = int(most_probable(joint, self.log_prior, best))
             np.take(self.classes, best, out=chosen[start:stop], mode="clip")
             return impossible
 

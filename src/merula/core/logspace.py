@@ -98,6 +98,49 @@ def _normalise(weights: Array) -> None:
 
 
 @kernel
+def add_share(log_joint: Array, log_weight: Array, normalised: bool, out: Array) -> None:
+    """out = log(exp(out) + exp(log_weight + log_joint)) of each row and class, in place.
+
+    Where it is `normalised`, log_joint is taken less the log Σ exp of its row; a row of −inf alone adds nothing.
+    """
+    rows, classes = out.shape
+    memory, shift = np.empty((ROWS_AT_ONCE, classes)), np.empty(ROWS_AT_ONCE)
+    for start in range(0, rows, ROWS_AT_ONCE):
+        stop = min(start + ROWS_AT_ONCE, rows)
+        joint, own, away = log_joint[start:stop], out[start:stop], memory[: stop - start]
+        shift[: stop - start] = log_weight[start:stop]
+        if normalised:
+            _normalisers(joint, shift, away)
+        for row in range(stop - start):
+            for label in range(classes):
+                one, other = own[row, label], joint[row, label] + shift[row]
+                own[row, label] = max(one, other)
+                away[row, label] = min(one, other) - own[row, label] if min(one, other) > -np.inf else -np.inf
+        exp_in_place(away)
+        for row in range(stop - start):
+            for label in range(classes):
+                own[row, label] += np.log1p(away[row, label])
+
+
+@kernel
+def _normalisers(log_joint: Array, shift: Array, memory: Array) -> None:
+    """Take log Σ exp of each row from its shift, in place; −inf where all of the row is."""
+    for row in range(len(log_joint)):
+        peak = -np.inf
+        for label in range(log_joint.shape[1]):
+            peak = max(peak, log_joint[row, label])
+        shift[row] -= peak if peak > -np.inf else np.inf
+        for label in range(log_joint.shape[1]):
+            memory[row, label] = log_joint[row, label] - peak if peak > -np.inf else 0.0
+    exp_in_place(memory)
+    for row in range(len(log_joint)):
+        total = 0.0
+        for label in range(log_joint.shape[1]):
+            total += memory[row, label]
+        shift[row] -= np.log(total)
+
+
+@kernel
 def to_log_posterior(log_joint: Array, log_prior: Array) -> int:
     """Turn each row of log P(class, row) into log P(class given row), in place; see `to_posterior`."""
     impossible = _below_peak(log_joint, log_prior)

@@ -1,6 +1,6 @@
-"""Squared lengths of whitened rows, and sums of rows of a table, both with the sums kept in vector registers.
+"""Squared lengths of whitened rows, sums of rows of a table with the sums kept in vector registers, and some numbers added at once.
 
-The two loops here that the compiler does not vectorise well by itself: written as Python, every sum goes through memory
+The loops here that the compiler does not vectorise well by itself: written as Python, every sum goes through memory
 at each step. They are stated as vector instructions instead, which any processor's code generator knows how to split.
 """
 
@@ -115,3 +115,29 @@ def _write_sums(builder: Any, width: Any, count: Any, table: Any, rows: Any, tot
             values = builder.load(at(table, builder.add(builder.mul(row, width), column)), align=8)
             builder.store(builder.fadd(builder.load(running), values), running)
         builder.store(builder.load(running), at(total, column), align=8)
+
+
+def _adder(lanes: int) -> Any:
+    @intrinsic  # type: ignore[untyped-decorator]
+    def add(_: Any, table: Any, cell: Any, total: Any, at: Any, first: Any) -> tuple[Any, Callable[..., Any]]:
+        """total[at, first:] += table[cell, first:], so many numbers; both are contiguous and of float64."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            places = []
+            for array, row in ((0, 1), (2, 3)):
+                view = context.make_array(signature.args[array])(context, builder, arguments[array])
+                width = builder.extract_value(view.shape, 1)
+                index = context.cast(builder, arguments[row], signature.args[row], types.intp)
+                column = context.cast(builder, arguments[4], signature.args[4], types.intp)
+                place = builder.gep(view.data, [builder.add(builder.mul(index, width), column)])
+                places.append(builder.bitcast(place, ir.VectorType(ir.DoubleType(), lanes).as_pointer()))
+            values, sums = (builder.load(place, align=8) for place in places)
+            builder.store(builder.fadd(sums, values), places[1], align=8)
+            return context.get_dummy_value()
+
+        return types.void(table, cell, total, at, first), generate
+
+    return add
+
+
+add_two, add_four = _adder(2), _adder(AT_ONCE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from merula.data.encode import Encoded
 from merula.data.schema import Column, Label
 from merula.distributions.priors import Smoothing
 from merula.stats import Statistic, Wanted
+
+if TYPE_CHECKING:
+    from merula.distributions.lookups import Lookup
 
 READ = ("categorical", "numeric", "count", "datetime")  # kinds of columns but text
 SAMPLED = 10_000  # rows drawn to find where a column's mass is
@@ -76,6 +79,7 @@ class Distribution(PlainFields):
     parents: tuple[str, ...] = ()
     discrete: ClassVar[bool] = False  # whether the atoms of a numeric column are all there is
     rows_at_once: ClassVar[int] = BLOCK  # that one thread is given to score, at most
+    looked_up: ClassVar[bool] = False  # whether many rows are scored in less time by `split`
     strict: ClassVar[bool] = (
         False  # whether columns of a file must be as it `reads` them, though it is none of the usual families
     )
@@ -95,6 +99,10 @@ class Distribution(PlainFields):
     def weighted(self, weights: Sequence[float]) -> Added:
         """What adds Σ weight · log p(factor) to rows, with a weight for each of the `factors`; see `WeightedFactors`."""
         return WeightedFactors(self, tuple(weights))
+
+    def split(self, weights: Sequence[float]) -> tuple[tuple[Lookup, ...], tuple[Added, ...]]:
+        """The same as `weighted`, for many rows: tables to be looked up, and what adds the rest."""
+        return (), (self if all(weight == 1 for weight in weights) else self.weighted(weights),)
 
     @property
     def parameters_count(self) -> int:

@@ -20,7 +20,8 @@ from merula.data.schema import Column, Label
 from merula.data.table import label_array
 from merula.distributions._kernels import add_levels, slot_table
 from merula.distributions._vectors import AT_ONCE
-from merula.distributions.base import BaseFamily, Distribution, IndependentColumns, Setting, drawn_levels
+from merula.distributions.base import Added, BaseFamily, Distribution, IndependentColumns, Setting, drawn_levels
+from merula.distributions.lookups import Lookup, level_axis
 from merula.distributions.priors import Smoothing, checked_smoothing, smoothed, unseen_probability
 from merula.stats import LevelCounts, Statistic
 
@@ -63,6 +64,11 @@ class CategoricalDistribution(IndependentColumns):
 
     def weighted(self, weights: Sequence[float]) -> CategoricalDistribution:
         return replace(self, log_table=tuple(times(weight, table) for weight, table in zip(weights, self.log_table, strict=True)))  # fmt: skip
+
+    def split(self, weights: Sequence[float]) -> tuple[tuple[Lookup, ...], tuple[Added, ...]]:
+        own = self.weighted(weights)
+        tables = zip(own.columns, own.level_sets, own.log_table, strict=True)
+        return tuple(Lookup((level_axis(name, levels, len(levels), len(levels) + 1),), table) for name, levels, table in tables), ()  # fmt: skip
 
     @property
     def class_count(self) -> int:

@@ -47,7 +47,7 @@ def read_cells(
     if numbers:
         cells[:, numbers] = rows.values([columns[j] for j in numbers])
         for j in np.flatnonzero(np.isinf(cells[:, numbers]).any(axis=0)).tolist():
-            raise InputError.at(f"column {columns[numbers[j]]!r}", "contains infinity", remedy="replace it by a number, or by NaN if it is unknown")  # fmt: skip
+            refuse_infinite(columns, numbers[j])
     if words:
         known = tuple(level_sets[j] or () for j in words)
         levels = rows.remember(
@@ -56,3 +56,9 @@ def read_cells(
         indices = level_cells(rows, tuple(columns[j] for j in words), levels)
         cells[:, words] = np.where(indices < 0, np.nan, indices)
     return cells
+
+
+def refuse_infinite(columns: Sequence[str], j: int) -> None:
+    """An error naming the column that holds infinity; none where j is −1."""
+    if j >= 0:
+        raise InputError.at(f"column {columns[j]!r}", "contains infinity", remedy="replace it by a number, or by NaN if it is unknown")  # fmt: skip

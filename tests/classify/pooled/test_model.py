@@ -67,6 +67,15 @@ def test_rows_are_the_same_alone_and_among_many(pool, table):
     np.testing.assert_array_equal(pool.predict(many), pool.classes_[found.argmax(axis=1)])
 
 
+def test_many_rows_get_the_same_as_few(with_missing, of_order, odd_rows, table):
+    for model in (with_missing, of_order):
+        for rows in (table, odd_rows):
+            few, many = (np.empty((len(rows), 2)) for _ in range(2))
+            model.fitted_._add_up(model._encoded(rows), few)
+            model.fitted_._add_up(model._encoded(rows), many, many=True)
+            np.testing.assert_allclose(many, few, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("label", ["ill", None])
 def test_an_explanation_has_the_posterior(of_order, odd_rows, label):
     expected = of_order.predict_proba(odd_rows)
@@ -210,6 +219,14 @@ def test_a_distribution_read_another_way_says_so(pool):
         assert again.fits(2)
         assert not again.fits(3)
         assert (again.columns, again.parents, again.reading.cuts, again.reading.bounds) == (part.columns, part.parents, part.reading.cuts, part.reading.bounds)  # fmt: skip
+
+
+def test_many_rows_have_the_same_bits_for_any_number_of_threads(pool, table):
+    many = table.sample(9_000, replace=True, random_state=0, ignore_index=True)
+    light = pool.portable()
+    one, two = (light.set_params(n_jobs=jobs).predict_proba(many) for jobs in (1, 3))
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_allclose(one[8_990:], light.predict_proba(many.iloc[8_990:]), rtol=1e-11)
 
 
 def test_nothing_warns(pool, table):

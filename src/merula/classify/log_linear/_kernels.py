@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from merula.core import Array
 from merula.core.compiled import kernel
 from merula.core.exponential import exp_in_place
+from merula.distributions._lookups import add_cells
 
 Codes = NDArray[np.int32]
 Places = NDArray[np.int64]
@@ -27,6 +28,8 @@ NOISE = 0.3  # a question's score counts up to so much more, by chance
 PATIENCE, BETTER = 50, 1e-4  # rounds without so much less loss, until no more are tried
 LEFT = -2  # less its cell: where a row stood that does not know the answer to the next question
 NOTHING = 1e-9  # curvature of a cell that no row is in
+NOT_KNOWN = -(2**20)  # the cell of a case that does not know an answer: below 0 whatever questions follow
+CASES_AT_ONCE, ROWS_AT_ONCE = 512, 64
 
 
 class Grid(NamedTuple):
@@ -367,28 +370,33 @@ def loss_of(scores: Array, labels: Places, weight: Array) -> Any:
 
 
 @kernel
-def cell_of(codes: Codes, case: int, columns: Codes, cuts: Codes, is_word: NDArray[np.bool_], depth: int) -> Any:
-    """The cell of a table that a case lies in: its answers as binary digits; −1 where one of its columns is not known."""
-    cell = 0
+def _find_cells(codes: Codes, start: int, columns: Codes, cuts: Codes, depth: int, is_word: NDArray[np.bool_], cells: Codes) -> None:  # fmt: skip
+    """One more than the cell of a table that each case from `start` on lies in: its answers as binary digits; 0 where one of its columns is not known."""
+    cells[:] = 0
     for d in range(depth):
-        code = codes[columns[d], case]
-        if code < 0:
-            return -1
-        says = (code == cuts[d]) if is_word[columns[d]] else (code <= cuts[d])
-        cell = 2 * cell + (1 if says else 0)
-    return cell
+        own, cut = codes[columns[d], start : start + len(cells)], cuts[d]
+        if is_word[columns[d]]:
+            for i in range(len(cells)):
+                cells[i] = 2 * cells[i] + (1 if own[i] == cut else 0) if own[i] >= 0 else NOT_KNOWN
+        else:
+            for i in range(len(cells)):
+                cells[i] = 2 * cells[i] + (1 if own[i] <= cut else 0) if own[i] >= 0 else NOT_KNOWN
+    for i in range(len(cells)):
+        cells[i] = max(cells[i], -1) + 1
 
 
 @kernel
 def add_tables(codes: Codes, columns: Codes, cuts: Codes, depths: Codes, values: Array, is_word: NDArray[np.bool_], out: Array) -> None:  # fmt: skip
-    """Add to each case what each table has in the cell that the case lies in."""
+    """Add to each case what each table has in the cell that the case lies in; some cases at a time, which stay in the nearest cache."""
     cases, width = out.shape
-    for t in range(len(depths)):
-        for i in range(cases):
-            cell = cell_of(codes, i, columns[t], cuts[t], is_word, depths[t])
-            if cell >= 0:
-                for c in range(width):
-                    out[i, c] += values[t, cell, c]
+    found, table = np.empty(CASES_AT_ONCE, dtype=np.int32), np.zeros((values.shape[1] + 1, width))
+    for start in range(0, cases, CASES_AT_ONCE):
+        stop = min(start + CASES_AT_ONCE, cases)
+        own, cells = out[start:stop], found[: stop - start]
+        for t in range(len(depths)):
+            _find_cells(codes, start, columns[t], cuts[t], depths[t], is_word, cells)
+            table[1:] = values[t]
+            add_cells(table, cells, own)
 
 
 @kernel
@@ -458,13 +466,76 @@ def grow(grid: Grid, labels: Places, hashes: NDArray[np.uint64], train: Array, h
     return asked[:done], cuts[:done], depths[:done], values[:done], loss[: done + 1]
 
 
+class Quadratic(NamedTuple):
+    """Numbers and their products: means and deviations; what each adds if known, times z, times z², and if missing; pairs; Σ of all constants.
+
+    Weights are columns × classes, or pairs × classes; ``known`` is less 0 where being missing is an answer.
+    """
+
+    center: Array
+    scale: Array
+    known: Array
+    linear: Array
+    square: Array
+    missing: Array
+    pairs: NDArray[np.int32]
+    middle: Array
+    products: Array
+    constant: Array
+
+
 @kernel
-def add_products(z: Array, pairs: NDArray[np.int32], middle: Array, weights: Array, out: Array) -> None:
-    """Add Σ_pair weight · (z_i · z_j − middle) of each row and class to `out`; a pair one of which is missing (NaN) adds nothing."""
-    classes = out.shape[1]
-    for row in range(len(z)):
-        for k in range(len(pairs)):
-            value = z[row, pairs[k, 0]] * z[row, pairs[k, 1]] - middle[k]
-            if abs(value) < np.inf:
-                for label in range(classes):
-                    out[row, label] += weights[k, label] * value
+def add_quadratic(x: NDArray[Any], terms: Quadratic, farthest: float, grid: float, out: Array) -> int:
+    """Add constant + Σ_j z_j · (linear + square · z_j) + Σ_pair product · (z_i · z_j − middle) to each row and class.
+
+    z is (x − center) / scale within ±farthest, rounded to 1/grid. Some rows at a time, as if complete, z of a missing number 0; then
+    what they lack is put right. −1 comes back, or a column that holds infinity.
+    """
+    classes, columns = out.shape[1], x.shape[1]
+    z, total, infinite = np.zeros((columns, ROWS_AT_ONCE)), np.empty((classes, ROWS_AT_ONCE)), -1
+    for start in range(0, len(x), ROWS_AT_ONCE):
+        count, lost = min(ROWS_AT_ONCE, len(x) - start), 0
+        for j in range(columns):
+            endless, center, scale, own = 0, terms.center[j], terms.scale[j], z[j]
+            for row in range(count):
+                own[row] = x[start + row, j]
+            for row in range(ROWS_AT_ONCE):
+                endless += 1 if abs(own[row]) == np.inf else 0
+                away = (own[row] - center) / scale
+                away = -farthest if away < -farthest else away
+                away = farthest if away > farthest else away
+                lost += 1 if away != away else 0
+                own[row] = np.rint(away * grid) / grid if away == away else 0.0
+            infinite = j if endless else infinite
+        for label in range(classes):
+            own = total[label]
+            own[:] = terms.constant[label]
+            for j in range(columns):
+                linear, square = terms.linear[j, label], terms.square[j, label]
+                for row in range(ROWS_AT_ONCE):
+                    own[row] += z[j, row] * (linear + square * z[j, row])
+            for k in range(len(terms.pairs)):
+                one, other, product = z[terms.pairs[k, 0]], z[terms.pairs[k, 1]], terms.products[k, label]
+                for row in range(ROWS_AT_ONCE):
+                    own[row] += product * one[row] * other[row]
+        if lost:
+            for row in range(count):
+                _put_right(x[start + row], terms, total[:, row])
+        for row in range(count):
+            for label in range(classes):
+                out[start + row, label] += total[label, row]
+    return infinite
+
+
+@kernel
+def _put_right(x: NDArray[Any], terms: Quadratic, total: Array) -> None:
+    """Take from a row what its missing numbers would add if they were known, and add what they do."""
+    for j in range(len(x)):
+        if x[j] != x[j]:
+            for label in range(len(total)):
+                total[label] += terms.missing[j, label] - terms.known[j, label]
+    for k in range(len(terms.pairs)):
+        i, j = terms.pairs[k]
+        if x[i] != x[i] or x[j] != x[j]:
+            for label in range(len(total)):
+                total[label] += terms.products[k, label] * terms.middle[k]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,8 +15,10 @@ from merula.core import Array, InputError
 from merula.core.sound import HEAVIEST, all_shaped, are_codes, are_labels, are_positive, is_number, within
 from merula.data.encode import Encoded
 from merula.data.schema import Label
-from merula.distributions.base import Distribution
-from merula.distributions.mixed_cells import read_cells
+from merula.distributions._lookups import count_below
+from merula.distributions.base import Added, Distribution
+from merula.distributions.lookups import LARGEST, Axis, Lookup, level_axis, padded
+from merula.distributions.mixed_cells import read_cells, refuse_infinite
 
 CONDITIONAL = "its terms were fitted to P(class given row) alone, and say nothing of P(row)"
 Levels = tuple[tuple[Label, ...] | None, ...]
@@ -23,7 +26,7 @@ LOST = float(np.finfo(np.float64).min)  # below every number: what a missing cel
 MOST_QUESTIONS = 6
 GRID = 2.0**30  # steps between two standard deviations: so rounded, a number is the same in every unit
 FARTHEST = 5.0  # standard deviations from the mean: numbers beyond are taken for these
-ROWS_AT_ONCE = 1_024
+ROWS_AT_ONCE = 4_096  # so that their codes stay in the cache
 MARGIN, USUAL = 0.05, 3.0  # of the range of a column's cuts, beside them; standard deviations on both sides of a mean
 INSTEAD = "NaiveBayesClassifier and BayesClassifier can"
 
@@ -93,6 +96,9 @@ class TableTerms(ConditionalTerms):
     rounds: int
     log_loss: float
 
+    looked_up: ClassVar[bool] = True
+    rows_at_once: ClassVar[int] = ROWS_AT_ONCE
+
     @property
     def class_count(self) -> int:
         return int(self.values.shape[2])
@@ -115,6 +121,11 @@ class TableTerms(ConditionalTerms):
         return np.asarray((self.tables >= 0).sum(axis=1), dtype=np.int32)
 
     @cached_property
+    def _searched(self) -> list[Array]:
+        """The bounds of each column, as they are searched."""
+        return [padded(self.bounds[self.asked == j]) for j in range(len(self.columns))]
+
+    @cached_property
     def _places(self) -> NDArray[np.int32]:
         """The code that each question compares with: which of its column's cuts it is, or which level."""
         first = np.searchsorted(self.asked, np.arange(len(self.columns)))
@@ -129,18 +140,66 @@ class TableTerms(ConditionalTerms):
             codes[j] = self.codes_of(j, own)
         return codes
 
-    def codes_of(self, j: int, cells: Array) -> NDArray[np.int64]:
+    def codes_of(self, j: int, cells: Array) -> NDArray[Any]:
         """The codes of one column, from its cells as `read_cells` gives them."""
         known, lost = self.level_sets[j], np.isnan(cells)
         if known is not None:
             return np.where(lost, len(known) if self.gaps[j] else -1, cells).astype(np.int64)
-        found = np.searchsorted(self.bounds[self.asked == j], np.where(lost, LOST, self.signs[j] * cells))
-        return np.where(lost & (not self.gaps[j]), -1, found)
+        found = np.empty(len(cells), dtype=np.int32)
+        count_below(np.where(lost, LOST, self.signs[j] * cells), self._searched[j], found)
+        return found if self.gaps[j] else np.where(lost, -1, found)
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         codes, is_word = self.codes(rows), np.array([known is not None for known in self.level_sets])
         asked, places = self.asked[self.tables], self._places[self.tables]
         kernels.add_tables(codes, asked, places, self._depths, self.values, is_word, out)
+
+    def weighted(self, weights: Sequence[float]) -> TableTerms:
+        own = np.zeros((len(self.tables), 1, 1))
+        for (_, tables), weight in zip(self.column_sets, weights, strict=True):
+            own[tables] = weight
+        return replace(self, values=own * self.values)
+
+    def split(self, weights: Sequence[float]) -> tuple[tuple[Lookup, ...], tuple[Added, ...]]:
+        own, found, alone = self.weighted(weights), list[Lookup](), [np.zeros(0, dtype=np.int64)]
+        for (columns, tables), weight in zip(self.column_sets, weights, strict=True):
+            if weight and len(tables) >= max(1, len(columns) - 1):
+                found += own._lookups(columns, tables)
+            elif weight:  # so few tables of so many columns take no longer than what they would be summed up to
+                alone.append(tables)
+        rest = np.concatenate(alone)
+        others = (replace(own, tables=own.tables[rest], values=own.values[rest]),) if len(rest) else ()
+        return tuple(found), others
+
+    def _lookups(self, columns: tuple[int, ...], tables: NDArray[np.int64]) -> list[Lookup]:
+        """The sum of tables over one set of columns as one table over all of their answers; as several where it would be too large."""
+        some, depths = self.tables[tables], self._depths[tables]
+        used = np.unique(some[some >= 0])
+        place = np.searchsorted(columns, self.asked[used])
+        counts = np.bincount(place, minlength=len(columns))
+        if np.prod(counts + 1.0) * self.class_count > LARGEST and len(tables) > 1:
+            return [one for half in np.array_split(tables, 2) for one in self._lookups(columns, half)]
+        rank = np.arange(len(used)) - (np.cumsum(counts) - counts)[place]
+        at = np.searchsorted(used, some).astype(np.int32)
+        cells = np.indices((counts + 1).tolist(), dtype=np.int32).reshape(len(columns), -1)
+        is_word = np.array([self.level_sets[j] is not None for j in columns])
+        found = np.zeros((cells.shape[1], self.class_count))
+        kernels.add_tables(cells, place.astype(np.int32)[at], rank.astype(np.int32)[at], depths, self.values[tables], is_word, found)  # fmt: skip
+        axes = tuple(self._axis(j, self.bounds[used[place == k]]) for k, j in enumerate(columns))
+        return [Lookup(axes, found.reshape(*(counts + 1), -1))]
+
+    def _axis(self, j: int, bounds: Array) -> Axis:
+        """The answers of a column to some of its questions, as cells: how many bounds lie below, or which level was asked for, or none."""
+        known, q = self.level_sets[j], len(bounds)
+        if known is None:
+            lost, cells, rising = 0 if self.gaps[j] else -1, np.arange(q + 1), self.signs[j] > 0
+            # −x ≤ b is x ≥ −b, which no number just below −b is
+            cuts = bounds if rising else np.nextafter(-bounds, -np.inf)[::-1]
+            return Axis(self.columns[j], cuts, np.append(cells if rising else cells[::-1], [lost, lost]))
+        cells = np.full(len(known) + 2, q)
+        cells[bounds.astype(np.int64)] = np.arange(q)
+        cells[-2:] = cells[-2] if self.gaps[j] else -1
+        return Axis(self.columns[j], known, cells)
 
     @cached_property
     def column_sets(self) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
@@ -239,8 +298,6 @@ class QuadraticTerms(ConditionalTerms):
     ridge: float
     log_loss: float
 
-    rows_at_once: ClassVar[int] = ROWS_AT_ONCE
-
     @property
     def class_count(self) -> int:
         return int(self.constant.shape[1])
@@ -256,29 +313,59 @@ class QuadraticTerms(ConditionalTerms):
         return float(self.center[j]) - beside, float(self.center[j]) + beside
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
-        cells = read_cells(rows, self.columns, self.level_sets)
-        lost = np.isnan(cells)
-        numbers = [j for j, known in enumerate(self.level_sets) if known is None]
-        z = np.zeros_like(cells)
-        z[:, numbers] = standardised(cells[:, numbers], self.center[numbers], self.scale[numbers])
-        if len(self.pairs):
-            kernels.add_products(z, self.pairs, self.middle, self.products, out)
-        z[lost] = 0.0
-        answered = (~lost | np.array(self.gaps)).astype(np.float64)
-        out += answered @ self.constant + z @ self.linear + (z * z) @ self.square + lost @ self.missing
-        for j, weights in enumerate(self.level_weights):
-            if self.level_sets[j] is not None:
-                out += weights[np.where(lost[:, j], len(weights) - 1, cells[:, j]).astype(np.int64)]
+        names = [self.columns[j] for j in self._numbers]
+        if names:
+            infinite = kernels.add_quadratic(rows.values(names), self._quadratic, FARTHEST, GRID, out)
+            refuse_infinite(names, infinite)
+        if self._words:
+            words = tuple(self._words)
+            cells = read_cells(rows, [self.columns[j] for j in words], [self.level_sets[j] for j in words])
+            for own, table in zip(cells.T, self._words.values(), strict=True):
+                out += table[np.where(np.isnan(own), -1, own).astype(np.int64)]
+
+    @cached_property
+    def _numbers(self) -> list[int]:
+        """Which columns hold numbers."""
+        return [j for j, known in enumerate(self.level_sets) if known is None]
+
+    @cached_property
+    def _words(self) -> dict[int, Array]:
+        """What each level of each column of words adds in all, and a missing one at the end."""
+        found = {j: self.constant[j] + weights for j, weights in enumerate(self.level_weights) if self.level_sets[j] is not None}  # fmt: skip
+        for j, table in found.items():
+            table[-1] = self.level_weights[j][-1] + (self.constant[j] if self.gaps[j] else 0.0)
+        return found
+
+    @cached_property
+    def _quadratic(self) -> kernels.Quadratic:
+        numbers = self._numbers
+        center, scale, constant, linear, square, missing = (getattr(self, name)[numbers] for name in ("center", "scale", "constant", "linear", "square", "missing"))  # fmt: skip
+        known = np.where(np.array(self.gaps, dtype=np.bool_)[numbers, None], 0.0, constant)
+        pairs = np.searchsorted(numbers, self.pairs).astype(np.int32)
+        total = constant.sum(axis=0) - self.middle @ self.products
+        return kernels.Quadratic(
+            center, scale, known, linear, square, missing, pairs, self.middle, self.products, total
+        )
+
+    def weighted(self, weights: Sequence[float]) -> QuadraticTerms:
+        alone, together = np.split(np.array(weights)[:, None], [len(self.columns)])
+        scaled = {name: alone * getattr(self, name) for name in ("constant", "linear", "square", "missing")}
+        level_weights = tuple(weight * table for weight, table in zip(alone, self.level_weights, strict=True))
+        return replace(self, **scaled, level_weights=level_weights, products=together * self.products)
+
+    def split(self, weights: Sequence[float]) -> tuple[tuple[Lookup, ...], tuple[Added, ...]]:
+        own = self.weighted(weights)
+        words = ((level_axis(own.columns[j], own.level_sets[j] or (), len(table) - 1, len(table) - 1), table) for j, table in own._words.items())  # fmt: skip
+        numbers = (own._part(self._numbers, np.arange(len(self.pairs))),) if self._numbers else ()
+        return tuple(Lookup((axis,), table) for axis, table in words), numbers
 
     def factors(self) -> tuple[Distribution, ...]:
-        singles = [self._part((j,), np.zeros(0, dtype=np.int64)) for j in range(len(self.columns))]
-        pairs = [self._part(tuple(pair), np.array([k])) for k, pair in enumerate(self.pairs.tolist())]
+        singles = [self._part([j], np.zeros(0, dtype=np.int64)) for j in range(len(self.columns))]
+        pairs = [self._part(pair, np.array([k]), alone=False) for k, pair in enumerate(self.pairs.tolist())]
         return (*singles, *pairs)
 
-    def _part(self, columns: tuple[int, ...], pairs: NDArray[np.int64]) -> QuadraticTerms:
-        """What one column adds, or one pair of columns besides what each adds alone."""
-        some = list(columns)
-        alone = len(some) == 1
+    def _part(self, some: list[int], pairs: NDArray[np.int64], alone: bool = True) -> QuadraticTerms:
+        """What some columns add and some pairs of them; or these pairs besides what columns add alone."""
         return replace(
             self,
             columns=tuple(self.columns[j] for j in some),

@@ -19,6 +19,7 @@ from merula.classify.pooled.rows import FOLDS, Rows
 from merula.core import InputError
 from merula.data.encode import Target
 from merula.data.table import open_rows
+from merula.show.progress import name_part
 
 JOINT, JOINTS = "joint", (NaiveBayesClassifier.__name__, TANClassifier.__name__)
 MANY = 1_000  # rows, from which on one fold chooses
@@ -34,6 +35,7 @@ def best_joint(
     Of trees of columns whose numbers are cut into intervals or normal; naive Bayes, where columns may not depend on one another, and
     where no tree can be made.
     """
+    name_part(JOINT)
     source = open_rows(X).take(learned.places)
     trees = [{}, {"numeric": GAUSSIAN}] if None in learned.level_sets.values() else [{}]
     dependent = dependent and len(learned.level_sets) > 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,7 +13,8 @@ from merula.core import Array, InputError
 from merula.core.sound import all_shaped, are_labels, within
 from merula.data.encode import Encoded
 from merula.data.schema import Label
-from merula.distributions.base import IndependentColumns
+from merula.distributions.base import Added, IndependentColumns
+from merula.distributions.lookups import Axis, Lookup
 from merula.distributions.mixed_cells import read_cells
 
 LARGEST = 1e6  # nats
@@ -60,6 +61,10 @@ class KnownCells(IndependentColumns):
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         out += self.known(rows) @ self.bias.T
 
+    def split(self, weights: Sequence[float]) -> tuple[tuple[Lookup, ...], tuple[Added, ...]]:
+        axes = map(_axis, self.columns, self.level_sets, self.always)
+        return tuple(Lookup((axis,), weight * bias[None]) for axis, bias, weight in zip(axes, self.bias.T, weights, strict=True)), ()  # fmt: skip
+
     @property
     def parameters_count(self) -> int:
         """One for each class but the first."""
@@ -73,3 +78,10 @@ class KnownCells(IndependentColumns):
         told = len(self.level_sets) == len(self.always) == d and all(type(one) is bool for one in self.always)
         labelled = all(known is None or are_labels(known) for known in self.level_sets)
         return super().fits(classes) and told and labelled and all_shaped((classes, d), self.bias) and within(-LARGEST, LARGEST, self.bias)  # fmt: skip
+
+
+def _axis(column: str, levels: tuple[Label, ...] | None, always: bool) -> Axis:
+    """One cell for all that is known."""
+    parted = np.zeros(0) if levels is None else levels
+    lost = 0 if always else -1
+    return Axis(column, parted, np.array([0] * max(len(parted), levels is None) + [lost, lost]))

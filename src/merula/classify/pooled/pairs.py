@@ -27,7 +27,9 @@ from merula.core.threads import single_blas_thread
 from merula.data.encode import Encoded
 from merula.data.schema import Label
 from merula.distributions import CategoricalDistribution, Distribution
+from merula.distributions.base import Added
 from merula.distributions.joint_table import level_cells
+from merula.distributions.lookups import Axis, Lookup, level_axis
 from merula.graphs.dependence.estimates import backed_off, without_one
 from merula.stats import PairCounts
 
@@ -49,6 +51,7 @@ class GainDistribution(Distribution):
     log_table: tuple[Array, ...]
 
     discrete: ClassVar[bool] = True
+    looked_up: ClassVar[bool] = True
 
     @property
     def parents(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -76,6 +79,14 @@ class GainDistribution(Distribution):
         cells = level_cells(rows, names, level_sets, unseen="missing")
         for name, giver, table in zip(self.columns, self.givers, self._padded, strict=True):
             out += table[cells[:, names.index(giver)], cells[:, names.index(name)]]
+
+    def split(self, weights: Sequence[float]) -> tuple[tuple[Lookup, ...], tuple[Added, ...]]:
+        every = zip(self.givers, self.giver_levels, self.columns, self.level_sets, self.log_table, weights, strict=True)
+        return tuple(
+            Lookup((_axis(giver, above), _axis(name, own)), weight * table)
+            for giver, above, name, own, table, weight in every
+            if weight
+        ), ()
 
     @cached_property
     def _read(self) -> tuple[tuple[str, ...], tuple[tuple[Label, ...], ...]]:
@@ -106,6 +117,11 @@ class GainDistribution(Distribution):
         ]
         shaped = known and all(all_shaped(shape, table) for shape, table in zip(shapes, self.log_table, strict=True))
         return shaped and all(isinstance(name, str) for name in self.givers) and within(-LARGEST_GAIN, LARGEST_GAIN, *self.log_table)  # fmt: skip
+
+
+def _axis(column: str, levels: tuple[Label, ...]) -> Axis:
+    """A cell for each level; a level that is not known is as if the cell were missing."""
+    return level_axis(column, levels, -1, levels.index(None) if None in levels else -1)
 
 
 @dataclass(frozen=True, eq=False)

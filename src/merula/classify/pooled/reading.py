@@ -17,6 +17,7 @@ from merula.data.intervals import assign, interval_labels
 from merula.data.schema import Column, Label
 from merula.distributions import DISTRIBUTIONS, Distribution
 from merula.distributions.base import Added
+from merula.distributions.lookups import Axis, Lookup
 
 READ = DISTRIBUTIONS | {GainDistribution.__name__: GainDistribution}  # what may be read so
 FARTHEST = 1e300  # a number that bounds may be
@@ -42,6 +43,11 @@ class Reading:
             1
         ]  # kept with it, so that no other has its id
         return Encoded(0, len(rows), numeric, coded, texts=texts, unseen_hits=rows.unseen_hits, _memo=memo)
+
+    def axis(self, axis: Axis) -> Axis:
+        """An axis of a table, as the rows hold its column: numbers by cuts where it has levels of intervals."""
+        cuts = self.cuts.get(axis.column)
+        return axis if cuts is None else Axis(axis.column, np.array(cuts), axis.by(interval_labels(cuts)))
 
     def _within(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
         return np.clip(values, *self.bounds[name]) if name in self.bounds else values
@@ -77,6 +83,15 @@ class ReadAs(Distribution):
 
     def weighted(self, weights: Sequence[float]) -> Added:
         return AddedAs(self.part.weighted(weights), self.reading)
+
+    @property
+    def looked_up(self) -> bool:  # type: ignore[override]
+        return self.part.looked_up
+
+    def split(self, weights: Sequence[float]) -> tuple[tuple[Lookup, ...], tuple[Added, ...]]:
+        tables, others = self.part.split(weights)
+        read = (replace(table, axes=tuple(map(self.reading.axis, table.axes))) for table in tables)
+        return tuple(read), tuple(AddedAs(other, self.reading) for other in others)
 
     @property
     def parameters_count(self) -> int:
