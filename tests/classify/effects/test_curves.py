@@ -99,3 +99,35 @@ def test_two_columns_are_drawn_as_a_map_of_one_class(order, columns, chinese_fon
     first = found.places[0].name == ax.get_xlabel()
     np.testing.assert_allclose(drawn, values.T if first else values)
     assert "wren" in ax.figure.axes[-1].get_ylabel()
+
+
+def test_of_two_classes_the_log_odds_are_drawn(chinese_font, pyplot):
+    frame, label = birds()
+    frame.loc[::7, "wing"] = np.nan
+    model = mr.LogLinearClassifier(2, max_rounds=40, missing="level").fit(frame, label == "tit")
+    found = effect_curve(model.fitted_.effects, ("wing",))
+    ax = effect_plot(model, ("wing",))
+    curve, dotted, _ = ax.get_lines()
+    np.testing.assert_allclose(curve.get_ydata(), found.effects[:, 1] - found.effects[:, 0])
+    lost = frame.assign(wing=np.nan).iloc[[0]]
+    expected = model.fitted_.effects.values(model._encoded(lost))[Subject(("wing",))][0]
+    np.testing.assert_allclose(found.missing, expected, atol=1e-12)
+    np.testing.assert_allclose(dotted.get_ydata(), expected[1] - expected[0])
+    assert "True against False" in ax.get_ylabel() and ax.get_legend() is None
+    bars = effect_plot(model, ("色泽",)).containers[0]
+    words = effect_curve(model.fitted_.effects, ("色泽",)).effects
+    np.testing.assert_allclose([bar.get_width() for bar in bars], words[:, 1] - words[:, 0])
+    assert len(effect_plot(model, ("wing",), classes=[False]).get_legend_handles_labels()[1]) == 1
+    table = effect_plot(model, ("wing", "größe"))
+    values = effect_curve(model.fitted_.effects, ("wing", "größe")).effects
+    drawn = np.asarray(table.collections[0].get_array())
+    np.testing.assert_allclose(np.sort(drawn, axis=None), np.sort(values[..., 1] - values[..., 0], axis=None))
+
+
+def test_a_text_is_drawn_by_its_words(pyplot):
+    letters = pd.DataFrame({"letter": [f"{word} {end}" for word in ("win cash", "see you") for end in "abcdefgh"]})
+    model = mr.AutoBayesClassifier(kinds="text").fit(letters, np.repeat(["spam", "ham"], 8))
+    words = {tick.get_text() for tick in model.plot("letter").get_yticklabels()}
+    assert {"win", "cash", "see", "you"} <= words
+    with pytest.raises(mr.InputError, match="have no effect in this model"):
+        model.plot("letter", "letter")
