@@ -140,8 +140,9 @@ def next_question(
 
 def _labelled(pool: Any) -> str:
     """Which model it was that was asked instead of a pool, and how good it is beside it."""
-    joint, whole = (fixed(pool.out_of_fold_.get(name, (None,))[0]) for name in ("joint", "pool"))
-    return f"as {type(pool.joint_).__name__}, the joint part of the pool, sees it (log loss {joint} out of fold, the pool's {whole})"
+    losses = [pool.out_of_fold_[name][0] for name in ("joint", "pool") if name in pool.out_of_fold_]
+    beside = " (log loss {} out of fold, the pool's {})".format(*map(fixed, losses)) if len(losses) == 2 else ""
+    return f"as {type(pool.joint_).__name__}, the joint part of the pool, sees it{beside}"
 
 
 def _askable(inner: BayesianClassifier) -> BayesianClassifier:

@@ -50,12 +50,6 @@ class Scored:
         possible = (codes >= 0) & (weights > 0) & np.isfinite(start[own] + sums[own]).any(axis=1)
         return cls(start[possible], sums[possible], codes[possible], weights[possible])
 
-    @property
-    def losses(self) -> Array:
-        """−log P(own class given row) of each row."""
-        joint = log_sum_exp((self.start + self.sums).swapaxes(1, 2))
-        return np.asarray(log_sum_exp(joint) - joint[np.arange(len(self.codes)), self.codes])
-
     def loss(self, warmth: float) -> tuple[float, float]:
         """Σ weight · −log P(own class) where terms are multiplied by `warmth`, 1/T, and its derivative."""
         parts = self.start + warmth * self.sums
@@ -97,13 +91,13 @@ def calibrated(model: Any, X: Any, y: Any, sample_weight: Any, cv: Any) -> Fitte
     if isinstance(cv, str) and cv == "prefit":
         scored = [Scored.of(model.fitted_.with_temperature(1.0), rows, target)]
     else:
-        scored = list(scored_out_of_fold(model, X, target, cv))
+        scored = list(_scored_out_of_fold(model, X, target, cv))
     if not any(len(one.codes) for one in scored):
         raise InputError("no row can be scored by a model that has not seen it", where="y", remedy="give more rows of each class")  # fmt: skip
     return model.fitted_.with_temperature(float(f"{best_temperature(scored):.{KEPT}g}"))  # type: ignore[no-any-return]
 
 
-def scored_out_of_fold(model: Any, X: Any, target: Target, cv: Any) -> Iterator[Scored]:
+def _scored_out_of_fold(model: Any, X: Any, target: Target, cv: Any) -> Iterator[Scored]:
     """The rows of each fold, scored by a model like this one that was fitted on the others."""
     if model.fitted_.collected is None:
         raise InputError("this model's probabilities were stated, and there is no fitting it anew", where="cv", remedy="give rows it has not seen, and cv='prefit'")  # fmt: skip

@@ -39,7 +39,7 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
         f"({shares(saved.shares)})\nmodel: {saved.path}"
     )
     if saved.kept_rows:
-        text += f" (holds {saved.kept_rows:,} of the rows)"
+        text += f" (holds {several(saved.kept_rows, 'row')} that it was learned from)"
     if evaluation:
         text += f"\nhow good it is: {join((command_name(), *evaluation))}"
     return text, {

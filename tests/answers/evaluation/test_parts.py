@@ -84,3 +84,11 @@ def test_what_helps_is_told_from_what_does_not():
     assert _of_parts("auto", Parts(0.2, (worth("tables", 0.0), worth("twin", 0.0)))).endswith(
         "Leaving out any one part makes no difference that can be told."
     )
+
+
+def test_a_fold_whose_pool_has_no_part_is_counted_too():
+    """One row alone differs: the pool that is fitted without it is the prior."""
+    blood = np.zeros(40)
+    blood[3] = 1.0
+    found = mr.evaluate(mr.AutoBayesClassifier(max_rounds=5), blood[:, None], ["ill", "well"] * 20, cv=5, repeats=1)
+    assert np.isfinite(found["log_loss"].value)

@@ -242,7 +242,7 @@ def test_what_needs_the_probability_of_rows_says_what_to_use_instead(pool, table
     for name in ("log_evidence", "sample", "bic", "partial_fit"):
         assert not hasattr(pool, name)
         with pytest.raises(
-            AttributeError, match="NaiveBayesClassifier" if name == "partial_fit" else "joint_, its joint part, has it"
+            AttributeError, match="NaiveBayesClassifier" if name == "partial_fit" else "ask joint_, its joint part"
         ):
             getattr(pool, name)
 

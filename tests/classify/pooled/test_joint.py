@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import merula as mr
-from merula.classify.model_files import model_of, model_state
+from merula.classify.model_files import model_state
+from merula.core.archive import write_state
 
 FAST = {"max_rounds": 5}
 
@@ -98,8 +99,26 @@ def test_of_very_few_rows_there_is_one_too(rows):
     assert "joint part" in str(mr.next_question(model, {}))
 
 
-def test_the_joint_model_of_another_table_is_refused(pool):
+def test_the_joint_model_of_another_table_is_refused(pool, tmp_path):
     other = mr.NaiveBayesClassifier().fit([[1.0], [2.0]], ["ill", "well"])
     for joint in (other, pool):
-        with pytest.raises(mr.InputError, match="save the model again"):
-            model_of({**model_state(pool), "joint": model_state(joint)}, "forged.merula")
+        write_state(tmp_path / "forged.merula", {**model_state(pool), "joint": model_state(joint)})
+        with pytest.raises(mr.InputError, match="the joint model of another"):
+            mr.load(tmp_path / "forged.merula")
+
+
+def test_a_pool_saved_before_there_were_joint_parts_has_none(pool, rows, tmp_path):
+    write_state(tmp_path / "old.merula", {name: value for name, value in model_state(pool).items() if name != "joint"})
+    model = mr.load(tmp_path / "old.merula")
+    np.testing.assert_array_equal(model.predict_proba(rows[0]), pool.predict_proba(rows[0]))
+    assert not hasattr(model, "joint_")
+    with pytest.raises(mr.InputError, match=r"needs P\(row\)"):
+        mr.next_question(model, {})
+
+
+def test_a_class_that_a_fold_does_not_hold_costs_what_the_prior_says():
+    """Of noise, no model is better than the class frequencies, however rare classes are."""
+    rng = np.random.default_rng(0)
+    y = np.array(["common"] * 92 + [f"rare {k}" for k in range(8)])
+    model = mr.AutoBayesClassifier(**FAST).fit(rng.normal(size=(100, 3)), y)
+    assert model.out_of_fold_["joint"][0] > model.out_of_fold_["prior"][0]

@@ -231,3 +231,21 @@ def test_a_part_alone_gains_all_that_the_prior_loses():
     assert gains_of(one, NAMES[:1], whole)[NAMES[0]][0] == pytest.approx(
         scores["prior"][0] - scores["pool"][0], abs=1e-3
     )
+
+
+@pytest.mark.parametrize("seed", [43, 159, 204])
+def test_parts_that_are_far_too_sure_do_not_lead_astray(seed):
+    """Terms of hundreds of nats, some against the own class, from which one start alone ends far from the least loss."""
+    rng = np.random.default_rng(seed)
+    codes, terms = rng.integers(0, 3, 60), rng.normal(size=(3, 60, 3)) * 100
+    for one in terms:
+        right = rng.random(60) < rng.choice([0.5, 0.8, 0.95])
+        one[np.arange(60)[right], codes[right]] += 300
+    e = Evidence(terms, np.ones(60), codes, np.ones(60), np.log(np.full(3, 1 / 3)))
+    bounded, bounds = pool._bounded(e), [(0, None)] * 4 + [(None, None)] * 3
+    least = min(
+        minimize(pool._objective, scale * start_of(e), (bounded, 0.01, SHARES), jac=True, method="L-BFGS-B", bounds=bounds).fun
+        for scale in (1.0, 0.3, 0.1, 0.03, 0.01)
+    )  # fmt: skip
+    ends = [pool._weights(bounded, scale * start_of(e), 0.01, SHARES) for scale in pool.STARTS]
+    assert min(pool._objective(v, bounded, 0.01, SHARES)[0] for v in ends) < 1.2 * least + 1

@@ -62,8 +62,7 @@ class Parts:
 def found_of_parts(model: Any) -> tuple[Losses, Losses]:
     """What a fitted model has found of its parts: losses out of fold, and gains; nothing of a model that has none."""
     own = underlying(model)
-    gains = getattr(own, "gains_", None)
-    return (own.out_of_fold_, gains) if gains else ({}, {})
+    return (own.out_of_fold_, own.gains_) if hasattr(own, "gains_") else ({}, {})
 
 
 def _worth(name: str, folds: Sequence[tuple[Losses, Losses]]) -> PartWorth:

@@ -26,6 +26,7 @@ from merula.show.text import display_width, pad, shortened
 Values = tuple[Label, ...]
 Ticks = tuple[int, ...]
 MOST_POINTS = 100.0
+SHOWN = 0.001  # a probability that is shown as such
 CURVE, TABLED = 201, 7  # places at which a numeric column is drawn, and listed
 LONGEST = 40  # of a name or a level
 TAIL = 0.001  # of a numeric column's mass left out on either side
@@ -229,8 +230,12 @@ def _slips(model: BayesianClassifier, first: int) -> dict[str, Any]:
         return {"remark": f"Rows that no part explains, {share} of all, have the prior; here they are left out."}
     prior = float(np.exp(model.class_log_prior_[first]))
     low, high = slips[0] * prior, 1 - slips[0] * (1 - prior)
-    remark = f"As no part explains {share} of rows, the probability stays between {percent(low)} and {percent(high)}."
-    return {"slip": slips[0], "prior": prior, "remark": remark}
+    ends = (
+        f", the probability stays between {percent(low)} and {percent(high)}"
+        if min(low, 1 - high) >= SHOWN
+        else ", they have the prior"
+    )
+    return {"slip": slips[0], "prior": prior, "remark": f"As no part explains {share} of rows{ends}."}
 
 
 def _refuse_no_scales(model: BayesianClassifier) -> None:
@@ -266,7 +271,7 @@ def _refuse_together(model: BayesianClassifier, effects: Effects) -> None:
         names = ", ".join(map(repr, together))
         raise InputError(
             f"columns {names} are modelled together, so that they have no points of their own",
-            remedy=("fit with ", Option("order", 1), " for a nomogram"),
+            remedy="a nomogram needs naive Bayes, or a model of order=1",
         )
 
 

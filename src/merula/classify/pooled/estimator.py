@@ -98,7 +98,8 @@ class AutoBayesClassifier(BayesianClassifier):
         pool, of the "joint" model, and of the "prior" alone.
     joint_ : NaiveBayesClassifier or TANClassifier
         A model of class and columns together, fitted to the same rows, for what a pool cannot tell: `next_question` asks it, and it has
-        `log_evidence` and `sample`. Of naive Bayes and trees of columns it is the one with the least loss out of fold.
+        `log_evidence` and, where no column is a text, `sample`. Of two trees of columns it is the one with the least loss out of fold;
+        naive Bayes, where columns may not depend on one another.
     gains_ : {part: (nats, standard error)}
         What each part adds to the others: how much higher the log loss of the same rows is under a pool of the others alone.
     left_out_ : {what: why}
@@ -231,7 +232,9 @@ class AutoBayesClassifier(BayesianClassifier):
         record = fitted.record
         self.parts_ = tuple(member.name for member in record.members)
         self.weights_ = {member.name: member.weight for member in record.members}
-        self.joint_ = fitted.joint
+        self.__dict__.pop("joint_", None)
+        if fitted.joint is not None:
+            self.joint_ = fitted.joint
         self.gains_ = {member.name: member.gain for member in record.members if member.gain is not None}
         self.slip_, self.out_of_fold_, self.left_out_ = record.slip, dict(record.losses), dict(record.left_out)
         return self
@@ -263,9 +266,7 @@ class AutoBayesClassifier(BayesianClassifier):
 
     @property
     def _no_joint(self) -> str:
-        return (
-            f"{CONDITIONAL}; joint_, its joint part, has it" if hasattr(self, "joint_") else f"{CONDITIONAL}; {INSTEAD}"
-        )
+        return f"{CONDITIONAL}; ask joint_, its joint part" if hasattr(self, "joint_") else f"{CONDITIONAL}; {INSTEAD}"
 
     def __add__(self, other: Any) -> Self:
         if type(other) is not type(self):

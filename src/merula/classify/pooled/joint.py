@@ -5,24 +5,24 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from merula.classify.base import BayesianClassifier
-from merula.classify.calibration import scored_out_of_fold
 from merula.classify.dependent import GAUSSIAN, TANClassifier
+from merula.classify.folds import like
 from merula.classify.naive import NaiveBayesClassifier
 from merula.classify.pooled.pool import mean_loss
 from merula.classify.pooled.rows import FOLDS, Rows
-from merula.core import InputError
-from merula.data.encode import Target
+from merula.core import Array, InputError
 from merula.data.table import open_rows
+from merula.data.table.frame import RowSource
 from merula.show.progress import name_part
 
 JOINT, JOINTS = "joint", (NaiveBayesClassifier.__name__, TANClassifier.__name__)
 MANY = 1_000  # rows, from which on one fold chooses
+LEAST = 1e-6  # probability of a class, where losses are taken
 Loss = tuple[float, float]
 Judged = tuple[BayesianClassifier, Loss | None]
 
@@ -36,29 +36,47 @@ def best_joint(
     where no tree can be made.
     """
     name_part(JOINT)
-    source = open_rows(X).take(learned.places)
+    source = open_rows(X)
     trees = [{}, {"numeric": GAUSSIAN}] if None in learned.level_sets.values() else [{}]
     dependent = dependent and len(learned.level_sets) > 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what there is to know of the rows is said of the pool
-        found = [one for own in trees if dependent and (one := _tree(source, learned.target, {**options, **own}))]
-        found = found or [_judged(NaiveBayesClassifier(**options), source, learned.target)]
+        found = [one for own in trees if dependent and (one := _tree(source, learned, {**options, **own}))]
+        found = found or [_judged(NaiveBayesClassifier(**options), source, learned)]
     best, loss = min(found, key=lambda one: float(f"{one[1][0]:.12g}") if one[1] else np.inf)
     return best._hold(replace(best.fitted_, collected=None)), loss  # it neither learns on nor merges
 
 
-def _tree(source: Any, target: Target, options: Mapping[str, Any]) -> Judged | None:
+def _tree(source: RowSource, learned: Rows, options: Mapping[str, Any]) -> Judged | None:
     """A tree of columns; None where it is too large for the table, or a column is called as it calls the class."""
     try:
-        return _judged(TANClassifier(**options), source, target)
+        return _judged(TANClassifier(**options), source, learned)
     except InputError:
         return None
 
 
-def _judged(model: Any, source: Any, target: Target) -> Judged:
+def _judged(model: Any, source: RowSource, learned: Rows) -> Judged:
     """The fitted model, with the mean loss of rows by models that have not seen them, and its standard error."""
-    model.fit(source, target.classes[target.codes], target.weights)
-    of_folds = scored_out_of_fold(model, source, target, FOLDS)
-    scored = [one for one in islice(of_folds, 1 if len(target.codes) >= MANY else FOLDS) if len(one.codes)]
-    losses, weights = [one.losses for one in scored], [one.weights for one in scored]
+    target = learned.target
+    model.fit(source.take(learned.places), target.classes[target.codes], target.weights)
+    count = 1 if len(target.codes) >= MANY else FOLDS
+    scored = [found for fold in range(count) if (found := _losses(model, source, learned, fold))]
+    losses, weights = zip(*scored, strict=True) if scored else ((), ())
     return model, mean_loss(np.concatenate(losses), np.concatenate(weights)) if scored else None
+
+
+def _losses(model: Any, source: RowSource, learned: Rows, fold: int) -> tuple[Array, Array] | None:
+    """−log P(own class) of the rows of a fold by a model of the others, and their weights; None where these hold one class alone.
+
+    A class that the others do not hold is as probable as all rows say.
+    """
+    train, held, labels = learned.folds.training(fold), learned.folds.shares[:, fold], learned.target.codes
+    some, rest = np.flatnonzero(train > 0), np.flatnonzero(held > 0)
+    met = np.unique(labels[some])
+    if len(met) < 2 or not len(rest):
+        return None
+    other = like(model, learned.target.classes[met])
+    other.fit(source.take(learned.places[some]), learned.target.classes[labels[some]], train[some])
+    chances = np.tile(np.exp(learned.log_prior), (len(rest), 1))
+    chances[:, met] = other.predict_proba(source.take(learned.places[rest]))
+    return -np.log(np.maximum(chances[np.arange(len(rest)), labels[rest]], LEAST)), held[rest]

@@ -141,10 +141,12 @@ class PooledModel(FittedModel):
         model, record = super().from_state(state, families, path), Record.from_state(state["pool"])
         if not (record.fits(len(model.classes)) and model._has_parts_of(record)):
             raise InputError.at(f"{path}", "holds a pool whose parts do not fit its terms", remedy="save the model again")  # fmt: skip
-        return replace(model, record=record, joint=model._joint_of(state[JOINT], path))
+        return replace(model, record=record, joint=model._joint_of(state.get(JOINT), path))
 
-    def _joint_of(self, state: Mapping[str, Any], path: Any) -> BayesianClassifier:
-        """The joint model that a file holds beside the pool; an error where it is none of its classes and columns."""
+    def _joint_of(self, state: Mapping[str, Any] | None, path: Any) -> BayesianClassifier | None:
+        """The joint model that a file holds beside the pool, which the first files do not; an error where it is none of its classes and columns."""
+        if state is None:
+            return None
         if state["model"] in JOINTS:
             joint: BayesianClassifier = model_of(dict(state), path)
             if joint.classes_.tolist() == self.classes.tolist() and joint.schema_.names == self.schema.names:

@@ -25,6 +25,10 @@ SHARES = {"tables": 3.0, "gaussians": 2.0}  # that parts have of the pool before
 FEWEST_SLIPS, MOST_SLIPS = 0.1, 0.05  # rows that no part explains: so many at least of all, and this share at most
 FARTHEST = 700.0  # nats: what a part may say against a class while weights are learned
 ROUNDS, EM_STEPS = 2, 30
+STARTS = (
+    1.0,
+    0.1,
+)  # times the stated shares, that weights are looked for from: the slip makes for several least losses
 MOST_STEPS, MOST_HALVED = 50, 30
 BY_CHANCE = 2.0  # nats that a pool gains over the prior where there is nothing to be told
 
@@ -68,12 +72,13 @@ def fit_pool(evidence: Evidence, names: tuple[str, ...]) -> Pool:
     if not names:
         return Pool({}, np.zeros(len(evidence.log_prior)), FEWEST_SLIPS / (1 + float(evidence.weights.sum())))
     evidence, shares = _bounded(evidence), _shares(names)
-    found = np.concatenate([shares, [1.0], np.zeros(len(evidence.log_prior))])
+    starts = [np.concatenate([scale * shares, [scale], np.zeros(len(evidence.log_prior))]) for scale in STARTS]
     slip = FEWEST_SLIPS / (1 + float(evidence.weights.sum()))
     with single_blas_thread:  # products are the same for any number of threads
         for _ in range(ROUNDS):
-            found = _weights(evidence, found, slip, shares)
-            slip = _slip(evidence, found, slip)
+            ends = [_weights(evidence, start, slip, shares) for start in starts]
+            found = min(ends, key=lambda v: float(f"{_objective(v, evidence, slip, shares)[0]:.10g}"))
+            starts, slip = [found], _slip(evidence, found, slip)
     b, bias = found[: len(names)], found[len(names) + 1 :]
     believed = _believed(evidence, b, bias, slip)
     return Pool(dict(zip(names, (believed * b).tolist(), strict=True)), believed * bias, slip)

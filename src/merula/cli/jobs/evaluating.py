@@ -54,8 +54,10 @@ def usable_folds(task: Task, console: Console) -> int:
     rows = np.bincount(task.target.codes)
     wanted = FOLDS if rows.sum() < MANY_ROWS else FEWER_FOLDS
     most = wanted if rows.max() >= wanted else max(2, int(rows.min()))
-    if task.groups is not None:
-        most = min(most, len(np.unique(task.groups)))
+    groups = most if task.groups is None else len(np.unique(task.groups))
+    if groups < most:
+        console.note(f"there are {groups} groups, so that {groups} folds are used")
+        return groups
     if wanted < FOLDS and most == wanted:
         console.note(
             f"the table has {rows.sum():,} rows, for which {most} folds are enough; --cv {FOLDS} takes about twice as long"

@@ -223,7 +223,7 @@ def _nomogram(model: BayesianClassifier, evaluation: Evaluation) -> tuple[Points
     """The nomogram of the two classes that are most often taken for each other; or why there is none."""
     label, against = confused_pair(evaluation)
     if any(column.kind == "text" for column in model.schema_.columns):
-        return None, "A nomogram has a scale for each column; a text has one for each word."
+        return None, "No nomogram: it has a scale for each column, and a text would need one for each word."
     try:
         return points_of(nomogram(model, label, against)), ""
     except ValueError as error:
