@@ -48,4 +48,4 @@ def test_a_pool_names_the_part_that_is_fitted(capsys):
     with progress_bar(1, True) as step:
         step("fitting")
         mr.AutoBayesClassifier(order=2, max_rounds=5).fit(rows, [song == "long" and wing > 80 for wing, song in rows])
-    assert "fitting: gaussians" in capsys.readouterr().err
+    assert "fitting: joint" in capsys.readouterr().err

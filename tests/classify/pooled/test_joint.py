@@ -12,16 +12,16 @@ FAST = {"max_rounds": 5}
 
 
 def chained(n=240, seed=3):
-    """Columns that depend on one another given the class: a number on a number, a word on a word."""
+    """Numbers that depend on one another given the class, in either class another way, and words."""
     rng = np.random.default_rng(seed)
     ill = rng.integers(0, 2, n)
-    heat = rng.normal(ill, 1.0)
+    heat = rng.normal(0.2 * ill, 1.0)
     pulse = heat * np.where(ill, 1.0, -1.0) + rng.normal(0, 0.3, n)
-    cough = rng.integers(0, 2, n)
-    throat = np.where(rng.random(n) < 0.9, cough ^ ill, 1 - (cough ^ ill))
     words = np.array(["no", "yes"])
-    frame = pd.DataFrame({"heat": heat, "pulse": pulse, "cough": words[cough], "throat": words[throat]})
-    return frame, np.array(["well", "ill"])[ill]
+    cough, throat = (words[(rng.random(n) < 0.4 + 0.2 * ill).astype(int)] for _ in range(2))
+    return pd.DataFrame({"heat": heat, "pulse": pulse, "cough": cough, "throat": throat}), np.array(["well", "ill"])[
+        ill
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -34,21 +34,27 @@ def pool(rows):
     return mr.AutoBayesClassifier(**FAST).fit(*rows)
 
 
-def test_it_is_the_tree_that_such_rows_make(pool, rows):
-    X, y = rows
-    assert isinstance(pool.joint_, mr.TANClassifier)
-    alone = mr.TANClassifier(numeric=pool.joint_.numeric).fit(X, y)
-    np.testing.assert_allclose(pool.joint_.log_evidence(X), alone.log_evidence(X), rtol=1e-9, atol=1e-9)
+def together(covariance, **options):
+    return mr.NaiveBayesClassifier(distributions={"numeric": mr.MultivariateGaussian(covariance)}, **options)
 
 
-def test_of_two_trees_it_is_the_one_that_predicts_other_rows_better(pool, rows):
+def test_it_is_the_model_that_such_rows_make(pool, rows):
+    alone = together("full").fit(*rows)
+    np.testing.assert_allclose(pool.joint_.log_evidence(rows[0]), alone.log_evidence(rows[0]), rtol=1e-9, atol=1e-9)
+
+
+def test_it_is_the_one_that_predicts_other_rows_best(pool, rows):
     X, y = chained(4_000, seed=4)
     losses = {}
-    for numeric in ("auto", "gaussian"):
-        p = mr.TANClassifier(numeric=numeric).fit(*rows).predict_proba(X)
-        losses[numeric] = -np.log(p[np.arange(len(y)), (y == "well").astype(int)]).mean()
-    assert pool.joint_.numeric == min(losses, key=losses.get)
-    assert pool.out_of_fold_["joint"][0] == pytest.approx(min(losses.values()), abs=4 * pool.out_of_fold_["joint"][1])
+    for name, model in {
+        "naive": mr.NaiveBayesClassifier(),
+        "full": together("full"),
+        "shared": together("shared"),
+    }.items():
+        p = model.fit(*rows).predict_proba(X)
+        losses[name] = -np.log(p[np.arange(len(y)), (y == "well").astype(int)]).mean()
+    assert min(losses, key=losses.get) == "full"
+    assert pool.out_of_fold_["joint"][0] == pytest.approx(losses["full"], abs=4 * pool.out_of_fold_["joint"][1])
 
 
 def test_questions_are_asked_of_it_and_say_so(pool, rows):
@@ -56,7 +62,7 @@ def test_questions_are_asked_of_it_and_say_so(pool, rows):
     asked, directly = mr.next_question(pool, row), mr.next_question(pool.joint_, row)
     assert asked.risk == directly.risk
     assert asked.questions == directly.questions
-    assert "TANClassifier, the joint part of the pool" in str(asked)
+    assert "NaiveBayesClassifier, the joint part of the pool" in str(asked)
     assert asked.to_dict()["asked"] == asked.asked
     assert directly.asked == ""
     assert "asked" not in directly.to_dict()
@@ -72,23 +78,13 @@ def test_it_has_the_prior_of_the_pool(pool, rows):
     prior = {"ill": 0.02, "well": 0.98}
     moved = pool.with_class_prior(prior)
     np.testing.assert_allclose(np.exp(moved.joint_.class_log_prior_), [0.02, 0.98])
-    expected = mr.TANClassifier(numeric=pool.joint_.numeric, class_prior=prior).fit(*rows)
+    expected = together("full", class_prior=prior).fit(*rows)
     np.testing.assert_allclose(moved.joint_.predict_proba(rows[0]), expected.predict_proba(rows[0]), rtol=1e-8)
 
 
-@pytest.mark.parametrize("options", [{"order": 1}, {"order": 2}])
-def test_where_no_column_depends_on_another_it_is_naive(rows, options):
-    model = mr.AutoBayesClassifier(**options, **FAST).fit(*rows)
-    assert isinstance(model.joint_, mr.NaiveBayesClassifier if options["order"] == 1 else mr.TANClassifier)
-
-
-def test_a_column_that_a_tree_refuses_leaves_naive_bayes(rows):
-    from merula.graphs.dependence.mixed_family import CLASS
-
-    X = rows[0].rename(columns={"cough": CLASS})
-    with pytest.raises(mr.InputError):
-        mr.TANClassifier().fit(X, rows[1])
-    assert isinstance(mr.AutoBayesClassifier(**FAST).fit(X, rows[1]).joint_, mr.NaiveBayesClassifier)
+def test_where_no_column_depends_on_another_it_is_naive(rows):
+    model = mr.AutoBayesClassifier(order=1, **FAST).fit(*rows)
+    assert model.joint_.distributions is None
 
 
 @pytest.mark.parametrize("rows", [2, 3, 5])

@@ -40,7 +40,10 @@ def add_effects(codes: Codes, tables: Tables, wanted: Codes, out: Array) -> None
     step, turn = np.zeros((order, cases), dtype=np.int64), np.ones((order, cases))
     for t in range(len(wanted)):
         depth = tables.depths[t]
-        if wanted[t].max() < 0:
+        nowhere = True
+        for k in range(sets):
+            nowhere = nowhere and wanted[t, k] < 0
+        if nowhere:
             continue
         _answer(codes, tables, t, step, turn)
         cell[0, :] = 3**depth - 1

@@ -395,7 +395,9 @@ def add_tables(codes: Codes, columns: Codes, cuts: Codes, depths: Codes, values:
         own, cells = out[start:stop], found[: stop - start]
         for t in range(len(depths)):
             _find_cells(codes, start, columns[t], cuts[t], depths[t], is_word, cells)
-            table[1:] = values[t]
+            for cell in range(values.shape[1]):
+                for c in range(width):
+                    table[cell + 1, c] = values[t, cell, c]
             add_cells(table, cells, own)
 
 

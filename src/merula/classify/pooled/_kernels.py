@@ -52,7 +52,9 @@ def _squared_distances(query: Array, kept: Kept, out: Array) -> None:
 @kernel
 def _reached(distances: Array, weight: Array, mass: float, some: Array, heavy: Array) -> float:
     """The least distance within which rows of this mass lie; the largest of all where there is less. The last two are memory."""
-    some[:], heavy[:] = distances, weight
+    farthest = 0.0
+    for k in range(len(distances)):
+        some[k], heavy[k], farthest = distances[k], weight[k], max(farthest, distances[k])
     low, high, below = 0, len(some), 0.0
     while low < high:
         first, middle, last = some[low], some[(low + high) // 2], some[high - 1]
@@ -79,7 +81,7 @@ def _reached(distances: Array, weight: Array, mass: float, some: Array, heavy: A
         else:
             below += nearer + level
             low = stop
-    return float(distances.max())
+    return farthest
 
 
 @kernel
@@ -114,6 +116,7 @@ def similar_masses(queries: Array, kept: Kept, own: NDArray[np.int64], reach: Ar
                     total += kept.weight[i] * near[i]
                 out[q, h, label] = total
             if own[q] >= 0:
-                k = own[q]
-                label = np.searchsorted(kept.starts, k, side="right") - 1
+                k, label = own[q], 0
+                while kept.starts[label + 1] <= k:
+                    label += 1
                 out[q, h, label] = max(out[q, h, label] - min(kept.weight[k], 1.0) * near[k], 0.0)

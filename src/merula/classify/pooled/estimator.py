@@ -21,7 +21,7 @@ from merula.classify.plan import Plan
 from merula.classify.pooled.joint import JOINT, best_joint
 from merula.classify.pooled.known import KnownCells
 from merula.classify.pooled.model import POOL, PORTABLE, PooledModel, Record, members_of, pooled
-from merula.classify.pooled.parts import PAIRS, Part, Wanted, fitted_parts
+from merula.classify.pooled.parts import GAUSSIANS, Part, Wanted, fitted_parts
 from merula.classify.pooled.pool import Evidence, fit_pool, gains_of, scores_of
 from merula.classify.pooled.rows import MOST_WORK, Rows
 from merula.core import InputError, Note, one_of, warn_of
@@ -29,7 +29,7 @@ from merula.core.checks import checked_number
 from merula.core.logspace import safe_log
 from merula.core.threads import thread_count
 from merula.data.encode import encode_rows, encode_target, is_counted
-from merula.data.table import open_table
+from merula.data.table import Table, open_table
 from merula.distributions import Multinomial
 from merula.distributions.priors import class_probabilities
 from merula.stats import Collected, TokenCounts
@@ -96,10 +96,10 @@ class AutoBayesClassifier(BayesianClassifier):
     out_of_fold_ : {part: (log loss, standard error)}
         −mean log P(own class given row) of rows by models that have not seen them: of each part by itself, of the "pool", of the "portable"
         pool, of the "joint" model, and of the "prior" alone.
-    joint_ : NaiveBayesClassifier or TANClassifier
+    joint_ : NaiveBayesClassifier
         A model of class and columns together, fitted to the same rows, for what a pool cannot tell: `next_question` asks it, and it has
-        `log_evidence` and, where no column is a text, `sample`. Of two trees of columns it is the one with the least loss out of fold;
-        naive Bayes, where columns may not depend on one another.
+        `log_evidence` and, where no column is a text, `sample`. Its numbers are jointly normal where that has the lower loss out
+        of fold.
     gains_ : {part: (nats, standard error)}
         What each part adds to the others: how much higher the log loss of the same rows is under a pool of the others alone.
     left_out_ : {what: why}
@@ -181,14 +181,16 @@ class AutoBayesClassifier(BayesianClassifier):
         components = pooled(log_prior, terms, record.members, record.slip)
         names = [column.name for column in plan.schema.columns if column.kind not in ("text", "ignore")]
         marginals = marginals_for(terms, rows, target.weights, names)
-        joint, record = self._joint(X, learned, plan, record)
+        joint, record = self._joint(table, learned, plan, record)
         return self._hold(PooledModel(plan, collected.classes, log_prior, components, collected, marginals=marginals, record=record, joint=joint))  # fmt: skip
 
-    def _joint(self, X: Any, learned: Rows, plan: Plan, record: Record) -> tuple[BayesianClassifier, Record]:
+    def _joint(self, table: Table, learned: Rows, plan: Plan, record: Record) -> tuple[BayesianClassifier, Record]:
         """The best joint model of the same rows; its loss is recorded."""
         kinds = self.kinds if is_counted(plan.schema) else plan.schema.kinds
         options = {"kinds": kinds, "levels": self.levels, "class_prior": self.class_prior, "unseen": self.unseen, "n_jobs": self.n_jobs}  # fmt: skip
-        joint, loss = best_joint(X, learned, options, self.order > 1 and PAIRS not in record.left_out)
+        joint, loss = best_joint(
+            getattr(table, "matrix", table), learned, options, self.order > 1 and GAUSSIANS not in record.left_out
+        )
         return joint, replace(record, losses={**record.losses, JOINT: loss}) if loss else record
 
     def _answers_missing(self, column: str) -> bool:

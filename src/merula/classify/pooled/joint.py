@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from merula.classify.base import BayesianClassifier
-from merula.classify.dependent import GAUSSIAN, TANClassifier
 from merula.classify.folds import like
 from merula.classify.naive import NaiveBayesClassifier
 from merula.classify.pooled.pool import mean_loss
@@ -18,9 +17,11 @@ from merula.classify.pooled.rows import FOLDS, Rows
 from merula.core import Array, InputError
 from merula.data.table import open_rows
 from merula.data.table.frame import RowSource
+from merula.distributions import MultivariateGaussian
 from merula.show.progress import name_part
 
-JOINT, JOINTS = "joint", (NaiveBayesClassifier.__name__, TANClassifier.__name__)
+JOINT, JOINTS = "joint", (NaiveBayesClassifier.__name__,)
+COVARIANCES = ("full", "shared")
 MANY = 1_000  # rows, from which on one fold chooses
 LEAST = 1e-6  # probability of a class, where losses are taken
 Loss = tuple[float, float]
@@ -32,25 +33,25 @@ def best_joint(
 ) -> tuple[BayesianClassifier, Loss | None]:
     """The joint model under which the classes of rows left out are most probable, and its loss out of fold, if it is known.
 
-    Of trees of columns whose numbers are cut into intervals or normal; naive Bayes, where columns may not depend on one another, and
-    where no tree can be made.
+    Of naive Bayes and, where columns may depend on one another, numbers that are jointly normal: with a covariance of each class, or with
+    one of all.
     """
     name_part(JOINT)
-    source = open_rows(X)
-    trees = [{}, {"numeric": GAUSSIAN}] if None in learned.level_sets.values() else [{}]
-    dependent = dependent and len(learned.level_sets) > 1
+    source, numbers = open_rows(X), [name for name, known in learned.level_sets.items() if known is None]
+    together = COVARIANCES if dependent and len(numbers) > 1 else ()
+    models = [NaiveBayesClassifier(distributions={"numeric": MultivariateGaussian(one)}, **options) for one in together]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what there is to know of the rows is said of the pool
-        found = [one for own in trees if dependent and (one := _tree(source, learned, {**options, **own}))]
-        found = found or [_judged(NaiveBayesClassifier(**options), source, learned)]
+        found = [_judged(NaiveBayesClassifier(**options), source, learned)]
+        found += [one for model in models if (one := _tried(model, source, learned))]
     best, loss = min(found, key=lambda one: float(f"{one[1][0]:.12g}") if one[1] else np.inf)
     return best._hold(replace(best.fitted_, collected=None)), loss  # it neither learns on nor merges
 
 
-def _tree(source: RowSource, learned: Rows, options: Mapping[str, Any]) -> Judged | None:
-    """A tree of columns; None where it is too large for the table, or a column is called as it calls the class."""
+def _tried(model: Any, source: RowSource, learned: Rows) -> Judged | None:
+    """A model that some tables are too large for, or too odd; None of these."""
     try:
-        return _judged(TANClassifier(**options), source, learned)
+        return _judged(model, source, learned)
     except InputError:
         return None
 
@@ -58,11 +59,16 @@ def _tree(source: RowSource, learned: Rows, options: Mapping[str, Any]) -> Judge
 def _judged(model: Any, source: RowSource, learned: Rows) -> Judged:
     """The fitted model, with the mean loss of rows by models that have not seen them, and its standard error."""
     target = learned.target
-    model.fit(source.take(learned.places), target.classes[target.codes], target.weights)
+    model.fit(source.take(learned.places), target.classes[target.codes], _unless_one(learned.weights))
     count = 1 if len(target.codes) >= MANY else FOLDS
     scored = [found for fold in range(count) if (found := _losses(model, source, learned, fold))]
     losses, weights = zip(*scored, strict=True) if scored else ((), ())
     return model, mean_loss(np.concatenate(losses), np.concatenate(weights)) if scored else None
+
+
+def _unless_one(weights: Array) -> Array | None:
+    """The weights, or None where all are 1, for which loops have been compiled already."""
+    return None if (weights == 1).all() else weights
 
 
 def _losses(model: Any, source: RowSource, learned: Rows, fold: int) -> tuple[Array, Array] | None:
@@ -76,7 +82,8 @@ def _losses(model: Any, source: RowSource, learned: Rows, fold: int) -> tuple[Ar
     if len(met) < 2 or not len(rest):
         return None
     other = like(model, learned.target.classes[met])
-    other.fit(source.take(learned.places[some]), learned.target.classes[labels[some]], train[some])
-    chances = np.tile(np.exp(learned.log_prior), (len(rest), 1))
-    chances[:, met] = other.predict_proba(source.take(learned.places[rest]))
+    other.fit(source.take(learned.places[some]), learned.target.classes[labels[some]], _unless_one(train[some]))
+    shares = np.exp(learned.log_prior)
+    chances = np.tile(shares, (len(rest), 1))
+    chances[:, met] = shares[met].sum() * other.predict_proba(source.take(learned.places[rest]))
     return -np.log(np.maximum(chances[np.arange(len(rest)), labels[rest]], LEAST)), held[rest]

@@ -20,7 +20,7 @@ from merula.distributions import Distribution
 from merula.distributions.discretize.methods import cuts_for
 from merula.show.progress import name_part
 
-PAIRS = "pairs of columns"  # what is left out where there are too many
+PAIRS, GAUSSIANS = "pairs of columns", "gaussians"  # what is left out where there are too many
 BINS = 5  # intervals of numbers for what depends on one other column
 MOST_PAIRED = 2.0**31  # rows × pairs of columns × classes that are counted
 MOST_MULTIPLIED = 2.0**32  # rows × pairs of columns of numbers × classes whose products are taken
@@ -65,7 +65,7 @@ def _log_linear(name: str, table: Rows, wish: Wish) -> Part:
 
 def gaussian_part(table: Rows) -> Part | None:
     """One normal distribution for each class; None where no number varies."""
-    name_part("gaussians")
+    name_part(GAUSSIANS)
     numbers = [name for name, known in table.level_sets.items() if known is None]
     words = [name for name, known in table.answers.items() if known]
     standard = Table.of(table.rows, table.target, numbers, words, [table.answers[name] or () for name in words])
@@ -73,7 +73,7 @@ def gaussian_part(table: Rows) -> Part | None:
         return None
     found = fitted_gaussians(table.rows, standard, table.folds, table.loss)
     factors = sum(len(part.factors()) for part in found.parts)
-    return Part("gaussians", found.terms, found.parts, (found.factor,) * factors)
+    return Part(GAUSSIANS, found.terms, found.parts, (found.factor,) * factors)
 
 
 def similar_part(table: Rows) -> Part:
@@ -137,7 +137,7 @@ def fitted_parts(table: Rows, texts: Sequence[Held], wanted: Wanted) -> tuple[li
         found += [pair_part(table, pairs), table_part(table, wanted), twin_part(table, wanted.order > 1)]
     if texts:
         found.append(text_part(table, texts))
-    if None in table.level_sets.values() and wanted.order > 1 and "gaussians" not in left_out:
+    if None in table.level_sets.values() and wanted.order > 1 and GAUSSIANS not in left_out:
         found.append(gaussian_part(table))
     if table.level_sets and wanted.order > 2 and wanted.keep_rows and "similar rows" not in left_out:
         found.append(similar_part(table))
@@ -152,7 +152,7 @@ def _too_much(table: Rows, wanted: Wanted) -> dict[str, str]:
     if wanted.order > 1 and len(table.rows) * columns**2 * classes > MOST_PAIRED:
         found[PAIRS] = f"{columns:,} columns in {classes:,} classes have too many pairs to be counted"
     if wanted.order > 1 and (len(table.rows) + numbers) * numbers**2 * classes > MOST_MULTIPLIED:
-        found["gaussians"] = f"{numbers:,} columns of numbers in {classes:,} classes have too many products to be taken"
+        found[GAUSSIANS] = f"{numbers:,} columns of numbers in {classes:,} classes have too many products to be taken"
     if wanted.order > 2 and wanted.keep_rows and most_kept(columns) < min(FEWEST_KEPT, len(table.rows)):
         found["similar rows"] = f"{columns:,} columns are too many to compare rows by"
     return found

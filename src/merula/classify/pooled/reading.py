@@ -54,7 +54,10 @@ class Reading:
 
 
 def _in_intervals(values: NDArray[Any], cuts: tuple[float, ...]) -> Coded:
-    return Coded(assign(values, cuts).astype(np.int32), [None, *interval_labels(cuts)], -1)
+    kind = (
+        np.int8 if len(cuts) < 126 else np.int32
+    )  # as levels of few words are coded, so that loops are compiled for these alone
+    return Coded(assign(values, cuts).astype(kind), [None, *interval_labels(cuts)], -1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,7 +39,7 @@ def demonstrate(table: str, target: str | None, folder: str, console: Console) -
     stem = "table" if table == "-" else Path(table).name.partition(".")[0].strip("*?[]") or "table"
     model, page = str(Path(folder) / f"{stem}.merula"), str(Path(folder) / f"{stem}.html")
 
-    found, task = evaluate_file(asked, ["auto", "bayes"], console, cv=FOLDS)
+    found, task = evaluate_file(asked, ["auto", "naive"], console, cv=FOLDS)
     yield f"{_title('How good it is, on rows it has not seen')}\n{_table(task)}\n{found}"
     saved, _ = fit_file(asked, "auto", model, console, task=task)
     proba = saved.model.predict_proba(task.table)
