@@ -472,7 +472,7 @@ def test_a_model_that_holds_rows_says_so(merula, folder, word):
     board = np.random.default_rng(0).uniform(0, 4, size=(300, 2)).round(3)
     color = np.array(["white", "black"])[board.astype(int).sum(axis=1) % 2]
     pd.DataFrame({"rank": board[:, 0], "file": board[:, 1], "color": color}).to_csv("board.csv", index=False)
-    assert "(holds 300 of the rows)" in merula("fit", "board.csv", "-t", "color", "-m", word).stdout
+    assert "(holds 300 rows that it was learned from)" in merula("fit", "board.csv", "-t", "color", "-m", word).stdout
     assert "learned from 300 rows, and holds 300 of them" in merula("info", "model.merula").stdout
     assert json.loads(merula("info", "model.merula", "--json").stdout)["kept_rows"] == 300
 

@@ -280,7 +280,7 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
         check_is_fitted(self, "classes_")
         if self.fitted_.collected is None:
             raise InputError(
-                "this model keeps no counts, as its probabilities were stated or it is the joint part of a pool: there is nothing to add rows to, or to merge"
+                "this model's probabilities were stated, not counted, or it is the joint part of a pool, which keeps no counts: there is nothing to add rows to, or to merge"
             )
         return self.fitted_.collected
 

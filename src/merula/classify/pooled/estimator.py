@@ -98,7 +98,7 @@ class AutoBayesClassifier(BayesianClassifier):
         pool, of the "joint" model, and of the "prior" alone.
     joint_ : NaiveBayesClassifier
         A model of class and columns together, fitted to the same rows, for what a pool cannot tell: `next_question` asks it, and it has
-        `log_evidence` and, where no column is a text, `sample`. Its numbers are jointly normal where that has the lower loss out
+        `log_evidence` and, where no column is a text, `sample`. A table whose numbers lie too close together for it has none. Its numbers are jointly normal where that has the lower loss out
         of fold.
     gains_ : {part: (nats, standard error)}
         What each part adds to the others: how much higher the log loss of the same rows is under a pool of the others alone.
@@ -184,7 +184,9 @@ class AutoBayesClassifier(BayesianClassifier):
         joint, record = self._joint(table, learned, plan, record)
         return self._hold(PooledModel(plan, collected.classes, log_prior, components, collected, marginals=marginals, record=record, joint=joint))  # fmt: skip
 
-    def _joint(self, table: Table, learned: Rows, plan: Plan, record: Record) -> tuple[BayesianClassifier, Record]:
+    def _joint(
+        self, table: Table, learned: Rows, plan: Plan, record: Record
+    ) -> tuple[BayesianClassifier | None, Record]:
         """The best joint model of the same rows; its loss is recorded."""
         kinds = self.kinds if is_counted(plan.schema) else plan.schema.kinds
         options = {"kinds": kinds, "levels": self.levels, "class_prior": self.class_prior, "unseen": self.unseen, "n_jobs": self.n_jobs}  # fmt: skip

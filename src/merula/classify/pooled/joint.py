@@ -30,8 +30,8 @@ Judged = tuple[BayesianClassifier, Loss | None]
 
 def best_joint(
     X: Any, learned: Rows, options: Mapping[str, Any], dependent: bool
-) -> tuple[BayesianClassifier, Loss | None]:
-    """The joint model under which the classes of rows left out are most probable, and its loss out of fold, if it is known.
+) -> tuple[BayesianClassifier | None, Loss | None]:
+    """The joint model under which the classes of rows left out are most probable, and its loss out of fold, if they are known.
 
     Of naive Bayes and, where columns may depend on one another, numbers that are jointly normal: with a covariance of each class, or with
     one of all.
@@ -42,14 +42,15 @@ def best_joint(
     models = [NaiveBayesClassifier(distributions={"numeric": MultivariateGaussian(one)}, **options) for one in together]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what there is to know of the rows is said of the pool
-        found = [_judged(NaiveBayesClassifier(**options), source, learned)]
-        found += [one for model in models if (one := _tried(model, source, learned))]
+        found = [one for model in (NaiveBayesClassifier(**options), *models) if (one := _tried(model, source, learned))]
+    if not found:
+        return None, None
     best, loss = min(found, key=lambda one: float(f"{one[1][0]:.12g}") if one[1] else np.inf)
     return best._hold(replace(best.fitted_, collected=None)), loss  # it neither learns on nor merges
 
 
 def _tried(model: Any, source: RowSource, learned: Rows) -> Judged | None:
-    """A model that some tables are too large for, or too odd; None of these."""
+    """A model that some tables are too large for, or their numbers too small or too close together; None of these."""
     try:
         return _judged(model, source, learned)
     except InputError:
