@@ -22,7 +22,7 @@ from merula.show.progress import name_part
 
 JOINT, JOINTS = "joint", (NaiveBayesClassifier.__name__,)
 COVARIANCES = ("full", "shared")
-MANY = 1_000  # rows, from which on one fold chooses
+MANY = 200  # rows, from which on one fold chooses
 LEAST = 1e-6  # probability of a class, where losses are taken
 Loss = tuple[float, float]
 Judged = tuple[BayesianClassifier, Loss | None]
