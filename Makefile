@@ -12,9 +12,10 @@ TARGET ?=
 run: $(VENV)/.command
 	$(BIN)/merula demo '$(subst ','\'',$(DATA))' $(if $(TARGET),--target '$(subst ','\'',$(TARGET))')
 
-# A file of tests belongs to one worker: what it compiles, the other then finds compiled
+# A file of tests belongs to one worker: what it compiles, the other then finds compiled. Files keep their order: by default those of
+# few tests come last, and one of them takes a minute
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # The attacks of tests/attack for as long as MINUTES says: make attack MINUTES=30 SEED=7; what breaks is kept in attack-found/
 MINUTES ?= 30

@@ -58,7 +58,7 @@ def test_numbers_stored_as_strings(library):
     words = BIRDS[["wing"]].map("{:.1f}".format)
     held = {"pandas": words, "pyarrow": pa.Table.from_pandas(words), "numpy": words.to_numpy()}[library]
     name = "x0" if library == "numpy" else "wing"
-    with pytest.warns(mr.GuessedKindWarning, match=f"column '{name}' holds numbers written as words"):
+    with pytest.warns(mr.GuessedKindWarning, match=f"column '{name}' contains numbers stored as text"):
         mr.NaiveBayesClassifier().fit(held, CLASSES)
     words.loc[3, "wing"] = "unknown"
     with pytest.warns(mr.GuessedKindWarning, match="column 'wing' holds numbers and 'unknown'"):

@@ -141,7 +141,7 @@ def test_share_told_is_that_of_leaving_rows_out(rng):
         right += names[counts.argmax()] == labels[i]
     table = open_table(pd.DataFrame({"code": cells}))
     (remark,) = review(table, infer_schema(table)[0], encode_target(labels, 150))
-    assert remark.text == f"alone tells the class in {100 * right / 150:.1f} % of the rows"
+    assert remark.text == f"alone predicts the class in {100 * right / 150:.1f} % of the rows"
 
 
 def test_kinds_that_are_stated_are_not_doubted():

@@ -1,6 +1,7 @@
 """A command reads a file once, and looks at a table's columns once."""
 
 import io
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -71,8 +72,10 @@ def test_what_learns_looks_at_a_table_once(merula, table, opened, inferred, comm
 
 
 def test_the_demo_reads_a_table_once_so_that_it_may_come_through_a_pipe(merula, folder, inferred):
-    result = merula("demo", "-", "--target", "species", typed=PENGUINS.read_text(encoding="utf-8"))
+    result = merula("demo", "-", "--target", "species", "--json", typed=PENGUINS.read_text(encoding="utf-8"))
     assert result.exit_code == 0, result.stderr
+    notes = json.loads(result.stdout, parse_constant=pytest.fail)["notes"]
+    assert [f"note: {note}" for note in notes] == result.stderr.splitlines()
     assert (folder / "merula-demo/table.html").stat().st_size > 10_000
     assert len(inferred) == 1
 

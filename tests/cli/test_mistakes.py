@@ -101,8 +101,8 @@ def test_numbers_that_were_not_read_are_said(merula, folder):
     result = merula("fit", "t.csv", "-t", "bird", "-m", "naive")
     assert result.exit_code == 0, result.stderr
     for words in (
-        "column 'share' holds numbers written as words ('0%', '1%', '2%', …) and is left out; write the numbers plainly",
-        "column 'day' holds dates written as words",
+        "column 'share' contains numbers stored as text ('0%', '1%', '2%', …) and is left out; write the numbers plainly",
+        "column 'day' contains dates stored as text",
         "the target 'bird' has the class 'NA'; if that means that it is empty, say --missing 'NA'",
     ):
         assert words in result.stderr

@@ -82,3 +82,9 @@ def test_a_saved_model_explains_the_same(classifier, patients, tmp_path):
     again = mr.load(tmp_path / "model.merula")
     assert str(mr.explain(again, frame.iloc[3])) == str(mr.explain(model, frame.iloc[3]))
     assert mr.explain(again, frame.iloc[3]).to_dict() == mr.explain(model, frame.iloc[3]).to_dict()
+
+
+def test_parts_say_how_many_factors_they_have(classifier, patients):
+    frame, y = patients
+    model = clone(classifier).fit(frame, y)
+    assert [part.factors_count for part in model.distributions_] == [len(part.factors()) for part in model.distributions_]  # fmt: skip

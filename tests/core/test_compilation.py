@@ -84,3 +84,13 @@ def test_nobody_watches_after_an_error():
     with pytest.raises(KeyError), watched_compilation():
         raise KeyError
     assert not WATCHING
+
+
+def test_what_compilation_leaves_behind_is_cleared_away_now_and_then(monkeypatch):
+    from merula.core import compiled
+
+    cleared, listener = [], compiled._Listener()
+    monkeypatch.setattr(compiled.gc, "collect", lambda: cleared.append(True))
+    for _ in range(2 * compiled.TIDIED):
+        listener.on_end(None)
+    assert len(cleared) == 2

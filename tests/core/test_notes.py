@@ -7,7 +7,7 @@ import pytest
 
 import merula as mr
 from merula.core.errors import Option
-from merula.core.notes import Note, warn_of, warn_user
+from merula.core.notes import Note, silenced, warn_of, warn_user
 
 
 def test_a_warning_carries_its_note_and_points_at_the_user():
@@ -48,3 +48,13 @@ def test_as_many_warnings_as_notes():
         (UserWarning, "one"),
         (mr.UnseenLevelWarning, "two"),
     ]
+
+
+def test_who_is_silenced_keeps_notes_back_and_no_one_else_does():
+    with silenced(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_user("said already", UserWarning)
+        with ThreadPoolExecutor(1) as pool, pytest.raises(UserWarning):
+            pool.submit(warn_user, "new", UserWarning).result()
+    with pytest.warns(UserWarning, match="heard"):
+        warn_user("heard", UserWarning)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from merula.classify.sentinels import sentinels, told
 from merula.core import Array, InputError, Note
-from merula.data.encode import Target, encode
+from merula.data.encode import Encoded, Target, encode
 from merula.data.encode.kinds import are_dates, meant_missing, others_than_numbers, shown
 from merula.data.intervals import assign
 from merula.data.schema import Column, Schema
@@ -100,8 +100,7 @@ def review(table: Table, schema: Schema, target: Target | None, stated: Collecti
     >>> [(remark.column, remark.what) for remark in review(birds, infer_schema(birds)[0], target)]
     [('ring', 'identifier'), ('planet', 'constant'), ('wing', 'leak')]
     """
-    readable = Schema(tuple(replace(c, kind="ignore") if c.kind == "text" else c for c in schema.columns))
-    rows = encode(table, readable, range(len(schema.columns)))
+    rows = _readable(table, schema)
     every = None if target is None else Source(rows, Target(target.codes, target.classes))
     some = every and _sample(every)
     remarks = []
@@ -116,6 +115,20 @@ def review(table: Table, schema: Schema, target: Target | None, stated: Collecti
             continue
         remarks += [Remark(column.name, what, text, column.kind, words) for what, text, *words in found]
     return remarks
+
+
+def leaking(table: Table, schema: Schema, target: Target) -> list[str]:
+    """The columns that alone predict the class almost always: see "leak" of `review`."""
+    rows = _readable(table, schema)
+    every = Source(rows, Target(target.codes, target.classes))
+    sources = {**dict.fromkeys(rows.coded, every), **dict.fromkeys(rows.numeric, _sample(every))}
+    return [name for name, source in sources.items() if any(_leak(source, schema[name]))]
+
+
+def _readable(table: Table, schema: Schema) -> Encoded:
+    """The columns that are not texts."""
+    kinds = tuple(replace(column, kind="ignore") if column.kind == "text" else column for column in schema.columns)
+    return encode(table, Schema(kinds), range(len(kinds)))
 
 
 def advised_kinds(schema: Schema, remarks: Sequence[Remark]) -> dict[str, str]:
@@ -164,7 +177,7 @@ def _identifying_words(words: Sequence[str], cells: int) -> Said:
     if others_than_numbers(words) is not None:
         return "unread numbers", *next(_disguised(words))[1:]
     if are_dates(words):
-        return "unread dates", f"holds dates written as words ({shown(words)})"
+        return "unread dates", f"contains dates stored as text ({shown(words)})"
     return _identifier(len(words), cells)
 
 
@@ -174,7 +187,7 @@ def _disguised(words: Sequence[str]) -> Iterator[Said]:
     if others is not None:
         yield (
             "numbers as words",
-            f"holds numbers and {shown(others)}" if others else f"holds numbers written as words ({shown(words)})",
+            f"holds numbers and {shown(others)}" if others else f"contains numbers stored as text ({shown(words)})",
             *meant_missing(others),
         )
         return
@@ -241,7 +254,7 @@ def _leak(source: Source | None, column: Column) -> Iterator[Said]:
     rows = classes.sum()
     wrong, base = rows - told, rows - classes.max()
     if base and wrong <= (1 - LEAK) * base:
-        yield "leak", f"alone tells the class in {percent(told / rows)} of the rows"
+        yield "leak", f"alone predicts the class in {percent(told / rows)} of the rows"
 
 
 def _cell_counts(source: Source, column: Column) -> Array:

@@ -5,7 +5,6 @@ P(c given row) ∝ Σ_component weight · P_component(c) · exp(Σ_term log p(te
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from merula.classify.fitted import FittedModel
 from merula.classify.folds import Some, canonical_order, deal, like, some_of_each, uncut
 from merula.core import Array, InputError
 from merula.core.logspace import log_sum_exp
+from merula.core.notes import silenced
 from merula.data.encode import Encoded, Target, encode_rows, encode_target
 from merula.data.schema import Schema
 from merula.data.table import label_indices, open_rows
@@ -108,8 +108,7 @@ def _scored_out_of_fold(model: Any, X: Any, target: Target, cv: Any) -> Iterator
         if len(np.unique(target.codes[learned.indices])) < 2 or not len(left_out.indices):
             continue
         other = like(model, target.classes[np.unique(target.codes[learned.indices])])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what there is to know of the rows was said when the model was fitted
+        with silenced():  # what there is to know of the rows was said when the model was fitted
             other.fit(source.take(learned.indices), labels[learned.indices], learned.weights)
             some = other._encoded(source.take(left_out.indices))
         yield Scored.of(other.fitted_, some, Target(target.codes[left_out.indices], target.classes, left_out.weights))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -79,34 +80,33 @@ class Component:
         found = [one for part in self.parts for one in part.factors()]
         return tuple(zip(found, self.weights or (1.0,) * len(found), strict=True))
 
+    @property
+    def _weighed(self) -> list[tuple[Distribution, list[float]]]:
+        """The parts, each with the weights of its factors."""
+        weights = iter(self.weights) if self.weights else repeat(1.0)
+        return [(part, list(islice(weights, part.factors_count))) for part in self.parts]
+
     @cached_property
     def weighted_parts(self) -> tuple[tuple[Distribution, float], ...]:
         """The parts, each with the weight that all its factors have; where these differ, its factors with theirs."""
         if not self.weights:
             return tuple((part, 1.0) for part in self.parts)
-        found, weights = list[tuple[Distribution, float]](), iter(self.weights)
-        for part in self.parts:
-            own = [(factor, next(weights)) for factor in part.factors()]
-            found += [(part, own[0][1])] if len({weight for _, weight in own}) == 1 else own
+        found = list[tuple[Distribution, float]]()
+        for part, own in self._weighed:
+            found += [(part, own[0])] if len(set(own)) == 1 else zip(part.factors(), own, strict=True)
         return tuple(found)
-
-    @property
-    def _weighed(self) -> list[tuple[Distribution, list[float]]]:
-        """The parts that count, each with the weights of its factors."""
-        weights = iter(weight for _, weight in self.factors)
-        return [(part, own) for part in self.parts if any(own := [next(weights) for _ in part.factors()])]
 
     @cached_property
     def scored(self) -> tuple[Added, ...]:
-        """What is added to the log joint of a row: the parts, their weights applied."""
-        return tuple(part.weighted(own) for part, own in self._weighed) if self.is_weighted else self.parts
+        """What is added to the log joint of a row: the parts that count, their weights applied."""
+        return tuple(part.weighted(own) for part, own in self._weighed if any(own)) if self.is_weighted else self.parts
 
     @cached_property
     def scored_by_many(self) -> tuple[Added, ...]:
         """The same for many rows: terms that depend on cells alone are looked up, as far as that is faster."""
         if not any(part.looked_up for part in self.parts):
             return self.scored
-        return joined([part.split(own) for part, own in self._weighed])
+        return joined([part.split(own) for part, own in self._weighed if any(own)])
 
     def add_up(self, rows: Encoded, out: Array, many: bool = False) -> None:
         """Write the log joint to `out` without keeping terms apart, which is much faster."""
@@ -128,7 +128,7 @@ class Component:
         """True when it fits together and this number of classes; a file from a stranger is asked before it is used."""
         weighed = all(is_number(weight, 0.0, HEAVIEST) for weight in self.weights) and is_number(self.log_weight, -np.inf, 0.0)  # fmt: skip
         shaped = all_shaped((classes,), self.log_prior) and bool(self.parts or self.normalised)
-        shaped = shaped and (not self.weights or len(self.weights) == sum(len(part.factors()) for part in self.parts))
+        shaped = shaped and (not self.weights or len(self.weights) == sum(part.factors_count for part in self.parts))
         named = isinstance(self.name, str) and type(self.fallback) is type(self.normalised) is bool
         return weighed and shaped and named and are_log_shares(self.log_prior) and self.condition_fits()
 

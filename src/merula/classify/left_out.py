@@ -76,7 +76,7 @@ def left_out_terms(
 
 
 def _no_closed_form(block: Held, rows: Encoded, target: Target) -> Array:
-    return np.full((len(block.part.factors()), len(rows), len(target.classes)), np.nan)
+    return np.full((block.part.factors_count, len(rows), len(target.classes)), np.nan)
 
 
 def _of_other_folds(

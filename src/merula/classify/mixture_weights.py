@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from merula.classify.folds import canonical_order, deal, like, row_hashes, uncut
 from merula.core import Array
+from merula.core.notes import silenced
 from merula.data.encode import encode_rows, encode_target
 from merula.data.table import open_table
 
@@ -57,8 +57,7 @@ def out_of_fold(model: Any, X: Any, y: Any, sample_weight: Any, names: Sequence[
         if len(np.unique(target.codes[learned.indices])) < 2:
             continue
         learner = like(model, target.classes[np.unique(target.codes[learned.indices])]).set_params(weights=None)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what there is to say of the rows was said of all of them
+        with silenced():  # what there is to say of the rows was said of all of them
             learner.fit(_safe_indexing(X, learned.indices), labels[learned.indices], learned.weights)
         own = np.isin(target.codes[asked], np.searchsorted(target.classes, learner.classes_))
         asked, weights = asked[own], left_out.weights[kept[left_out.indices]][own]

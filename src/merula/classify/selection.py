@@ -47,7 +47,7 @@ def selected(
     if k is None or fitted.collected is None:
         return None
     held = [_in_steps(one) if isinstance(one.statistic, Dependence) else one for one in blocks]
-    factors = [len(one.part.factors()) for one in held]
+    factors = [one.part.factors_count for one in held]
     folds, some = dealt(FOLDS, MOST_CELLS // (sum(factors) * len(fitted.classes)))
     terms = left_out_terms(held, rows, target, fitted.plan.schema, folds, some)
     first = sum(factors[:k])

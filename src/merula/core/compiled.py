@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 COMPILED: Any = {"nogil": True, "error_model": "numpy"}
 REGROUPED, ORDERED = {"reassoc", "contract", "nsz"}, {"contract"}  # what may be done to sums for the sake of speed
 UNCACHED = "compiled loops cannot be kept, as no folder for them can be written to, so that every run compiles them anew and begins some seconds later; set the environment variable NUMBA_CACHE_DIR to a folder of your own"
+TIDIED = 16  # loops, after which what their compilation left behind is cleared away
 AHEAD, LINE = 8_192, 64  # bytes: how far ahead memory is asked for, and how much comes at once
 
 
@@ -46,7 +48,12 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
 
 class _Listener(event.Listener):  # type: ignore[misc]
-    """Tells those who watch when Numba compiles a loop; one that is found on disk is none."""
+    """Tells those who watch when Numba compiles a loop; one that is found on disk is none.
+
+    What compilation leaves behind refers to itself, and would wait for Python's next look at all objects: tens of megabytes.
+    """
+
+    loops = 0
 
     def on_start(self, event: Any) -> None:
         for one in tuple(WATCHING):
@@ -55,6 +62,9 @@ class _Listener(event.Listener):  # type: ignore[misc]
     def on_end(self, event: Any) -> None:
         for one in tuple(WATCHING):
             one.ends()
+        self.loops += 1
+        if self.loops % TIDIED == 0 and gc.isenabled():
+            gc.collect()
 
 
 event.register("numba:compile", _Listener())

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from merula.core.errors import Message, Write, phrase
+
+_silenced: ContextVar[bool] = ContextVar("whether notes are kept back", default=False)
 
 
 @dataclass(frozen=True)
@@ -32,8 +36,28 @@ class Note:
         return self.phrased()
 
 
+@contextmanager
+def silenced() -> Iterator[None]:
+    """While it is open, notes of this package are no warnings: what there is to know was said before.
+
+    Unlike `warnings.catch_warnings`, it concerns nobody but the caller, whatever other threads do meanwhile.
+
+    Examples
+    --------
+    >>> with silenced():
+    ...     warn_user("said already", UserWarning)
+    """
+    before = _silenced.set(True)
+    try:
+        yield
+    finally:
+        _silenced.reset(before)
+
+
 def warn_of(notes: Iterable[Note]) -> None:
     """One warning for each note, pointing at the line outside this package that asked; the warning carries its note."""
+    if _silenced.get():
+        return
     level = _level_outside()
     for note in notes:
         warning = note.category(str(note))

@@ -96,6 +96,11 @@ class Distribution(PlainFields):
         """The finest independent parts: their log probabilities add up to this one's."""
         return (self,)
 
+    @property
+    def factors_count(self) -> int:
+        """How many `factors` there are."""
+        return len(self.factors())
+
     def weighted(self, weights: Sequence[float]) -> Added:
         """What adds Σ weight · log p(factor) to rows, with a weight for each of the `factors`; see `WeightedFactors`."""
         return WeightedFactors(self, tuple(weights))

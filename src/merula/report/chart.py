@@ -116,12 +116,20 @@ def colored(field: str, legend: Sequence[tuple[str, str]]) -> Any:
     return alt.Color(f"{field}:N", legend=None, scale=alt.Scale(domain=labels, range=colors))
 
 
-def bars(what: str, lines: Iterable[Bar], title: str, step: int = 20, **axis: Any) -> dict[str, Any]:
-    """Bars from top to bottom; `what` says what their labels are."""
+def bars(
+    what: str,
+    lines: Iterable[Bar],
+    title: str,
+    step: int = 20,
+    domain: tuple[float, float] | None = None,
+    **axis: Any,
+) -> dict[str, Any]:
+    """Bars from top to bottom; `what` says what their labels are, `domain` what the axis holds, if not just the bars."""
     data = [{what: label, "value": value, "color": color, **said} for label, value, color, said in lines]
     drawn = alt.Chart(alt.InlineData(values=data)).mark_bar()
+    scale: Any = alt.Undefined if domain is None else alt.Scale(domain=domain, nice=False)
     encoded = drawn.encode(
-        x=alt.X("value:Q", title=title, axis=alt.Axis(**axis)),
+        x=alt.X("value:Q", title=title, axis=alt.Axis(**axis), scale=scale),
         y=alt.Y(f"{what}:N", sort=None, title=None),
         color=OWN_COLOR,
         tooltip=[alt.Tooltip(f"{field}:N") for field in data[0] if field not in ("value", "color")],

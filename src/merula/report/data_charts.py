@@ -42,7 +42,12 @@ def missing_chart(data: DataSummary) -> Chart | None:
         return None
     color = QUIET if len(columns) > 1 else FOR
     drawn = [
-        (name(one.name), one.missing, color, {"cells": count(one.missing), "share": percent(one.missing / data.rows)})
+        (
+            name(one.name),
+            one.missing / data.rows,
+            color,
+            {"cells": count(one.missing), "share": percent(one.missing / data.rows)},
+        )
         for one in columns
     ]
     rest = f" The {MOST_BARS} emptiest columns are drawn." if len(columns) > MOST_BARS else ""
@@ -50,7 +55,7 @@ def missing_chart(data: DataSummary) -> Chart | None:
         "missing",
         "Missing cells",
         f"{several(len(columns), 'column')} of {len(data.columns)} {'has' if len(columns) == 1 else 'have'} missing cells.{rest}",
-        bars("column", drawn[:MOST_BARS], "missing cells", tickMinStep=1),
+        bars("column", drawn[:MOST_BARS], "share of rows", domain=(0.0, 1.0), format="%"),
         ("column", "missing cells", "share"),
         told(drawn),
     )
@@ -87,7 +92,7 @@ def _caption(story: RowStory) -> str:
     explanation = story.explanation
     likely = int(explanation.posterior.argmax())
     guess, p = explanation.classes[likely], percent(float(explanation.posterior[likely]))
-    told = "and so it is" if guess == story.truth else f"but it is {name(story.truth)}"
+    told = "correct" if guess == story.truth else f"actually {name(story.truth)}"
     listed = ", ".join(f"{name(word)} ({signed(weight)})" for word, weight in story.words)
     words = f" Its words, for {name(explanation.label)} against {name(story.rival)}: {listed}." if listed else ""
-    return f"{story.why.capitalize()}: {name(guess)} with {p}, {told}.{words}"
+    return f"{story.why.capitalize()}: predicted {name(guess)} ({p}); {told}.{words}"

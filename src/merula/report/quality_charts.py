@@ -9,6 +9,7 @@ import altair as alt
 import numpy as np
 
 from merula.answers.evaluation import Evaluation
+from merula.answers.evaluation.words import CLASS_FREQUENCIES
 from merula.report.chart import OWN_COLOR, Chart, bars_height, color_of, colored, drawing, name, specification
 from merula.report.findings import RatingCurve
 from merula.show.colors import FOR
@@ -19,7 +20,7 @@ MOST_NUMBERED = 12  # classes whose confusion is written into the cells
 
 
 def _diagonal() -> Any:
-    line = drawing(("x", "y"), [(0, 0), (1, 1)]).mark_line(color="#999999", strokeDash=[4, 4], strokeWidth=1)
+    line = drawing(("x", "y"), [(0, 0), (1, 1)]).mark_line(color="#555555", strokeDash=[5, 4], strokeWidth=1.5)
     return line.encode(x="x:Q", y="y:Q")
 
 
@@ -57,17 +58,24 @@ def score_chart(evaluation: Evaluation) -> Chart:
 # ---------------------------------------------------------------------------------------------------------- calibration
 
 
+def _times_tested(evaluation: Evaluation) -> float:
+    """How many times each row was tested: once for each repeat."""
+    tested = np.concatenate([fold.test for fold in evaluation.folds])
+    return len(tested) / max(1, len(np.unique(tested)))
+
+
 def calibration_chart(evaluation: Evaluation, shown: Sequence[int]) -> Chart:
     """How often rows are of a class, beside the probability they were given for it."""
     colors = color_of(evaluation.classes)
     labels = [evaluation.classes[index] for index in shown]
-    curves = evaluation.models[0].reliability
+    curves, times = evaluation.models[0].reliability, _times_tested(evaluation)
     lines = [
-        (name(label), *point, colors[str(label)])
+        (name(label), p, share, rows, colors[str(label)], low, high, f"{fixed(low)} to {fixed(high)}")
         for label in labels
-        for point in zip(curves[label].predicted, curves[label].observed, curves[label].count, strict=True)
-    ]
-    encoded = drawing(("label", "predicted", "observed", "rows", "color"), lines).encode(
+        for p, share, rows, (low, high) in zip(curves[label].predicted, curves[label].observed, curves[label].count, curves[label].intervals(times), strict=True)
+    ]  # fmt: skip
+    fields = ("label", "predicted", "observed", "rows", "color", "low", "high", "interval")
+    encoded = drawing(fields, lines).encode(
         x=_unit("predicted", "probability given", alt.X),
         y=_unit("observed", "share observed", alt.Y),
         detail="label:N",
@@ -79,16 +87,18 @@ def calibration_chart(evaluation: Evaluation, shown: Sequence[int]) -> Chart:
             alt.Tooltip("label:N", title="class"),
             alt.Tooltip("predicted:Q", title="probability given", format=".3f"),
             alt.Tooltip("observed:Q", title="share observed", format=".3f"),
+            alt.Tooltip("interval:N", title="95 % interval"),
             alt.Tooltip("rows:Q", title="rows", format=",.0f"),
         ],
     )
+    reach = encoded.mark_rule(strokeWidth=1.5, opacity=0.7).encode(y=_unit("low", "share observed", alt.Y), y2="high:Q")
     return Chart(
         "calibration",
         "Calibration",
-        "Rows are gathered by the probability they were given, in ten bins. On the dashed line, a probability means what it says; below it, the model is too sure of the class. Larger points hold more rows.",
-        specification(alt.layer(_diagonal(), encoded.mark_line(strokeWidth=1.5), points), SQUARE),
-        ("class", "probability given", "share observed", "rows tested"),
-        tuple((label, fixed(p), fixed(o), count(rows)) for label, p, o, rows, _ in lines),
+        "Rows are gathered by the probability they were given, in ten bins, of which empty ones are left out; lines are 95 % intervals, and larger points hold more rows. Where a line crosses the dashed one, a probability may well mean what it says; where it stays below, the model is too sure of the class.",
+        specification(alt.layer(_diagonal(), reach, points), SQUARE),
+        ("class", "probability given", "share observed", "95 % interval", "rows tested"),
+        tuple((label, fixed(p), fixed(o), interval, count(rows)) for label, p, o, rows, *_, interval in lines),
         tuple((name(label), colors[str(label)]) for label in labels),
     )
 
@@ -107,9 +117,9 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
     roc = _rating(
         "roc",
         "ROC curve",
-        f"How many rows of {kept} are found, for how many of the others taken in error, as the threshold falls. The dashed line is guessing. The mean of the folds.",
-        [(key, curve.roc) for key, curve in drawn],
-        ("others taken in error", "share found"),
+        f"How many rows of {kept} are found, at how many false alarms, as the threshold falls. The dashed line is guessing. The mean of the folds.",
+        [(key, curve.roc) for key, curve in drawn if curve.model != CLASS_FREQUENCIES],  # theirs is the dashed line
+        ("false alarms (share of the others)", "share found"),
         colors,
         _diagonal(),
     )
@@ -178,14 +188,14 @@ def confusion_chart(evaluation: Evaluation) -> Chart:
         x=alt.X(
             "guess:N",
             sort=None,
-            title="most probable class",
+            title="predicted class",
             axis=alt.Axis(labelAngle=-40, labelLimit=90, labelOverlap=len(labels) > MOST_NUMBERED),
         ),
-        y=alt.Y("truth:N", sort=None, title="true class", axis=alt.Axis(labelLimit=90)),
+        y=alt.Y("truth:N", sort=None, title="actual class", axis=alt.Axis(labelLimit=90)),
     )
     cells = base.mark_rect().encode(
         color=alt.Color("part:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=["#f2f6fa", FOR])),
-        tooltip=["truth:N", alt.Tooltip("guess:N", title="most probable"), alt.Tooltip("rows:Q", format=",.1f"), alt.Tooltip("share:N", title="share of the true class")],
+        tooltip=["truth:N", alt.Tooltip("guess:N", title="predicted"), alt.Tooltip("rows:Q", format=",.1f"), alt.Tooltip("share:N", title="share of the actual class")],
     )  # fmt: skip
     texts = base.mark_text().encode(
         text=alt.Text("rows:Q", format=",.3~g" if confusion.max() < 1000 else ",.0f"),
@@ -194,9 +204,9 @@ def confusion_chart(evaluation: Evaluation) -> Chart:
     drawn = alt.layer(cells, texts) if len(labels) <= MOST_NUMBERED else cells
     return Chart(
         "confusion",
-        "What is taken for what",
-        "Rows by true class and most probable class, each tested row counted once. Darker: a larger share of the true class.",
+        "Confusion matrix: actual against predicted",
+        "Rows by actual class and predicted class (the most probable one), each tested row counted once. Darker: a larger share of the actual class.",
         specification(drawn, 110 + 34 * len(labels) if len(labels) <= MOST_NUMBERED else 110 + 18 * len(labels)),
-        ("true class", *labels),
+        ("actual class", *labels),
         tuple((label, *(count(round(float(cell), 1)) for cell in confusion[i])) for i, label in enumerate(labels)),
     )

@@ -14,7 +14,8 @@ from merula.report import column_charts, cost_charts, data_charts, effect_charts
 from merula.report.chart import Chart, name
 from merula.report.findings import Action, Actions, DataSummary, Findings, Points
 from merula.report.findings.curves import shown_classes
-from merula.show.numbers import count, fixed, percent, several, short
+from merula.report.verdict import verdict_of
+from merula.show.numbers import amount, count, fixed, percent, several, short
 
 MOST_COLUMNS = 200  # that are listed
 SINGLE = "What each value of the strongest columns adds, whatever the other columns hold; the average row has 0."
@@ -51,11 +52,14 @@ class Group:
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the report."""
+    """One part of the report; a `headline` is good news, bad or neither, as its `grade` says, and `steps` are what to do next."""
 
     key: str
     title: str
     sentences: tuple[str, ...]
+    headline: str = ""
+    grade: str = ""
+    steps: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     groups: tuple[Group, ...] = ()
     lines: tuple[str, ...] = ()
@@ -69,8 +73,16 @@ def _drawn(*charts: Chart | None) -> tuple[Group, ...]:
 
 def sections_of(findings: Findings) -> list[Section]:
     """Every part that has something to say."""
-    parts = (part(findings) for part in (_quality, _data, _costs, _columns, _rows, _origin))
+    parts = (part(findings) for part in (_verdict, _quality, _data, _costs, _columns, _rows, _origin))
     return [part for part in parts if part is not None]
+
+
+# -------------------------------------------------------------------------------------------------------------- verdict
+
+
+def _verdict(findings: Findings) -> Section:
+    found = verdict_of(findings)
+    return Section("verdict", "The verdict", found.figures, found.headline, found.grade, found.steps)
 
 
 # -------------------------------------------------------------------------------------------------------------- quality
@@ -87,35 +99,15 @@ def _quality(findings: Findings) -> Section:
     return Section(
         "quality",
         "How good are the probabilities?",
-        (*_verdict(findings), *_figures_told(findings), *_compared(findings)),
-        (_figures_table(findings),),
-        charts,
+        (*_told(findings), *_compared(findings)),
+        tables=(_figures_table(findings),),
+        groups=charts,
     )
 
 
-def _verdict(findings: Findings) -> list[str]:
+def _told(findings: Findings) -> list[str]:
     """Whether each model beats the class frequencies, and would with more rows: a paragraph for each."""
     return [" ".join(sentences) for sentences in findings.evaluation.verdicts.values()]
-
-
-def _figures_told(findings: Findings) -> list[str]:
-    """The first model's figures, in words."""
-    evaluation = findings.evaluation
-    figures = evaluation.models[0].figures
-    error, loss = figures["error"], figures["log_loss"]
-    commonest = max(findings.balance, key=lambda label: findings.balance[label])
-    share = findings.balance[commonest] / (sum(findings.balance.values()) or 1.0)
-    said = []
-    if error.value is not None:
-        margin = "" if error.standard_error is None else f" ± {100 * error.standard_error:.1f}"
-        said.append(
-            f"On rows that {name(evaluation.models[0].name)} had not seen, its most probable class was the true one in {100 * (1 - error.value):.1f}{margin} % of them. Always answering {name(commonest)} is right in {percent(share)}."
-        )
-    if loss.value is not None:
-        said.append(
-            f"Its log loss is {loss}: a perfect model has 0, and the closer the probability of the true class is to 1, the lower it is."
-        )
-    return said
 
 
 def _compared(findings: Findings) -> list[str]:
@@ -155,7 +147,7 @@ def _figures_table(findings: Findings) -> Table:
 def _data(findings: Findings) -> Section:
     balance = data_charts.balance_chart(findings.balance)
     if findings.data is None:
-        return Section("data", "What the data hold", (), groups=_drawn(balance))
+        return Section("data", "The data", (), groups=_drawn(balance))
     data = findings.data
     kinds = [column.kind for column in data.columns]
     counted = ", ".join(f"{kinds.count(kind)} {KINDS.get(kind, kind)}" for kind in dict.fromkeys(kinds))
@@ -164,13 +156,13 @@ def _data(findings: Findings) -> Section:
     remarks = [f"Column {name(column.name)} {column.remark}." for column in data.columns if column.remark]
     return Section(
         "data",
-        "What the data hold",
+        "The data",
         (
             f"{several(data.rows, 'row')} and {several(len(kinds), 'column')}: {counted}.{called} {holes if data.missing else 'No cell is missing.'}",
             *remarks,
         ),
-        (_columns_table(data),),
-        _drawn(balance, data_charts.missing_chart(data)),
+        tables=(_columns_table(data),),
+        groups=_drawn(balance, data_charts.missing_chart(data)),
     )
 
 
@@ -215,9 +207,9 @@ def _costs(findings: Findings) -> Section | None:
     charts = _drawn(cost_charts.policy_chart(actions), cost_charts.expected_cost_chart(evaluation), curve)
     best = min(actions.each, key=lambda action: action.always)
     own = actions.costs[evaluation.models[0].name]
-    said = f"Taking the action of least expected cost, a row costs {fixed(own)} in the mean; always doing the best single thing ({name(best.name)}) costs {fixed(best.always)}, knowing the truth {fixed(actions.knowing)}."
+    said = f"Taking the action of least expected cost, the cost is {amount(own)} per row on average; always choosing {name(best.name)}, the best single action, costs {amount(best.always)}, and knowing the truth would cost {amount(actions.knowing)}."
     tables = (_costs_table(evaluation.costs), _actions_table(actions, evaluation.classes))
-    return Section("costs", "What to do under these costs", (said,), tables, charts)
+    return Section("costs", "What to do under these costs", (said,), tables=tables, groups=charts)
 
 
 def _costs_table(costs: Costs) -> Table:

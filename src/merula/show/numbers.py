@@ -31,6 +31,19 @@ def fixed(value: float | None) -> str:
     return f"{value:.4f}" if value == 0 or 1e-4 <= abs(value) < 1e6 else short(value)
 
 
+def amount(value: float) -> str:
+    """What something costs or saves: two decimals, none from a thousand on, three digits of what is small.
+
+    Examples
+    --------
+    >>> amount(0.8755), amount(12), amount(1234.5), amount(0.01234), amount(0)
+    ('0.88', '12.00', '1,234', '0.0123', '0')
+    """
+    if value == 0:
+        return "0"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.2f}" if abs(value) >= 0.1 else short(value, 3)
+
+
 def rounded(value: float, spread: float) -> str:
     """A number with as many decimals as show three digits of its spread.
 

@@ -84,13 +84,23 @@ def test_the_objective_and_its_derivatives_are_those_written_out():
         np.testing.assert_allclose(slope, central, rtol=1e-6, atol=1e-6)
 
 
-def test_the_curvature_is_that_of_the_slopes_where_no_row_slips():
-    """It holds how rows are shared between pool and prior; where all are the pool's it is the second derivative."""
-    e = evidence(n=30)
+@pytest.mark.parametrize("slip", [1e-14, 0.001, 0.05])
+def test_the_curvature_is_that_of_the_slopes(slip):
+    e = evidence(n=60)
     v = np.concatenate([[0.5, 0.3, 0.2, 0.9], [0.3, -0.1, 0.2]])
     steps = 1e-5 * np.eye(len(v))
-    central = [(pool._objective(v + h, e, 1e-14, SHARES)[1] - pool._objective(v - h, e, 1e-14, SHARES)[1]) / 2e-5 for h in steps]  # fmt: skip
-    np.testing.assert_allclose(pool._curvature(e, v, 1e-14, SHARES), central, rtol=1e-5, atol=1e-5)
+    central = [(pool._objective(v + h, e, slip, SHARES)[1] - pool._objective(v - h, e, slip, SHARES)[1]) / 2e-5 for h in steps]  # fmt: skip
+    np.testing.assert_allclose(pool._curvature(e, v, slip, SHARES), central, rtol=1e-5, atol=1e-5)
+
+
+def test_where_slips_leave_no_least_value_the_curvature_is_that_without_them():
+    """So that a step always leads down."""
+    e = evidence(n=400, noise=20.0)
+    v = np.concatenate([[1.0, 1.0, 1.0, 1.0], np.zeros(3)])
+    steps = 1e-6 * np.eye(len(v))
+    whole = np.array([(pool._objective(v + h, e, 0.05, SHARES)[1] - pool._objective(v - h, e, 0.05, SHARES)[1]) / 2e-6 for h in steps])  # fmt: skip
+    assert np.linalg.eigvalsh((whole + whole.T) / 2)[0] < 0
+    assert np.linalg.eigvalsh(pool._curvature(e, v, 0.05, SHARES))[0] > 0
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -31,7 +31,7 @@ FIGURES = {
     "error": Meaning("error"),
     "auc": Meaning("AUC", "↑"),
     "calibration_error": Meaning("calibration error"),
-    "impossible": Meaning("truth called impossible"),
+    "impossible": Meaning("true class given probability 0"),
     "mean_cost": Meaning("mean cost"),
     "mean_risk": Meaning("mean cost expected", ""),
     "coverage": Meaning("coverage", ""),

@@ -14,6 +14,7 @@ from merula.core import Array, InputError, one_of
 from merula.data.encode import encode_target
 from merula.data.table import label_indices, plain_label
 
+Z = 1.959963984540054  # standard deviations to either side, which hold 95 %
 DIGITS = 12  # of a gap between shares: the rest is rounding
 
 
@@ -31,6 +32,23 @@ class ReliabilityCurve:
     predicted: tuple[float, ...]
     observed: tuple[float, ...]
     count: tuple[float, ...]
+
+    def intervals(self, times: float = 1.0) -> tuple[tuple[float, float], ...]:
+        """Where the share of each bin may well lie: 95 % intervals, of rows that were each counted so many `times`.
+
+        (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n), z = 1.96 (Wilson 1927)
+
+        Examples
+        --------
+        >>> from merula.answers.evaluation import ReliabilityCurve
+        >>> [(low, high)] = ReliabilityCurve(predicted=(0.9,), observed=(1.0,), count=(3.0,)).intervals()
+        >>> round(low, 3), round(high, 3)
+        (0.439, 1.0)
+        """
+        p, n = np.array(self.observed), np.array(self.count) / times
+        spread = Z * np.sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
+        low, high = ((p + Z**2 / (2 * n) + sign * spread) / (1 + Z**2 / n) for sign in (-1, 1))
+        return tuple(zip(low.clip(0, 1).tolist(), high.clip(0, 1).tolist(), strict=True))
 
     def plot(self, ax: Any = None, name: str | None = None, color: str | None = None) -> Any:
         """The matplotlib axes with the share observed by probability predicted; new ones unless given.

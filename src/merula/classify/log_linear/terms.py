@@ -211,6 +211,10 @@ class TableTerms(ConditionalTerms):
         sets |= {(j,): [] for j in silent}
         return [(some, np.array(sets[some], dtype=np.int64)) for some in sorted(sets, key=lambda some: (len(some), some))]  # fmt: skip
 
+    @property
+    def factors_count(self) -> int:
+        return len(self.column_sets)
+
     def factors(self) -> tuple[Distribution, ...]:
         return tuple(self._part(columns, tables) for columns, tables in self.column_sets)
 
@@ -358,6 +362,10 @@ class QuadraticTerms(ConditionalTerms):
         words = ((level_axis(own.columns[j], own.level_sets[j] or (), len(table) - 1, len(table) - 1), table) for j, table in own._words.items())  # fmt: skip
         numbers = (own._part(self._numbers, np.arange(len(self.pairs))),) if self._numbers else ()
         return tuple(Lookup((axis,), table) for axis, table in words), numbers
+
+    @property
+    def factors_count(self) -> int:
+        return len(self.columns) + len(self.pairs)
 
     def factors(self) -> tuple[Distribution, ...]:
         singles = [self._part([j], np.zeros(0, dtype=np.int64)) for j in range(len(self.columns))]

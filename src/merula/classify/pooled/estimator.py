@@ -98,8 +98,8 @@ class AutoBayesClassifier(BayesianClassifier):
         pool, of the "joint" model, and of the "prior" alone.
     joint_ : NaiveBayesClassifier
         A model of class and columns together, fitted to the same rows, for what a pool cannot tell: `next_question` asks it, and it has
-        `log_evidence` and, where no column is a text, `sample`. A table whose numbers lie too close together for it has none. Its numbers are jointly normal where that has the lower loss out
-        of fold.
+        `log_evidence` and, where no column is a text, `sample`. Its numbers are jointly normal where that has the lower loss out of fold.
+        A table whose numbers lie too close together for it has none.
     gains_ : {part: (nats, standard error)}
         What each part adds to the others: how much higher the log loss of the same rows is under a pool of the others alone.
     left_out_ : {what: why}

@@ -2,8 +2,9 @@
 
 Σ_c = (1 − β)·B_c + β·diag(B_c),  B_c = (1 − α)·(S_c + ν·Σ) / (n_c + ν) + α·Σ,  ν = columns + 2
 
-with S_c the scatter of a class, n_c its rows (√(n_ci·n_cj) of columns i and j where cells are missing) and Σ the pooled covariance (Friedman 1989, "Regularized discriminant analysis"). Categories are
-independent of all else given the class. The sum of their terms is multiplied by a common factor.
+with S_c the scatter of a class, n_c its rows (√(n_ci·n_cj) of columns i and j where cells are missing) and Σ the pooled covariance
+(Friedman 1989, "Regularized discriminant analysis"). Categories are independent of all else given the class. The sum of their terms is
+multiplied by a common factor.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from merula.classify.folds import Folds
 from merula.classify.pooled.reading import ReadAs, Reading
+from merula.classify.pooled.rows import standard
 from merula.core import Array
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Label
@@ -49,12 +51,8 @@ class Table:
         """The rows, standardised by their own weighted means and deviations."""
         weights = np.ones(len(rows)) if target.weights is None else target.weights
         x = rows.values(columns).astype(np.float64)
-        known = np.where(np.isnan(x), 0.0, weights[:, None])
-        filled = np.nan_to_num(x)
-        total = np.maximum(known.sum(axis=0), 1e-300)
-        centre = (known * filled).sum(axis=0) / total
-        unit = np.sqrt((known * (filled - centre) ** 2).sum(axis=0) / total)
-        varies = unit > 1e-12 * np.maximum(np.abs(centre), 1e-300)
+        centre, unit = standard(x, weights)
+        varies = unit > 0
         columns, x, centre, unit = [c for c, v in zip(columns, varies, strict=True) if v], x[:, varies], centre[varies], unit[varies]  # fmt: skip
         z = np.clip((x - centre) / unit, -FARTHEST, FARTHEST)
         levels = level_cells(rows, tuple(words), tuple(level_sets)).astype(np.int64) if words else np.zeros((len(rows), 0), dtype=np.int64)  # fmt: skip

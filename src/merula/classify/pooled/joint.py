@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,6 +14,7 @@ from merula.classify.naive import NaiveBayesClassifier
 from merula.classify.pooled.pool import mean_loss
 from merula.classify.pooled.rows import FOLDS, Rows
 from merula.core import Array, InputError
+from merula.core.notes import silenced
 from merula.data.table import open_rows
 from merula.data.table.frame import RowSource
 from merula.distributions import MultivariateGaussian
@@ -22,7 +22,7 @@ from merula.show.progress import name_part
 
 JOINT, JOINTS = "joint", (NaiveBayesClassifier.__name__,)
 COVARIANCES = ("full", "shared")
-MANY = 200  # rows, from which on one fold chooses
+FEW, MANY = 30, 200  # rows, from which on two folds choose, and one
 LEAST = 1e-6  # probability of a class, where losses are taken
 Loss = tuple[float, float]
 Judged = tuple[BayesianClassifier, Loss | None]
@@ -40,8 +40,7 @@ def best_joint(
     source, numbers = open_rows(X), [name for name, known in learned.level_sets.items() if known is None]
     together = COVARIANCES if dependent and len(numbers) > 1 else ()
     models = [NaiveBayesClassifier(distributions={"numeric": MultivariateGaussian(one)}, **options) for one in together]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what there is to know of the rows is said of the pool
+    with silenced():  # what there is to know of the rows is said of the pool
         found = [one for model in (NaiveBayesClassifier(**options), *models) if (one := _tried(model, source, learned))]
     if not found:
         return None, None
@@ -61,7 +60,7 @@ def _judged(model: Any, source: RowSource, learned: Rows) -> Judged:
     """The fitted model, with the mean loss of rows by models that have not seen them, and its standard error."""
     target = learned.target
     model.fit(source.take(learned.places), target.classes[target.codes], _unless_one(learned.weights))
-    count = 1 if len(target.codes) >= MANY else FOLDS
+    count = 1 if len(target.codes) >= MANY else 2 if len(target.codes) >= FEW else FOLDS
     scored = [found for fold in range(count) if (found := _losses(model, source, learned, fold))]
     losses, weights = zip(*scored, strict=True) if scored else ((), ())
     return model, mean_loss(np.concatenate(losses), np.concatenate(weights)) if scored else None

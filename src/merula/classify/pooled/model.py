@@ -163,7 +163,7 @@ class PooledModel(FittedModel):
         for member in record.members:
             own = list(islice(parts, member.distributions))
             keeps_rows = any(isinstance(part, SimilarRows) for part in own)
-            factors = sum(len(part.factors()) for part in own)
+            factors = sum(part.factors_count for part in own)
             if len(own) < member.distributions or factors != len(member.factors) or keeps_rows != member.keeps_rows:
                 return False
         return all(isinstance(part, KnownCells) for part in parts)
@@ -191,7 +191,7 @@ def members_of(
 def pooled(log_prior: Array, parts: Sequence[Any], members: Sequence[Member], slip: float) -> tuple[Component, ...]:
     """The weighted sum of all terms, corrections behind them, and the prior, each with its share."""
     weights = [member.weight * factor for member in members for factor in member.factors]
-    weights += [1.0] * (sum(len(part.factors()) for part in parts) - len(weights))
+    weights += [1.0] * (sum(part.factors_count for part in parts) - len(weights))
     return (
         Component(log_prior, tuple(parts), tuple(weights), float(np.log1p(-slip)), normalised=True, name=POOL),
         Component(log_prior, (), (), float(np.log(slip)), normalised=True, name=SLIP),

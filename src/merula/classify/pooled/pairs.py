@@ -292,5 +292,4 @@ def _weights(model: Dependence, cells: Cells, weights: Array, log_prior: Array) 
         losses = {scale: float(f"{float(left_out.weights @ problem.losses(scale * ones)):.12g}") for scale in SCALES}
         scale = min(losses, key=lambda key: losses[key])
         scaled = replace(problem, terms=scale * problem.terms)
-        found = scaled.fit(left_out.weights, RIDGE * scale**2, ones)
-        return scale * scaled.polished(found, left_out.weights, RIDGE * scale**2)
+        return scale * scaled.polished(left_out.weights, RIDGE * scale**2, ones)

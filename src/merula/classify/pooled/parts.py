@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from merula.classify.pooled.reading import ReadAs, Reading
 from merula.classify.pooled.rows import Rows
 from merula.classify.pooled.similar import FEWEST_KEPT, fitted_similar, most_kept
 from merula.core import Array
+from merula.core.threads import side_by_side, thread_count
 from merula.data.intervals import interval_labels
 from merula.distributions import Distribution
 from merula.distributions.discretize.methods import cuts_for
@@ -60,7 +61,7 @@ def twin_part(table: Rows, crossed: bool) -> Part:
 def _log_linear(name: str, table: Rows, wish: Wish) -> Part:
     name_part(name)
     scores, terms = fit_terms(table.rows, table.target, dict(table.level_sets), wish)
-    return Part(name, scores - table.own_log_prior, (terms,), (1.0,) * len(terms.factors()))
+    return Part(name, scores - table.own_log_prior, (terms,), (1.0,) * terms.factors_count)
 
 
 def gaussian_part(table: Rows) -> Part | None:
@@ -72,7 +73,7 @@ def gaussian_part(table: Rows) -> Part | None:
     if not standard.columns:
         return None
     found = fitted_gaussians(table.rows, standard, table.folds, table.loss)
-    factors = sum(len(part.factors()) for part in found.parts)
+    factors = sum(part.factors_count for part in found.parts)
     return Part(GAUSSIANS, found.terms, found.parts, (found.factor,) * factors)
 
 
@@ -125,22 +126,25 @@ def text_part(table: Rows, texts: Sequence[Held]) -> Part:
     losses = {factor: table.loss(factor * terms) for factor in FACTORS}
     factor = min(losses, key=lambda key: losses[key])
     parts = tuple(held.part for held in texts)
-    return Part("texts", factor * terms, parts, (factor,) * sum(len(part.factors()) for part in parts))
+    return Part("texts", factor * terms, parts, (factor,) * sum(part.factors_count for part in parts))
 
 
 def fitted_parts(table: Rows, texts: Sequence[Held], wanted: Wanted) -> tuple[list[Part], dict[str, str]]:
-    """The parts that suit a table, as they are wanted; and what was left out for being too much work."""
+    """The parts that suit a table, as they are wanted, fitted side by side; and what was left out for being too much work."""
     left_out = dict(table.told) | _too_much(table, wanted)
-    found: list[Part | None] = []
+    threads = thread_count(table.n_jobs)
+    table = replace(table, n_jobs=threads)  # a thread does not know whether it is within a worker of joblib
+    tasks: list[Callable[[], Part | None]] = []
     if table.level_sets:
         pairs = wanted.order > 1 and PAIRS not in left_out
-        found += [pair_part(table, pairs), table_part(table, wanted), twin_part(table, wanted.order > 1)]
+        tasks += [lambda: pair_part(table, pairs), lambda: table_part(table, wanted), lambda: twin_part(table, wanted.order > 1)]  # fmt: skip
     if texts:
-        found.append(text_part(table, texts))
+        tasks.append(lambda: text_part(table, texts))
     if None in table.level_sets.values() and wanted.order > 1 and GAUSSIANS not in left_out:
-        found.append(gaussian_part(table))
+        tasks.append(lambda: gaussian_part(table))
     if table.level_sets and wanted.order > 2 and wanted.keep_rows and "similar rows" not in left_out:
-        found.append(similar_part(table))
+        tasks.append(lambda: similar_part(table))
+    found = side_by_side(tasks, threads)
     return [part for part in found if part is not None], left_out
 
 

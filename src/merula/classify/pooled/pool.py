@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.classify.newton import least
 from merula.core import Array
 from merula.core.logspace import log_sum_exp
 from merula.core.threads import single_blas_thread
@@ -28,8 +29,7 @@ ROUNDS, EM_STEPS = 2, 30
 STARTS = (
     1.0,
     0.1,
-)  # times the stated shares, that weights are looked for from: the slip makes for several least losses
-MOST_STEPS, MOST_HALVED = 50, 30
+)  # times the stated shares, from which weights are looked for: because of slips there may be several minima
 BY_CHANCE = 2.0  # nats that a pool gains over the prior where there is nothing to be told
 
 
@@ -69,11 +69,11 @@ class Pool:
 
 def fit_pool(evidence: Evidence, names: tuple[str, ...]) -> Pool:
     """The pool under which the classes of these rows are most probable."""
+    slip, nothing = FEWEST_SLIPS / (1 + float(evidence.weights.sum())), np.zeros(len(evidence.log_prior))
     if not names:
-        return Pool({}, np.zeros(len(evidence.log_prior)), FEWEST_SLIPS / (1 + float(evidence.weights.sum())))
+        return Pool({}, nothing, slip)
     evidence, shares = _bounded(evidence), _shares(names)
-    starts = [np.concatenate([scale * shares, [scale], np.zeros(len(evidence.log_prior))]) for scale in STARTS]
-    slip = FEWEST_SLIPS / (1 + float(evidence.weights.sum()))
+    starts = [np.concatenate([scale * shares, [scale], nothing]) for scale in STARTS]
     with single_blas_thread:  # products are the same for any number of threads
         for _ in range(ROUNDS):
             ends = [_weights(evidence, start, slip, shares) for start in starts]
@@ -104,30 +104,9 @@ def _shares(names: tuple[str, ...]) -> Array:
 
 
 def _weights(evidence: Evidence, start: Array, slip: float, shares: Array) -> Array:
-    """Weights, their scale s and the corrections, given the share of slips; to all digits, so that what rounding changes does not matter.
-
-    Newton's steps among the weights that are not held at 0, each halved until it leads down.
-    """
-    held, v = np.arange(len(shares) + 1), start
-    value, slope = _objective(v, evidence, slip, shares)
-    for _ in range(MOST_STEPS):
-        free = np.ones(len(v), dtype=np.bool_)
-        free[held] = (v[held] > 0) | (slope[held] < 0)
-        step = np.zeros_like(v)
-        step[free] = np.linalg.solve(_curvature(evidence, v, slip, shares)[np.ix_(free, free)], slope[free])
-        for _ in range(MOST_HALVED):
-            moved = v - step
-            moved[held] = np.maximum(moved[held], 0.0)
-            lower, sloped = _objective(moved, evidence, slip, shares)
-            if lower <= value + 1e-13 * abs(value):
-                break
-            step *= 0.5
-        else:
-            break
-        away, v, value, slope = np.abs(moved - v).max(), moved, lower, sloped
-        if away <= 1e-13:
-            break
-    return v
+    """Weights, their scale s and the corrections, given the share of slips; to all digits, so that what rounding changes does not matter."""
+    held = np.arange(len(start)) <= len(shares)
+    return least(lambda v: _objective(v, evidence, slip, shares), lambda v: _curvature(evidence, v, slip, shares), start, held)  # fmt: skip
 
 
 def _explained(evidence: Evidence, own: Array, slip: float) -> tuple[Array, Array]:
@@ -154,24 +133,39 @@ def _objective(v: Array, evidence: Evidence, slip: float, shares: Array) -> tupl
 
 
 def _curvature(evidence: Evidence, v: Array, slip: float, shares: Array) -> Array:
-    """Second derivatives: covariances of terms and classes under the posterior, and what holds weights."""
+    """Second derivatives: covariances of terms and classes under the posterior, and what holds weights.
+
+    Less what is due to slips, unless that leaves no least value to step to.
+    """
     m, k = len(shares), len(evidence.log_prior)
     logs = evidence.log_posterior(v[:m], v[m + 1 :])
     explained = _explained(evidence, evidence.own(logs), slip)[1]
-    p, terms = np.exp(logs), evidence.terms
-    mean = (terms * p).sum(axis=2)
-    away = terms - mean[:, :, None]
-    shared = p * (explained * evidence.known)[:, None]
+    p = np.exp(logs)
+    away = evidence.terms - np.einsum("mnk,nk->mn", evidence.terms, p)[:, :, None]
+    chances, known = p * explained[:, None], (explained * evidence.known)[:, None]
+    bias = slice(m + 1, m + 1 + k)
     found = np.zeros((m + 1 + k, m + 1 + k))
-    found[:m, :m] = ((away * (p * explained[:, None])).reshape(m, -1)) @ away.reshape(m, -1).T
-    found[:m, m + 1 :] = np.einsum("mnk,nk->mk", away, shared)
-    found[m + 1 :, :m] = found[:m, m + 1 :].T
-    found[m + 1 :, m + 1 :] = np.diag((shared * evidence.known[:, None]).sum(axis=0)) - (shared * evidence.known[:, None]).T @ p  # fmt: skip
+    found[:m, :m] = (away * chances).reshape(m, -1) @ away.reshape(m, -1).T
+    found[:m, bias] = np.einsum("mnk,nk->mk", away, known * p)
+    found[bias, :m] = found[:m, bias].T
+    found[bias, bias] = np.diag((known * evidence.known[:, None] * p).sum(axis=0)) - (known * evidence.known[:, None] * p).T @ p  # fmt: skip
     found[np.arange(m), np.arange(m)] += 2 * HELD
     found[:m, m] = found[m, :m] = -2 * HELD * shares
     found[m, m] = 2 * HELD * (1 + float(shares @ shares))
     found[np.arange(m + 1, m + 1 + k), np.arange(m + 1, m + 1 + k)] += 2 * BIASED
-    return found
+    whole = found - _of_slips(evidence, away, p, explained)
+    return whole if np.linalg.eigvalsh(whole)[0] > 0 else found
+
+
+def _of_slips(evidence: Evidence, away: Array, p: Array, explained: Array) -> Array:
+    """How much less curved the loss is because rows may be slips: products of each row's slopes, times how unsure it is that it is one."""
+    m, n, k = away.shape
+    slopes, rows = np.zeros((m + 1 + k, n)), np.arange(n)
+    slopes[:m] = away[:, rows, evidence.codes]
+    slopes[m + 1 :] = -p.T
+    slopes[m + 1 + evidence.codes, rows] += 1.0
+    slopes[m + 1 :] *= evidence.known
+    return (slopes * (explained * (1 - explained / evidence.weights))) @ slopes.T
 
 
 def _slip(evidence: Evidence, found: Array, slip: float) -> float:

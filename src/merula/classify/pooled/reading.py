@@ -84,6 +84,10 @@ class ReadAs(Distribution):
     def factors(self) -> tuple[Distribution, ...]:
         return tuple(replace(self, part=one) for one in self.part.factors())
 
+    @property
+    def factors_count(self) -> int:
+        return self.part.factors_count
+
     def weighted(self, weights: Sequence[float]) -> Added:
         return AddedAs(self.part.weighted(weights), self.reading)
 

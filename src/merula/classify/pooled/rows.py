@@ -26,6 +26,7 @@ FEWEST_MISSING, LEAST_MISSING = (
 MOST_WORK = 2.0**24  # units of about 4 µs: a minute or so
 WORK_OF_A_CELL = 4.0  # units, and one for each class
 FEWEST_ROWS, FEWEST_OF_A_CLASS = 3_000, 30  # that are learned from, however much work they are, where there are so many
+SAME = 1e-12  # of a column's mean: a deviation that is none
 MOST_JUDGED = 20_000  # rows that the pool is judged by
 LevelSets = Mapping[str, tuple[Label, ...] | None]
 
@@ -106,6 +107,16 @@ class Rows:
         return float(f"{float(self.weights @ own):.{DIGITS}g}")
 
 
+def standard(cells: Array, weights: Array) -> tuple[Array, Array]:
+    """The weighted mean and deviation of each column, NaN left out; the deviation is 0 where nothing varies."""
+    known, filled = np.where(np.isnan(cells), 0.0, weights[:, None]), np.nan_to_num(cells)
+    power = np.exp2(np.frexp(np.abs(filled).max(axis=0, initial=0.0))[1])  # squares of what is left are numbers
+    filled, total = filled / power, np.maximum(known.sum(axis=0), 1e-300)
+    centre = (known * filled).sum(axis=0) / total
+    deviation = np.sqrt((known * (filled - centre) ** 2).sum(axis=0) / total)
+    return power * centre, np.where(deviation > SAME * np.abs(centre), power * deviation, 0.0)
+
+
 def _sampled(rows: Encoded, target: Target, weights: Array, schema: Schema, most: int) -> Some:
     """About so many rows: one in so many units of weight along a canonical order, but enough of each class; classes keep their share."""
     order, codes = canonical_order(rows, target, schema), np.asarray(target.codes, dtype=np.int64)
@@ -126,12 +137,11 @@ def _sampled(rows: Encoded, target: Target, weights: Array, schema: Schema, most
 def _united(rows: Encoded, target: Target, weights: Array, level_sets: LevelSets) -> tuple[NDArray[np.int64], Array]:
     """The first of each row that differs, those without weight left out; equal rows of a class have their weight together."""
     kept, names = np.flatnonzero(weights > 0), tuple(sorted(level_sets))
-    keys = [np.asarray(target.codes, dtype=np.float64)[:, None]]
-    keys += [read_cells(rows, names, [level_sets[name] for name in names]) + 0.0] if names else []
-    keys += [text_hashes(rows, name)[:, None].view(np.float64) for name in rows.texts]
-    whole = np.hstack(keys)[kept]
-    whole[np.isnan(whole)] = np.nan  # of NaN there are many, of one meaning
-    first, of_row = _distinct(np.ascontiguousarray(whole).view(np.uint64))
+    cells = read_cells(rows, names, [level_sets[name] for name in names]) if names else np.zeros((len(rows), 0))
+    cells = np.where(np.isnan(cells), np.nan, cells + 0.0)  # of NaN there are many, of one meaning
+    keys = [np.asarray(target.codes, dtype=np.uint64)[:, None], np.ascontiguousarray(cells).view(np.uint64)]
+    keys += [text_hashes(rows, name)[:, None] for name in rows.texts]
+    first, of_row = _distinct(np.ascontiguousarray(np.hstack(keys)[kept]))
     together: Array = np.bincount(of_row, weights[kept], minlength=len(first)).astype(np.float64)
     return kept[first], together
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from merula.classify.folds import Folds, Some, some_of_each
 from merula.classify.pooled import _kernels as kernels
+from merula.classify.pooled.rows import standard
 from merula.core import Array, InputError
 from merula.core.sound import all_shaped, are_log_shares, are_positive, are_weights, is_number
 from merula.core.threads import for_each_block
@@ -185,20 +186,12 @@ def _kept(cells: Array, codes: NDArray[np.int64], weights: Array, columns: tuple
     indices, own = kept.indices[by_class], np.full(len(cells), -1)
     own[indices] = np.arange(len(indices))
     known = tuple(level_sets[name] for name in columns)
-    standard = _standard(cells, weights, [one is not None for one in known])
+    is_word = np.array([one is not None for one in known])
+    middle, unit = standard(cells, weights)
+    middle, unit = np.where(is_word, 0.0, middle), np.where(is_word | (unit == 0), 1.0, unit)
     heavy, same, nothing = kept.weights[by_class], np.ones(len(columns)), np.zeros(len(columns))
     logs = np.log(share / share.sum())
-    return SimilarRows(columns, known, cells[indices], codes[indices].astype(np.int32), heavy, *standard, same, nothing, logs, 1.0, 1.0, False), own  # fmt: skip
-
-
-def _standard(cells: Array, weights: Array, is_word: Sequence[bool]) -> tuple[Array, Array]:
-    """The weighted mean and deviation of each column of numbers; 0 and 1 for words, and 1 where nothing varies."""
-    known = np.where(np.isnan(cells), 0.0, weights[:, None])
-    filled, total = np.nan_to_num(cells), np.maximum(known.sum(axis=0), 1e-300)
-    centre = np.where(is_word, 0.0, (known * filled).sum(axis=0) / total)
-    deviation = np.sqrt((known * (filled - centre) ** 2).sum(axis=0) / total)
-    flat = is_word | (deviation <= 1e-12 * np.abs(centre)) | ~(deviation > 0)
-    return centre, np.where(flat, 1.0, deviation)
+    return SimilarRows(columns, known, cells[indices], codes[indices].astype(np.int32), heavy, middle, unit, same, nothing, logs, 1.0, 1.0, False), own  # fmt: skip
 
 
 def _telling(cells: Array, codes: NDArray[np.int64], weights: Array, numbers: Sequence[bool]) -> Array:
@@ -247,8 +240,9 @@ def _chosen(models: Sequence[SimilarRows], folds: Folds, cells: Array, codes: ND
     asked = []
     for fold, model in enumerate(models):
         share = folds.shares[tried.indices, fold]
-        some = tried.indices[share > 0]
-        heavy = (tried.weights * share / folds.shares[tried.indices].sum(axis=1))[share > 0]
+        held = share > 0
+        some = tried.indices[held]
+        heavy = tried.weights[held] * share[held] / folds.shares[some].sum(axis=1)
         queries = model._scaled(cells[some])
         asked.append((model, some, heavy, queries, replace(model, reach=1e-200).reaches(queries, own[some], n_jobs)))
     near, heavy = (np.concatenate([one[k] for one in asked]) for k in (4, 2))

@@ -163,8 +163,8 @@ def _guessed(table: Table, position: int, name: str) -> tuple[Column, Note | Non
     others = others_than_numbers(labels)
     if others is None:
         return column, None
-    held = f"numbers and {shown(others)}" if others else f"numbers written as words ({shown(labels)})"
-    problem = f"column {name!r} holds {held}, so it is read as categories; make it a column of numbers, or say "
+    held = f"holds numbers and {shown(others)}" if others else f"contains numbers stored as text ({shown(labels)})"
+    problem = f"column {name!r} {held}, so it is read as categories; make it a column of numbers, or say "
     names = Option("kinds", "categorical", column=name)
     return column, Note(GuessedKindWarning, (problem, names, " if it holds names"), name)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.classify.advice import review
+from merula.classify.advice import leaking, review
 from merula.classify.folds import uncut
 from merula.classify.single_row import shown
 from merula.data.encode import Target, infer_schema, is_counted
@@ -38,8 +39,11 @@ def summarise_data(
         guessed = read if schema is None else infer_schema(table)[0]
         stated = [name for name in read.names if read[name].kind != guessed[name].kind]  # by a person: not doubted
         said = {remark.column: remark.text for remark in review(table, read, target, stated)} | said
-    digest = sha256()
-    summaries = tuple(_summary(table, index, column, said, digest) for index, column in enumerate(read.columns))
+    digest, leaks = sha256(), set(leaking(table, read, target))
+    summaries = tuple(
+        replace(_summary(table, index, column, said, digest), leaks=column.name in leaks)
+        for index, column in enumerate(read.columns)
+    )
     _digest_words(digest, [str(label) for label in target.classes[target.codes].tolist()])
     return DataSummary(table.rows, summaries, digest.hexdigest())
 

@@ -18,7 +18,8 @@ class ColumnSummary:
     """One column: how it is read, how many cells are missing, and what the others hold.
 
     ``reach`` is the lowest, the middle and the highest of numbers or times, as a person reads them; ``commonest`` the
-    most frequent levels with the number of their rows. What was pointed out of the column is its ``remark``.
+    most frequent levels with the number of their rows. What was pointed out of the column is its ``remark``; one that
+    alone predicts the class almost always ``leaks``.
     """
 
     name: str
@@ -28,6 +29,7 @@ class ColumnSummary:
     reach: tuple[str, str, str] | None = None
     commonest: tuple[tuple[str, int], ...] = ()
     remark: str = ""
+    leaks: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class DataSummary:
 class RatingCurve:
     """How well a model ranks rows by the probability of one class, each row beside the others of its fold: the mean of the folds.
 
-    ``roc`` are points (share of others taken in error, share of the class found), ``precision_recall`` are points
+    ``roc`` are points (share of false alarms, share of the class found), ``precision_recall`` are points
     (share of the class found, share of rows taken that are of the class).
     """
 

@@ -1,0 +1,113 @@
+"""The verdict: whether a model is usable, against what, and what to do next; told of tables where each answer is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+from sklearn.dummy import DummyClassifier
+
+import merula as mr
+from merula.answers.evaluation import ReliabilityCurve
+from merula.report import findings_html
+from merula.report.findings import collect_findings
+from merula.report.verdict import verdict_of
+
+
+def birds(n=120, noise=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 3 == 0, "wren", "tit")
+    wing = np.where(y == "wren", 0.0, 3.0) + noise * rng.normal(size=n)
+    return pd.DataFrame({"wing": wing, "song": rng.choice(["long", "short"], n)}), y
+
+
+def gathered(model, table, labels, **options):
+    return collect_findings(model, table, labels, cv=4, repeats=1, progress=False, **options)
+
+
+def test_a_model_that_beats_the_frequencies_is_usable():
+    table, labels = birds()
+    found = gathered(mr.NaiveBayesClassifier(), table, labels)
+    verdict = verdict_of(found)
+    right = 100 * (1 - found.evaluation.models[0].figures["error"].value)
+    assert verdict.grade == "good"
+    assert verdict.headline.startswith("Usable")
+    assert f"right {right:.1f} % of the time" in verdict.figures[0]
+    assert "Always answering tit would be right 66.7 % of the time" in verdict.figures[0]
+
+
+def test_a_model_that_is_too_sure_of_noise_is_not():
+    rng = np.random.default_rng(1)
+    column = rng.normal(size=200)
+    table = pd.DataFrame({f"copy {k}": column for k in range(40)})  # naive Bayes believes each of them anew
+    verdict = verdict_of(gathered(mr.NaiveBayesClassifier(), table, rng.permutation(["ill", "healthy"] * 100)))
+    assert verdict.grade == "bad"
+    assert "worse than quoting the class frequencies" in verdict.headline
+    assert verdict.steps[0].startswith("Do not use the probabilities")
+
+
+def test_a_model_may_be_right_and_too_sure():
+    table, labels = birds(noise=2.0)
+    copies = pd.DataFrame({f"wing {k}": table["wing"] for k in range(30)})
+    verdict = verdict_of(gathered(mr.NaiveBayesClassifier(), copies, labels))
+    assert verdict.grade == "unsure"
+    assert verdict.headline.startswith("Use its answers, not its probabilities")
+
+
+def test_a_model_that_says_what_is_frequent_is_not_shown_to_be_useful():
+    table, labels = birds()
+    verdict = verdict_of(gathered(DummyClassifier(strategy="prior"), table[["wing"]], labels))
+    assert verdict.grade == "unsure"
+    assert verdict.headline.startswith("Not shown to be useful")
+    assert any("Of the rows of wren, 0 % are recognised" in step for step in verdict.steps)
+
+
+def test_a_leak_comes_first():
+    table, labels = birds()
+    table["ring colour"] = np.where(labels == "wren", "red", "blue")
+    found = gathered(mr.NaiveBayesClassifier(), table, labels)
+    verdict = verdict_of(found)
+    assert [column.name for column in found.data.columns if column.leaks] == ["ring colour"]
+    assert verdict.grade == "unsure"
+    assert verdict.headline == "Too good to be trusted yet: column ring colour alone predicts the class almost always."
+    assert verdict.steps[0].startswith("Check column ring colour")
+    page = findings_html(found)
+    assert page.index("Too good to be trusted") < page.index("How good are the probabilities?</h2>")
+
+
+def test_two_leaks_are_both_named():
+    table, labels = birds()
+    table["ring colour"] = np.where(labels == "wren", "red", "blue")
+    table["cage"] = np.where(labels == "wren", "small", "large")
+    verdict = verdict_of(gathered(mr.NaiveBayesClassifier(), table, labels))
+    assert "each of the columns ring colour, cage alone predicts the class" in verdict.headline
+
+
+def test_costs_are_told_per_row():
+    table, labels = birds()
+    costs = pd.DataFrame({"tit": [0.0, 4.0], "wren": [9.0, 0.0]}, index=["release", "ring"])
+    found = gathered(mr.NaiveBayesClassifier(), table, labels, costs=costs)
+    said = verdict_of(found).figures[-1]
+    own = found.evaluation.models[0].figures["mean_cost"].value
+    assert f"costs {own:.2f} per row on average" in said
+    assert (
+        "always choosing ring, the best single action, costs 2.67" in said
+    )  # 4 for two of three; 9 for one of three is 3
+    assert "knowing the truth would cost 0" in said
+    assert "not shown" not in said
+    told = verdict_of(gathered(DummyClassifier(strategy="prior"), table[["wing"]], labels, costs=costs)).figures[-1]
+    assert "That it saves anything is not shown" in told
+
+
+def test_an_evaluation_alone_has_a_verdict_too(tmp_path):
+    table, labels = birds()
+    mr.evaluate(mr.NaiveBayesClassifier(), table, labels, cv=3).to_html(tmp_path / "page.html")
+    assert "Usable: on unseen rows" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("right", "rows"), [(0, 3), (3, 3), (7, 20), (150, 400)])
+def test_intervals_are_those_of_wilson(right, rows):
+    [(low, high)] = ReliabilityCurve((0.5,), (right / rows,), (rows,)).intervals()
+    known = binomtest(right, rows).proportion_ci(method="wilson")
+    assert (low, high) == pytest.approx((known.low, known.high), abs=1e-12)
+    [(wide, _)] = ReliabilityCurve((0.5,), (right / rows,), (5 * rows,)).intervals(times=5)
+    assert wide == pytest.approx(low, abs=1e-12)
