@@ -35,8 +35,10 @@ def test_mistyped_column_at_predict(classifier):
 @each
 def test_words_among_numbers_at_predict(classifier):
     model = classifier().fit(BIRDS, CLASSES)
-    with pytest.raises(ValueError, match="column 'wing' is numeric .* 'unknown'.* leave the cell empty"):
-        model.predict(pd.DataFrame({"wing": ["unknown"], "colour": ["red"]}))
+    with pytest.raises(ValueError, match="column 'wing' is numeric .*'broken'.* leave the cell empty"):
+        model.predict(pd.DataFrame({"wing": ["broken"], "colour": ["red"]}))
+    unknown = [model.predict_proba(pd.DataFrame({"wing": [cell], "colour": ["red"]})) for cell in ("unknown", None)]
+    np.testing.assert_array_equal(*unknown)
 
 
 @each
@@ -58,10 +60,14 @@ def test_numbers_stored_as_strings(library):
     words = BIRDS[["wing"]].map("{:.1f}".format)
     held = {"pandas": words, "pyarrow": pa.Table.from_pandas(words), "numpy": words.to_numpy()}[library]
     name = "x0" if library == "numpy" else "wing"
-    with pytest.warns(mr.GuessedKindWarning, match=f"column '{name}' contains numbers stored as text"):
-        mr.NaiveBayesClassifier().fit(held, CLASSES)
+    with pytest.warns(mr.GuessedKindWarning, match=f"column '{name}' holds numbers .*, read as numbers"):
+        model = mr.NaiveBayesClassifier().fit(held, CLASSES)
+    assert model.schema_[name].kind == "numeric"
     words.loc[3, "wing"] = "unknown"
-    with pytest.warns(mr.GuessedKindWarning, match="column 'wing' holds numbers and 'unknown'"):
+    with pytest.warns(mr.GuessedKindWarning, match="read as numbers; 'unknown' is missing"):
+        mr.NaiveBayesClassifier().fit(words, CLASSES)
+    words.loc[3, "wing"] = "broken"
+    with pytest.warns(mr.GuessedKindWarning, match="column 'wing' holds numbers and 'broken'"):
         mr.NaiveBayesClassifier().fit(words, CLASSES)
 
 

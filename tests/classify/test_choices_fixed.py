@@ -15,7 +15,7 @@ def birds():
         {
             "wing in cm": rng.gamma(9 + 3 * (sex == "m")),
             "weight": rng.normal(20 + (sex == "m"), 2),
-            "plumage": np.where(rng.random(240) < 0.8, sex, "?"),
+            "plumage": np.where(rng.random(240) < 0.8, sex, "x"),
         }
     )
     return rows, sex

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from merula.classify.sentinels import sentinels, told
 from merula.core import Array, InputError, Note
-from merula.data.encode import Encoded, Target, encode
+from merula.data.encode import Encoded, Target, encode, read_codes
 from merula.data.encode.kinds import are_dates, meant_missing, others_than_numbers, shown
 from merula.data.intervals import assign
 from merula.data.schema import Column, Schema
@@ -108,7 +108,7 @@ def review(table: Table, schema: Schema, target: Target | None, stated: Collecti
         if column.kind == "text" and column.name not in stated:
             remarks.append(Remark(column.name, "text", "holds sentences and is read word by word", "text"))
         if column.name in rows.coded:
-            found = _of_words(*table.codes(position), column, every, column.name in stated)
+            found = _of_words(*read_codes(table, column, position), column, every, column.name in stated)
         elif column.name in rows.numeric:
             found = _of_numbers(rows.numeric[column.name], column, some, column.name in stated)
         else:
@@ -201,7 +201,7 @@ def _disguised(words: Sequence[str]) -> Iterator[Said]:
 
 def _of_numbers(values: NDArray[Any], column: Column, source: Source | None, stated: bool) -> Iterator[Said]:
     known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
-    amounts = stated or column.unit is not None
+    amounts = stated or column.unit is not None or bool(column.reading and column.reading.unit)
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     if not len(known):
         yield "empty", "holds nothing"

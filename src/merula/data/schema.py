@@ -14,6 +14,8 @@ from merula.core.sound import are_cuts, are_labels, are_names, is_one_of
 
 Label = Any
 UNIT = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]|counts")
+FORMS = ("words", "number", "date", "time of day", "duration", "boolean")
+ORDERS = ("", "dmy", "mdy", "ymd")
 KINDS = ("numeric", "categorical", "count", "text", "datetime", "ignore")
 
 
@@ -45,15 +47,52 @@ def resolve_levels(name: str, met: Iterable[Label], declared: tuple[Label, ...] 
 
 
 @dataclass(frozen=True)
+class Reading(PlainFields):
+    """How the words of a column are read: what they are, how their numbers or days are written, which of them mean that nothing is there.
+
+    Examples
+    --------
+    >>> Reading("number", decimal=",", grouping=".", unit="€").fits()
+    True
+    """
+
+    form: str = "words"
+    decimal: str = "."
+    grouping: str = ""
+    unit: str = ""
+    order: str = ""
+    spellings: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    fold_case: bool = False
+    ambiguous: bool = False
+
+    def fits(self) -> bool:
+        """True when this says how words are read; a file from a stranger is asked before it is used."""
+        signs = is_one_of(self.form, FORMS) and is_one_of(self.decimal, (".", ",")) and is_one_of(self.order, ORDERS)
+        apart = isinstance(self.grouping, str) and len(self.grouping) < 2 and self.grouping != self.decimal
+        words = all(isinstance(many, tuple) and all(isinstance(word, str) for word in many) for many in (self.spellings, self.missing))  # fmt: skip
+        named = isinstance(self.unit, str) and (self.form != "boolean" or len(self.spellings) == 2)
+        return signs and apart and words and named and type(self.fold_case) is bool and type(self.ambiguous) is bool
+
+    def __or__(self, other: Reading) -> Reading | None:
+        """How the words of either are read: the signs where they agree, else as any words are; missing is what is missing in one."""
+        missing = tuple(sorted({*self.missing, *other.missing}))
+        if replace(self, missing=(), ambiguous=False) == replace(other, missing=(), ambiguous=False):
+            return replace(self, missing=missing, ambiguous=self.ambiguous and other.ambiguous)
+        return Reading(missing=missing) if missing else None
+
+
+@dataclass(frozen=True)
 class Column(PlainFields):
     """One column: ``kind`` says how it is read, ``levels`` what it may hold, ``unit`` what its numbers count.
 
-    ``declared`` levels were given by the user: they keep their order, and no other value is allowed at fit.
+    ``declared`` levels were given by the user: they keep their order, and no other value is allowed at fit. ``reading`` says how
+    its words are read where they are more than words.
 
     Examples
     --------
     >>> Column("size", "categorical", levels=("small", "large"))
-    Column(name='size', kind='categorical', levels=('small', 'large'), cuts=None, unit=None, declared=False)
+    Column(name='size', kind='categorical', levels=('small', 'large'), cuts=None, unit=None, declared=False, reading=None)
     """
 
     name: str
@@ -62,13 +101,27 @@ class Column(PlainFields):
     cuts: tuple[float, ...] | None = None
     unit: str | None = None
     declared: bool = False
+    reading: Reading | None = None
+
+    def state(self) -> dict[str, Any]:
+        """Plain data that JSON can hold."""
+        plain = {**super().state(), "reading": self.reading and self.reading.state()}
+        return plain if self.reading else {name: value for name, value in plain.items() if name != "reading"}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Column:
+        """The column that `state` describes."""
+        reading = state.get("reading")
+        column = super().from_state({name: value for name, value in state.items() if name != "reading"})
+        return column if reading is None else replace(column, reading=Reading.from_state(reading))
 
     def fits(self) -> bool:
         """True when this describes a column; a file from a stranger is asked before it is used."""
         known = self.levels is None or are_labels(self.levels, missing=True)
         cut = self.cuts is None or (self.kind != "text" and are_cuts(self.cuts) and self._has_intervals(self.cuts))
         timed = self.unit is None or (isinstance(self.unit, str) and UNIT.fullmatch(self.unit) is not None)
-        return is_one_of(self.kind, KINDS) and known and cut and timed and type(self.declared) is bool
+        read = self.reading is None or (isinstance(self.reading, Reading) and self.reading.fits())
+        return is_one_of(self.kind, KINDS) and known and cut and timed and read and type(self.declared) is bool
 
     @property
     def holds(self) -> str:
@@ -90,9 +143,11 @@ class Column(PlainFields):
                 )
         if self.declared and self.levels != other.levels:
             raise InputError.at(f"column {self.name!r}", ("cannot be merged: ", Option('levels'), f" declares {self.levels} in one model and {other.levels} in the other"))  # fmt: skip
+        readings = [column.reading for column in (self, other) if column.reading is not None]
+        merged = replace(self, reading=readings[0] | readings[-1] if readings else None)
         if self.declared or self.levels is None or other.levels is None:
-            return self if self.levels is not None else replace(self, levels=other.levels)
-        return replace(self, levels=sort_labels(set(self.levels) | set(other.levels)))
+            return merged if self.levels is not None else replace(merged, levels=other.levels)
+        return replace(merged, levels=sort_labels(set(self.levels) | set(other.levels)))
 
 
 @dataclass(frozen=True)

@@ -243,7 +243,9 @@ def dependent(cells, label, weight, weights=None, k=1):
 
 def test_columns_with_parents_are_taken_apart_as_by_enumeration():
     cells, label, weight = birds(gaps=0)
-    words = {name: cells[name] for name in WORDS} | {"wing": cells["wing"].astype(str).astype(object)}
+    words = {name: cells[name] for name in WORDS} | {
+        "wing": np.char.add("wing ", cells["wing"].astype(str)).astype(object)
+    }
     schema = Schema(tuple(Column(name, "categorical") for name in words))
     for weights in (None, "conditional"):
         _, parts, _ = dependent(words, label, weight, weights, k=2)

@@ -12,6 +12,7 @@ from merula.data.encode.encoded import (
     encode_rows,
     find_columns,
     is_counted,
+    read_codes,
     with_cells,
 )
 from merula.data.encode.kinds import GuessedKindWarning, infer_schema
@@ -40,6 +41,7 @@ __all__ = [
     "infer_schema",
     "is_counted",
     "level_positions",
+    "read_codes",
     "unseen_note",
     "with_cells",
 ]

@@ -12,8 +12,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from merula.core import InputError, Note, Option, one_of
-from merula.data.schema import KINDS, Column, Label, Schema
-from merula.data.table import FOR_MISSING, SparseTable, Table
+from merula.data.schema import KINDS, Column, Label, Reading, Schema
+from merula.data.table import SparseTable, Table
+from merula.data.words import ALWAYS_MISSING, Hints, as_labels, clean, time_unit, understand
+from merula.data.words.cleaning import DASHES
 
 FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of words is text: see `_read_like_text`
 FEWEST_NUMBERS = 10  # different ones, before words may be called numbers
@@ -25,6 +27,8 @@ PADDED = re.compile(r"0\d+")  # as in "007", a name
 FEWEST_WORDS = 5
 MOST_OTHERS = 0.2  # of the words
 SHOWN = 3
+READ_AS = {"number": "numbers", "date": "days in the order {0.order}", "time of day": "seconds since midnight", "duration": "durations", "boolean": "{0.spellings[0]} and {0.spellings[1]}"}  # fmt: skip
+DOUBTS = {"number": "another decimal sign", "date": "the other order of day and month"}
 
 
 class GuessedKindWarning(UserWarning):
@@ -127,10 +131,13 @@ def _column(
     if kind == "text" and table.kind(position)[0] == "numeric":
         _refuse_number_as_text(name)
     if kind in ("categorical", "ignore", "text"):
-        return Column(name, kind), None
+        return Column(name, kind, reading=table.hints.of_words if kind == "categorical" else None), None
     found, unit = table.kind(position)
-    if kind is None and found == "categorical":
-        return _guessed(table, position, name)
+    if found == "categorical":
+        if kind is None:
+            return _guessed(table, position, name)
+        reading = understand(_words(table.codes(position)[1]), hints=table.hints, wanted="datetime" if kind == "datetime" else "numeric")  # fmt: skip
+        unit = time_unit(reading)
     if found == "empty":
         if kind is None and more_to_come:
             raise InputError.at(
@@ -145,28 +152,86 @@ def _column(
             where="kinds",
             remedy="convert the column first",
         )
-    return Column(name, kind or found, unit=unit), None
+    reading = Reading("number", missing=table.hints.missing) if table.hints.missing else None
+    return Column(name, kind or found, unit=unit, reading=reading), None
+
+
+def _words(labels: Sequence[Label]) -> list[str]:
+    return [label for label in labels if isinstance(label, str)]
 
 
 def _guessed(table: Table, position: int, name: str) -> tuple[Column, Note | None]:
     """A column of words: text or categories, with a note where a person may think otherwise."""
     codes, labels = table.codes(position)
     words = all(type(label) is str for label in labels)
-    cells = int(np.count_nonzero(np.asarray(codes) >= 0)) if len(labels) > FEWEST_TEXTS else 0
-    if words and _read_like_text(labels, cells):
+    if table.has_categories(position) or not words:
+        return Column(name, "categorical", reading=table.hints.of_words), None
+    counts = np.bincount(np.asarray(codes) + 1, minlength=len(labels) + 1)[1:]
+    reading = understand(labels, counts.tolist(), table.hints)
+    if reading is not None:
+        return _understood(name, labels, reading)
+    read = [label for label in dict.fromkeys(as_labels(labels, table.hints.of_words, None)) if label is not None]
+    cells = int(counts.sum()) if len(read) > FEWEST_TEXTS else 0
+    if _read_like_text(read, cells):
         held = f"looks like text ({len(labels):,} different values in {cells:,} cells, several words each) and is read word by word"
         text, remedy = Option("kinds", "text", column=name), " if it is, or 'categorical' if it is not"
         return Column(name, "text"), Note(GuessedKindWarning, (f"column {name!r} {held}; say ", text, remedy), name)
-    column = Column(name, "categorical")
-    if table.has_categories(position) or len(labels) < FEWEST_NUMBERS or not words:
-        return column, None
-    others = others_than_numbers(labels)
+    column = Column(name, "categorical", reading=table.hints.of_words)
+    others = others_than_numbers(read) if len(read) >= FEWEST_NUMBERS else None
     if others is None:
-        return column, None
+        return column, _gap_note(name, labels, table.hints)
     held = f"holds numbers and {shown(others)}" if others else f"contains numbers stored as text ({shown(labels)})"
     problem = f"column {name!r} {held}, so it is read as categories; make it a column of numbers, or say "
     names = Option("kinds", "categorical", column=name)
     return column, Note(GuessedKindWarning, (problem, names, " if it holds names"), name)
+
+
+def _understood(name: str, labels: Sequence[str], reading: Reading) -> tuple[Column, Note | None]:
+    """A column whose words are more than words, and a note that says what they are taken for."""
+    kind = {"boolean": "categorical", "date": "datetime", "duration": "datetime"}.get(reading.form, "numeric")
+    column = Column(name, kind, unit=time_unit(reading), reading=reading)
+    words = Option("kinds", "categorical", column=name)
+    return column, Note(
+        GuessedKindWarning, (f"column {name!r} {read_as(labels, reading)}; say ", words, " if it holds names"), name
+    )
+
+
+def read_as(labels: Sequence[str], reading: Reading) -> str:
+    """What a column's words are read as, in words.
+
+    Examples
+    --------
+    >>> print(read_as(["$29.85", "none"], Reading("number", unit="$", missing=("none",))))
+    holds amounts in $ ('$29.85'), read as numbers; 'none' is missing
+    """
+    said = [label for label in labels if clean(label) not in (*reading.missing, *ALWAYS_MISSING)]
+    gaps = [label for label in labels if label not in said and clean(label)]
+    what = f"holds {_called(reading)} ({shown(said)}), read as {READ_AS[reading.form].format(reading)}"
+    doubt = f", though {DOUBTS[reading.form]} would fit as well" if reading.ambiguous else ""
+    return what + doubt + (f"; {shown(gaps)} {'is' if len(gaps) == 1 else 'are'} missing" if gaps else "")
+
+
+def _called(reading: Reading) -> str:
+    if reading.form != "number":
+        return {"date": "dates", "time of day": "times of day", "duration": "durations", "boolean": "yes and no in several spellings"}[reading.form]  # fmt: skip
+    return {"": "numbers", "%": "percentages"}.get(reading.unit, f"amounts in {reading.unit}")
+
+
+def _gap_note(name: str, labels: Sequence[str], hints: Hints) -> Note | None:
+    """A note of words that mean that a cell is empty."""
+    gaps = [
+        label
+        for label in labels
+        if clean(label) in ALWAYS_MISSING and clean(label) and clean(label) not in hints.missing
+    ]
+    if not gaps:
+        return None
+    keep = Option("levels", column=name)
+    return Note(
+        GuessedKindWarning,
+        (f"column {name!r} holds {shown(gaps)}, read as missing; name it in ", keep, " if it is a level"),
+        name,
+    )
 
 
 def _read_like_text(labels: Sequence[str], cells: int) -> bool:
@@ -201,10 +266,10 @@ def meant_missing(words: Sequence[str]) -> list[str]:
 
     Examples
     --------
-    >>> meant_missing(["male", "NA"]), meant_missing(["+", "-"])
-    (['NA'], [])
+    >>> meant_missing(["male", "-"]), meant_missing(["+", "-"])
+    (['-'], [])
     """
-    return [word for word in words if word in FOR_MISSING and not (word == "-" and "+" in words)]
+    return [word for word in words if word in DASHES and not (word == "-" and "+" in words)]
 
 
 def are_dates(words: Sequence[str]) -> bool:

@@ -26,6 +26,7 @@ from merula.data.table.cell_values import (
     narrowest,
     object_numbers,
     plain_label,
+    time_numbers,
     times_longer,
 )
 from merula.data.table.codes import codes_of_words
@@ -61,6 +62,7 @@ __all__ = [
     "open_table",
     "plain_label",
     "read_table",
+    "time_numbers",
     "times_longer",
 ]
 

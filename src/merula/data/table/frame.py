@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -25,8 +26,10 @@ from merula.data.table.cell_values import (
     widened,
 )
 from merula.data.table.codes import arrow_codes, pandas_codes, polars_codes
+from merula.data.words import Hints
 
 Rows = NDArray[np.int64]
+HINTS = b"merula"  # under which a table that was read from a file keeps what was said of its words
 MANY_ROWS = 20_000  # from which on threads cost less than they save
 
 
@@ -46,6 +49,13 @@ class FrameTable:
     def rows(self) -> int:
         """The number of rows."""
         return int(self.frame.shape[0])
+
+    @cached_property
+    def hints(self) -> Hints:
+        """What was said of the table's words when its file was read; nothing of other tables."""
+        said = (self.frame.to_native().schema.metadata or {}).get(HINTS) if self.library == "pyarrow" else None
+        held = json.loads(said) if said else {}
+        return Hints(**{**held, "missing": tuple(held.get("missing", ()))})
 
     @cached_property
     def whole(self) -> NDArray[Any] | None:

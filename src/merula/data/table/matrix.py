@@ -23,6 +23,7 @@ from merula.data.table.cell_values import (
     time_numbers,
     widened,
 )
+from merula.data.words import NO_HINTS, Hints
 
 DENSE_NEEDED = "Sparse data was passed, but dense data is required; use .toarray() if it fits in memory, or say kinds='text' if its columns count words"
 
@@ -43,6 +44,7 @@ class MatrixTable:
         return tuple(f"x{position}" for position in range(self.matrix.shape[1]))
 
     named = False
+    hints = NO_HINTS
 
     @property
     def whole(self) -> NDArray[Any]:
@@ -92,6 +94,7 @@ class SparseTable:
     named: bool = False
     names: tuple[str, ...] = ("text",)
     whole: None = None
+    hints: Hints = NO_HINTS
 
     @property
     def rows(self) -> int:

@@ -1,0 +1,21 @@
+"""What words mean: the number in "$1,338.79", the day in "14 Oct 2018", the cell that is empty in "n/a".
+
+Everything here is told from the different words of a column alone, never from its rows; what is decided is a `Reading`, which
+is part of the column's schema, so that new rows are read the same way.
+"""
+
+from merula.data.words.cleaning import ALWAYS_MISSING, GAPS, clean, without_gaps
+from merula.data.words.decision import NO_HINTS, Hints, as_labels, as_numbers, time_unit, understand
+
+__all__ = [
+    "ALWAYS_MISSING",
+    "GAPS",
+    "NO_HINTS",
+    "Hints",
+    "as_labels",
+    "as_numbers",
+    "clean",
+    "time_unit",
+    "understand",
+    "without_gaps",
+]

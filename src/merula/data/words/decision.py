@@ -1,0 +1,221 @@
+"""The different words of a column → how they are read; and words → numbers, instants or labels, read so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from merula.data.schema import Label, Reading
+from merula.data.words.cleaning import ALWAYS_MISSING, clean, is_gap, without_gaps
+from merula.data.words.numbers import PADDED, PLAIN, NumberForm, number_form, numbers_in
+from merula.data.words.times import date_order, duration, instant, seconds_of_day
+
+FEWEST_NUMBERS = 10  # different whole numbers without a sign, before they are amounts and not names
+FEWEST_DATES = 3  # different ones, before figures with signs between them are days
+BOOLEANS = (({"false", "f"}, {"true", "t"}), ({"no", "n"}, {"yes", "y"}), ({"off"}, {"on"}))
+FIGURES = ({"0"}, {"1"})
+WHOLE = frozenset("0123456789")
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What the user has said of all words of a table: what else is missing, the decimal sign, the order of dates, whether case matters."""
+
+    missing: tuple[str, ...] = ()
+    decimal: str | None = None
+    date_order: str | None = None
+    fold_case: bool = False
+
+    @property
+    def of_words(self) -> Reading | None:
+        """What of this concerns words that stay words; None where nothing does."""
+        return (
+            Reading("words", missing=self.missing, fold_case=self.fold_case) if self.missing or self.fold_case else None
+        )
+
+
+NO_HINTS = Hints()
+
+
+def understand(
+    words: Sequence[str], counts: Sequence[int] | None = None, hints: Hints = NO_HINTS, wanted: str | None = None
+) -> Reading | None:
+    """How a column's different words are read: as numbers, days, times, durations, yes or no; None where they are just words.
+
+    `wanted` is the kind that the column is known to have, "numeric" or "datetime": then a few words are enough to tell.
+
+    Examples
+    --------
+    >>> understand(["$29.85", "$1,338.79", "unknown"]).form, understand(["red", "12"]) is None
+    ('number', True)
+    >>> understand(["14 Oct 2018", "3 Nov 2018", "1 Jan 2019"]).form
+    'date'
+    """
+    said, gaps = without_gaps(dict.fromkeys(map(clean, words)), hints.missing)
+    missing = tuple(gap for gap in gaps if gap not in ALWAYS_MISSING)
+    if not said:
+        return None
+    for read in (_number, _date, _clock, _duration):
+        found = read(said, hints, wanted)
+        if found is not None:
+            return Reading(**{**found, "missing": missing, "fold_case": hints.fold_case})
+    spelled = None if wanted else _boolean(words, counts)
+    if spelled:
+        return Reading("boolean", spellings=spelled, missing=hints.missing, fold_case=hints.fold_case)
+    return None
+
+
+def _number(words: Sequence[str], hints: Hints, wanted: str | None) -> dict[str, Any] | None:
+    if wanted == "datetime" or (not words[0].strip("+-−–( ")[:1].isdigit() and not any(map(str.isdigit, words[0]))):
+        return None
+    if wanted is None and len(words) < FEWEST_NUMBERS and all(WHOLE.issuperset(word) for word in words):
+        return None
+    form = number_form(words, hints.decimal) or (number_form(words) if hints.decimal else None)
+    if form is None:
+        return None
+    return {
+        "form": "number",
+        "decimal": form.decimal,
+        "grouping": form.grouping,
+        "unit": form.unit,
+        "ambiguous": form.ambiguous,
+    }
+
+
+def _date(words: Sequence[str], hints: Hints, wanted: str | None) -> dict[str, Any] | None:
+    if wanted == "numeric" or (
+        wanted is None and len(words) < FEWEST_DATES and hints.date_order is None and not _has_full_year(words)
+    ):
+        return None
+    found = date_order(words, hints.date_order)
+    return None if found is None else {"form": "date", "order": found[0], "ambiguous": found[1]}
+
+
+def _has_full_year(words: Sequence[str]) -> bool:
+    return all(sum(map(str.isdigit, word)) >= 5 for word in words)
+
+
+def _clock(words: Sequence[str], _hints: Hints, wanted: str | None) -> dict[str, Any] | None:
+    fits = wanted != "datetime" and all(seconds_of_day(word) is not None for word in words)
+    return {"form": "time of day"} if fits else None
+
+
+def _duration(words: Sequence[str], _hints: Hints, wanted: str | None) -> dict[str, Any] | None:
+    fits = wanted != "numeric" and all(duration(word) is not None for word in words)
+    return {"form": "duration"} if fits else None
+
+
+def _boolean(words: Sequence[str], counts: Sequence[int] | None) -> tuple[str, str] | None:
+    """What no and yes are called where they are spelled in several ways, each as it is most often; None where there is nothing to mend."""
+    weights = dict(zip(words, counts or [1] * len(words), strict=True))
+    spelled: dict[str, int] = {}
+    for word, count in weights.items():
+        if clean(word) not in ALWAYS_MISSING:
+            spelled[clean(word)] = spelled.get(clean(word), 0) + count
+    for no, yes in BOOLEANS:
+        sides = [
+            [word for word in spelled if word.casefold() in side | figure]
+            for side, figure in zip((no, yes), FIGURES, strict=True)
+        ]
+        if all(sides) and len(spelled) == len(sides[0]) + len(sides[1]) > 2:
+            named = [
+                max(sorted(w for w in side if w not in "01") or sides[k], key=spelled.__getitem__)
+                for k, side in enumerate(sides)
+            ]
+            return named[0], named[1]
+    return None
+
+
+# ------------------------------------------------------------------------------------------------------- read as decided
+
+
+def time_unit(reading: Reading | None) -> str | None:
+    """What the numbers of a reading count, as NumPy calls it; None for plain numbers."""
+    return {"date": "datetime64[ms]", "duration": "timedelta64[ms]"}.get(reading.form if reading else "")
+
+
+def time_kind(reading: Reading) -> str:
+    """Whether words are instants or durations, as NumPy calls them; "" where they are neither."""
+    return (time_unit(reading) or "").partition("[")[0]
+
+
+def as_numbers(words: Sequence[Label], reading: Reading) -> tuple[list[float | int | None], list[Label]]:
+    """Each word as a number, None where it means that there is none; and the words that are neither. Times count microseconds.
+
+    Examples
+    --------
+    >>> as_numbers(["9 %", "n/a", "many"], Reading("number", unit="%"))
+    ([9.0, None, None], ['many'])
+    """
+    values: list[float | int | None] = []
+    strange: list[Label] = []
+    parse = _parser(reading)
+    for word in words:
+        found = float(word) if isinstance(word, bool | int | float) else None
+        if isinstance(word, str):
+            cleaned = clean(word)
+            if cleaned not in reading.missing and not is_gap(cleaned):
+                found = parse(cleaned)
+                strange += [word] if found is None else []
+        values.append(found)
+    return values, strange
+
+
+def _parser(reading: Reading) -> Callable[[str], float | int | None]:
+    if reading.form == "date":
+        return lambda word: instant(word, reading.order)
+    form = NumberForm(reading.decimal, reading.grouping, reading.unit)
+    others = {"duration": duration, "time of day": seconds_of_day}
+    return others.get(reading.form, lambda word: numbers_in([word], form)[0])
+
+
+def as_labels(labels: Sequence[Label], reading: Reading | None, known: Sequence[Label] | None) -> list[Label]:
+    """Each label as the column's levels are written: cleaned, None for missing, numbers and words matched to those that are known.
+
+    Examples
+    --------
+    >>> as_labels([" Yes", "no ", "NA"], None, None), as_labels(["2", "x"], None, (1, 2, 3)), as_labels([7], None, ("7", "8"))
+    (['Yes', 'no', None], [2, 'x'], ['7'])
+    """
+    levels = frozenset(known or ())
+    settle = _label_reader(reading, levels)
+    return [label if label in levels else settle(label) for label in labels]
+
+
+def _label_reader(reading: Reading | None, levels: frozenset[Label]) -> Callable[[Label], Label]:
+    missing = ALWAYS_MISSING.union(reading.missing if reading else ())
+    spelled = _spellings(reading, levels)
+    kinds = {type(level) for level in levels if level is not None}
+
+    def settle(label: Label) -> Label:
+        if not isinstance(label, str):
+            return str(label) if kinds == {str} and type(label) is int else label
+        word = clean(label)
+        if word in levels:
+            return word
+        if word in missing:
+            return None
+        if reading is not None and reading.fold_case:
+            word = word.casefold()
+        if spelled:
+            return spelled.get(word.casefold(), word)
+        if kinds and kinds <= {int, float} and PLAIN.fullmatch(word) and not PADDED.fullmatch(word):
+            number = float(word)
+            return int(number) if number == int(number) else number
+        return word
+
+    return settle
+
+
+def _spellings(reading: Reading | None, levels: frozenset[Label]) -> Mapping[str, Label]:
+    """What each spelling of yes and no is called; of true and false, where the levels are."""
+    if reading is not None and reading.form == "boolean":
+        named: Sequence[Label] = reading.spellings
+    elif levels and levels <= {True, False, None} and all(isinstance(level, bool | None) for level in levels):
+        return {"true": True, "t": True, "false": False, "f": False}
+    else:
+        return {}
+    pairs = [pair for pair in BOOLEANS if str(named[0]).casefold() in pair[0]] or [FIGURES]
+    sides = zip(pairs[0], FIGURES, named, strict=True)
+    return {word: name for side, figure, name in sides for word in side | figure}

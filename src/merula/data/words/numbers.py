@@ -1,0 +1,268 @@
+"""Numbers as people write them: with signs of money, percent and units, with commas for points, with brackets for a minus."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+CURRENCY = r"(?:[A-Z]{1,3})?[$€£¥₹₽₩₺₪฿₫₴₦₱₡]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|Rs\.?|Fr\.?|kr\.?|zł|Kč|元|円|원"
+SIGN = "[-+−–]"
+PARTS = re.compile(
+    rf"(?P<open>\()?\s*(?P<sign>{SIGN}?)\s*(?P<before>{CURRENCY})?\s*(?P<inner>{SIGN}?)\s*"
+    r"(?P<digits>\d(?:[\d.,'’ _]*[\d.])?|[.,]\d+)(?P<exponent>[eE][-+]?\d+)?"
+    rf"(?P<gap>\s*)(?P<after>[^\W\d_%‰°][^\d()+]*[23²³]?|[%‰°][^\d()+]*|{CURRENCY})?\s*(?P<behind>[-−])?(?P<close>\))?"
+)
+MONEY = re.compile(CURRENCY)
+# units that may stand close to a number: other letters there are more likely part of a code, as in 12B
+CLOSE_UNITS = frozenset(
+    [
+        "%",
+        "‰",
+        "°",
+        "°c",
+        "°f",
+        "k",
+        "K",
+        "M",
+        "g",
+        "h",
+        "m",
+        "s",
+        "l",
+        "mn",
+        "bn",
+        "kg",
+        "mg",
+        "µg",
+        "μg",
+        "lb",
+        "lbs",
+        "oz",
+        "mm",
+        "cm",
+        "dm",
+        "km",
+        "in",
+        "ft",
+        "yd",
+        "mi",
+        "nm",
+        "µm",
+        "μm",
+        "ml",
+        "cl",
+        "dl",
+        "hr",
+        "hrs",
+        "min",
+        "mins",
+        "sec",
+        "ms",
+        "µs",
+        "ns",
+        "day",
+        "days",
+        "yr",
+        "yrs",
+        "year",
+        "years",
+        "kb",
+        "mb",
+        "gb",
+        "tb",
+        "kib",
+        "mib",
+        "gib",
+        "kw",
+        "mw",
+        "gw",
+        "kwh",
+        "mwh",
+        "wh",
+        "kv",
+        "mv",
+        "ma",
+        "hz",
+        "khz",
+        "mhz",
+        "ghz",
+        "pa",
+        "kpa",
+        "hpa",
+        "bar",
+        "mbar",
+        "psi",
+        "kj",
+        "cal",
+        "kcal",
+        "mph",
+        "kph",
+        "km/h",
+        "m/s",
+        "rpm",
+        "bpm",
+        "px",
+        "pt",
+        "pts",
+        "dpi",
+        "ha",
+        "m²",
+        "m2",
+        "m³",
+        "m3",
+        "km²",
+        "km2",
+        "sqm",
+        "sqft",
+        "mmhg",
+        "mg/dl",
+        "mmol/l",
+        "u/l",
+        "iu",
+        "ppm",
+        "db",
+    ]
+)
+LONGEST_UNIT = 14
+CONVENTIONS = (
+    (".", ","),
+    (",", "."),
+    (".", " "),
+    (",", " "),
+    (".", "'"),
+    (",", "'"),
+    (".", "_"),
+)  # decimal sign, between groups
+PADDED = re.compile(r"0\d+")  # as in "007", a name
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A number taken apart: whether it is below zero, its digits with the signs between them, its exponent, its unit."""
+
+    negative: bool
+    digits: str
+    exponent: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class NumberForm:
+    """How numbers are written: the decimal sign, the sign between groups of digits, and the unit that stands beside them."""
+
+    decimal: str
+    grouping: str
+    unit: str
+    ambiguous: bool = False  # whether the signs could mean something else
+
+
+def parts_of(word: str) -> Parts | None:
+    """The parts of a word that is a number; None where it is none.
+
+    Examples
+    --------
+    >>> parts_of("(1,338.79 $)")
+    Parts(negative=True, digits='1,338.79', exponent='', unit='$')
+    >>> parts_of("12B") is None, parts_of("10-12") is None
+    (True, True)
+    """
+    found = PARTS.fullmatch(word)
+    if found is None or bool(found["open"]) != bool(found["close"]) or (found["before"] and found["after"]):
+        return None
+    minuses = [sign for sign in (found["sign"], found["inner"], found["behind"]) if sign]
+    if len(minuses) + bool(found["open"]) > 1:
+        return None
+    after = (found["after"] or "").strip()
+    is_money = bool(MONEY.fullmatch(after))
+    close = after in CLOSE_UNITS or (len(after) > 1 and after.casefold() in CLOSE_UNITS)
+    if after and not is_money and (len(after) > LONGEST_UNIT or not (found["gap"] or close)):
+        return None
+    if after and found["digits"].endswith("."):  # 3. Stock
+        return None
+    negative = bool(found["open"]) or any(sign != "+" for sign in minuses)
+    digits = found["digits"].strip().replace("’", "'")
+    return Parts(negative, digits, found["exponent"] or "", found["before"] or after)
+
+
+def number_form(words: Sequence[str], decimal: str | None = None) -> NumberForm | None:
+    """How words that are all numbers are written; None where some are none, units differ, or zeros before them say that they are codes.
+
+    Examples
+    --------
+    >>> number_form(["1.889,50 €", "12 €"])
+    NumberForm(decimal=',', grouping='.', unit='€', ambiguous=False)
+    >>> number_form(["12 kg", "9 lb"]) is None, number_form(["01067", "20095"]) is None
+    (True, True)
+    """
+    parts = []
+    for word in words:
+        found = parts_of(word)
+        if found is None or PADDED.fullmatch(found.digits):
+            return None
+        parts.append(found)
+    unit = _shared_unit(parts)
+    if unit is None or not parts:
+        return None
+    digits = {part.digits for part in parts}
+    fitting = [pair for pair in CONVENTIONS if _all_fit(digits, pair) and decimal in (None, pair[0])]
+    if not fitting:
+        return None
+    chosen, other = fitting[0], _other_meaning(digits, fitting)
+    if other and MONEY.fullmatch(unit) and any("." in word for word in digits):
+        chosen, other = other, chosen  # money has no three decimals: 1.889 € are many
+    grouping = chosen[1] if any(chosen[1] in word for word in digits) else ""
+    return NumberForm(chosen[0], grouping, unit, other is not None and decimal is None)
+
+
+def numbers_in(words: Iterable[str], form: NumberForm) -> list[float | None]:
+    """Each word as a number; None for one that is none under this form.
+
+    Examples
+    --------
+    >>> numbers_in(["$29.85", "-1,200", "about 3"], NumberForm(".", ",", "$"))
+    [29.85, -1200.0, None]
+    """
+    return [_number(word, form.decimal, form.grouping or {".": ",", ",": "."}[form.decimal]) for word in words]
+
+
+def _number(word: str, decimal: str, grouping: str) -> float | None:
+    if decimal == "." and PLAIN.fullmatch(word):
+        return float(word)
+    parts = parts_of(word)
+    if parts is None or not _pattern(decimal, grouping).fullmatch(parts.digits):
+        return None
+    size = float(parts.digits.replace(grouping, "").replace(decimal, ".") + parts.exponent)
+    return -size if parts.negative else size
+
+
+def _shared_unit(parts: Sequence[Parts]) -> str | None:
+    """The unit of all parts, "" for none; None where they differ. Money and percent may be left out of some cells, a zero has any unit."""
+    spelled = {part.unit.casefold().rstrip("."): part.unit for part in parts if part.unit}
+    if len(spelled) > 1:
+        return None
+    unit = next(iter(spelled.values()), "")
+    may_lack = not unit or unit == "%" or MONEY.fullmatch(unit)
+    return unit if may_lack or all(part.unit or not part.digits.strip("0.,") for part in parts) else None
+
+
+@lru_cache
+def _pattern(decimal: str, grouping: str) -> re.Pattern[str]:
+    """Digits under one convention: in groups of three (or as in 1,23,456), or all together."""
+    d, g = re.escape(decimal), re.escape(grouping)
+    indian = rf"|[1-9]\d?(?:{g}\d\d)+{g}\d{{3}}" if grouping == "," else ""
+    return re.compile(rf"(?:[1-9]\d{{0,2}}(?:{g}\d{{3}})+{indian}|\d+)(?:{d}\d*)?|{d}\d+")
+
+
+def _all_fit(digits: Iterable[str], convention: tuple[str, str]) -> bool:
+    pattern = _pattern(*convention)
+    return all(pattern.fullmatch(word) for word in digits)
+
+
+def _other_meaning(digits: Iterable[str], fitting: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
+    """Another convention that fits as well and makes other numbers of the same digits; None where there is none."""
+    signs = {sign for word in digits for sign in word if sign in ".,"}
+    pair = (fitting[0][1], fitting[0][0])
+    return pair if len(signs) == 1 and pair in fitting else None

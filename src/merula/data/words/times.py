@@ -1,0 +1,184 @@
+"""Days, times of day and durations as people write them; in which order day and month stand is told by all words together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date, timedelta
+from functools import lru_cache
+from unicodedata import normalize
+
+ORDERS = ("dmy", "mdy", "ymd")
+WEEKDAY = r"(?:[^\W\d]{2,10}\.?,? +)?"
+TIME = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)? *(?P<half>[AaPp]\.?[Mm]\.?)?"
+ZONE = r" *(?P<zone>Z|UTC|GMT|[-+]\d{2}:?\d{2})?"
+DAYS = {
+    "ymd": r"(?P<year>\d{4})(?P<sign>[-/.])(?P<month>\d{1,2})(?P=sign)(?P<day>\d{1,2})",
+    "cjk": r"(?P<year>\d{4}) ?年 ?(?P<month>\d{1,2}) ?月 ?(?P<day>\d{1,2}) ?[日号]",
+    "numbers": r"(?P<first>\d{1,2}) ?(?P<sign>[-/.]) ?(?P<second_number>\d{1,2}) ?(?P=sign) ?(?P<year>\d{4}|\d{2})",
+    "day first": rf"{WEEKDAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|º)?[ /-]*(?:de )?(?P<name>[^\W\d]{{3,10}})\.?,?[ /-]*(?:de )?(?P<year>\d{{4}}|\d{{2}})",
+    "month first": rf"{WEEKDAY}(?P<name>[^\W\d]{{3,10}})\.?[ /-]*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[ /-]+(?P<year>\d{{4}})",
+}
+DATES = {family: re.compile(rf"{day}(?:(?: *T|,? +){TIME}{ZONE})?") for family, day in DAYS.items()}
+CLOCK = re.compile(TIME)
+LONG_CLOCK = re.compile(
+    r"(?P<sign>-?)(?:(?P<days>\d+) *(?:days?|d),? *)?(?P<hours>\d+):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?"
+)
+SPELLED = re.compile(
+    r"(?P<sign>-?)P?T?(?=\d)(?:(?P<weeks>\d+) *(?:w|wks?|weeks?),? *)?(?:(?P<days>\d+) *(?:d|days?),? *)?T?(?:(?P<hours>\d+) *(?:h|hrs?|hours?),? *)?"
+    r"(?:(?P<minutes>\d+) *(?:m|mins?|minutes?|'),? *)?(?:(?P<seconds>\d+(?:\.\d+)?) *(?:s|secs?|seconds?|\"))?",
+    re.IGNORECASE,
+)
+MONTHS = (
+    "january february march april may june july august september october november december",
+    "januar februar marz april mai juni juli august september oktober november dezember",
+    "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro",
+    "januari februari maart april mei juni juli augustus september oktober november december",
+    "jan feb mrz apr mai jun jul aug sept okt nov dez",
+)
+CENTURY = 69  # two digits of a year from here on are of the last century
+MICROSECOND = timedelta(microseconds=1)
+EPOCH = date(1970, 1, 1)
+
+
+def date_order(words: Sequence[str], stated: str | None = None) -> tuple[str, bool] | None:
+    """The order of day, month and year of words that are all days, and whether another would fit as well; None where some are none.
+
+    Examples
+    --------
+    >>> date_order(["05.10.2011", "31.12.2010"]), date_order(["05/10/2011", "04/12/2010"])
+    (('dmy', False), ('mdy', True))
+    >>> date_order(["31/12/2010", "12/31/2010"]) is None
+    True
+    """
+    found = [_matched(word) for word in words]
+    if not words or any(match is None for match in found):
+        return None
+    pairs = [(int(m["first"]), int(m["second_number"]), m["sign"]) for m in found if m is not None and "first" in m.re.groupindex]  # fmt: skip
+    fits = [order for order in ("mdy", "dmy") if all(_is_day(pair, order) for pair in pairs)]
+    if stated in ("mdy", "dmy"):
+        fits = [order for order in fits if order == stated] if pairs else ["dmy"]
+    if not fits:
+        return None
+    ambiguous = len(fits) > 1 and any(first != second for first, second, _ in pairs)
+    order = "dmy" if len(fits) > 1 and any(sign == "." for *_, sign in pairs) else fits[0]
+    order = order if pairs else "ymd"
+    return (order, ambiguous) if all(instant(word, order) is not None for word in words) else None
+
+
+def instant(word: str, order: str) -> int | None:
+    """The microseconds since 1970 at which a word's time lies; None where it names none.
+
+    Examples
+    --------
+    >>> instant("02.01.1970", "dmy") == instant("Jan 2, 1970", "dmy") == instant("1970-01-02", "dmy") == 86_400_000_000
+    True
+    """
+    found = _matched(word)
+    if found is None:
+        return None
+    held = found.groupdict()
+    if "first" in held:
+        held["day"], held["month"] = (held["first"], held["second_number"])[:: 1 if order != "mdy" else -1]
+    month = month_named(held["name"]) if "name" in held else int(held["month"])
+    try:
+        day = date(_full_year(held["year"]), month or 0, int(held["day"]))
+    except ValueError:
+        return None
+    seconds = 0.0 if held["hour"] is None else _of_day(held)
+    if seconds is None:
+        return None
+    shift = _offset(held["zone"])
+    return ((day - EPOCH) - shift) // MICROSECOND + _fraction(held) + int(seconds) * 1_000_000
+
+
+def seconds_of_day(word: str) -> float | None:
+    """The seconds since midnight of a time of day such as 14:30 or 2:30 pm; None where the word is none.
+
+    Examples
+    --------
+    >>> seconds_of_day("14:30"), seconds_of_day("2:30 pm"), seconds_of_day("25:00")
+    (52200.0, 52200.0, None)
+    """
+    found = CLOCK.fullmatch(word)
+    if found is None:
+        return None
+    whole = _of_day(found.groupdict())
+    return None if whole is None else whole + _fraction(found.groupdict()) / 1e6
+
+
+def duration(word: str) -> int | None:
+    """The microseconds that a duration such as 2h 30min, 26:15:00 or 3 days 04:05:06 lasts; None where the word is none.
+
+    Examples
+    --------
+    >>> duration("1h 30min") == duration("1:30") == duration("PT1H30M") == 90 * 60 * 1_000_000
+    True
+    """
+    found = LONG_CLOCK.fullmatch(word) or SPELLED.fullmatch(word)
+    if found is None:
+        return None
+    held = {name: float(count) for name, count in found.groupdict().items() if count and name != "sign"}
+    if not held:
+        return None
+    length = timedelta(**held) // MICROSECOND
+    return -length if found["sign"] else length
+
+
+@lru_cache(maxsize=4096)
+def month_named(word: str) -> int | None:
+    """The number of a month called by its name or the beginning of it, in one of several languages; None if it is none, or several.
+
+    Examples
+    --------
+    >>> month_named("Oct"), month_named("Dezember"), month_named("août"), month_named("Mon")
+    (10, 12, 8, None)
+    """
+    plain = "".join(letter for letter in normalize("NFKD", word.casefold()) if letter.isalpha())
+    numbers = {
+        number
+        for names in MONTHS
+        for number, name in enumerate(names.split(), 1)
+        if len(plain) > 2 and name.startswith(plain)
+    }
+    return numbers.pop() if len(numbers) == 1 else None
+
+
+def _matched(word: str) -> re.Match[str] | None:
+    return next((found for pattern in DATES.values() if (found := pattern.fullmatch(word))), None)
+
+
+def _is_day(pair: tuple[int, int, str], order: str) -> bool:
+    day, month = pair[:2] if order == "dmy" else pair[1::-1]
+    return 1 <= day <= 31 and 1 <= month <= 12
+
+
+def _full_year(digits: str) -> int:
+    year = int(digits)
+    return year if len(digits) > 2 else year + (1900 if year >= CENTURY else 2000)
+
+
+def _of_day(held: dict[str, str]) -> float | None:
+    """Whole seconds since midnight."""
+    hour, minute, second = int(held["hour"]), int(held["minute"]), int(held["second"] or 0)
+    if held["half"]:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if held["half"][0] in "pP" else 0)
+    return hour * 3600.0 + minute * 60 + second if hour < 24 and minute < 60 and second < 60 else None
+
+
+def _fraction(held: dict[str, str]) -> int:
+    """The microseconds behind the second."""
+    return int((held["fraction"] or "0").ljust(6, "0")[:6])
+
+
+def _offset(zone: str | None) -> timedelta:
+    """How far a time zone is ahead of UTC."""
+    if not zone or zone[0] not in "+-":
+        return timedelta()
+    hours, minutes = int(zone[1:3]), int(zone[-2:])
+    return timedelta(hours=hours, minutes=minutes) * (1 if zone[0] == "+" else -1)
