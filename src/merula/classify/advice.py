@@ -17,6 +17,7 @@ from merula.data.encode.kinds import are_dates, meant_missing, others_than_numbe
 from merula.data.intervals import assign
 from merula.data.schema import Column, Schema
 from merula.data.table import Table, plain_label
+from merula.data.words import clean
 from merula.distributions.discretize import quantile_cuts
 from merula.engines import Source, collect
 from merula.show.numbers import percent
@@ -280,7 +281,21 @@ def _told(counts: Array, label: int, commonest: int) -> float:
 
 
 def target_notes(collected: Collected) -> list[Note]:
-    """A note where a column holds the class itself in every row."""
+    """A note where a column holds the class itself in every row, and where classes differ only in how they are written."""
+    spelled = _spelled_alike([label for label in collected.classes.tolist() if isinstance(label, str)])
+    return [*_holding_the_class(collected), *spelled]
+
+
+def _spelled_alike(labels: Sequence[str]) -> list[Note]:
+    """A note of classes that differ only in case, in blanks around them or in what cannot be seen."""
+    alike: dict[str, list[str]] = {}
+    for label in labels:
+        alike.setdefault(clean(label).casefold(), []).append(label)
+    problem = "differ only in case or blanks; make them one before fit if they are"
+    return [Note(UserWarning, f"the classes {shown(words)} {problem}") for words in alike.values() if len(words) > 1]
+
+
+def _holding_the_class(collected: Collected) -> list[Note]:
     labels, weight = [plain_label(label) for label in collected.classes.tolist()], collected.class_counts.weight
     if weight.sum() < FEWEST_ROWS or len(labels) < 2:
         return []

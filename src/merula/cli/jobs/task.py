@@ -11,6 +11,7 @@ from typing import Any
 from merula.classify.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.classify.sentinels import SentinelWarning
 from merula.cli.console import Console
+from merula.cli.jobs.looking import note_readings, one_spelling
 from merula.core import InputError, one_of
 from merula.data.encode import Target, encode_target, infer_schema
 from merula.data.encode.kinds import meant_missing
@@ -106,6 +107,8 @@ def read_task(
                 option, f"is {name!r}, which is the target itself", got=name, remedy="name another column"
             )
     table = _with_classes(table, asked.target, console)
+    place = table.column_names.index(asked.target)
+    table = table.set_column(place, asked.target, one_spelling(table[asked.target], asked.target, console))
     aside = [name for name in (asked.target, asked.weight, asked.groups) if name is not None]
     features = table.drop_columns(list(dict.fromkeys(aside)))
     if not features.num_columns:
@@ -122,6 +125,7 @@ def read_task(
     target, opened = _classes(table, asked.target, console), open_table(features)
     schema, _ = infer_schema(opened, kinds)
     remarks = review(opened, schema, target, kinds)
+    note_readings(schema, console)
     note_remarks(remarks, console)
     kinds = advised_kinds(schema, remarks)
     if set(kinds.values()) == {"ignore"}:

@@ -27,6 +27,7 @@ PADDED = re.compile(r"0\d+")  # as in "007", a name
 FEWEST_WORDS = 5
 MOST_OTHERS = 0.2  # of the words
 SHOWN = 3
+MOST_SPELLINGS = 50  # of yes and no
 READ_AS = {"number": "numbers", "date": "days in the order {0.order}", "time of day": "seconds since midnight", "duration": "durations", "boolean": "{0.spellings[0]} and {0.spellings[1]}"}  # fmt: skip
 DOUBTS = {"number": "another decimal sign", "date": "the other order of day and month"}
 
@@ -130,8 +131,10 @@ def _column(
         return Column(name, "categorical", levels, declared=True), None
     if kind == "text" and table.kind(position)[0] == "numeric":
         _refuse_number_as_text(name)
-    if kind in ("categorical", "ignore", "text"):
-        return Column(name, kind, reading=table.hints.of_words if kind == "categorical" else None), None
+    if kind in ("ignore", "text"):
+        return Column(name, kind), None
+    if kind == "categorical":
+        return Column(name, kind, reading=_of_categories(table, position)), None
     found, unit = table.kind(position)
     if found == "categorical":
         if kind is None:
@@ -156,6 +159,21 @@ def _column(
     return Column(name, kind or found, unit=unit, reading=reading), None
 
 
+def _of_categories(table: Table, position: int) -> Reading | None:
+    """How the words of a column that is known to hold categories are read: yes and no may have several spellings."""
+    if table.kind(position)[0] != "categorical" or table.has_categories(position):
+        return table.hints.of_words
+    codes, labels = table.codes(position)
+    found = understand(_words(labels), _counts(codes, labels), table.hints) if len(labels) <= MOST_SPELLINGS else None
+    return found if found is not None and found.form == "boolean" else table.hints.of_words
+
+
+def _counts(codes: Any, labels: Sequence[Label]) -> list[int]:
+    """In how many rows each word stands."""
+    counts = np.bincount(np.asarray(codes) + 1, minlength=len(labels) + 1)[1:].tolist()
+    return [count for count, label in zip(counts, labels, strict=True) if isinstance(label, str)]
+
+
 def _words(labels: Sequence[Label]) -> list[str]:
     return [label for label in labels if isinstance(label, str)]
 
@@ -166,12 +184,12 @@ def _guessed(table: Table, position: int, name: str) -> tuple[Column, Note | Non
     words = all(type(label) is str for label in labels)
     if table.has_categories(position) or not words:
         return Column(name, "categorical", reading=table.hints.of_words), None
-    counts = np.bincount(np.asarray(codes) + 1, minlength=len(labels) + 1)[1:]
-    reading = understand(labels, counts.tolist(), table.hints)
+    counts = _counts(codes, labels)
+    reading = understand(labels, counts, table.hints)
     if reading is not None:
         return _understood(name, labels, reading)
     read = [label for label in dict.fromkeys(as_labels(labels, table.hints.of_words, None)) if label is not None]
-    cells = int(counts.sum()) if len(read) > FEWEST_TEXTS else 0
+    cells = sum(counts) if len(read) > FEWEST_TEXTS else 0
     if _read_like_text(read, cells):
         held = f"looks like text ({len(labels):,} different values in {cells:,} cells, several words each) and is read word by word"
         text, remedy = Option("kinds", "text", column=name), " if it is, or 'categorical' if it is not"

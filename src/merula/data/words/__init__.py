@@ -4,7 +4,7 @@ Everything here is told from the different words of a column alone, never from i
 is part of the column's schema, so that new rows are read the same way.
 """
 
-from merula.data.words.cleaning import ALWAYS_MISSING, GAPS, clean, without_gaps
+from merula.data.words.cleaning import ALWAYS_MISSING, GAPS, clean, other_spellings, without_gaps
 from merula.data.words.decision import NO_HINTS, Hints, as_labels, as_numbers, time_unit, understand
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "as_labels",
     "as_numbers",
     "clean",
+    "other_spellings",
     "time_unit",
     "understand",
     "without_gaps",

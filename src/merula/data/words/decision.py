@@ -53,7 +53,7 @@ def understand(
     'date'
     """
     said, gaps = without_gaps(dict.fromkeys(map(clean, words)), hints.missing)
-    missing = tuple(gap for gap in gaps if gap not in ALWAYS_MISSING)
+    missing = tuple(sorted(gap for gap in gaps if gap not in ALWAYS_MISSING))
     if not said:
         return None
     for read in (_number, _date, _clock, _duration):
@@ -88,7 +88,9 @@ def _date(words: Sequence[str], hints: Hints, wanted: str | None) -> dict[str, A
         wanted is None and len(words) < FEWEST_DATES and hints.date_order is None and not _has_full_year(words)
     ):
         return None
-    found = date_order(words, hints.date_order)
+    found = date_order(words, hints.date_order) or date_order(
+        words
+    )  # a column may be written in another order than was said
     return None if found is None else {"form": "date", "order": found[0], "ambiguous": found[1]}
 
 
@@ -120,7 +122,7 @@ def _boolean(words: Sequence[str], counts: Sequence[int] | None) -> tuple[str, s
         ]
         if all(sides) and len(spelled) == len(sides[0]) + len(sides[1]) > 2:
             named = [
-                max(sorted(w for w in side if w not in "01") or sides[k], key=spelled.__getitem__)
+                max(sorted(w for w in side if w not in "01") or sides[k], key=lambda word: (spelled[word], len(word)))
                 for k, side in enumerate(sides)
             ]
             return named[0], named[1]
@@ -209,13 +211,13 @@ def _label_reader(reading: Reading | None, levels: frozenset[Label]) -> Callable
 
 
 def _spellings(reading: Reading | None, levels: frozenset[Label]) -> Mapping[str, Label]:
-    """What each spelling of yes and no is called; of true and false, where the levels are."""
-    if reading is not None and reading.form == "boolean":
-        named: Sequence[Label] = reading.spellings
-    elif levels and levels <= {True, False, None} and all(isinstance(level, bool | None) for level in levels):
-        return {"true": True, "t": True, "false": False, "f": False}
-    else:
+    """What each spelling of yes and no is called; true and false are what Python calls so."""
+    named: Sequence[Label] = reading.spellings if reading is not None and reading.form == "boolean" else ()
+    if not named and levels and all(isinstance(level, bool | None) for level in levels):
+        named = ("false", "true")
+    if not named:
         return {}
-    pairs = [pair for pair in BOOLEANS if str(named[0]).casefold() in pair[0]] or [FIGURES]
-    sides = zip(pairs[0], FIGURES, named, strict=True)
-    return {word: name for side, figure, name in sides for word in side | figure}
+    no, yes = next(pair for pair in BOOLEANS if str(named[0]).casefold() in pair[0])
+    if str(named[0]).casefold() == "false":
+        named = (False, True)
+    return {word: name for side, figure, name in zip((no, yes), FIGURES, named, strict=True) for word in side | figure}

@@ -240,12 +240,18 @@ def _number(word: str, decimal: str, grouping: str) -> float | None:
 
 def _shared_unit(parts: Sequence[Parts]) -> str | None:
     """The unit of all parts, "" for none; None where they differ. Money and percent may be left out of some cells, a zero has any unit."""
-    spelled = {part.unit.casefold().rstrip("."): part.unit for part in parts if part.unit}
+    spelled = {_singular(part.unit): part.unit for part in parts if part.unit}
     if len(spelled) > 1:
         return None
     unit = next(iter(spelled.values()), "")
     may_lack = not unit or unit == "%" or MONEY.fullmatch(unit)
     return unit if may_lack or all(part.unit or not part.digits.strip("0.,") for part in parts) else None
+
+
+def _singular(unit: str) -> str:
+    """A unit however many of it there are: years as year."""
+    plain = unit.casefold().rstrip(".")
+    return plain.removesuffix("s") if len(plain) > 3 else plain
 
 
 @lru_cache

@@ -26,7 +26,7 @@ LONG_CLOCK = re.compile(
 )
 SPELLED = re.compile(
     r"(?P<sign>-?)P?T?(?=\d)(?:(?P<weeks>\d+) *(?:w|wks?|weeks?),? *)?(?:(?P<days>\d+) *(?:d|days?),? *)?T?(?:(?P<hours>\d+) *(?:h|hrs?|hours?),? *)?"
-    r"(?:(?P<minutes>\d+) *(?:m|mins?|minutes?|'),? *)?(?:(?P<seconds>\d+(?:\.\d+)?) *(?:s|secs?|seconds?|\"))?",
+    r"(?:(?P<minutes>\d+) *(?:m|mins?|minutes?),? *)?(?:(?P<seconds>\d+(?:\.\d+)?) *(?:s|secs?|seconds?))?",
     re.IGNORECASE,
 )
 MONTHS = (
@@ -63,9 +63,9 @@ def date_order(words: Sequence[str], stated: str | None = None) -> tuple[str, bo
         fits = [order for order in fits if order == stated] if pairs else ["dmy"]
     if not fits:
         return None
-    ambiguous = len(fits) > 1 and any(first != second for first, second, _ in pairs)
-    order = "dmy" if len(fits) > 1 and any(sign == "." for *_, sign in pairs) else fits[0]
-    order = order if pairs else "ymd"
+    dotted = any(sign == "." for *_, sign in pairs)  # as only those write who put the day first
+    ambiguous = len(fits) > 1 and not dotted and any(first != second for first, second, _ in pairs)
+    order = "ymd" if not pairs else "dmy" if dotted and len(fits) > 1 else fits[0]
     return (order, ambiguous) if all(instant(word, order) is not None for word in words) else None
 
 

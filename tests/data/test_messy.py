@@ -1,0 +1,82 @@
+"""Messy files are read as the clean ones they were: column by column, the kind and every value."""
+
+import io
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from merula.cli.console import Console
+from merula.cli.jobs.task import Asked, read_task
+from merula.data.encode import encode, infer_schema
+
+HERE = Path(__file__).parent / "messy"
+SPEC = spec_from_file_location("make_messy_tables", HERE / "make.py")
+MAKE = module_from_spec(SPEC)
+SPEC.loader.exec_module(MAKE)
+EXPECTED = MAKE.damaged()
+TARGET = "species"
+# what is not read right, and why a person would not be sure of it either
+UNSURE: set[tuple[str, str]] = set()
+
+
+def columns_read(path):
+    """{column: (kind, values)} with only the target stated, as the command reads it; the classes under the target's name."""
+    task = read_task(Asked(str(path), TARGET), Console(quiet=True))
+    schema, _ = infer_schema(task.table, task.kinds)
+    rows = encode(task.table, schema, range(len(schema.columns)))
+    found = {name: ("numbers", rows.values((name,))[:, 0]) for name in rows.numeric}
+    for name, coded in rows.coded.items():
+        found[name] = "categories", np.array([coded.label(code) for code in coded.codes.tolist()], dtype=object)
+    return found | {TARGET: ("class", task.target.classes[task.target.codes].astype(object))}
+
+
+def as_files(table, tmp_path):
+    path = tmp_path / "expected.csv"
+    path.write_text(MAKE.written(table), encoding="utf-8")
+    return columns_read(path)
+
+
+def same(found, wanted):
+    if found is None or found[0] != wanted[0]:
+        return False
+    if found[0] == "numbers":
+        return np.array_equal(found[1], wanted[1], equal_nan=True)
+    return found[1].tolist() == wanted[1].tolist()
+
+
+def wrong_columns(name, tmp_path):
+    wanted, found = as_files(EXPECTED[name][1], tmp_path), columns_read(HERE / f"{name}.csv")
+    return [column for column in wanted if not same(found.get(column), wanted[column])], len(wanted)
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_a_messy_file_is_read_as_it_was_meant(name, tmp_path):
+    wrong, _ = wrong_columns(name, tmp_path)
+    assert {(name, column) for column in wrong} == {pair for pair in UNSURE if pair[0] == name}
+
+
+def test_enough_columns_are_read_and_the_exceptions_are_few():
+    columns = sum(len(table) for _, table in EXPECTED.values())
+    assert columns >= 400
+    assert len(UNSURE) <= 0.05 * columns
+
+
+def test_the_files_are_those_that_the_script_makes():
+    made = {name: content for name, (content, _) in EXPECTED.items()}
+    assert made == {name: (HERE / f"{name}.csv").read_bytes() for name in made}
+
+
+def test_the_clean_file_is_read_as_its_cells_say(tmp_path):
+    import csv
+
+    cells = list(csv.DictReader(io.StringIO((HERE / "clean.csv").read_text(encoding="utf-8"))))
+    found = columns_read(HERE / "clean.csv")
+    for name in ("bill", "mass", "price", "fat"):
+        assert found[name][1].tolist() == [float(row[name]) for row in cells]
+    for name in ("island", "sex", "ring", "tagged", TARGET):
+        assert found[name][1].tolist() == [row[name] for row in cells]
+    days = np.array([row["seen"] for row in cells], dtype="datetime64[ms]").astype(np.int64)
+    assert found["seen"][1].tolist() == days.tolist()
+    assert found["hour"][1].tolist() == [int(row["hour"][:2]) * 3600 + int(row["hour"][3:]) * 60 for row in cells]
