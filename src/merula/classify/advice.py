@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.sentinels import sentinels, told
-from merula.core import Array, InputError, Note
-from merula.data.encode import Encoded, Target, encode, read_codes
+from merula.core import Array, InputError, Note, Option
+from merula.data.encode import Encoded, GuessedKindWarning, Target, encode, read_codes
 from merula.data.encode.kinds import are_dates, meant_missing, others_than_numbers, shown
 from merula.data.intervals import assign
 from merula.data.schema import Column, Schema
@@ -116,6 +116,31 @@ def review(table: Table, schema: Schema, target: Target | None, stated: Collecti
             continue
         remarks += [Remark(column.name, what, text, column.kind, words) for what, text, *words in found]
     return remarks
+
+
+def identifier_notes(table: Table, schema: Schema, stated: Collection[str] = ()) -> list[Note]:
+    """A note of each column that looks like an identifier, which the command line leaves out; see "identifier" of `review`.
+
+    Examples
+    --------
+    >>> from merula.data.encode import infer_schema
+    >>> from merula.data.table import open_table
+    >>> import pandas as pd
+    >>> birds = open_table(pd.DataFrame({"ring": range(40), "wing": [4.9, 5.1, 9.8, 9.5] * 10}))
+    >>> [note.column for note in identifier_notes(birds, infer_schema(birds)[0])]
+    ['ring']
+    """
+    rows, notes = _readable(table, schema), []
+    for position, column in enumerate(schema.columns):
+        if column.name in rows.coded and column.name not in stated:
+            found = _of_words(*read_codes(table, column, position), column, None, False)
+        elif column.name in rows.numeric and column.name not in stated:
+            found = _of_numbers(rows.numeric[column.name], column, None, False)
+        else:
+            continue
+        left = Option("kinds", "ignore", column=column.name)
+        notes += [Note(GuessedKindWarning, (f"column {column.name!r} {text}, and is learned from all the same; ", left, " leaves it out"), column.name) for what, text, *_ in found if what == "identifier"]  # fmt: skip
+    return notes
 
 
 def leaking(table: Table, schema: Schema, target: Target) -> list[str]:

@@ -72,6 +72,7 @@ ODD_TABLES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*looks like an identifier")
 @pytest.mark.parametrize("name", ODD_TABLES)
 def test_odd_tables_have_proper_answers(name, tmp_path):
     frame, species = ODD_TABLES[name]

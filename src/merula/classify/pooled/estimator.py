@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from merula.classify.advice import identifier_notes
 from merula.classify.base import BayesianClassifier
 from merula.classify.effects.purified import marginals_for
 from merula.classify.fitted import FittedModel
@@ -162,6 +163,8 @@ class AutoBayesClassifier(BayesianClassifier):
         table = open_table(X)
         plan = self._inspect(table, y, sample_weight)
         rows = encode_rows(table, plan.schema, plan.named, type(self).__name__)
+        if plan.named and self.kinds is None:  # the command leaves identifiers out; a data frame is taken at its word
+            warn_of(identifier_notes(table, plan.schema, self.levels or {}))
         target = encode_target(y, len(rows), sample_weight)
         collected = self._count(plan, rows, target, None)
         self._refuse_one_class(collected)

@@ -257,9 +257,9 @@ def _numbers(table: Table, column: Column, position: int) -> NDArray[Any]:
 
 def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64]:
     """The number that each word of a column of numbers or times means, NaN for missing; an error where one means none."""
-    also = column.reading.missing if column.reading else ()
+    also, kind = (column.reading.missing if column.reading else ()), "datetime" if column.unit else "numeric"
     said = [word for word in words if isinstance(word, str)]
-    for reading in (column.reading, understand(said, wanted="datetime" if column.unit else "numeric")):
+    for reading in (column.reading, understand(said, wanted=kind)):
         if reading is not None and time_kind(reading) == (column.unit or "").partition("[")[0]:
             values, strange = as_numbers(words, replace(reading, missing=also))
             if not strange:
@@ -267,9 +267,10 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
     strange = without_gaps(map(clean, said), also)[0]
     if not strange:
         return np.full(len(words), np.nan)
+    worst = [word for word in strange if understand([word], wanted=kind) is None]
     raise InputError.at(
         f"column {column.name!r}",
-        f"is {column.unit.partition('[')[0] if column.unit else 'numeric'} but holds something else ({shown(strange)})",
+        f"is {column.unit.partition('[')[0] if column.unit else 'numeric'} but holds something else ({shown(worst or strange)})",
         remedy=("make it a number or leave the cell empty, or at fit say ", Option("kinds", "categorical", column=column.name)),
     )  # fmt: skip
 

@@ -1,0 +1,268 @@
+"""What words mean: numbers, days, times and yes or no as people write them; and what is none of it."""
+
+from datetime import date, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from merula.core import InputError
+from merula.data.encode import encode, encode_cells, infer_schema
+from merula.data.schema import Column, Reading, Schema
+from merula.data.table import open_table
+from merula.data.words import Hints, as_labels, clean, other_spellings, understand
+from merula.data.words.decision import as_numbers
+from merula.data.words.times import month_named
+
+NUMBERS = {
+    "money before": (["$29.85", "-$3.00", "$1,338.79"], [29.85, -3.0, 1338.79]),
+    "money behind": (["1.889,50 €", "0,99 €", "12 €"], [1889.5, 0.99, 12.0]),
+    "euros in groups have no three decimals": (["1.889 €", "2.500 €"], [1889.0, 2500.0]),
+    "a currency's code": (["CHF 1'200.00", "CHF 12.50"], [1200.0, 12.5]),
+    "reais": (["R$ 12,50", "R$ 1.200,00"], [12.5, 1200.0]),
+    "accounting": (["($4.50)", "$3.00"], [-4.5, 3.0]),
+    "a minus behind": (["12-", "14", "3.5-"], [-12.0, 14.0, -3.5]),
+    "a true minus": (["−12", "14.5"], [-12.0, 14.5]),
+    "percentages": (["9%", "12.5 %", "-3%"], [9.0, 12.5, -3.0]),
+    "groups": (["1,338", "22,100", "999"], [1338.0, 22100.0, 999.0]),
+    "groups as in India": (["1,23,456", "12,34,567"], [123456.0, 1234567.0]),
+    "groups by blanks": (["1 234,5", "12", "5 000"], [1234.5, 12.0, 5000.0]),
+    "decimal commas": (["1,5", "22,25", "3"], [1.5, 22.25, 3.0]),
+    "a unit": (["12 kg", "9.5 kg"], [12.0, 9.5]),
+    "a unit close by": (["12kg", "9.5kg"], [12.0, 9.5]),
+    "one year, many years": (["12 years", "1 year"], [12.0, 1.0]),
+    "degrees": (["21°C", "19.5°C"], [21.0, 19.5]),
+    "powers": (["1e5", "2.5E-3"], [1e5, 2.5e-3]),
+    "gaps": (["1.5", "unknown", "-", "2.5"], [1.5, None, None, 2.5]),
+}
+DAYS = {
+    "day first": ["14/10/2018", "05/11/2018", "01/02/2019"],
+    "month first": ["10/14/2018", "11/05/2018", "02/01/2019"],
+    "points": ["14.10.2018", "05.11.2018", "01.02.2019"],
+    "two digits": ["14.10.18", "05.11.18", "01.02.19"],
+    "names": ["14 Oct 2018", "5 November 2018", "Feb 1, 2019"],
+    "names with a weekday": ["Sunday, 14 Oct 2018", "Mon, 5 Nov 2018", "Fri, 1 Feb 2019"],
+    "German": ["14. Oktober 2018", "5. Nov. 2018", "1. Februar 2019"],
+    "French": ["14 octobre 2018", "5 novembre 2018", "1 février 2019"],
+    "Spanish": ["14 de octubre de 2018", "5 de noviembre de 2018", "1 de febrero de 2019"],
+    "Chinese": ["2018年10月14日", "2018年11月5日", "2019年2月1日"],
+    "year first": ["2018/10/14", "2018/11/5", "2019/2/1"],
+    "mixed": ["2018-10-14", "05.11.2018", "Feb 1, 2019"],
+}
+WORDS = {
+    "units that differ": ["12 kg", "9 lb"],
+    "currencies that differ": ["$12", "€9"],
+    "codes": ["01067", "20095", "50667"],
+    "letters before": ["A12", "A13", "A14"],
+    "letters behind": ["12B", "13B", "7B"],
+    "generations": ["3G", "4G", "5G"],
+    "ranges": ["10-12", "13-15"],
+    "versions": ["1.2.3", "1.3.0"],
+    "addresses": ["10.0.0.1", "192.168.1.1"],
+    "telephones": ["+49 170 1234567", "+49 171 7654321"],
+    "streets": ["12 Main St", "14 Oak Ave"],
+    "ages": ["<5", "5-10", "10+"],
+    "more": ["2", "3", "4", "5more"],
+    "no such day": ["31.02.2018", "14.10.2018", "12.12.2018"],
+    "no common order": ["31/12/2018", "12/31/2018", "01/01/2018"],
+    "scores": ["3:1", "2:0", "0:0"],
+    "feet": ["5'11\"", "6'0\""],
+    "towns": ["10115 Berlin", "20095 Hamburg"],
+    "quarters": ["2018 Q1", "2018 Q2"],
+    "few whole numbers": ["1", "2", "3"],
+    "signs": ["+", "-"],
+    "yes and no": ["Yes", "No"],
+    "infinite": ["1.5", "inf", "2"],
+}
+
+
+@pytest.mark.parametrize("case", NUMBERS)
+def test_numbers(case):
+    words, expected = NUMBERS[case]
+    reading = understand(words)
+    assert reading.form == "number"
+    assert as_numbers(words, reading) == (expected, [])
+
+
+@pytest.mark.parametrize("case", DAYS)
+def test_days(case):
+    reading = understand(DAYS[case])
+    found = [datetime(1970, 1, 1) + timedelta(microseconds=count) for count in as_numbers(DAYS[case], reading)[0]]
+    assert [one.date() for one in found] == [date(2018, 10, 14), date(2018, 11, 5), date(2019, 2, 1)]
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_what_stays_words(case):
+    assert understand(WORDS[case]) is None
+
+
+def test_times_of_day_and_durations():
+    assert as_numbers(["14:30", "2:30 pm", "12:05 AM"], understand(["14:30", "2:30 pm", "12:05 AM"]))[0] == [
+        52200,
+        52200,
+        300,
+    ]
+    hours = ["2h 30m", "45 min", "1h", "PT1H", "26:15:00", "1 day 02:00:00"]
+    assert [count / 6e7 for count in as_numbers(hours, understand(hours))[0]] == [
+        150,
+        45,
+        60,
+        60,
+        26 * 60 + 15,
+        26 * 60,
+    ]
+    at = ["14.10.2018 15:30", "2018-10-14T15:30:00Z", "10/14/2018 3:30 PM", "2018-10-14 17:30:00+02:00"]
+    for word in at:
+        assert as_numbers([word], understand([word], wanted="datetime"))[0] == [1539531000 * 1_000_000]
+
+
+def test_the_order_of_days_is_told_by_all_of_them():
+    unsure = ["03/04/2018", "05/06/2018", "07/08/2018"]
+    assert (understand(unsure).order, understand(unsure).ambiguous) == ("mdy", True)
+    assert (understand([*unsure, "13/01/2018"]).order, understand([*unsure, "13/01/2018"]).ambiguous) == ("dmy", False)
+    assert understand(unsure, hints=Hints(date_order="dmy")).order == "dmy"
+
+
+def test_the_decimal_sign_is_told_by_all_numbers():
+    unsure = ["1,234", "22,500"]
+    assert (understand(unsure).decimal, understand(unsure).ambiguous) == (".", True)
+    assert (understand([*unsure, "3,5"]).decimal, understand([*unsure, "3,5"]).ambiguous) == (",", False)
+    assert understand(unsure, hints=Hints(decimal=",")).decimal == ","
+
+
+def test_yes_and_no_in_several_spellings():
+    reading = understand(["Yes", "YES", "no", "N"], [50, 2, 40, 1])
+    assert as_labels(["Yes", "YES", "no", "N", "y", "?"], reading, None) == ["Yes", "Yes", "no", "no", "Yes", None]
+    truth = understand(["TRUE", "true", "False"])
+    assert as_labels(["TRUE", "true", "False", "1"], truth, None) == [True, True, False, True]
+
+
+def test_labels_are_matched_to_the_levels_that_are_known():
+    assert as_labels([" 2", "3.0", "x"], None, (1, 2, 3)) == [2, 3, "x"]
+    assert as_labels(["true", "FALSE"], None, (False, True)) == [True, False]
+    assert as_labels([7, 8], None, ("7", "8")) == ["7", "8"]
+    assert as_labels(["NA", "EU"], None, ("EU", "NA")) == ["NA", "EU"]  # North America
+    assert as_labels(["Yes "], None, ("Yes ", "No")) == ["Yes "]  # a level that a library declared
+
+
+@pytest.mark.parametrize("word", ["\u200bYes\u00a0", "Yes\ufeff", "\tYes \r\n", "Y\u00ades"])
+def test_what_cannot_be_seen_is_taken_away(word):
+    assert clean(word) == "Yes"
+
+
+def test_accents_are_written_in_one_way():
+    assert clean("Cafe\u0301") == clean("Café") == "Café"
+    assert clean("می\u200cخواهم") == "می\u200cخواهم"  # a joiner within a word is part of it
+
+
+def test_rare_spellings_of_a_class_are_the_common_one():
+    assert other_spellings({"Yes": 100, "yes": 60}) == ({}, [["Yes", "yes"]])
+    assert other_spellings({"Yes": 100, "yes": 10, "YES": 1})[0] == {"yes": "Yes", "YES": "Yes"}
+    assert other_spellings({"a": 100, "A": 1}) == ({}, [["a", "A"]])  # one letter may be two names
+
+
+@given(
+    st.lists(st.decimals(-(10**9), 10**9, places=2), min_size=1, max_size=8),
+    st.sampled_from([(",", "."), (".", ","), (" ", ","), ("'", "."), ("", ",")]),
+    st.sampled_from(["", "$", "€", "%", " kg"]),
+)
+def test_every_number_comes_back_from_every_way_of_writing_it(numbers, signs, unit):
+    group, point = signs
+    words = [f"{number:,.2f}".translate(str.maketrans({",": group, ".": point})) + unit for number in numbers]
+    reading = understand(words, wanted="numeric")
+    assert as_numbers(words, reading)[0] == [float(number) for number in numbers]
+
+
+@given(
+    st.lists(st.dates(date(1970, 1, 1), date(2060, 12, 31)), min_size=3, max_size=12),
+    st.sampled_from(["%d.%m.%Y", "%Y-%m-%d", "%d %b %Y", "%B %d, %Y", "%d.%m.%y", "%Y/%m/%d"]),
+)
+def test_every_day_comes_back_from_every_way_of_writing_it(days, form):
+    words = [f"{day:{form}}" for day in days]
+    found = as_numbers(words, understand(words, wanted="datetime"))[0]
+    assert [(datetime(1970, 1, 1) + timedelta(microseconds=count)).date() for count in found] == days
+
+
+@given(st.lists(st.text(max_size=12), min_size=1, max_size=12))
+def test_any_words_are_read_whatever_their_order(words):
+    def told(reading):
+        return None if reading is None else reading.state()
+
+    assert told(understand(words)) == told(understand(words[::-1]))
+
+
+def test_months_are_known_by_the_beginning_of_their_names():
+    for number in range(1, 13):
+        for form in ("%b", "%B"):
+            assert month_named(f"{date(2018, number, 1):{form}}") == number
+    assert month_named("ju") is month_named("jui") is month_named("Sunday") is None
+
+
+# ------------------------------------------------------------------------------------------------------------- in tables
+
+
+def read(words, column):
+    table = open_table(np.array([[word] for word in words], dtype=object))
+    return encode(table, Schema((column,)), [0])
+
+
+def test_a_column_of_numbers_takes_words_at_predict():
+    column = Column("x0", "numeric")
+    for words, expected in NUMBERS.values():
+        wanted = np.array([np.nan if value is None else value for value in expected])
+        np.testing.assert_array_equal(read(words, column).numeric["x0"], wanted)
+
+
+def test_a_column_of_times_takes_days_at_predict():
+    column = Column("x0", "datetime", unit="datetime64[ns]")
+    wanted = np.array(["2018-10-14", "2018-11-05", "2019-02-01"], dtype="datetime64[ns]").astype(np.int64).astype(float)
+    for words in DAYS.values():
+        np.testing.assert_array_equal(read(words, column).numeric["x0"], wanted)
+
+
+def test_new_rows_are_read_as_fit_read_them():
+    days = [[f"{k % 12 + 1:02d}/{k % 28 + 1:02d}/2018"] for k in range(40)]  # month first, as some of them show
+    schema, _ = infer_schema(open_table(np.array(days, dtype=object)))
+    assert schema["x0"].reading.order == "mdy"
+    stored = Schema.from_state(schema.state())
+    assert stored == schema
+    one = encode(open_table(np.array([["03/04/2018"]], dtype=object)), stored, [0])
+    assert one.numeric["x0"].tolist() == [np.datetime64("2018-03-04", "ms").astype(np.int64)]
+    assert encode_cells(stored, {"x0": ["03/04/2018"]}, 1).numeric["x0"].tolist() == one.numeric["x0"].tolist()
+
+
+def test_a_number_that_was_said_to_be_missing_is_missing_in_new_rows():
+    column = Column("x0", "numeric", reading=Reading("number", missing=("-9", "lost")))
+    np.testing.assert_array_equal(read([1.5, -9.0], column).numeric["x0"], [1.5, np.nan])
+    np.testing.assert_array_equal(read(["1.5", "lost", "-9"], column).numeric["x0"], [1.5, np.nan, np.nan])
+
+
+def test_a_word_that_is_no_number_is_named():
+    with pytest.raises(InputError, match=r"column 'x0' is numeric but holds something else \('broken'\)"):
+        read(["12 kg", "broken"], Column("x0", "numeric"))
+    with pytest.raises(InputError, match=r"column 'x0' is datetime64 but holds something else \('soon'\)"):
+        read(["soon"], Column("x0", "datetime", unit="datetime64[ms]"))
+
+
+def test_readings_merge():
+    euro, dollar = (Column("price", "numeric", reading=Reading("number", unit=unit)) for unit in "€$")
+    assert (euro + euro).reading == euro.reading
+    assert (euro + dollar).reading is None
+    assert (euro + Column("price", "numeric")).reading == (Column("price", "numeric") + euro).reading == euro.reading
+    words = [Column("sky", "categorical", ("blue",), reading=Reading(missing=(word,))) for word in ("x", "y")]
+    assert (words[0] + words[1]).reading.missing == ("x", "y")
+
+
+def test_a_forged_reading_is_refused():
+    state = Schema((Column("price", "numeric", reading=Reading("number")),)).state()
+    for name, value in (
+        ("form", "code"),
+        ("decimal", "x"),
+        ("order", "ydm"),
+        ("missing", [1]),
+        ("spellings", "ab"),
+        ("grouping", "."),
+    ):
+        forged = {"columns": [{**state["columns"][0], "reading": {**state["columns"][0]["reading"], name: value}}]}
+        with pytest.raises((InputError, TypeError, ValueError)):
+            Schema.from_state(forged)
