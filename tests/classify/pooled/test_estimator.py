@@ -72,13 +72,13 @@ ODD_TABLES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:.*looks like an identifier")
 @pytest.mark.parametrize("name", ODD_TABLES)
 def test_odd_tables_have_proper_answers(name, tmp_path):
     frame, species = ODD_TABLES[name]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", SentinelWarning)
+        warnings.filterwarnings("ignore", ".*looks like an identifier")
         model = mr.AutoBayesClassifier(**FAST).fit(frame, species)
     nothing = pd.DataFrame({column: [None] for column in frame}).astype(dict.fromkeys(frame.select_dtypes("number"), float))  # fmt: skip
     proper(model, frame, nothing)
