@@ -22,7 +22,8 @@ def test_tables(tmp_path, suffix):
     words = LABELS if suffix not in (".csv", ".tsv") else [label for label in LABELS if label.strip() == label]
     table = pa.table({f"={word}": [word, f"x{word}"] for word in words})
     write_table(table, tmp_path / f"t{suffix}")
-    assert read_table(tmp_path / f"t{suffix}", words=table.column_names).to_pydict() == table.to_pydict()
+    meant = ["NaN", "null", "n/a"]  # as they are written here
+    assert read_table(tmp_path / f"t{suffix}", words=table.column_names, keep=meant).to_pydict() == table.to_pydict()
 
 
 @pytest.mark.parametrize("suffix", NETWORKS)

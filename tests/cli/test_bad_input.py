@@ -42,12 +42,14 @@ TABLES = {
     "an executable": (b"\x7fELF\x02\x01\x01" + bytes(100), "is no table"),
     "ragged": (
         b"island,species\nDream,Adelie\nDream\nBiscoe,Gentoo,female\n",
-        "row 3 has 1 cell where the header has 2",
+        "line 3 has 1 cell where the header has 2",
     ),
     "open quote": (b'island,species\nDream,"Adelie\nBiscoe,Gentoo\n', "quotation mark that is never closed"),
     "numbers for names": (b"1,2,3\n4,5,6\n", "the first line must name the columns"),
-    "a name twice": (b"species,species\nAdelie,Gentoo\n", "names the column 'species' twice"),
-    "latin-1": ("größe,species\n1,Adelie\n".encode("latin-1"), "line 1 holds the byte 0xf6; say its encoding"),
+    "damaged UTF-8": (
+        "größe,species\nGröße,Ärger\n".encode() * 9 + b"\xf6,x\n",
+        "line 19 holds the byte 0xf6; save it as UTF-8, or say its encoding, such as --encoding cp1252 or gb18030",
+    ),
     "damaged gzip": (gzip.compress(b"island,species\nDream,Adelie\n")[:-9], "cut short or damaged"),
     "damaged parquet": (b"PAR1" + b"\x00" * 50, "cannot be read"),
     "a list of numbers": (b"[1, 2, 3]", "is JSON, but not"),

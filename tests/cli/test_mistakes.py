@@ -71,8 +71,11 @@ def test_weights_and_groups(merula, birds):
 
 
 def test_messages_are_in_the_words_of_the_command_line(merula, folder):
-    (folder / "t.csv").write_bytes("größe,vogel\n1,wren\n".encode("latin-1"))
-    check(merula("fit", "t.csv", "-t", "vogel"), BAD_INPUT, "often --encoding latin-1")
+    (folder / "t.csv").write_bytes("größe,vogel\n1,wren\n2,tit\n3,wren,1\n".encode("latin-1"))
+    check(merula("fit", "t.csv", "-t", "vogel"), BAD_INPUT, "line 4 has 3 cells", "leave them out: --on-error skip")
+    said = merula("fit", "t.csv", "-t", "vogel", "-m", "naive", "--on-error", "skip").stderr
+    assert "note: read as Windows-1252 (found by its bytes); --encoding NAME says another" in said
+    assert "note: 1 row has more or fewer cells than the header and is left out (line 4)" in said
     learn = ("network", "learn", "penguins", "-o", "p.bif")
     check(merula(*learn, "--numeric", "mdl"), BAD_INPUT, "--numeric mdl", "--target …")
     check(merula(*learn, "--method", "pc", "--score", "bic"), BAD_INPUT, "--score does nothing with --method pc")
@@ -98,7 +101,7 @@ def test_a_mistyped_column_of_a_new_table(merula, folder, birds):
 def test_numbers_that_were_not_read_are_said(merula, folder):
     rows = "".join(f"{i}%,{i + 1}.03.2024,{i % 7},{'wren' if i % 2 else 'NA'}\n" for i in range(30))
     (folder / "t.csv").write_text("share,day,eggs,bird\n" + rows)
-    result = merula("fit", "t.csv", "-t", "bird", "-m", "naive")
+    result = merula("fit", "t.csv", "-t", "bird", "-m", "naive", "--keep", "NA")
     assert result.exit_code == 0, result.stderr
     for words in (
         "column 'share' contains numbers stored as text ('0%', '1%', '2%', …) and is left out; write the numbers plainly",
@@ -225,10 +228,14 @@ def test_a_number_of_a_variable_that_a_file_holds_as_intervals(merula, birds):
 
 
 def test_the_word_for_missing_is_named(merula, folder):
-    rows = "".join(f"{'NA' if i == 3 else i / 7},{'?' if i % 9 == 0 else 'm'},{i % 2}\n" for i in range(40))
+    rows = "".join(f"{'NA' if i == 3 else i / 7},{'?' if i % 9 == 0 else 'mf'[i % 2]},{i % 2}\n" for i in range(40))
     (folder / "t.csv").write_text("wing,sex,bird\n" + rows)
     said = merula("fit", "t.csv", "-t", "bird", "-m", "naive").stderr
-    assert "column 'wing' holds numbers and 'NA', read as missing" in said
+    assert (
+        "note: column 'wing' holds numbers and 'NA'; column 'sex' holds words and '?', read as missing; --keep ? leaves it a word"
+        in said
+    )
+    said = merula("fit", "t.csv", "-t", "bird", "-m", "naive", "--keep", "?").stderr
     assert "column 'sex' holds '?' as a word; if that means that a cell is empty, say --missing '?'" in said
     assert merula("fit", "t.csv", "-t", "bird", "-m", "naive", "--missing", "NA", "--missing", "?").exit_code == 0
 

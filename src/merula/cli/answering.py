@@ -10,6 +10,7 @@ from merula.cli import options as ask
 from merula.cli.console import Console
 
 
+@ask.reads_a_file
 def predict(
     model: ask.ModelFile,
     table: ask.Table,
@@ -33,8 +34,7 @@ def predict(
             help="Put an apostrophe before words that a spreadsheet would run as a formula, such as =1+1.",
         ),
     ] = False,
-    missing: ask.Missing = [],  # noqa: B006 - typer asks for a list
-    encoding: ask.Encoding = None,
+    file: ask.File = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
@@ -49,11 +49,12 @@ def predict(
     from merula.cli.jobs.answering import predict_file
 
     console = Console(quiet, as_json)
-    rows = predict_file(model, table, output, console, costs, append, for_spreadsheets, missing, encoding)
+    rows = predict_file(model, table, output, console, costs, append, for_spreadsheets, file)
     if output != "-":
         console.result(f"{rows:,} rows: {output}", {"rows": rows, "output": output})
 
 
+@ask.reads_a_file
 def explain(
     model: ask.ModelFile,
     table: ask.Table,
@@ -64,8 +65,7 @@ def explain(
             "--label", metavar="CLASS", help="The class to explain; else the most probable one.", show_default=False
         ),
     ] = None,
-    missing: ask.Missing = [],  # noqa: B006
-    encoding: ask.Encoding = None,
+    file: ask.File = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
@@ -80,7 +80,7 @@ def explain(
     from merula.cli.jobs.answering import explain_row
 
     console = Console(quiet, as_json)
-    found = explain_row(model, table, row, console, label, missing, encoding)
+    found = explain_row(model, table, row, console, label, file)
     console.result(str(found), {"row": row, **found.to_dict()} if as_json else {})
 
 

@@ -17,6 +17,7 @@ MODELS = Annotated[
 REPORT_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the report is written.")]
 
 
+@ask.reads_a_file
 def fit(
     table: ask.Table,
     target: ask.Target,
@@ -35,8 +36,7 @@ def fit(
             show_default=False,
         ),
     ] = None,
-    missing: ask.Missing = [],  # noqa: B006
-    encoding: ask.Encoding = None,
+    file: ask.File = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
@@ -52,13 +52,14 @@ def fit(
     from merula.cli.jobs.task import Asked
 
     console = Console(quiet, as_json)
-    asked = Asked(table, target, kinds, ignore, weight, None, missing, encoding)
+    asked = Asked(table, target, kinds, ignore, weight, None, file)
     saved, task = fit_file(asked, model.value, output, console, costs, like)
     chosen = None if model is ask.ModelName.auto else model.value
     again = [] if table == "-" or like else asked.typed("evaluate", model=chosen, costs=costs)
     console.result(*rendering.fitted(saved, task, again))
 
 
+@ask.reads_a_file
 def evaluate(
     table: ask.Table,
     target: ask.Target,
@@ -71,8 +72,7 @@ def evaluate(
     kinds: ask.Kinds = [],  # noqa: B006
     ignore: ask.Ignore = [],  # noqa: B006
     weight: ask.Weight = None,
-    missing: ask.Missing = [],  # noqa: B006
-    encoding: ask.Encoding = None,
+    file: ask.File = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
@@ -88,11 +88,12 @@ def evaluate(
     from merula.cli.jobs.task import Asked
 
     console = Console(quiet, as_json)
-    asked = Asked(table, target, kinds, ignore, weight, groups, missing, encoding)
+    asked = Asked(table, target, kinds, ignore, weight, groups, file)
     found, _ = evaluate_file(asked, [model.value for model in models], console, cv, repeats, costs, learning_curve)
     console.result(str(found), found.to_dict())
 
 
+@ask.reads_a_file
 def report(
     table: ask.Table,
     target: ask.Target,
@@ -106,8 +107,7 @@ def report(
     kinds: ask.Kinds = [],  # noqa: B006
     ignore: ask.Ignore = [],  # noqa: B006
     weight: ask.Weight = None,
-    missing: ask.Missing = [],  # noqa: B006
-    encoding: ask.Encoding = None,
+    file: ask.File = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
@@ -122,7 +122,7 @@ def report(
     from merula.cli.jobs.task import Asked
 
     console = Console(quiet, as_json)
-    asked = Asked(table, target, kinds, ignore, weight, groups, missing, encoding)
+    asked = Asked(table, target, kinds, ignore, weight, groups, file)
     report_file(asked, model.value, output, console, cv, repeats, costs, learning_curve)
     console.result(f"report: {output}", {"report": output})
 

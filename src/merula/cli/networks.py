@@ -99,6 +99,7 @@ def query(
 
 
 @app.command(cls=Command)
+@ask.reads_a_file
 def learn(
     table: ask.Table,
     output: NetworkOut = "network.bif",
@@ -129,8 +130,7 @@ def learn(
     ] = None,
     kinds: ask.Kinds = [],  # noqa: B006
     ignore: ask.Ignore = [],  # noqa: B006
-    missing: ask.Missing = [],  # noqa: B006
-    encoding: ask.Encoding = None,
+    file: ask.File = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
@@ -151,7 +151,7 @@ def learn(
         "target": target,
         "max_parents": max_parents,
     }
-    learn_file(table, output, console, chosen, kinds, ignore, missing, encoding)
+    learn_file(table, output, console, chosen, kinds, ignore, file)
     found = outline(output)
     console.result(outline_text(found), found)
 

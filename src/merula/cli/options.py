@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Annotated
+from functools import wraps
+from typing import Annotated, Any
 
 import typer
 
@@ -25,7 +28,29 @@ class ModelName(StrEnum):
     neighbors = "neighbors"
 
 
-TABLE = "A file (CSV, TSV, JSON lines, Parquet, Arrow; also packed by gzip), a pattern such as 'part-*.csv', - for standard input, or penguins, the table that comes with merula."
+class Decimal(StrEnum):
+    """Decimal signs."""
+
+    point = "."
+    comma = ","
+
+
+class DateOrder(StrEnum):
+    """Orders of day, month and year."""
+
+    dmy = "dmy"
+    mdy = "mdy"
+    ymd = "ymd"
+
+
+class OnError(StrEnum):
+    """What is done with rows that cannot be read."""
+
+    stop = "stop"
+    skip = "skip"
+
+
+TABLE = "A file (CSV, TSV, JSON lines, Parquet, Arrow, Excel, ODS, SPSS, Stata, SAS; also packed by gzip), a pattern such as 'part-*.csv', - for standard input, or penguins, the table that comes with merula."
 
 Table = Annotated[str, typer.Argument(metavar="TABLE", help=TABLE, show_default=False)]
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A file that merula fit wrote.", show_default=False)]
@@ -82,14 +107,97 @@ Missing = Annotated[
     typer.Option(
         "--missing",
         metavar="WORD",
-        help="What also means a missing cell in CSV, such as NA. May be repeated.",
+        help="What also means a missing cell in CSV or a workbook, such as -9. May be repeated.",
+        show_default=False,
+    ),
+]
+Keep = Annotated[
+    list[str],
+    typer.Option(
+        "--keep",
+        metavar="WORD",
+        help="What is a word although it mostly means a missing cell, such as NA. May be repeated.",
         show_default=False,
     ),
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option("--encoding", metavar="NAME", help="The encoding of CSV that is not UTF-8.", show_default=False),
+    typer.Option(
+        "--encoding", metavar="NAME", help="The encoding of CSV, where it is not the one found.", show_default=False
+    ),
 ]
+SkipRows = Annotated[
+    int | None,
+    typer.Option(
+        "--skip-rows",
+        metavar="N",
+        min=0,
+        help="How many lines stand above the header of CSV or of a sheet; else titles are found.",
+        show_default=False,
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        "--sheet",
+        metavar="NAME",
+        help="The sheet of a workbook, by name or number from 1; else the first that holds anything.",
+        show_default=False,
+    ),
+]
+DecimalSign = Annotated[
+    Decimal | None,
+    typer.Option("--decimal", help="The decimal sign, where it is not the one found.", show_default=False),
+]
+OrderOfDates = Annotated[
+    DateOrder | None,
+    typer.Option(
+        "--date-order", help="The order of day, month and year in dates such as 03/04/2024.", show_default=False
+    ),
+]
+FoldCase = Annotated[bool, typer.Option("--fold-case", help="Words that differ in capital letters alone are the same.")]
+OnErrors = Annotated[
+    OnError,
+    typer.Option("--on-error", help="Rows of CSV with too many or too few cells: stop, or skip them with a note."),
+]
+
+
+File = Any  # a FileOptions, whose module is loaded when a command runs: help needs no tables
+FILE: dict[str, tuple[Any, Any]] = {  # its fields, and what each is unless stated
+    "missing": (Missing, []),
+    "keep": (Keep, []),
+    "encoding": (Encoding, None),
+    "skip_rows": (SkipRows, None),
+    "sheet": (Sheet, None),
+    "decimal": (DecimalSign, None),
+    "date_order": (OrderOfDates, None),
+    "fold_case": (FoldCase, False),
+    "on_error": (OnErrors, OnError.stop),
+}
+
+
+def reads_a_file(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with an option for all that may be stated about the file it reads; it gets them as one, called `file`."""
+    by_name = inspect.Parameter.KEYWORD_ONLY
+    about = [inspect.Parameter(name, by_name, annotation=kind, default=unless) for name, (kind, unless) in FILE.items()]
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    asked = [new for one in own for new in (about if one.name == "file" else [one.replace(kind=by_name)])]
+
+    @wraps(command)
+    def with_file(**given: Any) -> None:
+        from merula.data.table import FileOptions
+
+        stated = {name: given.pop(name) for name in FILE}
+        plain: dict[str, Any] = {
+            name: str(value) if isinstance(value, StrEnum) else value for name, value in stated.items()
+        }
+        command(**given, file=FileOptions(**plain))
+
+    with_file.__signature__ = inspect.Signature(asked)  # type: ignore[attr-defined]
+    with_file.__annotations__ = {one.name: one.annotation for one in asked}
+    return with_file
+
+
 Folds = Annotated[
     int | None,
     typer.Option(

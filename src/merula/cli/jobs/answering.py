@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from merula.cli.console import Console
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, open_model
 from merula.cli.jobs.task import named_table
 from merula.core import InputError
+from merula.data.table import NOTHING_STATED, FileOptions
 from merula.data.table.read import STANDARD
 from merula.data.table.spreadsheets import first_formula, without_formulas
 from merula.data.table.write import write_table, writer_of
@@ -30,8 +31,7 @@ def predict_file(
     costs: str | None = None,
     append: bool = False,
     for_spreadsheets: bool = False,
-    missing: Sequence[str] = (),
-    encoding: str | None = None,
+    file: FileOptions = NOTHING_STATED,
 ) -> int:
     """The number of rows answered; the answers are written as a table."""
     suffix = ".jsonl" if console.as_json and output == STANDARD else None
@@ -42,7 +42,7 @@ def predict_file(
         step("loading")
         saved = open_model(path)
         step("reading")
-        rows = named_table(table, saved.words, missing, encoding)
+        rows = named_table(table, replace(file, words=saved.words))
         step("predicting")
         answers = answered(saved, rows, costs)
         step("writing")
@@ -95,15 +95,14 @@ def explain_row(
     row: int,
     console: Console,
     label: str | None = None,
-    missing: Sequence[str] = (),
-    encoding: str | None = None,
+    file: FileOptions = NOTHING_STATED,
 ) -> Any:
     """The reasons for one row's posterior; rows are counted from 1."""
     from merula.answers.explanation import explain  # loaded where reasons are asked for: a prediction needs none
 
     with console.warnings_as_notes():
         saved = open_model(path)
-        rows = named_table(table, saved.words, missing, encoding)
+        rows = named_table(table, replace(file, words=saved.words))
         if not 1 <= row <= rows.num_rows:
             raise InputError.at("--row", f"is {row}, but the table has rows 1 to {rows.num_rows:,}", got=row)
         named = {str(name): name for name in saved.classes}

@@ -16,7 +16,7 @@ from merula.cli.jobs.task import named_table, note_remarks, stated_kinds
 from merula.core import InputError, one_of
 from merula.data.encode import infer_schema
 from merula.data.schema import Label
-from merula.data.table import open_table
+from merula.data.table import NOTHING_STATED, FileOptions, open_table
 from merula.distributions.discretize import cuts_said
 from merula.graphs.formats import FORMATS, names_network
 from merula.show.numbers import several
@@ -34,8 +34,7 @@ def learn_file(
     options: Mapping[str, Any],
     kinds: Sequence[str] = (),
     ignore: Sequence[str] = (),
-    missing: Sequence[str] = (),
-    encoding: str | None = None,
+    file: FileOptions = NOTHING_STATED,
 ) -> None:
     """A network over a table's columns, learned and written to a file; what tells rows apart and nothing else is left out."""
     check_network_file(output, "table", table)
@@ -44,7 +43,7 @@ def learn_file(
             "--numeric gaussian keeps numbers, which only .json holds", remedy=f"write to another file than {output}"
         )
     with console.warnings_as_notes():
-        data = named_table(table, (), missing, encoding)
+        data = named_table(table, file)
     for name in ignore:
         one_of(name, data.column_names, "--ignore")
     used = _used_columns(data, stated_kinds(kinds, data.column_names) | dict.fromkeys(ignore, "ignore"), console)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,24 @@ from merula.core import InputError, one_of
 from merula.data.encode import Target, encode_target, infer_schema
 from merula.data.encode.kinds import meant_missing
 from merula.data.schema import KINDS, Label
-from merula.data.table import Table, open_table, plain_label, read_table
+from merula.data.table import NOTHING_STATED, FileOptions, Table, open_table, plain_label, read_file
 
 BUNDLED = ("penguins",)
 SAID = (TargetColumnWarning, SentinelWarning)  # by a remark already: a leak, or a sentinel
-TABLES = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".arrow")  # what tables are called, as networks hardly are
+TABLES = (
+    ".csv",
+    ".tsv",
+    ".jsonl",
+    ".json",
+    ".parquet",
+    ".arrow",
+    ".xlsx",
+    ".xls",
+    ".ods",
+    ".sav",
+    ".dta",
+    ".sas7bdat",
+)  # what tables are called, as networks hardly are
 MOST_NAMED = 6
 HINTS = {
     "identifier": " and is left out; --kinds '{column}={kind}' keeps it",
@@ -44,16 +57,28 @@ class Asked:
     ignore: Sequence[str] = ()
     weight: str | None = None
     groups: str | None = None
-    missing: Sequence[str] = ()
-    encoding: str | None = None
+    file: FileOptions = NOTHING_STATED
 
     def typed(self, command: str, **options: Any) -> list[str]:
         """The words that ask another command about the same table, with these options besides."""
-        named = {"weight": self.weight, "groups": self.groups, "encoding": self.encoding, **options}
-        many = {"kinds": self.kinds, "ignore": self.ignore, "missing": self.missing}
+        asked = {"weight": self.weight, "groups": self.groups, **options, "kinds": self.kinds, "ignore": self.ignore}
+        asked |= {
+            field.name: value
+            for field in fields(FileOptions)
+            if field.name != "words"
+            and (value := getattr(self.file, field.name)) != getattr(NOTHING_STATED, field.name)
+        }
         words = [command, self.table, "--target", self.target]
-        words += [word for name, value in named.items() if value is not None for word in (f"--{name}", str(value))]
-        return words + [word for name, values in many.items() for value in values for word in (f"--{name}", value)]
+        return words + [word for name, value in asked.items() for word in _typed(name, value)]
+
+
+def _typed(name: str, value: Any) -> list[str]:
+    """The words that state an option: none where it has no value, its name alone where it is true, once for each value of several."""
+    option = f"--{name.replace('_', '-')}"
+    if value is None or value is True:
+        return [] if value is None else [option]
+    values = value if isinstance(value, list | tuple) else [value]
+    return [word for one in values for word in (option, str(one))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,19 +100,17 @@ class Task:
         return [plain_label(label) for label in self.target.classes.tolist()]
 
 
-def named_table(
-    name: str, words: Collection[str] = (), missing: Sequence[str] = (), encoding: str | None = None
-) -> Any:
-    """The table in a file, or the one that comes with merula."""
+def named_table(name: str, file: FileOptions = NOTHING_STATED) -> Any:
+    """The table in a file of which something is stated, or the one that comes with merula."""
     if name in BUNDLED and not Path(name).exists():
         with as_file(files("merula") / "data" / f"{name}.csv") as path:
-            return read_table(path, words=words, missing=missing, encoding=encoding)
+            return read_file(path, file)
     if not name.lower().removesuffix(".gz").endswith(TABLES):
         from merula.graphs.formats import names_network  # loaded where a name leaves it open: tables need none of it
 
         if names_network(name):
             raise InputError.at(name, "is a network", expected="a table")
-    return read_table(name, words=words, missing=missing, encoding=encoding)
+    return read_file(name, file)
 
 
 def read_task(
@@ -99,7 +122,7 @@ def read_task(
     columns that hold words whatever they look like.
     """
     with console.warnings_as_notes():
-        table = named_table(asked.table, words, asked.missing, asked.encoding)
+        table = named_table(asked.table, replace(asked.file, words=words))
     for name, option in _asked_columns(asked):
         one_of(name, table.column_names, option)
         if option in ("--weight", "--groups") and name == asked.target:

@@ -29,11 +29,12 @@ from merula.data.table.cell_values import (
     time_numbers,
     times_longer,
 )
+from merula.data.table.cleaning import FOR_MISSING
 from merula.data.table.codes import codes_of_words
-from merula.data.table.delimited import FOR_MISSING
+from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.frame import FrameTable, RowSource, build_frame, open_frame, open_rows
 from merula.data.table.matrix import DENSE_NEEDED, MatrixTable, SparseTable, counts_table, open_matrix
-from merula.data.table.read import read_table
+from merula.data.table.read import read_file, read_table
 
 Table = MatrixTable | FrameTable | SparseTable
 
@@ -41,6 +42,8 @@ __all__ = [
     "DENSE_NEEDED",
     "FEW",
     "FOR_MISSING",
+    "NOTHING_STATED",
+    "FileOptions",
     "FrameTable",
     "MatrixTable",
     "RowSource",
@@ -61,6 +64,7 @@ __all__ = [
     "open_rows",
     "open_table",
     "plain_label",
+    "read_file",
     "read_table",
     "time_numbers",
     "times_longer",

@@ -5,31 +5,55 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from merula.core import InputError, Option, warn_user
-from merula.core.encodings import marked_encoding
+from merula.data.table.cleaning import cleaned, holds_codes, seen_in, trimmed
 from merula.data.table.declared_sizes import refuse_columns
+from merula.data.table.file_options import NOTHING_STATED, FileOptions
+from merula.data.table.headers import (
+    LOOKED_AT,
+    NUMBER,
+    Names,
+    clean_name,
+    column_names,
+    note_titles,
+    title_rows,
+    without_empty,
+)
+from merula.data.table.text_encoding import in_utf8
 from merula.show.numbers import several
+from merula.show.text import shortened
 
 SEPARATORS = ",;\t|"
 SAMPLE = 2**16  # characters that tell the separator
 DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"[-+]?\d+,\d+"), re.compile(r"[-+]?\d*\.\d+")
-NUMBER = re.compile(r"\s*[-+]?\d*\.?\d+([eE][-+]?\d+)?\s*")
-WIDE = (("utf-16-le", 1), ("utf-16-be", 0))  # which of a plain letter's two bytes is zero
 EXCEL = re.compile(rb"\Asep=.\r?\n")  # what Excel writes before the header, for itself
-BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # what no text holds
-FOR_MISSING = ("NA", "N/A", "n/a", "na", "NaN", "nan", "null", "NULL", "#N/A", "?", "-", "--", ".")
 LONGEST = 60
 MOST_LINES = 1_000  # of a header
+MOST_LISTED = 5  # lines that are left out
 ALONE = 2**20  # bytes that one thread reads: others may end a script that is over before them (terminate called …)
 NO_ROWS = "has a header but no rows"
 
 
-def read_delimited(
-    data: bytes, words: Collection[str] = (), missing: Sequence[str] = (), encoding: str | None = None
-) -> Any:
+@dataclass(frozen=True)
+class Layout:
+    """Where in the bytes the header and the rows begin, and what parts their cells."""
+
+    data: bytes
+    separator: str
+    decimal: str
+    header: int
+    rows: int
+    names: Names
+
+    def line(self, place: int) -> int:
+        """The number of the line at this place, from 1."""
+        return self.data.count(b"\n", 0, place) + 1
+
+
+def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED) -> Any:
     r"""The pyarrow table of a CSV file's bytes; types suit every cell, and an empty cell is missing.
 
     Examples
@@ -38,109 +62,103 @@ def read_delimited(
     {'bird': ['wren', 'robin'], 'weight': [9, None]}
     """
     import pyarrow as pa
+
+    layout = _layout(in_utf8(data, options.encoding), options)
+    uneven: list[Uneven] = []
+    try:
+        table = _read(layout, options)
+    except pa.ArrowInvalid as error:
+        if "Empty CSV" in str(error):
+            raise InputError(NO_ROWS) from None
+        table, uneven = _without_uneven(layout, options, error)
+    _refuse_open_quote(table, layout)
+    _refuse_stray_quotes(table, layout, len(uneven))
+    codes, untidy = seen_in(layout.data, layout.separator, layout.rows)
+    table = _with_codes(table, layout, options) if codes else table
+    table = cleaned(table, options, layout.decimal, trim=untidy)
+    return without_empty(table, layout.names.unnamed)
+
+
+def _read(layout: Layout, options: FileOptions, asked: dict[str, Any] | None = None, handler: Any = None) -> Any:
+    """The table as pyarrow reads it; `asked` are the types of the columns that alone are read, where it is given."""
+    import pyarrow as pa
     import pyarrow.csv
 
-    data = EXCEL.sub(b"", in_utf8(data, encoding), count=1)
-    separator, decimal = dialect(data[:SAMPLE].decode(errors="ignore"), len(data) <= SAMPLE)
-    parsing = pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
-    header = _checked_header(data, separator)
+    names, size = layout.names.names, len(layout.data) - layout.rows
+    parsing = pyarrow.csv.ParseOptions(delimiter=layout.separator, newlines_in_values=True, invalid_row_handler=handler)
     converting = pyarrow.csv.ConvertOptions(
-        null_values=["", *missing],
+        null_values=["", *options.missing],
         strings_can_be_null=True,
-        decimal_point=decimal,
-        column_types={name: pa.string() for name in words if name in header},
+        decimal_point=layout.decimal,
+        column_types=asked or {name: pa.string() for name in options.words if name in names},
+        include_columns=list(asked or ()),
     )
-    # one block, so that types are those of all rows and a line may be as long as it likes
-    reading = pyarrow.csv.ReadOptions(block_size=len(data) + 1, use_threads=len(data) > ALONE)
-    try:
-        table = pyarrow.csv.read_csv(pa.BufferReader(data), reading, parsing, converting)
-    except pa.ArrowInvalid as error:
-        if "Empty CSV" in str(error):  # one line, without an end
-            raise InputError(NO_ROWS) from None
-        raise InputError(_ragged(data, separator, len(header)) or f"cannot be read as CSV: {error}") from None
-    _refuse_open_quote(table, data)
-    _refuse_stray_quotes(table, data, separator)
-    return _numbers_with_gaps(table, words, decimal)
+    # one block, so that types are those of all rows and a line may be as long as it likes; rows have numbers in one thread
+    reading = pyarrow.csv.ReadOptions(
+        column_names=names, block_size=size + 1, use_threads=size > ALONE and handler is None
+    )
+    rows = pa.BufferReader(pa.py_buffer(layout.data).slice(layout.rows))
+    return pyarrow.csv.read_csv(rows, reading, parsing, converting)
 
 
-def _numbers_with_gaps(table: Any, words: Collection[str], decimal: str) -> Any:
-    """The table; columns that hold numbers, or dates, and what people write for missing are read as such, with a warning."""
-    gaps: dict[str, list[str]] = {}
-    for index, name in enumerate(table.column_names):
-        found = None if name in words else _without_gaps(table.column(index), decimal)
-        if found is not None:
-            gaps.setdefault(found[1], []).append(repr(name))
-            table = table.set_column(index, name, found[0])
-    for said, names in gaps.items():
-        which = f"column {names[0]} holds" if len(names) == 1 else f"columns {', '.join(names)} hold"
-        warn_user(f"{which} {said}, read as missing", UserWarning)
+def _with_codes(table: Any, layout: Layout, options: FileOptions) -> Any:
+    """The table; columns of whole numbers, some of which begin with a zero (01067), are words as they are written."""
+    import pyarrow as pa
+
+    whole = {
+        name: pa.string()
+        for name, kind in zip(table.column_names, table.schema.types, strict=True)
+        if pa.types.is_integer(kind)
+    }
+    if not whole:
+        return table
+    written = _read(layout, options, whole, None if options.on_error == "stop" else lambda _: "skip")
+    for name in whole:
+        if holds_codes(trimmed(written[name])):
+            table = table.set_column(table.column_names.index(name), name, written[name])
     return table
 
 
-def _without_gaps(column: Any, decimal: str) -> tuple[Any, str] | None:
-    """A column of strings as numbers or dates but for its gaps, and what it holds in words; None where it is something else."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_string(column.type):
-        return None
-    empty = pc.is_in(column, value_set=pa.array(FOR_MISSING))
-    rest = pc.if_else(empty, pa.scalar(None, pa.string()), column)
-    if rest.null_count in (column.null_count, len(column)):
-        return None
-    said = ", ".join(map(repr, pc.unique(column.filter(empty)).to_pylist()))
-    numbers = pc.replace_substring(rest, decimal, ".")
-    for text, kind, what in (
-        (numbers, pa.int64(), "numbers"),
-        (numbers, pa.float64(), "numbers"),
-        (rest, pa.date32(), "dates"),
-        (rest, pa.timestamp("s"), "times"),
-    ):
-        try:
-            return text.cast(kind), f"{what} and {said}"
-        except pa.ArrowInvalid:  # one cell is none
-            continue
-    return None
+def _layout(data: bytes, options: FileOptions) -> Layout:
+    """Where header and rows begin: below the lines that are to be skipped, and else below titles."""
+    data = data if b"\n" in data or b"\r" not in data else data.replace(b"\r", b"\n")  # old lines
+    excel = EXCEL.match(data)
+    start = _after_lines(data, options.skip_rows) if options.skip_rows else excel.end() if excel else 0
+    sample = data[start : start + SAMPLE].decode(errors="ignore")
+    separator, decimal = dialect(sample, len(data) - start <= SAMPLE)
+    if options.skip_rows is None:
+        start = _after_lines(data, _title_lines(sample, separator), start)
+    while data[start : start + 1] in (b"\r", b"\n"):
+        start += 1
+    end = _header_end(data, separator, start)
+    names = _header_names(data[start:end].decode(), separator)
+    return Layout(data, separator, options.decimal or decimal, start, end, column_names(names))
 
 
-def is_marked(data: bytes) -> bool:
-    """Whether the text begins with the mark of an encoding other than UTF-8."""
-    return marked_encoding(data) not in (None, "utf-8-sig")
+def _after_lines(data: bytes, count: int, start: int = 0) -> int:
+    """Where the line after this many lines begins."""
+    for _ in range(count):
+        end = data.find(b"\n", start)
+        if end < 0:
+            lines = several(data.count(b"\n") + 1, "line")
+            raise InputError(f"has {lines}, and {count:,} are to be skipped", where="skip_rows", got=count)
+        start = end + 1
+    return start
 
 
-def in_utf8(data: bytes, encoding: str | None) -> bytes:
-    """The same text in UTF-8 without a mark; a ValueError that says where it is not in the encoding, or no text at all."""
-    chosen = encoding or marked_encoding(data) or "utf-8"
-    if chosen not in ("utf-16", "utf-32") and not encoding and BINARY.search(data[:SAMPLE]):
-        raise _no_text(data[:SAMPLE])
+def _title_lines(sample: str, separator: str) -> int:
+    """How many lines are titles above the header, told in a note."""
+    reader = csv.reader((line + "\n" for line in sample.split("\n")[:LOOKED_AT]), delimiter=separator)
+    rows, ends = [], []
     try:
-        text = data.decode(chosen)
-    except LookupError:
-        raise InputError(
-            f"cannot be read: the encoding {chosen!r} is not known",
-            where="encoding",
-            got=chosen,
-            remedy="try latin-1 or utf-8",
-        ) from None
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"is not in {chosen.upper()}: line {line} holds the byte 0x{data[error.start]:02x}",
-            where=f"line {line}",
-            got=data[error.start],
-            remedy=("say its encoding, often ", Option("encoding", "latin-1")),
-        ) from None
-    return data if chosen == "utf-8" else text.encode()
-
-
-def _no_text(sample: bytes) -> InputError:
-    """The error of bytes that no text in UTF-8 holds: text in UTF-16 without a mark has a zero byte in every letter."""
-    for name, zero in WIDE:
-        zeros, others = sample[zero::2], sample[1 - zero :: 2]
-        if zeros.count(0) > 0.8 * len(zeros) and not others.count(0):
-            problem = "is not in UTF-8 but looks like UTF-16 without a mark"
-            return InputError(problem, where="encoding", got="utf-8", remedy=("say ", Option("encoding", name)))
-    return InputError("is no table: it holds binary data, neither CSV, JSON lines, Parquet nor Arrow")
+        for row in reader:
+            rows.append(row)
+            ends.append(reader.line_num)
+    except csv.Error:
+        return 0
+    count = title_rows(rows)
+    note_titles(rows[:count])
+    return ends[count - 1] if count else 0
 
 
 def dialect(sample: str, whole: bool) -> tuple[str, str]:
@@ -176,68 +194,106 @@ def _regularity(rows: list[list[str]]) -> tuple[bool, float, int]:
     return width > 1, count / len(rows), width
 
 
-def _checked_header(data: bytes, separator: str) -> list[str]:
-    """The names in the first line; a ValueError where it is a row like the others."""
-    refuse_columns(_header_width(data, separator))
-    first = data.lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r").decode()
-    names = next(iter(_cells([first], separator)), [first])
-    if len(names) > 1 and all(map(NUMBER.fullmatch, names)):
-        raise InputError(
-            f"begins with a line of numbers ({_short(first)})", remedy="the first line must name the columns: add one"
-        )
-    return names
-
-
-def _header_width(data: bytes, separator: str) -> int:
-    """The number of names in the header, which goes on to the next line within quotation marks."""
-    start, quotes, width = len(data) - len(data.lstrip(b"\r\n")), 0, 1
+def _header_end(data: bytes, separator: str, start: int) -> int:
+    """Where the first row begins: the header goes on to the next line within quotation marks."""
+    quotes, width, end = 0, 1, start
     for _ in range(MOST_LINES):
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        width += data.count(separator.encode(), start, end)
-        quotes += data.count(b'"', start, end)
+        line = end
+        end = data.find(b"\n", line) + 1 or len(data)
+        width += data.count(separator.encode(), line, end)
+        quotes += data.count(b'"', line, end)
         if quotes % 2 == 0 or end == len(data):
             break
-        start = end + 1
-    return width
+    refuse_columns(width)
+    return end
 
 
-def _ragged(data: bytes, separator: str, width: int) -> str | None:
-    """What is wrong with the first row that has more or fewer cells than the header; None if no row has."""
+def _header_names(header: str, separator: str) -> list[str]:
+    """The cleaned names in the header; a ValueError where it is a row like the others."""
+    lines = header.rstrip("\r\n").split("\n")
+    names = next(iter(_cells([line + "\n" for line in lines], separator)), [header])
+    if len(names) > 1 and all(map(NUMBER.fullmatch, names)):
+        raise InputError(
+            f"begins with a line of numbers ({_short(header)})", remedy="the first line must name the columns: add one"
+        )
+    return [clean_name(name) for name in names]
+
+
+@dataclass(frozen=True)
+class Uneven:
+    """A row that has more or fewer cells than the header."""
+
+    cells: int
+    text: str
+    line: int
+
+
+def _without_uneven(layout: Layout, options: FileOptions, error: Exception) -> tuple[Any, list[Uneven]]:
+    """The table without rows that have more or fewer cells than the header, and these; an `InputError` unless they may be skipped."""
     import pyarrow as pa
-    import pyarrow.csv
 
-    wrong: list[tuple[int, int, str]] = []
+    found: list[tuple[int, str]] = []
 
     def note(row: Any) -> str:
-        wrong.append((row.number, row.actual_columns, row.text))
+        found.append((row.actual_columns, row.text))
         return "skip"
 
-    parsing = pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True, invalid_row_handler=note)
-    reading = pyarrow.csv.ReadOptions(block_size=len(data) + 1, use_threads=False)
     try:
-        pyarrow.csv.read_csv(pa.BufferReader(data), reading, parsing)
+        table = _read(layout, options, handler=note)
     except pa.ArrowInvalid:
-        return None
-    if not wrong:
-        return None
-    number, cells, text = wrong[0]
-    if number == 2 and len({actual for _, actual, _ in wrong}) == 1 and len(wrong) > 1:
-        first = data.lstrip(b"\r\n").partition(b"\n")[0].decode()
-        return f"has {several(cells, 'cell')} in every row from the second on, but {width} in its first line ({_short(first)}), which must name the columns: remove or mend that line"
-    more = (
-        f", and {several(len(wrong) - 1, 'more row')} {'is' if len(wrong) == 2 else 'are'} uneven"
-        if len(wrong) > 1
-        else ""
+        raise InputError(f"cannot be read as CSV: {error}") from None
+    uneven = _located(layout, found)
+    if options.on_error == "stop" or not table.num_rows:
+        raise _ragged(layout, uneven)
+    lines = ", ".join(f"{row.line:,}" for row in uneven[:MOST_LISTED]) + (", …" if len(uneven) > MOST_LISTED else "")
+    which = f"{several(len(uneven), 'row')} {'has' if len(uneven) == 1 else 'have'}"
+    warn_user(
+        f"{which} more or fewer cells than the header and {'is' if len(uneven) == 1 else 'are'} left out (line{'' if len(uneven) == 1 else 's'} {lines})",
+        UserWarning,
     )
-    return f"is ragged: row {number} has {several(cells, 'cell')} where the header has {width} ({_short(text)}){more}; quote cells that hold {separator!r}, or repair the rows"
+    return table, uneven
 
 
-def _refuse_open_quote(table: Any, data: bytes) -> None:
+def _located(layout: Layout, found: list[tuple[int, str]]) -> list[Uneven]:
+    """Uneven rows with the numbers of their lines; those of the first few are looked for."""
+    uneven = list[Uneven]()
+    place, line = layout.rows - 1, layout.line(layout.rows - 1)
+    for cells, text in found:
+        whole = None if len(uneven) > MOST_LISTED else re.compile(b"\n" + re.escape(text.encode()) + rb"\r?(?=\n|\Z)")
+        if whole and (there := whole.search(layout.data, place)):
+            line += layout.data.count(b"\n", place, there.start() + 1)
+            place = there.start() + 1
+        uneven.append(Uneven(cells, text, line))
+    return uneven
+
+
+def _ragged(layout: Layout, uneven: list[Uneven]) -> InputError:
+    """What is wrong with the first row that has more or fewer cells than the header."""
+    first, width = uneven[0], len(layout.names.names)
+    header = layout.data[layout.header : layout.rows].decode()
+    if first.line == layout.line(layout.rows) and len({row.cells for row in uneven}) == 1 < len(uneven):
+        return InputError(
+            f"has {several(first.cells, 'cell')} in every row from the second on, but {width} in its first line ({_short(header)}), which must name the columns",
+            remedy=("remove or mend that line, or skip lines before the header: ", Option("skip_rows", "N")),
+        )
+    others = len(uneven) - 1
+    more = f", and {several(others, 'more row')} {'is' if others == 1 else 'are'} uneven" if others else ""
+    return InputError(
+        f"is ragged: line {first.line} has {several(first.cells, 'cell')} where the header has {width} ({_short(first.text)}){more}",
+        where=f"line {first.line}",
+        got=first.cells,
+        remedy=(
+            f"quote cells that hold {layout.separator!r}, repair the rows, or leave them out: ",
+            Option("on_error", "skip"),
+        ),
+    )
+
+
+def _refuse_open_quote(table: Any, layout: Layout) -> None:
     """A quotation mark that is never closed swallows the rest of the file: a ValueError, not a last cell of many lines."""
     import pyarrow as pa
 
-    if data.count(b'"') % 2 == 0 or not table.num_rows:
+    if layout.data.count(b'"') % 2 == 0 or not table.num_rows:
         return
     for name, column in zip(table.column_names, table.columns, strict=True):
         last = column[-1].as_py() if pa.types.is_string(column.type) else None
@@ -247,22 +303,25 @@ def _refuse_open_quote(table: Any, data: bytes) -> None:
             )
 
 
-def _refuse_stray_quotes(table: Any, data: bytes, separator: str) -> None:
+def _refuse_stray_quotes(table: Any, layout: Layout, left_out: int) -> None:
     """Quotation marks inside cells make one row of several: a ValueError that names the first, not rows that are gone."""
-    if b'"' not in data or table.num_rows >= data.count(b"\n") - data.count(b"\n\n") - data.count(b"\n\r\n") - 1:
+    data, rows = layout.data, layout.rows
+    if b'"' not in data:
         return
-    lines = data[:SAMPLE].decode(errors="ignore").splitlines(keepends=True)
-    rows = csv.reader(lines, delimiter=separator, strict=True)
+    lines = data.count(b"\n", rows) - data.count(b"\n\n", rows) - data.count(b"\n\r\n", rows)
+    if table.num_rows + left_out >= lines:
+        return
+    texts = data[:SAMPLE].decode(errors="ignore").splitlines(keepends=True)
+    reader = csv.reader(texts, delimiter=layout.separator, strict=True)
     try:
-        list(rows)
+        list(reader)
     except csv.Error as error:
         if "expected after" in str(error):
             raise InputError(
-                f"has a quotation mark inside a cell, at line {rows.line_num} ({_short(lines[rows.line_num - 1])}), so that rows run together",
+                f"has a quotation mark inside a cell, at line {reader.line_num} ({_short(texts[reader.line_num - 1])}), so that rows run together",
                 remedy="double it or take it out",
             ) from None
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return repr(line if len(line) <= LONGEST else line[: LONGEST - 1] + "…")
+    return repr(shortened(text, LONGEST))

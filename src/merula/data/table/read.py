@@ -10,9 +10,7 @@ import json
 import os
 import struct
 import sys
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +25,10 @@ from merula.data.table.declared_sizes import (
     refuse_rows,
     written_out_size,
 )
-from merula.data.table.delimited import ALONE, NO_ROWS, in_utf8, is_marked, read_delimited
+from merula.data.table.delimited import ALONE, NO_ROWS, read_delimited
+from merula.data.table.file_options import NOTHING_STATED, FileOptions
+from merula.data.table.headers import column_names, without_empty
+from merula.data.table.text_encoding import in_utf8, is_marked
 
 PathLike = str | os.PathLike[str]
 STANDARD = "-"  # standard input or output
@@ -35,37 +36,59 @@ NETWORK = b'"merula network"'  # in the first line of a network in JSON
 NEEDS_ARROW = "tables in files are read by pyarrow, which is not installed: pip install 'merula[cli]'"
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What a reader is told besides the bytes: which columns are words whatever they hold, what else is missing, the encoding."""
-
-    words: Collection[str] = ()
-    missing: Sequence[str] = ()
-    encoding: str | None = None
-
-
 def read_table(
-    path: PathLike, *, words: Collection[str] = (), missing: Sequence[str] = (), encoding: str | None = None
+    path: PathLike,
+    *,
+    words: Collection[str] = (),
+    missing: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    encoding: str | None = None,
+    skip_rows: int | None = None,
+    sheet: str | int | None = None,
+    decimal: str | None = None,
+    date_order: str | None = None,
+    fold_case: bool = False,
+    on_error: str = "stop",
 ) -> Any:
     r"""The table in a file, or in several with the same columns, as a pyarrow table.
+
+    What is not stated is found in the file; where that is more than reading it, a warning says so.
 
     Parameters
     ----------
     path : path
-        CSV with any of the usual separators, JSON lines, Parquet, Arrow or Feather, each also packed by gzip; a
-        pattern such as ``"2024-*.csv"`` for several files, one below the other; ``"-"`` for standard input.
+        CSV with any of the usual separators, JSON lines, Parquet, Arrow or Feather, a workbook (.xlsx, .xls, .ods), a file of SPSS, Stata or
+        SAS, each also packed by gzip; a pattern such as ``"2024-*.csv"`` for several files, one below the other; ``"-"`` for
+        standard input.
     words : collection of str
-        Columns of a CSV file that hold words even where all of them look like numbers.
+        Columns of a CSV file or a workbook that hold words even where all of them look like numbers.
     missing : sequence of str
-        What, besides an empty cell, means that a value is missing in a CSV file, such as ``["NA", "?"]``.
+        What, besides an empty cell, means that a value is missing in a CSV file or a workbook, such as ``["-9", "refused"]``.
+    keep : sequence of str
+        What is a word although it mostly means that a value is missing, such as ``["NA"]`` for Namibia.
     encoding : str, optional
-        The encoding of a CSV file; by default UTF-8, or what its byte-order mark says.
+        The encoding of a CSV file; by default UTF-8, or what its byte-order mark or its bytes tell.
+    skip_rows : int, optional
+        How many lines of a CSV file, or rows of a sheet, stand above the header; by default lines that are clearly titles.
+    sheet : str or int, optional
+        The sheet of a workbook, by its name or its number from 1; by default the first that holds anything.
+    decimal : "." or ",", optional
+        The decimal sign; by default the one that the numbers of a CSV file have.
+    date_order : "dmy", "mdy" or "ymd", optional
+        The order of day, month and year in dates such as 03/04/2024.
+    fold_case : bool
+        Whether words that differ in capital letters alone are the same.
+    on_error : "stop" or "skip"
+        What to do with a row of a CSV file that has more or fewer cells than the header: refuse the file, or leave out the row.
 
     Returns
     -------
     pyarrow.Table
         Types of CSV columns are those that suit every cell: whole numbers, true and false, dates (2024-12-31), times, numbers,
-        else words. In a column of numbers or dates, `NA`, `?` and the like are missing as well; a warning says so.
+        else words; a column of codes with leading zeros (01067) holds words. Blanks around names and words are removed.
+        `NA`, `?` and the like are missing, in columns of numbers or dates also `-` or `unknown`; a warning says so.
+        What was stated of `missing`, `keep`, `decimal`, `date_order` and `fold_case` stands as JSON in the schema's metadata,
+        under ``b"merula"``, for those who understand the words of a column.
 
     Notes
     -----
@@ -80,9 +103,17 @@ def read_table(
     >>> read_table(path).to_pydict()
     {'bird': ['wren', 'blackbird'], 'wing in cm': [4.9, None]}
     """
+    return read_file(
+        path,
+        FileOptions(words, missing, keep, encoding, skip_rows, sheet, decimal, date_order, fold_case, on_error),
+    )
+
+
+def read_file(path: PathLike, options: FileOptions = NOTHING_STATED) -> Any:
+    """The table in a file, or in several, of which something is stated; see `read_table`."""
     paths = files_named(os.fspath(path))
-    tables = [_read_one(one, Reading(words, tuple(missing), encoding)) for one in paths]
-    return tables[0] if len(tables) == 1 else _one_below_the_other(tables, paths)
+    tables = [_read_one(one, options) for one in paths]
+    return options.noted_in(tables[0] if len(tables) == 1 else _one_below_the_other(tables, paths))
 
 
 def files_named(path: str) -> list[str]:
@@ -95,7 +126,7 @@ def files_named(path: str) -> list[str]:
     return found
 
 
-def _read_one(path: str, reading: Reading) -> Any:
+def _read_one(path: str, options: FileOptions) -> Any:
     """The table in one file; errors name the file."""
     name = "standard input" if path == STANDARD else path
     try:
@@ -106,8 +137,8 @@ def _read_one(path: str, reading: Reading) -> Any:
         content = _content(path)
         try:
             data = bounded.unpacked(content)
-            data = in_utf8(data, None) if is_marked(data) and reading.encoding is None else data
-            return _checked(_reader(data)(data, reading))
+            data = in_utf8(data, None) if is_marked(data) and options.encoding is None else data
+            return _checked(_reader(data)(data, options))
         except MemoryError:  # one of Arrow's is an ArrowException as well
             raise
         except (
@@ -142,7 +173,7 @@ def _content(path: str) -> bytes:
         raise located(error, path, " ") from None
 
 
-def _reader(data: bytes) -> Callable[[bytes, Reading], Any]:
+def _reader(data: bytes) -> Callable[[bytes, FileOptions], Any]:
     """The reader for what these bytes are, by the signature each format begins with."""
     if not data.strip():
         raise InputError("is empty")
@@ -151,14 +182,16 @@ def _reader(data: bytes) -> Callable[[bytes, Reading], Any]:
     return next((reader for signature, reader in SIGNATURES.items() if data.startswith(signature)), plain)
 
 
-def _read_csv(data: bytes, reading: Reading) -> Any:
-    return read_delimited(data, reading.words, reading.missing, reading.encoding)
+def _read_csv(data: bytes, options: FileOptions) -> Any:
+    options.refuse("sheet", "a CSV file")
+    return read_delimited(data, options)
 
 
-def _read_parquet(data: bytes, _reading: Reading) -> Any:
+def _read_parquet(data: bytes, options: FileOptions) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    options.refuse_lines("a Parquet file")
     file = pq.ParquetFile(pa.BufferReader(data))
     refuse_columns(file.metadata.num_columns)
     bounded.refuse_beyond(parquet_size(data, file.metadata), len(data), bounded.COLUMNAR)
@@ -173,9 +206,10 @@ def _read_parquet(data: bytes, _reading: Reading) -> Any:
     return table.cast(file.schema_arrow)
 
 
-def _read_arrow(data: bytes, _reading: Reading) -> Any:
+def _read_arrow(data: bytes, options: FileOptions) -> Any:
     import pyarrow as pa
 
+    options.refuse_lines("an Arrow file")
     bounded.refuse_beyond(arrow_size(data), len(data), bounded.COLUMNAR)
     opened = pa.ipc.open_file if data.startswith(MARK) else pa.ipc.open_stream
     return _validated(opened(pa.BufferReader(data)).read_all())
@@ -187,12 +221,13 @@ def _validated(table: Any) -> Any:
     return table
 
 
-def _read_json_lines(data: bytes, _reading: Reading) -> Any:
+def _read_json_lines(data: bytes, options: FileOptions) -> Any:
     import pyarrow as pa
     import pyarrow.json
 
     if NETWORK in data[:200]:
         raise InputError("is a network", expected="a table")
+    options.refuse_lines("JSON")
     _refuse_hard(data)
     try:  # in one block, so that types are those of all rows
         table = pyarrow.json.read_json(
@@ -233,7 +268,7 @@ def _json_rows(data: bytes, error: Exception) -> list[Any]:
     return rows
 
 
-def _read_bracket(data: bytes, reading: Reading) -> Any:
+def _read_bracket(data: bytes, options: FileOptions) -> Any:
     """JSON that is a list of rows; or CSV whose first name is in brackets."""
     if data.lstrip(b"\xef\xbb\xbf \t\r\n")[1:].lstrip()[:1] in (b"{", b"["):
         _refuse_hard(data)
@@ -242,7 +277,8 @@ def _read_bracket(data: bytes, reading: Reading) -> Any:
     except ValueError as error:
         if data.lstrip(b"\xef\xbb\xbf \t\r\n[")[:1] == b"{":
             raise InputError(f"cannot be read as JSON: {error}") from None
-        return _read_csv(data, reading)
+        return _read_csv(data, options)
+    options.refuse_lines("JSON")
     return _table_of_rows(rows)
 
 
@@ -269,7 +305,7 @@ def _cells(values: list[Any]) -> Any:
         ) from None
 
 
-def _refuse_archive(data: bytes, _reading: Reading) -> Any:
+def _refuse_archive(data: bytes, _options: FileOptions) -> Any:
     if b"merula.json" in data[:100]:
         raise InputError("is a model", expected="a table")
     if b"xl/" in data:
@@ -277,7 +313,7 @@ def _refuse_archive(data: bytes, _reading: Reading) -> Any:
     raise InputError("is a zip archive", remedy="unpack it and name the table in it")
 
 
-SIGNATURES: dict[bytes, Callable[[bytes, Reading], Any]] = {
+SIGNATURES: dict[bytes, Callable[[bytes, FileOptions], Any]] = {
     b"PAR1": _read_parquet,
     MARK: _read_arrow,
     b"\xff\xff\xff\xff": _read_arrow,  # a stream
@@ -286,19 +322,15 @@ SIGNATURES: dict[bytes, Callable[[bytes, Reading], Any]] = {
 
 
 def _checked(table: Any) -> Any:
-    """The table, unless it has no rows or names a column twice; times of day as seconds since midnight."""
+    """The table, unless it has no rows, each column under a name of its own; times of day as seconds since midnight."""
     import pyarrow as pa
 
-    names = table.column_names
-    refuse_columns(len(names))
+    refuse_columns(table.num_columns)
     refuse_rows(table)
-    twice = [name for name, count in Counter(names).items() for _ in range(count) if count > 1]
-    if twice and not twice[0]:
-        raise InputError(
-            f"has {len(twice)} columns without a name", remedy="give every column its own, in the first line"
-        )
-    if twice:
-        raise InputError(f"names the column {twice[0]!r} twice", remedy="give every column its own name")
+    if len(set(table.column_names)) < table.num_columns or "" in table.column_names:
+        found = column_names(table.column_names)
+        table = without_empty(table.rename_columns(found.names), found.unnamed)
+    names = table.column_names
     if not names or not table.num_rows:
         raise InputError(NO_ROWS if names else "has no columns")
     for index, kind in enumerate(table.schema.types):

@@ -1,0 +1,184 @@
+"""Cells of words as people type them: blanks at their ends, what nobody sees, and what they write for *missing*."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from merula.core import Option, warn_user
+from merula.data.table.file_options import FileOptions
+from merula.data.table.headers import BLANKS, INVISIBLE, quoted
+
+ALWAYS_MISSING = ("NA", "N/A", "n/a", "na", "#N/A", "null", "NULL", "NaN", "nan", "?")  # in any column
+FOR_MISSING = (*ALWAYS_MISSING, "-", "--", ".")
+WRITTEN_OUT = ("unknown", "none", "nil", "missing")
+ERRORS = ("n.a.", "N.A.", "#VALUE!", "#DIV/0!", "#REF!", "#NAME?", "#NUM!", "#NULL!")  # of spreadsheets, mostly
+# in columns of numbers or dates alone: `-` beside `+`, or a colour that is none, are words like others
+AMONG_NUMBERS = (
+    *FOR_MISSING,
+    *(spelled for word in WRITTEN_OUT for spelled in (word, word.title(), word.upper())),
+    *ERRORS,
+)
+HIDDEN = "[" + "".join(f"\\x{{{ord(sign):x}}}" for sign in INVISIBLE) + "]"
+CODE = r"^0[0-9]+$"  # a whole number that is none: a postcode, a ring
+BLOCK = 2**16
+
+
+def cleaned(table: Any, options: FileOptions, decimal: str = ".", trim: bool = True, retype: bool = False) -> Any:
+    """The table with its columns of words cleaned; those of numbers or dates but for what means missing are read as such.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    options : what was stated of the file
+    decimal : the sign in its numbers
+    trim : whether any cell may have blanks at its ends, or signs that cannot be seen
+    retype : whether columns of words may be numbers or dates although nothing was cleaned
+    """
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for index, name in enumerate(table.column_names):
+        column = table.column(index)
+        if not _holds_words(column):
+            continue
+        tidy = trimmed(column) if trim else column
+        changed = retype or tidy is not column
+        tidy, kind, gaps = _without_gaps(tidy, options, decimal, changed, name in options.words)
+        if gaps:
+            found.setdefault((kind, gaps), []).append(name)
+        table = table if tidy is column else table.set_column(index, name, tidy)
+    _note_missing(found)
+    return table
+
+
+def _holds_words(column: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(column.type))
+
+
+def trimmed(column: Any) -> Any:
+    r"""A column of words without blanks at the ends of its cells and what cannot be seen; what is blank is missing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> trimmed(pa.chunked_array([["Yes ", "\u200bno", "  "]])).to_pylist()
+    ['Yes', 'no', None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    tidy = pc.utf8_trim(column, characters=BLANKS)
+    if pc.any(pc.match_substring_regex(tidy, HIDDEN)).as_py():
+        tidy = pc.utf8_trim(pc.replace_substring_regex(tidy, HIDDEN, ""), characters=BLANKS)
+    if tidy.equals(column):
+        return column
+    return pc.if_else(pc.equal(tidy, ""), pa.scalar(None, pa.string()), tidy)
+
+
+def _without_gaps(
+    column: Any, options: FileOptions, decimal: str, changed: bool, stays_words: bool
+) -> tuple[Any, str, tuple[str, ...]]:
+    """A column of words without what means missing, what it holds, and the words that were taken for missing unasked."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    nothing = pa.scalar(None, pa.string())
+    if options.missing and changed:
+        column = pc.if_else(pc.is_in(column, value_set=pa.array(options.missing, pa.string())), nothing, column)
+    gaps = pc.is_in(column, value_set=pa.array(_others(AMONG_NUMBERS, options.keep), pa.string()))
+    any_gap = pc.any(gaps).as_py()
+    if (any_gap or changed) and not stays_words:
+        rest = pc.if_else(gaps, nothing, column) if any_gap else column
+        typed, kind = as_numbers_or_dates(rest, decimal)
+        if typed is not None:
+            return typed, kind, _distinct(column, gaps) if any_gap else ()
+    if not any_gap:
+        return column, "words", ()
+    gaps = pc.is_in(column, value_set=pa.array(_others(ALWAYS_MISSING, options.keep), pa.string()))
+    if not pc.any(gaps).as_py():
+        return column, "words", ()
+    return pc.if_else(gaps, nothing, column), "words", _distinct(column, gaps)
+
+
+def _others(words: Collection[str], keep: Collection[str]) -> list[str]:
+    return [word for word in words if word not in keep]
+
+
+def _distinct(column: Any, chosen: Any) -> tuple[str, ...]:
+    import pyarrow.compute as pc
+
+    return tuple(pc.unique(column.filter(chosen)).to_pylist())
+
+
+def as_numbers_or_dates(column: Any, decimal: str = ".") -> tuple[Any | None, str]:
+    """A column of words as numbers, dates or times, and which of them; None where a cell is something else, or a code such as 007."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.null_count == len(column):
+        return None, "words"
+    numbers = column if decimal == "." else pc.replace_substring(column, decimal, ".")
+    for text, kind, what in (
+        (numbers, pa.int64(), "numbers"),
+        (numbers, pa.float64(), "numbers"),
+        (column, pa.date32(), "dates"),
+        (column, pa.timestamp("s"), "times"),
+    ):
+        try:
+            typed = text.cast(kind)
+        except pa.ArrowInvalid:  # one cell is none
+            continue
+        return (None, "words") if kind == pa.int64() and holds_codes(column) else (typed, what)
+    return None, "words"
+
+
+def holds_codes(column: Any) -> bool:
+    """Whether some cell of a column of words is a whole number with a zero before it, as 01067 is."""
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring_regex(column, CODE)).as_py())
+
+
+def _note_missing(found: dict[tuple[str, tuple[str, ...]], list[str]]) -> None:
+    """One note on all words that were taken for missing, and the columns that held them."""
+    told = [
+        f"{'column' if len(names) == 1 else 'columns'} {quoted(names)} {'holds' if len(names) == 1 else 'hold'} {kind} and {quoted(gaps)}"
+        for (kind, gaps), names in found.items()
+    ]
+    among_words = next((gaps[0] for kind, gaps in found if kind == "words"), None)
+    advice = () if among_words is None else ("; ", Option("keep", among_words), " leaves it a word")
+    if told:
+        warn_user(("; ".join(told) + ", read as missing", *advice), UserWarning)
+
+
+def seen_in(data: bytes, separator: str, start: int = 0) -> tuple[bool, bool]:
+    r"""Whether some cell of CSV may begin with a zero and another digit; whether one may have blanks at its ends, or hidden signs.
+
+    Examples
+    --------
+    >>> seen_in(b"bird,ring\nwren,007\n", ",", 10), seen_in(b"bird,ring\nwren ,7\n", ",", 10)
+    ((True, False), (False, True))
+    """
+    signs = np.frombuffer(data, np.uint8)
+    zeros, blanks = False, not data.isascii() or (data[-1:].isspace() and data[-1:] not in b"\r\n")
+    for first in range(max(start - 1, 0), len(signs), BLOCK):
+        block = signs[first : first + BLOCK + 2]
+        before, sign, after = block[:-2], block[1:-1], block[2:]
+        ends = _ends(block, separator)
+        if not zeros:
+            digit = (after - np.uint8(48)) < 10  # smaller numbers wrap round
+            zeros = bool(((sign == 48) & digit & (ends[:-2] | (before == 32))).any())
+        if not blanks:
+            blank = (sign < 33) & (sign != 10) & (sign != 13) & (sign != ord(separator))
+            blanks = bool((blank & ((sign != 32) | ends[:-2] | ends[2:])).any())
+        if zeros and blanks:
+            break
+    return zeros, blanks
+
+
+def _ends(signs: Any, separator: str) -> Any:
+    """Where cells begin or end."""
+    return (signs == ord(separator)) | (signs == 10) | (signs == 13) | (signs == 34)

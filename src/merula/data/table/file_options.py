@@ -1,0 +1,82 @@
+"""What a user may state about a file: which columns hold words, what is missing, where the table begins, how it is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from merula.core import InputError, one_of
+from merula.core.checks import checked_number
+
+KEY = b"merula"  # in the metadata of a pyarrow schema
+DECIMALS, DATE_ORDERS, ON_ERROR = (".", ","), ("dmy", "mdy", "ymd"), ("stop", "skip")
+UNDERSTOOD_LATER = ("missing", "keep", "decimal", "date_order", "fold_case")  # by who reads the words of the columns
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """What is stated about a file; see `read_table`. What is not stated is found in the file.
+
+    Examples
+    --------
+    >>> FileOptions(missing=["-9"], date_order="dmy").stated
+    {'missing': ['-9'], 'date_order': 'dmy'}
+    """
+
+    words: Collection[str] = ()
+    missing: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    encoding: str | None = None
+    skip_rows: int | None = None
+    sheet: str | int | None = None
+    decimal: str | None = None
+    date_order: str | None = None
+    fold_case: bool = False
+    on_error: str = "stop"
+
+    def __post_init__(self) -> None:
+        for name in ("words", "missing", "keep"):
+            if isinstance(getattr(self, name), str):
+                raise InputError.of(name, getattr(self, name), "a list of words", "put it into brackets")
+        for name, allowed in (("decimal", DECIMALS), ("date_order", DATE_ORDERS)):
+            if getattr(self, name) is not None:
+                one_of(getattr(self, name), allowed, name)
+        one_of(self.on_error, ON_ERROR, "on_error")
+        if not isinstance(self.fold_case, bool):
+            raise InputError.of("fold_case", self.fold_case, "True or False")
+        if self.skip_rows is not None:
+            checked_number(self.skip_rows, "skip_rows", "a whole number from 0", lambda n: n >= 0, whole=True)
+        if self.sheet is not None and not isinstance(self.sheet, str):
+            expected = "the name of a sheet, or its number from 1"
+            checked_number(self.sheet, "sheet", expected, lambda n: n >= 1, whole=True)
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What was stated of all that those need who understand the words of a column, as plain data."""
+        held = {name: getattr(self, name) for name in UNDERSTOOD_LATER}
+        return {name: list(value) if name in ("missing", "keep") else value for name, value in held.items() if value}
+
+    def noted_in(self, table: Any) -> Any:
+        """The pyarrow table with what was stated in its schema's metadata, where anything was; else without such."""
+        others = {key: value for key, value in (table.schema.metadata or {}).items() if key != KEY}
+        ours = {KEY: json.dumps(self.stated, ensure_ascii=False).encode()} if self.stated else {}
+        return table.replace_schema_metadata({**others, **ours} or None)
+
+    def refuse_lines(self, what: str) -> None:
+        """An `InputError` where lines or a sheet are named of a file that has none: `what` it is."""
+        for name in ("skip_rows", "sheet"):
+            self.refuse(name, what)
+
+    def refuse(self, name: str, what: str) -> None:
+        """An `InputError` where something is stated that a file of this kind does not have."""
+        value = getattr(self, name)
+        if value is not None:
+            part = {"skip_rows": "lines to skip", "sheet": "sheets"}[name]
+            raise InputError(
+                f"is {what}, which has no {part}", where=name, got=value, remedy=f"leave {name.replace('_', ' ')} out"
+            )
+
+
+NOTHING_STATED = FileOptions()
