@@ -7,7 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import merula as mr
 from merula.cli.console import Console
+from merula.cli.jobs.answering import predict_file
+from merula.cli.jobs.learning import fit_file
 from merula.cli.jobs.task import Asked, read_task
 from merula.data.encode import encode, infer_schema
 
@@ -80,3 +83,50 @@ def test_the_clean_file_is_read_as_its_cells_say(tmp_path):
     days = np.array([row["seen"] for row in cells], dtype="datetime64[ms]").astype(np.int64)
     assert found["seen"][1].tolist() == days.tolist()
     assert found["hour"][1].tolist() == [int(row["hour"][:2]) * 3600 + int(row["hour"][3:]) * 60 for row in cells]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Models fitted on the clean file, by the command; and the folder they are in."""
+    folder = tmp_path_factory.mktemp("models")
+    for name in ("auto", "naive"):
+        fit_file(Asked(str(HERE / "clean.csv"), TARGET), name, str(folder / f"{name}.merula"), Console(quiet=True))
+    return folder
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_new_rows_are_answered_as_if_they_were_clean(name, models, tmp_path):
+    clean = tmp_path / "expected.csv"
+    clean.write_text(MAKE.written(EXPECTED[name][1]), encoding="utf-8")
+    for sort in ("auto", "naive"):
+        model = mr.load(models / f"{sort}.merula")
+        wanted, found = (model.predict_proba(mr.read_table(path)) for path in (clean, HERE / f"{name}.csv"))
+        np.testing.assert_array_equal(found, wanted)
+        texts = mr.read_table(HERE / f"{name}.csv", words=list(EXPECTED[name][1]))  # as a data frame of words has them
+        np.testing.assert_array_equal(model.predict_proba(texts), wanted)
+
+
+@pytest.mark.parametrize("name", ["together-1", "money-euro-behind", "date-month-name-first"])
+def test_the_command_answers_messy_rows_as_if_they_were_clean(name, models, tmp_path):
+    clean = tmp_path / "expected.csv"
+    clean.write_text(MAKE.written(EXPECTED[name][1]), encoding="utf-8")
+    answers = []
+    for table in (clean, HERE / f"{name}.csv"):
+        predict_file(str(models / "auto.merula"), str(table), str(tmp_path / "answers.csv"), Console(quiet=True))
+        answers.append((tmp_path / "answers.csv").read_text(encoding="utf-8"))
+    assert answers[0] == answers[1]
+
+
+def test_what_fit_learned_of_a_messy_file_is_kept_in_the_model(tmp_path):
+    """A model of messy rows answers messy and clean ones alike, and merges with one of clean rows."""
+    path = tmp_path / "model.merula"
+    fit_file(Asked(str(HERE / "money-euro-behind.csv"), TARGET), "naive", str(path), Console(quiet=True))
+    model = mr.load(path)
+    assert (model.schema_["price"].reading.decimal, model.schema_["price"].reading.unit) == (",", "€")
+    clean, messy = (mr.read_table(HERE / f"{name}.csv") for name in ("clean", "money-euro-behind"))
+    np.testing.assert_array_equal(model.predict_proba(clean), model.predict_proba(messy))
+    other = tmp_path / "other.merula"
+    fit_file(Asked(str(HERE / "clean.csv"), TARGET), "naive", str(other), Console(quiet=True))
+    both = model + mr.load(other)
+    np.testing.assert_array_equal(both.predict_proba(clean), (mr.load(other) + model).predict_proba(messy))

@@ -108,7 +108,7 @@ def _with_codes(table: Any, layout: Layout, options: FileOptions) -> Any:
     whole = {
         name: pa.string()
         for name, kind in zip(table.column_names, table.schema.types, strict=True)
-        if pa.types.is_integer(kind)
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind)  # NaN among codes
     }
     if not whole:
         return table

@@ -215,9 +215,20 @@ def _spellings(reading: Reading | None, levels: frozenset[Label]) -> Mapping[str
     named: Sequence[Label] = reading.spellings if reading is not None and reading.form == "boolean" else ()
     if not named and levels and all(isinstance(level, bool | None) for level in levels):
         named = ("false", "true")
+    named = named or _no_and_yes(levels)
     if not named:
         return {}
     no, yes = next(pair for pair in BOOLEANS if str(named[0]).casefold() in pair[0])
     if str(named[0]).casefold() == "false":
         named = (False, True)
     return {word: name for side, figure, name in zip((no, yes), FIGURES, named, strict=True) for word in side | figure}
+
+
+def _no_and_yes(levels: frozenset[Label]) -> tuple[str, ...]:
+    """The levels themselves where one of them means no and the other yes."""
+    words = [level for level in levels if isinstance(level, str)]
+    for pair in BOOLEANS:
+        sides = [[word for word in words if word.casefold() in side] for side in pair]
+        if len(words) == 2 and all(sides):
+            return sides[0][0], sides[1][0]
+    return ()
