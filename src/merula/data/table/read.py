@@ -1,4 +1,4 @@
-"""Tables in files: CSV, TSV, JSON lines, Parquet, Arrow, packed or not, read into one pyarrow table by what they hold.
+"""Tables in files: CSV, TSV, JSON lines, Parquet, Arrow, workbooks, statistics files, packed or not, read into one pyarrow table by what they hold.
 
 A file's first bytes say what it is; its name is not asked, so that standard input is read like any file.
 """
@@ -305,19 +305,47 @@ def _cells(values: list[Any]) -> Any:
         ) from None
 
 
-def _refuse_archive(data: bytes, _options: FileOptions) -> Any:
+def _read_archive(data: bytes, options: FileOptions) -> Any:
+    """The table in a workbook, which is a zip archive; an `InputError` for any other archive."""
     if b"merula.json" in data[:100]:
         raise InputError("is a model", expected="a table")
-    if b"xl/" in data:
-        raise InputError("is an Excel workbook", remedy="save the sheet as CSV and read that")
-    raise InputError("is a zip archive", remedy="unpack it and name the table in it")
+    if b"xl/workbook.bin" in data:
+        raise InputError("is a binary Excel workbook", remedy="save it as .xlsx, or the sheet as CSV")
+    if b"xl/" not in data and ODS not in data[:200]:
+        raise InputError("is a zip archive", remedy="unpack it and name the table in it")
+    return _workbook(data, options)
 
 
+def _workbook(data: bytes, options: FileOptions) -> Any:
+    from merula.data.table.workbook import read_workbook  # on first use: other tables need none of it
+
+    return read_workbook(data, options)
+
+
+def _read_statistics(kind: str) -> Callable[[bytes, FileOptions], Any]:
+    """The reader for a file of a statistics package, loaded on first use."""
+
+    def read(data: bytes, options: FileOptions) -> Any:
+        from merula.data.table import statistics_files
+
+        return getattr(statistics_files, f"read_{kind}")(data, options)
+
+    return read
+
+
+ODS = b"application/vnd.oasis.opendocument.spreadsheet"
+SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 SIGNATURES: dict[bytes, Callable[[bytes, FileOptions], Any]] = {
     b"PAR1": _read_parquet,
     MARK: _read_arrow,
     b"\xff\xff\xff\xff": _read_arrow,  # a stream
-    b"PK\x03\x04": _refuse_archive,
+    b"PK\x03\x04": _read_archive,
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": _workbook,  # before 2007, or with a password
+    b"$FL2": _read_statistics("spss"),
+    b"$FL3": _read_statistics("spss"),
+    b"<stata_dta>": _read_statistics("stata"),
+    **{bytes([version, order, 1, 0]): _read_statistics("stata") for version in range(105, 116) for order in (1, 2)},
+    SAS: _read_statistics("sas"),
 }
 
 
