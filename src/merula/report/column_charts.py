@@ -21,7 +21,7 @@ TABLED = 9
 PLAIN = ".6~g"  # of numbers along an axis: 2007 is a year, not 2,007
 
 
-MOVED = "How far knowing the column moves the log-odds of a row's true class against the others, in the mean: +0.69 doubles the odds, +2.3 makes them ten times as large; below 0 it misleads."
+MOVED = "How far knowing the column moves the log-odds of a row's true class against the others, on average: +0.69 doubles the odds, +2.3 makes them ten times as large; below 0 it misleads."
 APART = "How far knowing the column moves the log-odds of a row's true class once all other columns are known: what it adds to them."
 
 

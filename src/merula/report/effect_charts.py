@@ -19,7 +19,7 @@ TABLED = 9  # values of a curve, and of each side of a map, that are listed
 MOST_GROUPED = 5  # classes whose bars stand side by side
 SQUARE = 230  # the height of a map between numbers
 WHITE = "#ffffff"
-MATTERS = "How far what these columns say moves the log-odds of a row's true class against the others, up or down, in the mean over rows: 0.69 doubles or halves the odds. Two columns or more have what they say together beyond any fewer of them."
+MATTERS = "How far what these columns say moves the log-odds of a row's true class against the others, up or down, on average over rows: 0.69 doubles or halves the odds. Two columns or more have what they say together beyond any fewer of them."
 SIMILAR, OF_ROWS = "similar rows", " Similar rows are what the classes of rows alike say."
 
 

@@ -48,7 +48,7 @@ def score_chart(evaluation: Evaluation) -> Chart:
     return Chart(
         "scores",
         "Log loss beside the class frequencies",
-        "How surprised each model is by the truth, in the mean; the line is one standard error to either side.",
+        "How surprised each model is by the truth, on average; the line is one standard error to either side.",
         specification(alt.layer(bars, errors), bars_height(len(lines), 28)),
         ("model", "log loss"),
         tuple((line[0], line[4]) for line in lines),
