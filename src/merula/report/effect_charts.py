@@ -34,7 +34,7 @@ def importance_chart(importances: Sequence[Contribution]) -> Chart:
         "importance",
         "How much each column and each set of columns matters",
         MATTERS + (OF_ROWS if any(one.name == SIMILAR for one in importances) else ""),
-        bars("columns", drawn, "mean size of the weight of evidence"),
+        bars("columns", drawn, "mean weight of evidence"),
         ("columns", "size of the move", "towards the truth"),
         tuple(
             (label, short(one.strength), signed(one.evidence)) for label, one in zip(labels, importances, strict=True)
@@ -175,7 +175,7 @@ def _map_chart(one: LearnedEffect, index: int) -> Chart:
     values = values if across is one.axes[0] else values.T
     whom = f"{name(label)} against {name(one.against)}" if one.against is not None else name(label)
     hidden = sum(axis.others for axis in one.axes)
-    chosen = "" if one.against is not None else ", the class that they tell most of"
+    chosen = "" if one.against is not None else ", the class they say most about"
     rest = f" {several(hidden, 'less frequent level')} not drawn." if hidden else ""
     kept = [range(len(axis.values)) if axis.form == "levels" else _some(len(axis.values)) for axis in (across, up)]
     return Chart(
