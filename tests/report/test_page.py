@@ -65,7 +65,8 @@ def test_figures_are_those_of_evaluate(reported, read, table):
 @pytest.mark.parametrize("table", TABLES)
 def test_the_verdict_is_that_of_evaluate(reported, read, table):
     text = "".join(read(table).text)
-    for sentences in reported(table).found.evaluation.verdicts.values():
+    evaluation = reported(table).found.evaluation
+    for sentences in evaluation.sentences("the model" if len(evaluation.models) == 1 else ""):
         assert len(sentences) == (3 if "costs" in reported(table).options else 2)
         assert " ".join(sentences) in text
 
@@ -134,7 +135,7 @@ def test_many_columns_are_listed_and_the_most_helpful_drawn(reported, read):
 
 
 def test_what_was_pointed_out_is_said(reported):
-    assert "Column empty holds nothing." in reported("sensors").page
+    assert "Column “empty” holds nothing." in reported("sensors").page
 
 
 def test_costs_lead_to_actions(reported, read):
@@ -163,11 +164,10 @@ def test_an_evaluation_alone_is_written_too(tmp_path):
     found = mr.evaluate(mr.NaiveBayesClassifier(), rows, birds, cv=3, repeats=1)
     found.to_html(tmp_path / "birds.html")
     page = Reader((tmp_path / "birds.html").read_text(encoding="utf-8"))
-    assert page.exact == [
-        model.figures[name].value for name in found.baseline.figures for model in found.beside_baseline
-    ]
+    figures = [model.figures[name].value for name in found.baseline.figures for model in found.beside_baseline]
+    assert page.exact == [*figures, 3, 1, 1, 3, 1, 1]  # then each class: its rows, recall and precision
     assert "How good are the probabilities?" in "".join(page.text)
-    assert " ".join(found.verdicts["NaiveBayesClassifier"]) in "".join(page.text)
+    assert " ".join(found.sentences("the model")[0]) in "".join(page.text)
 
 
 def test_a_model_that_is_not_made_of_terms_is_reported_without_reasons(tmp_path):

@@ -68,8 +68,11 @@ def test_a_leak_comes_first():
     verdict = verdict_of(found)
     assert [column.name for column in found.data.columns if column.leaks] == ["ring colour"]
     assert verdict.grade == "unsure"
-    assert verdict.headline == "Too good to be trusted yet: column ring colour alone predicts the class almost always."
-    assert verdict.steps[0].startswith("Check column ring colour")
+    assert (
+        verdict.headline
+        == "Too good to be trusted yet: the column “ring colour” predicts the class almost perfectly on its own."
+    )
+    assert verdict.steps[0].startswith("Check the column “ring colour”")
     page = findings_html(found)
     assert page.index("Too good to be trusted") < page.index("How good are the probabilities?</h2>")
 
@@ -79,7 +82,9 @@ def test_two_leaks_are_both_named():
     table["ring colour"] = np.where(labels == "wren", "red", "blue")
     table["cage"] = np.where(labels == "wren", "small", "large")
     verdict = verdict_of(gathered(mr.NaiveBayesClassifier(), table, labels))
-    assert "each of the columns ring colour, cage alone predicts the class" in verdict.headline
+    assert (
+        "the columns “ring colour” and “cage” each predict the class almost perfectly on their own" in verdict.headline
+    )
 
 
 def test_costs_are_told_per_row():

@@ -7,7 +7,7 @@ from shlex import join
 from typing import TYPE_CHECKING, Any
 
 from merula.cli.console import command_name
-from merula.show.numbers import fixed, percent, several
+from merula.show.numbers import percent, several, with_error
 from merula.show.text import listed, text_table
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _parts(parts: Sequence[Mapping[str, Any]]) -> str:
         [
             part["part"],
             "" if part["weight"] is None else f"{part['weight']:.2f}",
-            f"{fixed(part['log_loss'])} ± {fixed(part['standard_error'])}",
+            with_error(part["log_loss"], part["standard_error"]),
         ]
         for part in parts
     ]

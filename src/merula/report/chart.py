@@ -10,11 +10,11 @@ from typing import Any
 
 import altair as alt
 
+from merula.report.names import name
 from merula.show.colors import color_at
-from merula.show.text import shortened, visible
+from merula.show.text import visible
 
 Bar = tuple[str, float, str, Mapping[str, str]]  # its label, length and colour, and what pointing at it tells
-LONGEST = 60  # of a label or a column's name
 UNSEEN = "\u2060"  # a word joiner, which has no width
 INHERITED = frozenset(
     [
@@ -35,6 +35,9 @@ INHERITED = frozenset(
 OWN_COLOR = alt.Color("color:N", scale=None)  # that which stands in the data
 
 
+__all__ = ["OWN_COLOR", "Bar", "Chart", "bars", "bars_height", "color_of", "colored", "distinct", "drawable", "drawing", "name", "specification", "told"]  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Chart:
     """A chart: `spec` is Vega-Lite as plain data; `headers` and `lines` are the same figures as a table.
@@ -46,6 +49,8 @@ class Chart:
     title, caption : str
         `caption` says how to read it.
     legend : tuple of (label, colour)
+    digits : int
+        That numbers of the specification have: as many as a drawing shows, or 17, which is all of them.
     """
 
     key: str
@@ -55,38 +60,33 @@ class Chart:
     headers: tuple[str, ...]
     lines: tuple[tuple[str, ...], ...]
     legend: tuple[tuple[str, str], ...] = ()
+    digits: int = 6
 
     @property
     def json(self) -> str:
         """The specification as JSON that no HTML parser takes for anything else."""
-        text = json.dumps(drawable(self.spec), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(drawable(self.spec, self.digits), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
         return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def drawable(value: Any) -> Any:
+def drawable(value: Any, digits: int = 6) -> Any:
     """Plain data that Vega draws, whatever labels it holds.
 
     Numbers that JSON lacks are null, others have the digits that a drawing shows. No text is the name of something that
     every object of JavaScript has, which Vega would find in its place, or holds line breaks, which end its expressions.
     """
     if isinstance(value, float):
-        return float(f"{value:.6g}") if isfinite(value) else None
+        return float(f"{value:.{digits}g}") if isfinite(value) else None
     if isinstance(value, str):
         return f"{UNSEEN}{value}" if value in INHERITED else visible(value).replace("\n", "\\n")
     if isinstance(value, dict):
-        return {key: _title(part) if key == "title" else drawable(part) for key, part in value.items()}
-    return [drawable(part) for part in value] if isinstance(value, list | tuple) else value
+        return {key: _title(part) if key == "title" else drawable(part, digits) for key, part in value.items()}
+    return [drawable(part, digits) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _title(words: Any) -> Any:
     """A title, which Vega-Lite writes into its expressions between quotation marks, but for backslashes without escaping it."""
     return drawable(words).replace("\\", "⧵") if isinstance(words, str) else drawable(words)
-
-
-def name(label: Any) -> str:
-    """A label or a column's name, cut where it is endless."""
-    text = str(label)
-    return text if len(text) <= LONGEST else shortened(text, LONGEST, middle=True)
 
 
 def distinct(labels: Sequence[str]) -> list[str]:
@@ -146,8 +146,8 @@ def specification(drawn: Any, height: int) -> dict[str, Any]:
     """An Altair chart as plain data, as wide as the page allows."""
     sized = drawn.properties(width="container", height=height, autosize={"type": "fit", "contains": "padding"})
     spec: dict[str, Any] = sized.to_dict()
-    for name in ("$schema", "config"):  # the page has one configuration for all
-        spec.pop(name, None)
+    for part in ("$schema", "config"):  # the page has one configuration for all
+        spec.pop(part, None)
     return spec
 
 

@@ -1,27 +1,25 @@
-"""Charts of what columns contribute: weights of evidence, what a column holds given each class, the nomogram."""
+"""Charts of what columns contribute: weights of evidence, and what a column holds given each class."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isinf
 from typing import Any
 
 import altair as alt
 import numpy as np
 
-from merula.report.chart import OWN_COLOR, Chart, bars, bars_height, color_of, colored, drawing, name, specification
-from merula.report.findings import Conditional, Contribution, Points, PointScale
+from merula.report.chart import OWN_COLOR, Chart, bars, color_of, colored, drawing, name, specification
+from merula.report.findings import Conditional, Contribution
 from merula.show.colors import FOR, sided
 from merula.show.numbers import percent, several, short, signed
 
 MOST_BARS, MOST_LINES, MOST_GROUPED = 25, 8, 5
-DENSITY, SCALE_STEP, CURVE = 170, 20, 110
-EDGE = 104.0  # where points beyond 100, of levels that decide alone, are drawn
+DENSITY = 170
 TABLED = 9
 PLAIN = ".6~g"  # of numbers along an axis: 2007 is a year, not 2,007
 
 
-MOVED = "How far knowing the column moves the log-odds of a row's true class against the others, in the mean: +0.69 doubles the odds, +2.3 makes them ten times as large; below 0 it misleads."
+MOVED = "How far knowing the column moves the log-odds of a row's true class against the others, on average: +0.69 doubles the odds, +2.3 makes them ten times as large; below 0 it misleads."
 APART = "How far knowing the column moves the log-odds of a row's true class once all other columns are known: what it adds to them."
 
 
@@ -140,80 +138,3 @@ def _bars(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str]) ->
         color=OWN_COLOR,
     )
     return specification(drawn, 30 + len(one.values) * (9 * len(labels) + 6))
-
-
-# ------------------------------------------------------------------------------------------------------------- nomogram
-
-
-def nomogram_charts(points: Points, most: int = 12) -> list[Chart]:
-    """A scale of points for each column, the widest first, then from the total to the probability."""
-    drawn = [scale for scale in points.scales[:most] if scale.listed or scale.along]
-    return [_scale_chart(scale, index) for index, scale in enumerate(drawn)] + [_total_chart(points)]
-
-
-def _scale_chart(scale: PointScale, index: int) -> Chart:
-    """Points of one column: read across from the value, then down to its points."""
-    listed = [*scale.listed, ("(unknown)", scale.missing)]
-    return Chart(
-        f"points{index}",
-        name(scale.column),
-        "",
-        _curve_points(scale.along) if scale.along else _level_points(scale.listed),
-        ("value", "points"),
-        tuple((name(text), _points(points)) for text, points in listed),
-    )
-
-
-def _points(points: float) -> str:
-    return signed(points) if isinf(points) else f"{points:.0f}"
-
-
-def _inside(points: float) -> float:
-    return min(max(points, -4.0), EDGE)
-
-
-def _x() -> Any:
-    return alt.X("points:Q", title=None, scale=alt.Scale(domain=[-4, EDGE], nice=False), axis=alt.Axis(values=[0, 20, 40, 60, 80, 100]))  # fmt: skip
-
-
-def _y_axis(pattern: str = "") -> Any:
-    """An axis as wide as that of every other scale, so that points lie below one another."""
-    return alt.Axis(minExtent=100, maxExtent=100, labelLimit=92, tickCount=4, format=pattern or alt.Undefined)
-
-
-def _level_points(listed: Sequence[tuple[str, float]]) -> dict[str, Any]:
-    lines = [(name(text), _inside(points), _points(points)) for text, points in listed]
-    marks = drawing(("value", "points", "text"), lines).mark_point(filled=True, size=60, color=FOR)
-    y = alt.Y("value:N", sort=None, title=None, axis=_y_axis())
-    tooltip = ["value:N", alt.Tooltip("text:N", title="points")]
-    return specification(marks.encode(x=_x(), y=y, tooltip=tooltip), bars_height(len(lines), SCALE_STEP))
-
-
-def _curve_points(along: Sequence[tuple[Any, float]]) -> dict[str, Any]:
-    """Along a number's range its points rise and fall."""
-    lines = [(value, _inside(points), k) for k, (value, points) in enumerate(along)]
-    numeric = not isinstance(along[0][0], str)
-    kind, scaled = ("Q", alt.Scale(zero=False, nice=False)) if numeric else ("T", alt.Scale(nice=False))
-    y = alt.Y(f"value:{kind}", title=None, scale=scaled, axis=_y_axis(PLAIN if numeric else ""))
-    tooltip = [alt.Tooltip(f"value:{kind}"), alt.Tooltip("points:Q", format=".0f")]
-    line = drawing(("value", "points", "order"), lines).mark_line(color=FOR)
-    return specification(line.encode(x=_x(), y=y, order="order:Q", tooltip=tooltip), CURVE)
-
-
-def _total_chart(points: Points) -> Chart:
-    """The probability that a total of points means."""
-    label = name(points.label)
-    line = drawing(("total", "p"), points.curve).mark_line(color=FOR)
-    encoded = line.encode(
-        x=alt.X("total:Q", title="total points", scale=alt.Scale(nice=False, zero=False)),
-        y=alt.Y("p:Q", title=None, axis=alt.Axis(minExtent=100, maxExtent=100, format=".0%", tickCount=5)),
-        tooltip=[alt.Tooltip("total:Q", format=".0f"), alt.Tooltip("p:Q", title=f"P({label})", format=".1%")],
-    )
-    return Chart(
-        "total",
-        f"From the total to the probability of {label}",
-        f"Add the points of all columns (of an unknown value, those in its table), then read the probability of {label}, given that it is {label} or {name(points.against)}.",
-        specification(encoded, 180),
-        (f"probability of {label}", "total points"),
-        tuple((percent(p), f"{total:.0f}") for p, total in points.totals),
-    )

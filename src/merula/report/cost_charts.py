@@ -38,7 +38,7 @@ def cost_curve_chart(curves: Sequence[CostCurve], threshold: float | None) -> Ch
         mark = drawing(("threshold",), [(threshold,)]).mark_rule(color="#444444", strokeDash=[5, 3])
         drawn = alt.layer(mark.encode(x="threshold:Q"), drawn)
     caption = (
-        f"What acting for {label} from some probability on costs, in the mean over tested rows."
+        f"What acting for {label} from some probability on costs, on average over tested rows."
         + (f" The dashed line is the best threshold under these costs, {percent(threshold)}." if threshold is not None else "")
         if stated
         else f"No costs were given, so the whole range is shown: a false alarm (acting for {label} when it is not) costs c, a miss 1 − c, and one acts from probability c on. Lower is better at every c."

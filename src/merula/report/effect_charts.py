@@ -19,7 +19,7 @@ TABLED = 9  # values of a curve, and of each side of a map, that are listed
 MOST_GROUPED = 5  # classes whose bars stand side by side
 SQUARE = 230  # the height of a map between numbers
 WHITE = "#ffffff"
-MATTERS = "How far what these columns say moves the log-odds of a row's true class against the others, up or down, in the mean over rows: 0.69 doubles or halves the odds. Two columns or more have what they say together beyond any fewer of them."
+MATTERS = "How far what these columns say moves the log-odds of a row's true class against the others, up or down, on average over rows: 0.69 doubles or halves the odds. Two columns or more have what they say together beyond any fewer of them."
 SIMILAR, OF_ROWS = "similar rows", " Similar rows are what the classes of rows alike say."
 
 
@@ -34,7 +34,7 @@ def importance_chart(importances: Sequence[Contribution]) -> Chart:
         "importance",
         "How much each column and each set of columns matters",
         MATTERS + (OF_ROWS if any(one.name == SIMILAR for one in importances) else ""),
-        bars("columns", drawn, "mean size of the weight of evidence"),
+        bars("columns", drawn, "mean weight of evidence"),
         ("columns", "size of the move", "towards the truth"),
         tuple(
             (label, short(one.strength), signed(one.evidence)) for label, one in zip(labels, importances, strict=True)
@@ -175,7 +175,7 @@ def _map_chart(one: LearnedEffect, index: int) -> Chart:
     values = values if across is one.axes[0] else values.T
     whom = f"{name(label)} against {name(one.against)}" if one.against is not None else name(label)
     hidden = sum(axis.others for axis in one.axes)
-    chosen = "" if one.against is not None else ", the class that they tell most of"
+    chosen = "" if one.against is not None else ", the class they say most about"
     rest = f" {several(hidden, 'less frequent level')} not drawn." if hidden else ""
     kept = [range(len(axis.values)) if axis.form == "levels" else _some(len(axis.values)) for axis in (across, up)]
     return Chart(

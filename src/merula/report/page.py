@@ -129,6 +129,7 @@ def write_report(
     title: str | None = None,
     command: str | None = None,
     remarks: Mapping[str, str] | None = None,
+    evaluation: Evaluation | None = None,
     progress: bool | None = None,
 ) -> Findings:
     """Write one HTML file on a table and its model, and return what it says as plain data.
@@ -155,6 +156,15 @@ def write_report(
     remarks : {column: words}, optional
         What was already pointed out of columns, such as why one is left out, or "" for nothing; the other columns are
         looked at here.
+    evaluation : Evaluation, optional
+        What `evaluate` found of these models, by the same names, on these rows in this order, so that it is not done again; models
+        beyond those of the report are left out. It is checked: names, classes and weights of rows must be the same. Groups and costs
+        are its own; `cv`, `repeats`, `random_state` and `learning_curve` are only written down, as how to get it again.
+
+    Returns
+    -------
+    Findings
+        Everything the page says, as plain data; a notebook shows its verdict.
 
     Examples
     --------
@@ -184,6 +194,7 @@ def write_report(
         title=title,
         command=command,
         remarks=remarks,
+        evaluation=evaluation,
         progress=progress,
     )
     write_html(findings_html(found), path)

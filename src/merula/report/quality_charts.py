@@ -15,7 +15,10 @@ from merula.report.findings import RatingCurve
 from merula.show.colors import FOR
 from merula.show.numbers import count, fixed, percent
 
-SQUARE = 300
+SQUARE, LEARNING = 300, 200
+PREDICTED = "the predicted class, whichever it is"
+SIGMAS = 1.96  # standard errors to either side, which hold 95 %
+MOST_FLAT, FLAT = 5, 30  # classes, and signs of all labels together that stand side by side without being turned
 MOST_NUMBERED = 12  # classes whose confusion is written into the cells
 
 
@@ -35,7 +38,7 @@ def score_chart(evaluation: Evaluation) -> Chart:
     """The log loss of every model and of the class frequencies, with its standard error."""
     figures = [(name(model.name), model.figures["log_loss"]) for model in evaluation.beside_baseline]
     lines = [
-        (label, value, value - error, value + error, str(figure))
+        (label, value, max(0.0, value - SIGMAS * error), value + SIGMAS * error, str(figure))
         for label, figure in figures
         for value, error in [(figure.value or 0.0, figure.standard_error or 0.0)]
     ]
@@ -48,7 +51,7 @@ def score_chart(evaluation: Evaluation) -> Chart:
     return Chart(
         "scores",
         "Log loss beside the class frequencies",
-        "How surprised each model is by the truth, in the mean; the line is one standard error to either side.",
+        "How surprised each model is by the truth, on average; lines are 95 % intervals.",
         specification(alt.layer(bars, errors), bars_height(len(lines), 28)),
         ("model", "log loss"),
         tuple((line[0], line[4]) for line in lines),
@@ -64,11 +67,12 @@ def _times_tested(evaluation: Evaluation) -> float:
     return len(tested) / max(1, len(np.unique(tested)))
 
 
-def calibration_chart(evaluation: Evaluation, shown: Sequence[int]) -> Chart:
-    """How often rows are of a class, beside the probability they were given for it."""
-    colors = color_of(evaluation.classes)
-    labels = [evaluation.classes[index] for index in shown]
-    curves, times = evaluation.models[0].reliability, _times_tested(evaluation)
+def calibration_chart(evaluation: Evaluation) -> Chart:
+    """How often rows are of a class, beside the probability they were given for it: of two classes the second, of more the most probable."""
+    model, times = evaluation.models[0], _times_tested(evaluation)
+    whose: Any = evaluation.classes[1] if len(evaluation.classes) == 2 else PREDICTED
+    curves = {whose: model.confidence if whose is PREDICTED else model.reliability[whose]}
+    labels, colors = [whose], {str(whose): FOR if whose is PREDICTED else color_of(evaluation.classes)[str(whose)]}
     lines = [
         (name(label), p, share, rows, colors[str(label)], low, high, f"{fixed(low)} to {fixed(high)}")
         for label in labels
@@ -95,7 +99,7 @@ def calibration_chart(evaluation: Evaluation, shown: Sequence[int]) -> Chart:
     return Chart(
         "calibration",
         "Calibration",
-        "Rows are gathered by the probability they were given, in ten bins, of which empty ones are left out; lines are 95 % intervals, and larger points hold more rows. Where a line crosses the dashed one, a probability may well mean what it says; where it stays below, the model is too sure of the class.",
+        "Tested rows in ten bins by the probability they were given; empty bins are left out, larger points hold more rows, lines are 95 % intervals. Where a line crosses the dashed one, the probability agrees with what was observed; where it stays below, the model is too sure of the class, where it stays above, not sure enough.",
         specification(alt.layer(_diagonal(), reach, points), SQUARE),
         ("class", "probability given", "share observed", "95 % interval", "rows tested"),
         tuple((label, fixed(p), fixed(o), interval, count(rows)) for label, p, o, rows, *_, interval in lines),
@@ -117,16 +121,16 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
     roc = _rating(
         "roc",
         "ROC curve",
-        f"How many rows of {kept} are found, at how many false alarms, as the threshold falls. The dashed line is guessing. The mean of the folds.",
+        f"How many rows of {kept} are found, at how many false alarms, as the threshold falls. The dashed line is guessing. Averaged over the folds.",
         [(key, curve.roc) for key, curve in drawn if curve.model != CLASS_FREQUENCIES],  # theirs is the dashed line
-        ("false alarms (share of the others)", "share found"),
+        ("share of false alarms", "share found"),
         colors,
         _diagonal(),
     )
     recall = _rating(
         "precision",
         "Precision and recall",
-        f"Of the rows taken for {kept}, how many are of it (precision), by how many of its rows are found (recall). The mean of the folds.",
+        f"Of the rows taken for {kept}, how many are of it (precision), by how many of its rows are found (recall). Averaged over the folds.",
         # from the left edge on: to find fewer rows than the highest threshold does changes nothing
         [(key, [(0.0, curve.precision_recall[0][1]), *curve.precision_recall]) for key, curve in drawn],
         ("share found (recall)", "share right (precision)"),
@@ -171,6 +175,48 @@ def _rating(
     )
 
 
+# ------------------------------------------------------------------------------------------------------------- learning
+
+
+def learning_chart(evaluation: Evaluation) -> Chart | None:
+    """The log loss by how many rows were learned from, half of them and all, beside the class frequencies; None where that is not known."""
+    model = evaluation.models[0]
+    known = None if model.learning is None else model.learning.half
+    full, frequencies = model.figures["log_loss"], evaluation.baseline.figures["log_loss"].value
+    if model.learning is None or known is None or None in (known.value, full.value, frequencies):
+        return None
+    rows = float(np.mean([fold.train_weight for fold in evaluation.folds]))
+    lines = [
+        (round(learned), value, max(0.0, value - SIGMAS * error), value + SIGMAS * error, str(figure))
+        for learned, figure in ((rows / model.learning.ratio, known), (rows, full))
+        for value, error in [(figure.value or 0.0, figure.standard_error or 0.0)]
+    ]
+    x = alt.X("rows:Q", title="rows learned from", scale=alt.Scale(domain=[0, 1.08 * rows], nice=False), axis=alt.Axis(tickCount=5, format=",.0f"))  # fmt: skip
+    y = alt.Y("loss:Q", title="log loss", scale=alt.Scale(zero=True))
+    base = drawing(("rows", "loss", "low", "high", "text"), lines).encode(x=x)
+    tooltip = [alt.Tooltip("rows:Q", format=",.0f"), alt.Tooltip("text:N", title="log loss")]
+    guessing = drawing(("loss",), [(frequencies,)]).mark_rule(color="#555555", strokeDash=[5, 4], strokeWidth=1.5)
+    told = evaluation.sentences("the model")[0][-1]  # what is said of more rows is said last
+    return Chart(
+        "learning",
+        "Learning curve",
+        f"{told} Points are the log loss on unseen rows of the model fitted on half of the rows and on all, lines their 95 % intervals; the dashed line is the class frequencies. Lower is better.",
+        specification(
+            alt.layer(
+                guessing.encode(y=y),
+                base.mark_rule(color=FOR, strokeWidth=2, opacity=0.7).encode(
+                    y=alt.Y("low:Q", title="log loss"), y2="high:Q"
+                ),
+                base.mark_line(color=FOR, strokeWidth=1.5).encode(y=y),
+                base.mark_circle(color=FOR, size=80, opacity=1).encode(y=y, tooltip=tooltip),
+            ),
+            LEARNING,
+        ),
+        ("rows learned from", "log loss"),
+        (*((count(line[0]), line[-1]) for line in lines), (CLASS_FREQUENCIES, fixed(frequencies))),
+    )
+
+
 # ------------------------------------------------------------------------------------------------------------ confusion
 
 
@@ -189,7 +235,11 @@ def confusion_chart(evaluation: Evaluation) -> Chart:
             "guess:N",
             sort=None,
             title="predicted class",
-            axis=alt.Axis(labelAngle=-40, labelLimit=90, labelOverlap=len(labels) > MOST_NUMBERED),
+            axis=alt.Axis(
+                labelAngle=0 if sum(map(len, labels)) <= FLAT and len(labels) <= MOST_FLAT else -40,
+                labelLimit=90,
+                labelOverlap=len(labels) > MOST_NUMBERED,
+            ),
         ),
         y=alt.Y("truth:N", sort=None, title="actual class", axis=alt.Axis(labelLimit=90)),
     )

@@ -7,20 +7,29 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from merula.answers.decision import Costs
+from merula.answers.evaluation import Evaluation
 from merula.answers.evaluation.metrics import FIGURES
 from merula.answers.evaluation.result import BETTER
 from merula.data.schema import Label
-from merula.report import column_charts, cost_charts, data_charts, effect_charts, quality_charts
+from merula.report import (
+    class_figures,
+    column_charts,
+    cost_charts,
+    data_charts,
+    effect_charts,
+    nomogram_charts,
+    quality_charts,
+)
 from merula.report.chart import Chart, name
 from merula.report.findings import Action, Actions, DataSummary, Findings, Points
-from merula.report.findings.curves import shown_classes
 from merula.report.verdict import verdict_of
 from merula.show.numbers import amount, count, fixed, percent, several, short
 
 MOST_COLUMNS = 200  # that are listed
 SINGLE = "What each value of the strongest columns adds, whatever the other columns hold; the average row has 0."
 PAIRS = "The strongest pairs: what their values add together, beyond what each adds by itself."
-ROWS = "The least and most certain rows"
+COLUMNS, ROWS = "What each column contributes", "The least and most certain rows"
+UNSEEN = 5e-4  # nats: no chart shows so little
 
 
 @dataclass(frozen=True)
@@ -92,22 +101,24 @@ def _quality(findings: Findings) -> Section:
     evaluation = findings.evaluation
     charts = _drawn(
         quality_charts.score_chart(evaluation),
-        quality_charts.calibration_chart(evaluation, shown_classes(evaluation) or [0]),
+        quality_charts.calibration_chart(evaluation),
         quality_charts.confusion_chart(evaluation),
+        quality_charts.learning_chart(evaluation),
         *quality_charts.rating_charts(findings.ratings, evaluation.classes),
     )
     return Section(
         "quality",
         "How good are the probabilities?",
         (*_told(findings), *_compared(findings)),
-        tables=(_figures_table(findings),),
+        tables=(_figures_table(findings), _classes_table(findings)),
         groups=charts,
     )
 
 
 def _told(findings: Findings) -> list[str]:
     """Whether each model beats the class frequencies, and would with more rows: a paragraph for each."""
-    return [" ".join(sentences) for sentences in findings.evaluation.verdicts.values()]
+    called = "" if len(findings.evaluation.models) > 1 else "the model"
+    return [" ".join(sentences) for sentences in findings.evaluation.sentences(called)]
 
 
 def _compared(findings: Findings) -> list[str]:
@@ -141,6 +152,24 @@ def _figures_table(findings: Findings) -> Table:
     )
 
 
+def _classes_table(findings: Findings) -> Table:
+    """Of each class how many rows it has, how many of them are found, and how many taken for it are of it."""
+    each = class_figures.class_figures(findings.evaluation)
+    return Table(
+        "Class by class, by the most probable class; in brackets 95 % intervals",
+        ("class", "rows", "found (recall)", "right where predicted (precision)"),
+        tuple(
+            (
+                Cell(name(one.label)),
+                Cell(count(one.rows), one.rows),
+                Cell(str(one.recall), one.recall.value),
+                Cell(str(one.precision), one.precision.value),
+            )
+            for one in each
+        ),
+    )
+
+
 # ----------------------------------------------------------------------------------------------------------------- data
 
 
@@ -153,7 +182,7 @@ def _data(findings: Findings) -> Section:
     counted = ", ".join(f"{kinds.count(kind)} {KINDS.get(kind, kind)}" for kind in dict.fromkeys(kinds))
     called = "" if findings.target is None else f" The class is called {findings.target}."
     holes = f"{several(data.missing, 'cell')} of {data.rows * sum(kind != 'ignore' for kind in kinds):,} {'is' if data.missing == 1 else 'are'} missing."
-    remarks = [f"Column {name(column.name)} {column.remark}." for column in data.columns if column.remark]
+    remarks = [f"Column “{name(column.name)}” {column.remark}." for column in data.columns if column.remark]
     return Section(
         "data",
         "The data",
@@ -188,7 +217,7 @@ def _columns_table(data: DataSummary) -> Table:
 def _holds(column: Any) -> str:
     if column.reach is not None:
         low, middle, high = column.reach
-        return f"{low} to {high}, half of them up to {middle}"
+        return f"{low} to {high}, median {middle}"
     if column.commonest:
         listed = ", ".join(f"{name(level)} ({rows:,})" for level, rows in column.commonest)
         more = (column.distinct or 0) - len(column.commonest)
@@ -247,8 +276,10 @@ def _reach(action: Action) -> str:
 def _columns(findings: Findings) -> Section | None:
     note = findings.notes.get("columns")
     if note is not None:
-        return Section("columns", "What each column contributes", (note,))
+        return Section("columns", COLUMNS, (note,))
     weighed = ((findings.contributions, False), (findings.given_others, True))  # a mixture has the second alone
+    if not _says_anything(findings):
+        return Section("columns", COLUMNS, ("No column changes the probabilities: the model answers every row with the class frequencies.",))  # fmt: skip
     charts = [column_charts.contribution_chart(found, apart) for found, apart in weighed if found]
     if findings.importances:
         charts.insert(0, effect_charts.importance_chart(findings.importances))
@@ -258,10 +289,16 @@ def _columns(findings: Findings) -> Section | None:
         *_drawn(*charts),
         *_effects(findings),
         *([_conditionals(findings)] if findings.conditionals else []),
-        *([_nomogram(findings.nomogram, len(findings.evaluation.classes))] if findings.nomogram else []),
+        *([_nomogram(findings.nomogram, findings.evaluation)] if findings.nomogram else []),
     )
     sentences = ("By the model fitted on all rows.", findings.notes.get("nomogram", ""))
-    return Section("columns", "What each column contributes", sentences, groups=groups)
+    return Section("columns", COLUMNS, sentences, groups=groups)
+
+
+def _says_anything(findings: Findings) -> bool:
+    """Whether any column moves the log-odds of some rows, as far as it is known."""
+    every = [*findings.contributions, *findings.importances, *findings.given_others]
+    return not every or any(one.strength >= UNSEEN or one.decides for one in every)
 
 
 def _effects(findings: Findings) -> list[Group]:
@@ -298,19 +335,14 @@ def _conditionals(findings: Findings) -> Group:
     )
 
 
-def _nomogram(points: Points, classes: int) -> Group:
-    charts = tuple(column_charts.nomogram_charts(points))
-    pair = f"{name(points.label)} against {name(points.against)}"
-    chosen = " (the two classes most often taken for each other)" if classes > 2 else ""
-    hidden = len(points.scales) - len(charts) + 1
-    rest = f" {several(hidden, 'column')} with shorter scales not drawn." if hidden > 0 else ""
-    remark = f" {points.remark}" if points.remark else ""
-    return Group(
-        f"Nomogram: {pair}",
-        f"For {pair}{chosen}: find a row's value on each column's scale, read its points off the axis, add them up, and read the probability below.{rest}{remark}",
-        charts,
-        aligned=True,
+def _nomogram(points: Points, evaluation: Evaluation) -> Group:
+    reported = evaluation.models[0]
+    text = nomogram_charts.how_to_read(
+        points, reported.name, str(reported.figures["log_loss"]), len(evaluation.classes) > 2
     )
+    pair = f"{name(points.label)} against {name(points.against)}"
+    title = f"Nomogram: {pair}" if points.own else f"Nomogram of a simpler model, {points.model}: {pair}"
+    return Group(title, text, tuple(nomogram_charts.nomogram_charts(points)), aligned=True)
 
 
 # ----------------------------------------------------------------------------------------------------------------- rows
@@ -320,7 +352,7 @@ def _rows(findings: Findings) -> Section | None:
     note = findings.notes.get("rows")
     if note is not None:
         return Section("rows", ROWS, (note,))
-    if not findings.rows:
+    if not findings.rows or not _says_anything(findings):
         return None
     charts = tuple(data_charts.story_chart(story, index) for index, story in enumerate(findings.rows))
     said = "Why some rows are what the model says. Bars to the right speak for the class, bars to the left against it; rows are counted from 1, and the model was fitted on all of them."

@@ -8,8 +8,8 @@ import numpy as np
 
 from merula.answers.evaluation import Evaluation
 from merula.answers.evaluation.words import TOO_LITTLE
-from merula.report.chart import name
 from merula.report.findings import Findings
+from merula.report.names import name
 from merula.show.numbers import amount, fixed, percent, several
 
 GOOD, UNSURE, BAD = "good", "unsure", "bad"
@@ -17,7 +17,7 @@ USABLE = "Usable: on unseen rows its probabilities are better than quoting the c
 NO_BETTER = "Not shown to be useful: on unseen rows its probabilities cannot be told apart from quoting the class frequencies."  # fmt: skip
 ANSWERS_ALONE = "Use its answers, not its probabilities: on unseen rows it is right more often than the commonest class would be, but its probabilities are {} quoting the class frequencies."  # fmt: skip
 WORSE = "Not usable as it is: its probabilities are worse than quoting the class frequencies."
-SEEM_GOOD = "Too good to be trusted yet: {} alone predicts the class almost always."
+SEEM_GOOD = "Too good to be trusted yet: {} the class almost perfectly on {} own."
 MOST_NAMED = 3
 RARELY = 0.5  # of a class's rows: a class of which fewer are found is worth a remark
 
@@ -45,7 +45,7 @@ def verdict_of(findings: Findings) -> Verdict:
     elif compared.direction == 0:
         headline, grade = NO_BETTER, UNSURE
     elif leaks:
-        headline, grade = SEEM_GOOD.format(_listed(leaks)), UNSURE
+        headline, grade = SEEM_GOOD.format(*((f"{_listed(leaks)} predicts", "its") if len(leaks) == 1 else (f"{_listed(leaks)} each predict", "their"))), UNSURE  # fmt: skip
     else:
         headline, grade = USABLE, GOOD
     figures = (_how_right(findings), _how_sure(findings.evaluation), _what_it_costs(findings))
@@ -54,8 +54,9 @@ def verdict_of(findings: Findings) -> Verdict:
 
 def _listed(names: list[str]) -> str:
     """Columns by their names: one, or the first few of many."""
-    shown = ", ".join(map(name, names[:MOST_NAMED])) + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")  # fmt: skip
-    return f"column {shown}" if len(names) == 1 else f"each of the columns {shown}"
+    quoted = [f"“{name(one)}”" for one in names]
+    *first, last = quoted[:MOST_NAMED] + ([f"{len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else [])
+    return f"the columns {', '.join(first)} and {last}" if first else f"the column {last}"
 
 
 def _how_right(findings: Findings) -> str:
@@ -92,17 +93,19 @@ def _steps(findings: Findings, leaks: list[str], direction: int) -> list[str]:
     """What to do next, the most urgent first."""
     found = []
     if leaks:
-        found.append(f"Check {_listed(leaks)}: if it is known only once the class is, leave it out, for then these figures mean nothing.")  # fmt: skip
+        them, are = ("it", "is") if len(leaks) == 1 else ("them", "are")
+        they = "it" if len(leaks) == 1 else "they"
+        found.append(f"Check {_listed(leaks)}: if {they} {are} known only after the outcome, leave {them} out; these figures then mean nothing.")  # fmt: skip
     if direction > 0:
         found.append("Do not use the probabilities as they are: try another model, keep rows that belong together in one fold (groups), or leave out columns that repeat one another.")  # fmt: skip
     first = findings.evaluation.models[0]
     if first.learning is not None:
-        found.append(findings.evaluation.verdicts[first.name][-1])  # what is said of more rows is said last
+        found.append(findings.evaluation.sentences("the model")[0][-1])  # what is said of more rows is said last
     found += _weak_classes(findings.evaluation)
     if findings.data is not None:
         doubted = [column for column in findings.data.columns if column.remark and not column.leaks]
         if doubted:
-            found.append(f"Look through what is said of {several(len(doubted), 'column')} under The data: one that is read wrongly can be put right.")  # fmt: skip
+            found.append(f"Check the remarks on {several(len(doubted), 'column')} under “The data”: a column that was read wrongly can be corrected.")  # fmt: skip
     return found
 
 

@@ -5,30 +5,49 @@ from __future__ import annotations
 from math import exp, floor, isinf, log, log10
 
 NOTHING = "–"  # where there is no number
+SMALLEST = 1e-4  # that four decimals show
+WHOLE, ENDLESS = 1e4, 1e15  # between which numbers are whole, with their thousands set apart
+FAINTEST = 300  # powers of ten: what is smaller is said to be, without its digits
 
 
 def short(value: float, digits: int = 4) -> str:
-    """A number in four significant digits, or as many as wanted.
+    """A number in four significant digits, or as many as wanted; whole from ten thousand on, by thousands, up to 10¹⁵.
 
     Examples
     --------
-    >>> short(0.333333), short(1234567), short(2 / 3, digits=6)
-    ('0.3333', '1.235e+06', '0.666667')
+    >>> short(0.333333), short(1234567), short(2 / 3, digits=6), short(2007.0), short(2e20)
+    ('0.3333', '1,234,567', '0.666667', '2007', '2e+20')
     """
-    return f"{value:.{digits}g}"
+    return f"{value:,.0f}" if WHOLE <= abs(value) < ENDLESS else f"{value:.{digits}g}"
 
 
 def fixed(value: float | None) -> str:
-    """A figure of an evaluation: four decimals where that shows something, else four digits.
+    """A figure of an evaluation: four decimals; what they do not show is said to be small.
 
     Examples
     --------
-    >>> fixed(0.25), fixed(0.0000123), fixed(None)
-    ('0.2500', '1.23e-05', '–')
+    >>> fixed(0.25), fixed(1.554e-15), fixed(-0.00001), fixed(12345.678), fixed(None)
+    ('0.2500', '< 0.0001', '> -0.0001', '12,345.6780', '–')
     """
     if value is None:
         return NOTHING
-    return f"{value:.4f}" if value == 0 or 1e-4 <= abs(value) < 1e6 else short(value)
+    if 0 < abs(value) < SMALLEST / 2:
+        return f"< {SMALLEST:.4f}" if value > 0 else f"> -{SMALLEST:.4f}"
+    return f"{value:,.4f}" if abs(value) < 1e6 else short(value)
+
+
+def with_error(value: float | None, standard_error: float | None) -> str:
+    """A figure ± its standard error, in the same four decimals; of one too small to be shown, that alone.
+
+    Examples
+    --------
+    >>> with_error(0.25, 0.0123), with_error(0.25, 6e-7), with_error(1.554e-15, 1e-16), with_error(2.5e7, 31234.5)
+    ('0.2500 ± 0.0123', '0.2500 ± 0.0000', '< 0.0001', '25,000,000 ± 31,234')
+    """
+    shown = fixed(value)
+    if value is None or standard_error is None or 0 < abs(value) < SMALLEST / 2 > standard_error:
+        return shown
+    return f"{shown} ± {standard_error:,.4f}" if abs(value) < 1e6 else f"{shown} ± {standard_error:,.0f}"
 
 
 def amount(value: float) -> str:
@@ -49,47 +68,41 @@ def rounded(value: float, spread: float) -> str:
 
     Examples
     --------
-    >>> rounded(38.7914, 2.655), rounded(4207.06, 481.2), rounded(3.0, 0.0), rounded(2.5e-12, 1e-13)
-    ('38.79', '4207', '3', '2.5e-12')
+    >>> rounded(38.7914, 2.655), rounded(4207.06, 481.2), rounded(42070.6, 4812), rounded(3.0, 0.0), rounded(2.5e-12, 1e-13)
+    ('38.79', '4207', '42,071', '3', '2.5e-12')
     """
     if not 1e-4 <= spread < 1e6 or abs(value) >= 1e9:
         return short(value)
     decimals = max(0, 2 - floor(log10(spread)))
-    return f"{round(value, decimals) + 0.0:.{decimals}f}"
+    return f"{round(value, decimals) + 0.0:{',' if abs(value) >= WHOLE else ''}.{decimals}f}"
 
 
 def from_log(log_value: float) -> str:
-    """exp(log_value) in four digits, however small or large; "impossible" for 0.
-
-    Beyond 10 to the power of ±10¹² a float no longer knows the digits, and the power alone is written.
+    """exp(log_value) in four digits; "impossible" for 0, and beyond 300 powers of ten no more than that.
 
     Examples
     --------
-    >>> from_log(-1.0), from_log(-1000.0), from_log(float("-inf")), from_log(-1e20)
-    ('0.3679', '5.076e-435', 'impossible', '10^-4.343e+19')
+    >>> from_log(-1.0), from_log(-500.0), from_log(float("-inf")), from_log(-1000.0), from_log(1e20)
+    ('0.3679', '7.125e-218', 'impossible', '< 1e-300', '> 1e+300')
     """
     if log_value == -float("inf"):
         return "impossible"
-    if abs(log_value) < 600:
-        return short(exp(log_value))
-    power = log_value / log(10)
-    if not abs(power) < 1e12:
-        return f"10^{short(power)}"
-    exponent = floor(power)
-    return f"{short(exp(log_value - exponent * log(10)))}e{exponent:+d}"
+    if abs(log_value) >= FAINTEST * log(10):
+        return f"< 1e-{FAINTEST}" if log_value < 0 else f"> 1e+{FAINTEST}"
+    return short(exp(log_value)) if log_value < log(WHOLE) else f"{exp(log_value):.4g}"
 
 
 def signed(evidence: float) -> str:
-    """A weight of evidence or log-odds with its sign and three decimals; "certain" for inf, "impossible" for −inf.
+    """A weight of evidence or log-odds with its sign and three decimals, one from a thousand on; "certain" for inf, "impossible" for −inf.
 
     Examples
     --------
-    >>> signed(1.2041), signed(-0.0001), signed(float("-inf"))
-    ('+1.204', '+0.000', 'impossible')
+    >>> signed(1.2041), signed(-0.0001), signed(float("-inf")), signed(5904.4321)
+    ('+1.204', '+0.000', 'impossible', '+5,904.4')
     """
     if isinf(evidence):
         return "certain" if evidence > 0 else "impossible"
-    return f"{round(evidence, 3) + 0.0:+.3f}"
+    return f"{evidence:+,.1f}" if abs(evidence) >= 1000 else f"{round(evidence, 3) + 0.0:+.3f}"
 
 
 def percent(share: float) -> str:

@@ -230,7 +230,7 @@ def test_a_model_that_has_learned_all_it_can_does_not():
     rng = np.random.default_rng(1)
     ill = rng.random(3000) < 0.5
     told = told_of(GaussianNB(), rng.normal(ill * 1.0, 1.0)[:, None], np.where(ill, "ill", "well"))
-    assert told.startswith("Twice the rows made no difference to the log loss of model that can be told (")
+    assert told.startswith("Twice the rows made no clear difference to the log loss of model (")
     assert told.endswith(": more rows will hardly help.")
 
 
@@ -239,7 +239,7 @@ def test_the_frequencies_hardly_want_more(patients):
     told = told_of(DummyClassifier(), patients.X, balanced)
     assert (
         told
-        == "Twice the rows made no difference to the log loss of model that can be told (the same): more rows will hardly help."
+        == "Twice the rows made no clear difference to the log loss of model (the same): more rows will hardly help."
     )
 
 
@@ -266,12 +266,12 @@ def test_noise_is_told_that_more_rows_only_catch_up():
         (1.81, -0.012, 0.003, "Twice the rows lowered the log loss of tree by 0.0120 ± 0.0030: more rows would probably help."),
         (1.6, -0.012, 0.003, "1.6 times the rows lowered the log loss of tree by 0.0120 ± 0.0030: more rows would probably help."),
         (2.0, 0.012, 0.003, "Twice the rows raised the log loss of tree by 0.0120 ± 0.0030: more rows will hardly help."),
-        (2.0, -0.003, 0.003, "Twice the rows made no difference to the log loss of tree that can be told (0.0030 ± 0.0030 lower): more rows will hardly help."),
-        (2.0, 0.003, 0.003, "Twice the rows made no difference to the log loss of tree that can be told (0.0030 ± 0.0030 higher): more rows will hardly help."),
-        (2.0, -0.05, 0.04, "Twice the rows made no difference to the log loss of tree that can be told (0.0500 ± 0.0400 lower): more rows may or may not help."),
-        (2.0, 0.01, 0.04, "Twice the rows made no difference to the log loss of tree that can be told (0.0100 ± 0.0400 higher): more rows may or may not help."),
+        (2.0, -0.003, 0.003, "Twice the rows made no clear difference to the log loss of tree (0.0030 ± 0.0030 lower): more rows will hardly help."),
+        (2.0, 0.003, 0.003, "Twice the rows made no clear difference to the log loss of tree (0.0030 ± 0.0030 higher): more rows will hardly help."),
+        (2.0, -0.05, 0.04, "Twice the rows made no clear difference to the log loss of tree (0.0500 ± 0.0400 lower): more rows may or may not help."),
+        (2.0, 0.01, 0.04, "Twice the rows made no clear difference to the log loss of tree (0.0100 ± 0.0400 higher): more rows may or may not help."),
         (2.0, -0.004, 0.001, "Twice the rows lowered the log loss of tree by 0.0040 ± 0.0010: more rows will hardly help."),
-        (2.0, -3e-14, 1e-15, "Twice the rows lowered the log loss of tree by 3e-14 ± 1e-15: more rows will hardly help."),
+        (2.0, -3e-14, 1e-15, "Twice the rows lowered the log loss of tree by less than 0.0001: more rows will hardly help."),
         (2.0, -0.05, None, "Whether more rows would help tree is not known: what was tested counts for no more than one row or group."),
     ],
 )  # fmt: skip

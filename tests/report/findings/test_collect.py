@@ -99,8 +99,7 @@ def test_a_joint_model_shows_each_columns_own_distribution(patients):
     for label, given in pressure.given.items():
         mean = table["blood pressure"][labels == label].mean()
         assert pressure.values[int(np.argmax(given))] == pytest.approx(mean, abs=2.0)
-    assert found.nomogram is None
-    assert "modelled together" in found.notes["nomogram"]
+    assert not found.nomogram.own and "nomogram" not in found.notes  # columns that speak together have no scales
 
 
 def test_what_a_column_adds_is_the_change_of_the_log_odds_when_it_becomes_known(patients):
@@ -209,10 +208,9 @@ def test_a_peer_is_measured_without_being_explained(patients):
     assert "Pipeline" in found.notes["columns"]
 
 
-def test_missing_cells_that_speak_are_no_nomogram(patients):
+def test_missing_cells_that_speak_have_no_scale_of_their_own(patients):
     found = gathered(mr.NaiveBayesClassifier(missing="level"), *patients)
-    assert found.nomogram is None
-    assert "marginalise" in found.notes["nomogram"]
+    assert not found.nomogram.own
     assert found.conditionals
 
 

@@ -137,7 +137,7 @@ def test_a_pool_is_reported_by_its_effects(found):
     assert single["seen on"].axes[0].form == "times" and single["seen on"].axes[0].values[0].startswith("2024")
     assert single["größe"].axes[0].values == ("groß", "klein", "missing")  # it lacks enough cells to be an answer
     assert set(single["blood pressure"].missing) == {"ill"}
-    assert "modelled together" in found.notes["nomogram"] and "rows" not in found.notes
+    assert not found.nomogram.own and "rows" not in found.notes
     assert {story.explanation.derivations[0].start for story in found.rows} == {"average row"}
 
 
@@ -147,7 +147,7 @@ def test_the_page_has_a_chart_for_each_and_survives_json(found):
     keys = [chart.key for group in section.groups for chart in group.charts]
     assert keys[0] == "importance" and sum(key.startswith("effect") for key in keys) == len(found.effects)
     assert "evidence" not in keys and not any(key.startswith("given") for key in keys)
-    assert "Figures are log-odds of ill against healthy" in page and "best part of AutoBayesClassifier" in page
+    assert "Figures are log-odds of ill against healthy" in page and "best part of the model" in page
     again = Findings.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False)))
     assert findings_html(again) == page
 

@@ -14,7 +14,7 @@ from scipy.stats import t as student
 from merula.answers.evaluation.metrics import Answers, RowValues, figures_of, paired_auc, row_values
 from merula.core import Array
 from merula.data.table.frame import Rows
-from merula.show.numbers import fixed
+from merula.show.numbers import with_error
 
 SURE = 2  # standard errors, beyond which a difference counts
 ROUNDING = 1e-12  # of the values: what differs by no more is equal
@@ -38,13 +38,14 @@ class Figure:
     per_fold: tuple[float | None, ...]
 
     def __str__(self) -> str:
-        value = fixed(self.value)
-        return value if self.standard_error is None else f"{value} ± {fixed(self.standard_error)}"
+        return with_error(self.value, self.standard_error)
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
     """One fold: the numbers of the rows it was tested on, their weight, and the weight of the rows learned from.
+
+    Where these are not simply all others, their numbers are in ``train``.
 
     Examples
     --------
@@ -57,6 +58,7 @@ class Fold:
     test: Rows
     test_weight: float
     train_weight: float
+    train: Rows | None = None
 
     @property
     def ratio(self) -> float:

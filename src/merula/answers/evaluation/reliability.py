@@ -18,6 +18,22 @@ Z = 1.959963984540054  # standard deviations to either side, which hold 95 %
 DIGITS = 12  # of a gap between shares: the rest is rounding
 
 
+def wilson_interval(share: float, count: float) -> tuple[float, float]:
+    """Where a share of so many rows may well lie: the 95 % interval.
+
+    (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n), z = 1.96 (Wilson 1927)
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(0.5, 20)
+    >>> round(low, 3), round(high, 3)
+    (0.299, 0.701)
+    """
+    spread = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2))
+    low, high = ((share + Z**2 / (2 * count) + sign * spread) / (1 + Z**2 / count) for sign in (-1, 1))
+    return max(0.0, float(low)), min(1.0, float(high))
+
+
 @dataclass(frozen=True)
 class ReliabilityCurve:
     """Per bin that holds rows: the mean probability predicted, the share observed, and the weight of its rows.
@@ -36,7 +52,7 @@ class ReliabilityCurve:
     def intervals(self, times: float = 1.0) -> tuple[tuple[float, float], ...]:
         """Where the share of each bin may well lie: 95 % intervals, of rows that were each counted so many `times`.
 
-        (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n), z = 1.96 (Wilson 1927)
+        They are those of Wilson (1927).
 
         Examples
         --------
@@ -45,10 +61,7 @@ class ReliabilityCurve:
         >>> round(low, 3), round(high, 3)
         (0.439, 1.0)
         """
-        p, n = np.array(self.observed), np.array(self.count) / times
-        spread = Z * np.sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
-        low, high = ((p + Z**2 / (2 * n) + sign * spread) / (1 + Z**2 / n) for sign in (-1, 1))
-        return tuple(zip(low.clip(0, 1).tolist(), high.clip(0, 1).tolist(), strict=True))
+        return tuple(wilson_interval(p, n / times) for p, n in zip(self.observed, self.count, strict=True))
 
     def plot(self, ax: Any = None, name: str | None = None, color: str | None = None) -> Any:
         """The matplotlib axes with the share observed by probability predicted; new ones unless given.

@@ -52,6 +52,8 @@ class Learning:
         `Evaluation.against_baseline` compares; None where that is not known.
     trouble : str
         Why it is not known.
+    half : Figure or None
+        The log loss of the model fitted on the half.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Learning:
     ratio: float
     comparison: Comparison | None = None
     trouble: str = ""
+    half: Figure | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,10 +265,21 @@ class Evaluation:
         >>> print(*evaluate({"naive": GaussianNB()}, heights, sexes, cv=3).verdicts["naive"])
         naive beats the class frequencies: its log loss is 0.6931 ± 0.0000 lower, its error 0.5000 ± 0.2236 lower.
         """
-        return {
-            model.name: sentences_of(model, compared)
-            for model, compared in zip(self.models, self._to_baseline, strict=True)
-        }
+        return dict(zip((model.name for model in self.models), self.sentences(), strict=True))
+
+    def sentences(self, called: str = "") -> list[tuple[str, ...]]:
+        """What `verdicts` says of each model, in their order; `called` stands in the place of their names.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from merula.answers.evaluation import evaluate
+        >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+        >>> print(*evaluate(GaussianNB(), heights, sexes, cv=3).sentences("the model")[0])
+        The model beats the class frequencies: its log loss is 0.6931 ± 0.0000 lower, its error 0.5000 ± 0.2236 lower.
+        """
+        pairs = zip(self.models, self._to_baseline, strict=True)
+        return [sentences_of(model, compared, called) for model, compared in pairs]
 
     @property
     def told(self) -> list[str]:
@@ -439,6 +453,15 @@ def _confusion(together: Answers, evaluation: Evaluation) -> Array:
     tested = _tested_rows(evaluation)
     once = len(tested) if evaluation.weights is None else float(evaluation.weights[tested].sum())
     return summed / (sum(fold.test_weight for fold in evaluation.folds) / once)  # type: ignore[no-any-return]
+
+
+def rows_learned(fold: Fold, weights: Array | None, count: int) -> NDArray[np.int64]:
+    """The numbers of the rows that a fold learned from, of so many: all that count and are not tested, unless it says others."""
+    if fold.train is not None:
+        return np.asarray(fold.train, dtype=np.int64)
+    counted = np.ones(count, dtype=np.bool_) if weights is None else weights > 0
+    counted[fold.test] = False
+    return np.flatnonzero(counted)
 
 
 def _tested_rows(evaluation: Evaluation) -> NDArray[np.int64]:

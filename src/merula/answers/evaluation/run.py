@@ -19,7 +19,7 @@ from merula.answers.evaluation.figure import Comparison, Fold
 from merula.answers.evaluation.folds import Split, checked_groups, half_of, make_splits
 from merula.answers.evaluation.parts import Losses, Parts, found_of_parts
 from merula.answers.evaluation.reliability import checked_probabilities
-from merula.answers.evaluation.result import Evaluation, Learning, measured, paired
+from merula.answers.evaluation.result import Evaluation, Learning, measured, paired, rows_learned
 from merula.answers.evaluation.words import CLASS_FREQUENCIES
 from merula.core import Array, InputError
 from merula.data.encode import encode_target
@@ -108,7 +108,7 @@ def evaluate(
     marks = None if groups is None else checked_groups(groups, data.rows.count)
     splits = make_splits(cv, repeats, random_state, X, data.labels, marks, data.weights)
     numbers = None if marks is None else np.unique(marks, return_inverse=True)[1]
-    folds = tuple(Fold(s.test, _weight(s.test, data.weights), _weight(s.train, data.weights)) for s in splits)
+    folds = tuple(_fold(split, data.weights, data.rows.count) for split in splits)
     shares = np.array([_class_shares(split.train, data) for split in splits])
     evaluation = Evaluation(data.classes, data.truth, data.weights, folds, shares, (), read, reject, numbers)
     halves = _halves(evaluation, splits, random_state) if learning_curve else ()
@@ -131,6 +131,13 @@ class Data:
     weights: Array | None
     truth: NDArray[np.int64]
     classes: tuple[Label, ...]
+
+
+def _fold(split: Split, weights: Array | None, count: int) -> Fold:
+    """What is kept of a split: the rows learned from only where they are not all others that count."""
+    others = rows_learned(Fold(split.test, 0.0, 0.0), weights, count)
+    train = None if np.array_equal(np.sort(split.train), others) else np.asarray(split.train)
+    return Fold(split.test, _weight(split.test, weights), _weight(split.train, weights), train)
 
 
 def _weight(rows: NDArray[np.int64], weights: Array | None) -> float:
@@ -169,7 +176,8 @@ def _learning(
         why = shortened(f"{type(error).__name__}: {error}".rstrip("."), LONGEST)
         return Learning(ratio, trouble=f"it cannot be fitted on half of the rows ({why})")
     difference = paired(evaluation, proba, answers, evaluation.groups)["log_loss"]
-    return Learning(ratio, Comparison("log_loss", "all rows", "half of the rows", *difference))
+    half_loss = measured(evaluation, "half of the rows", answers).figures["log_loss"]
+    return Learning(ratio, Comparison("log_loss", "all rows", "half of the rows", *difference), half=half_loss)
 
 
 # --------------------------------------------------------------------------------------------------------------- models

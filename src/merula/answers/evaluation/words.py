@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from merula.answers.evaluation.figure import SURE, Comparison, Figure
+from merula.answers.evaluation.figure import SURE, Comparison
 from merula.answers.evaluation.metrics import FIGURES
-from merula.show.numbers import fixed
+from merula.show.numbers import fixed, with_error
 from merula.show.text import shortened
 
 if TYPE_CHECKING:
@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 
 CLASS_FREQUENCIES = "class frequencies"  # the baseline: what is said of every row where nothing is known of it
 LONGEST = 40
-WORTH, SHOWN = 0.02, 1e-4  # a gain below a fiftieth of the log loss, or that four decimals do not show, is hardly one
+WORTH, NEGLIGIBLE = 0.02, 1e-3  # a gain below a fiftieth of the log loss, or below a thousandth of a nat, is hardly one
+SHOWN = 1e-4  # by four decimals
 CATCH_UP = f", if only to catch up with the {CLASS_FREQUENCIES}"
 TOO_LITTLE = "what was tested counts for no more than one row or group"
-NO_DIFFERENCE = "no difference that can be told"
+NO_DIFFERENCE = "no clear difference"
 BEATS = {-1: "beats", 0: "cannot be told apart from", 1: "does not beat"}
 BEATS_IN = {-1: "it beats them in", 0: "they cannot be told apart in", 1: "it does not beat them in"}
 
 
-def sentences_of(model: ModelEvaluation, compared: Mapping[str, Comparison]) -> tuple[str, ...]:
-    """What is said of a model, given how it differs from the class frequencies in each figure."""
-    name, loss, cost = shortened(model.name, LONGEST), compared["log_loss"], compared.get("mean_cost")
+def sentences_of(model: ModelEvaluation, compared: Mapping[str, Comparison], called: str = "") -> tuple[str, ...]:
+    """What is said of a model, by its name unless it is `called` otherwise, given how it differs from the class frequencies in each figure."""
+    name, loss, cost = called or shortened(model.name, LONGEST), compared["log_loss"], compared.get("mean_cost")
     told = [_against(name, loss, compared["error"])]
     if cost is not None and cost.standard_error is not None:
         told.append(f"Under the costs, {_against(name, cost)}")
@@ -34,7 +35,7 @@ def sentences_of(model: ModelEvaluation, compared: Mapping[str, Comparison]) -> 
         told.append(_of_parts(name, model.parts))
     if model.learning is not None:
         told.append(_of_learning(name, model.learning, loss.direction < 0, model.figures["log_loss"].value or 0.0))
-    return tuple(told)
+    return tuple(one[0].upper() + one[1:] if called else one for one in told)
 
 
 def _against(name: str, one: Comparison, other: Comparison | None = None) -> str:
@@ -54,8 +55,12 @@ def _amount(one: Comparison) -> str:
     """How much lower or higher the first model's figure is."""
     if not one.difference:
         return "the same"
-    size = Figure(abs(one.difference), one.standard_error, ())
-    return f"{size} {'lower' if one.difference < 0 else 'higher'}"
+    return f"{_size(one.difference, one.standard_error)} {'lower' if one.difference < 0 else 'higher'}"
+
+
+def _size(difference: float, standard_error: float | None) -> str:
+    """How large a difference is, as a sentence says it."""
+    return with_error(abs(difference), standard_error).replace("< ", "less than ")
 
 
 def _of_parts(name: str, parts: Parts) -> str:
@@ -63,7 +68,7 @@ def _of_parts(name: str, parts: Parts) -> str:
     best = min(parts.each, key=lambda part: part.log_loss)
     found = f"On rows left out at fit, the best part of {name} is {best.name} (log loss {fixed(best.log_loss)}; all parts together {fixed(parts.log_loss)})."
     missed = [part for part in parts.each if part.gain > max(SURE * part.standard_error, SHOWN)]
-    costs = [f"{part.name} by {Figure(part.gain, part.standard_error, ())}" for part in sorted(missed, key=lambda part: -part.gain)]  # fmt: skip
+    costs = [f"{part.name} by {_size(part.gain, part.standard_error)}" for part in sorted(missed, key=lambda part: -part.gain)]  # fmt: skip
     spared = [part.name for part in parts.each if part not in missed]
     if not missed:
         return f"{found} Leaving out any one part makes {NO_DIFFERENCE}."
@@ -84,14 +89,14 @@ def _of_learning(name: str, learning: Learning, beats: bool, log_loss: float) ->
     if found is None or found.difference is None or found.standard_error is None:
         return f"Whether more rows would help {name} is not known: {learning.trouble or TOO_LITTLE}."
     more = "Twice the rows" if 1.8 <= learning.ratio <= 2.2 else f"{learning.ratio:.1f} times the rows"
-    size = Figure(abs(found.difference), found.standard_error, ())
+    size = _size(found.difference, found.standard_error)
     moved = {
         -1: f"lowered the log loss of {name} by {size}",
-        0: f"made no difference to the log loss of {name} that can be told ({_amount(found)})",
+        0: f"made no clear difference to the log loss of {name} ({_amount(found)})",
         1: f"raised the log loss of {name} by {size}",
     }[found.direction]
     gain = SURE * found.standard_error - found.difference  # as large as it may be
-    if found.direction > 0 or gain <= max(WORTH * log_loss, SHOWN):
+    if found.direction > 0 or gain <= max(WORTH * log_loss, NEGLIGIBLE):
         return f"{more} {moved}: more rows will hardly help."
     if found.direction == 0:
         return f"{more} {moved}: more rows may or may not help."

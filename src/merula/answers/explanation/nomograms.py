@@ -5,6 +5,7 @@ log-odds(label against the other) = prior log-odds + Σ_column weight of evidenc
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +26,11 @@ from merula.show.text import display_width, pad, shortened
 
 Values = tuple[Label, ...]
 Ticks = tuple[int, ...]
+Seen = Mapping[str, tuple[float, ...]]  # numbers of columns
 MOST_POINTS = 100.0
 SHOWN = 0.001  # a probability that is shown as such
 CURVE, TABLED = 201, 7  # places at which a numeric column is drawn, and listed
+SEEN = 1_000  # numbers of rows that are places too
 LONGEST = 40  # of a name or a level
 TAIL = 0.001  # of a numeric column's mass left out on either side
 PROBABILITIES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -198,8 +201,26 @@ def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
     second = 1 - first if second is None else second
     if first == second:
         raise InputError(f"label and against are both {classes[first]!r}", remedy="compare two different classes")
+    return _nomogram(model, first, second, {})
+
+
+def nomogram_of_rows(model: BayesianClassifier, label: Label, against: Label, rows: Encoded) -> Nomogram:
+    """The nomogram of a model whose scales of numbers have the places that these rows hold (of many, some), besides those of `nomogram`."""
+    classes = tuple(plain_label(name) for name in model.classes_.tolist())
+    known = {name: np.unique(values[np.isfinite(values)]) for name, values in rows.numeric.items()}
+    kept = {
+        name: np.linspace(0, len(values) - 1, min(len(values), SEEN)).round().astype(int)
+        for name, values in known.items()
+    }
+    seen = {name: tuple(values[kept[name]].tolist()) for name, values in known.items()}
+    return _nomogram(model, classes.index(label), classes.index(against), seen)
+
+
+def _nomogram(model: BayesianClassifier, first: int, second: int, seen: Seen) -> Nomogram:
+    """The nomogram of two classes by their places, along numbers that were seen too."""
+    classes = tuple(plain_label(name) for name in model.classes_.tolist())
     _refuse_no_scales(model)
-    parts = _weights(model, first, second)
+    parts = _weights(model, first, second, seen)
     base = _start(model, first, second)
     finite = {name: weights[np.isfinite(weights)] for name, (*_, weights) in parts.items()}
     lows = {name: float(min([0.0, *weights])) if len(weights) else 0.0 for name, weights in finite.items()}
@@ -210,6 +231,15 @@ def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:
         for name, (values, ticks, weights) in parts.items()
     )
     return Nomogram(classes[first], classes[second], scales, base + sum(lows.values()), unit, **_slips(model, first))
+
+
+def column_points(picture: Nomogram, model: BayesianClassifier, rows: Encoded) -> dict[str, Array]:
+    """The points of each column in each of these rows, exactly as the model that the nomogram was made of has them."""
+    evidence = _evidence(model, rows, *picture._indices(model))
+    nothing = np.zeros(len(rows))
+    return {
+        one.column.name: one.missing + evidence.get(one.column.name, nothing) / picture.unit for one in picture.scales
+    }
 
 
 def _start(model: BayesianClassifier, first: int, second: int) -> float:
@@ -275,14 +305,14 @@ def _refuse_together(model: BayesianClassifier, effects: Effects) -> None:
         )
 
 
-def _weights(model: BayesianClassifier, first: int, second: int) -> dict[str, tuple[Values, Ticks, Array]]:
+def _weights(model: BayesianClassifier, first: int, second: int, seen: Seen) -> dict[str, tuple[Values, Ticks, Array]]:
     """For each column: places along it, which of them to show, and the weight of evidence at each.
 
     No column's term depends on another column, so that one table asks for all: its rows hold the first value of every column,
     the second, and so on.
     """
     used = [column for column in model.schema_.columns if column.kind != "ignore"]
-    places = {column.name: _places(model, column, first, second) for column in used}
+    places = {column.name: _places(model, column, first, second, seen.get(column.name, ())) for column in used}
     longest = max((len(values) for values, _ in places.values()), default=0)
     if not longest:
         return {name: (*found, np.zeros(0)) for name, found in places.items()}
@@ -293,19 +323,21 @@ def _weights(model: BayesianClassifier, first: int, second: int) -> dict[str, tu
     }
 
 
-def _places(model: BayesianClassifier, column: Column, first: int, second: int) -> tuple[Values, Ticks]:
-    """Places along one column, and which of them to show."""
+def _places(
+    model: BayesianClassifier, column: Column, first: int, second: int, seen: tuple[float, ...]
+) -> tuple[Values, Ticks]:
+    """Places along one column, as far as numbers were seen too, and which of them to show."""
     if column.kind == "categorical":
         values: tuple[Label, ...] = tuple(level for level in column.levels or () if level is not None)
         return values, tuple(range(len(values)))
     effects = model.fitted_.effects
     if effects:
         known = places_of(effects.marginals, column.name).values
-        along = _along(known[0], known[-1], known)
+        along = _along(min([known[0], *seen]), max([known[-1], *seen]), (*known, *seen))
         return _whole(*along) if column.kind == "count" else along
     owner = model.fitted_.factors_of(column.name)[0]
     reach = owner.quantiles(column.name, np.array([TAIL, 1 - TAIL]), len(model.classes_))[:, [first, second]]
-    along = _along(float(reach.min()), float(reach.max()))
+    along = _along(min([float(reach.min()), *seen]), max([float(reach.max()), *seen]), seen)
     return _whole(*along) if isinstance(owner, CountDistribution) else along
 
 

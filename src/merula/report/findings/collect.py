@@ -13,20 +13,20 @@ from sklearn.base import clone
 from merula.answers.decision import underlying
 from merula.answers.evaluation import Evaluation, evaluate
 from merula.answers.evaluation.run import named_models
-from merula.answers.explanation import nomogram
 from merula.classify.base import BayesianClassifier
 from merula.classify.conditionals import Conditional, conditional
 from merula.core import Array
 from merula.data.encode import Encoded, Target
-from merula.data.schema import Label
 from merula.data.table import label_array, plain_label
 from merula.report.findings.actions import summarise_actions
-from merula.report.findings.contributions import contributions_of, given_others, importances_of, points_of
+from merula.report.findings.contributions import contributions_of, given_others, importances_of
 from merula.report.findings.curves import cost_curves, rating_curves
 from merula.report.findings.data import summarise_data
+from merula.report.findings.given_evaluation import checked_evaluation
 from merula.report.findings.learned_effects import learned_effects
+from merula.report.findings.nomograms import drawn_nomogram
 from merula.report.findings.origin import origin_of
-from merula.report.findings.result import Findings, Points
+from merula.report.findings.result import Findings
 from merula.report.findings.row_stories import row_stories
 from merula.show.progress import progress_bar
 
@@ -51,6 +51,7 @@ def collect_findings(
     title: str | None = None,
     command: str | None = None,
     remarks: Mapping[str, str] | None = None,
+    evaluation: Evaluation | None = None,
     progress: bool | None = None,
 ) -> Findings:
     """Everything a report says of a table and of one or several models; the first is fitted on all rows and explained.
@@ -67,6 +68,8 @@ def collect_findings(
         The command line that asked for it.
     remarks : {column: words}, optional
         What was already pointed out of columns, such as why one is left out.
+    evaluation : Evaluation, optional
+        What `evaluate` found of these models on these rows, so that it is not done again; see `write_report`.
 
     Examples
     --------
@@ -79,26 +82,31 @@ def collect_findings(
     """
     models = named_models(model)
     first = next(iter(models.values()))
-    evaluation = evaluate(
-        models,
-        X,
-        y,
-        cv=cv,
-        repeats=repeats,
-        groups=groups,
-        costs=costs,
-        reject_cost=reject_cost,
-        sample_weight=sample_weight,
-        random_state=random_state,
-        learning_curve=learning_curve,
-        progress=progress,
-    )
+    if evaluation is not None:
+        evaluation = checked_evaluation(
+            evaluation, models, y, sample_weight, groups=groups, costs=costs, reject_cost=reject_cost
+        )
+    else:
+        evaluation = evaluate(
+            models,
+            X,
+            y,
+            cv=cv,
+            repeats=repeats,
+            groups=groups,
+            costs=costs,
+            reject_cost=reject_cost,
+            sample_weight=sample_weight,
+            random_state=random_state,
+            learning_curve=learning_curve,
+            progress=progress,
+        )
     weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
     with progress_bar(2, progress) as step:
         step("fitting on all rows")
         own = underlying(clone(first).fit(X, y, **weighed))
         step("explaining")
-        explained = _explained(own, X, evaluation)
+        explained = _explained(own, X, y, evaluation)
     schema = own.schema_ if isinstance(own, BayesianClassifier) else None
     return Findings(
         title=title or (f"{TITLE}: {target}" if target else TITLE),
@@ -109,7 +117,7 @@ def collect_findings(
             first,
             cv,
             random_state,
-            _asked(evaluation, repeats, groups, sample_weight, learning_curve),
+            _asked(evaluation, repeats, sample_weight, learning_curve),
             command,
         ),
         **_measured(evaluation),
@@ -131,9 +139,7 @@ def findings_of(evaluation: Evaluation, title: str | None = None) -> Findings:
     return Findings(title or "Evaluation", target=None, origin=origin_of(evaluation), **_measured(evaluation))
 
 
-def _asked(
-    evaluation: Evaluation, repeats: int | None, groups: Any, sample_weight: Any, learning_curve: bool
-) -> dict[str, str]:
+def _asked(evaluation: Evaluation, repeats: int | None, sample_weight: Any, learning_curve: bool) -> dict[str, str]:
     """What else `write_report` was asked, as it is written in Python; long arrays by their names."""
     stated = evaluation.costs
     costs = stated and {
@@ -146,7 +152,7 @@ def _asked(
         "reject_cost": evaluation.reject_cost,
         "learning_curve": None if learning_curve else False,
     }
-    named = {"groups": groups, "sample_weight": sample_weight}
+    named = {"groups": evaluation.groups, "sample_weight": sample_weight}
     written = {name: repr(value) for name, value in given.items() if value is not None}
     return written | {name: name for name, value in named.items() if value is not None}
 
@@ -163,7 +169,7 @@ def _measured(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _explained(model: Any, X: Any, evaluation: Evaluation) -> dict[str, Any]:
+def _explained(model: Any, X: Any, y: Any, evaluation: Evaluation) -> dict[str, Any]:
     """What only a model made of terms can be asked, and why, where it cannot."""
     if not isinstance(model, BayesianClassifier):
         return {
@@ -172,7 +178,7 @@ def _explained(model: Any, X: Any, evaluation: Evaluation) -> dict[str, Any]:
     if hasattr(X, "tocsr"):
         return {"notes": {"columns": "The columns of a sparse matrix are words without names: they are not explained."}}
     rows, truth = model._encoded(X), _indices(model, evaluation)
-    points, reason = _nomogram(model, evaluation)
+    points, reason = drawn_nomogram(model, X, y, evaluation)
     sums = sum(bool(one.parts) for one in model.fitted_.components)
     averaged = f"The model averages {sums} sums, each with reasons of its own; mr.explain(model, row) writes them out." if sums > 1 else ""  # fmt: skip
     return {
@@ -217,24 +223,3 @@ def _indices(model: BayesianClassifier, evaluation: Evaluation) -> NDArray[np.in
     """The index of each row's class among the model's."""
     where = {plain_label(label): index for index, label in enumerate(model.classes_.tolist())}
     return np.array([where.get(label, 0) for label in evaluation.classes], dtype=np.int64)[evaluation.truth]
-
-
-def _nomogram(model: BayesianClassifier, evaluation: Evaluation) -> tuple[Points | None, str]:
-    """The nomogram of the two classes that are most often taken for each other; or why there is none."""
-    label, against = confused_pair(evaluation)
-    if any(column.kind == "text" for column in model.schema_.columns):
-        return None, "No nomogram: it has a scale for each column, and a text would need one for each word."
-    try:
-        return points_of(nomogram(model, label, against)), ""
-    except ValueError as error:
-        return None, f"No nomogram: {error}."
-
-
-def confused_pair(evaluation: Evaluation) -> tuple[Label, Label]:
-    """The two classes most often taken for each other, the rarer one first; of two classes, the second and the first."""
-    classes, confusion = evaluation.classes, evaluation.models[0].confusion
-    if len(classes) == 2:
-        return classes[1], classes[0]
-    both = np.triu(confusion + confusion.T, 1)
-    one, other = np.unravel_index(int(both.argmax()), both.shape)
-    return classes[max(one, other)], classes[min(one, other)]

@@ -1,4 +1,4 @@
-"""How far each column moves the log-odds: of the true class, in the mean over rows; and value by value, in points of a nomogram."""
+"""How far each column moves the log-odds: of the true class, on average over rows."""
 
 from __future__ import annotations
 
@@ -9,23 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.answers.explanation.by_effects import told_effects
-from merula.answers.explanation.nomograms import Nomogram, Scale
 from merula.answers.explanation.reasons import log_odds, weights_of_evidence
 from merula.classify.base import BayesianClassifier
 from merula.classify.effects.subjects import Subject
 from merula.classify.fitted import FittedModel
-from merula.classify.single_row import shown
 from merula.core import Array
 from merula.data.encode import Encoded, with_cells
 from merula.data.schema import Label
 from merula.data.table import plain_label
-from merula.report.findings.result import Contribution, Points, PointScale
+from merula.report.findings.result import Contribution
 
 Key = tuple[tuple[str, ...], tuple[str, ...], str]  # the columns of a term, those it depends on, and what else it is
 MOST_ROWS, FEW_ROWS = 1_000, 300  # that are weighed: enough for a mean
 MOST_SETS = 15  # of columns that are told apart
-MOST_PLACES, TOTALS = 101, 81  # along a number's range, and along the total
-REACH = 0.005, 0.995  # the probabilities the total reaches to
 
 
 def contributions_of(
@@ -67,7 +63,7 @@ class _Weighed:
 def _weighed(model: BayesianClassifier, rows: Encoded, truth: NDArray[np.int64], weights: Array | None) -> _Weighed:
     """The weights of evidence of some rows, evenly spread."""
     most = FEW_ROWS if model.fitted_.effects else MOST_ROWS  # effects may be thousands
-    chosen = _some_rows(len(rows), weights, most)
+    chosen = some_rows(len(rows), weights, most)
     own = truth[chosen]
     blocks: dict[Key, Array] = {}
     for some, log_prior, terms in _unsummed(model, rows.take(chosen)):
@@ -121,7 +117,7 @@ def given_others(
     columns = dict.fromkeys(name for one in shared for name in (*one.columns, *one.parents))
     if not columns or any(map(model._answers_missing, columns)):
         return ()
-    chosen = _some_rows(len(rows), weights, FEW_ROWS)
+    chosen = some_rows(len(rows), weights, FEW_ROWS)
     own, encoded = truth[chosen], rows.take(chosen)
     whole, nothing = _log_odds(fitted, encoded, own), [None] * len(chosen)
     moves: dict[Key, Array] = {
@@ -144,7 +140,7 @@ def _log_odds(fitted: FittedModel, rows: Encoded, truth: NDArray[np.int64]) -> A
     return np.array([log_odds(row, index, others[index]) for row, index in zip(log_joint, truth, strict=True)])
 
 
-def _some_rows(count: int, weights: Array | None, most: int) -> NDArray[np.int64]:
+def some_rows(count: int, weights: Array | None, most: int) -> NDArray[np.int64]:
     """At most so many rows that count, evenly spread."""
     counted = np.arange(count) if weights is None else np.flatnonzero(weights > 0)
     return counted[np.unique(np.linspace(0, len(counted) - 1, min(len(counted), most)).round().astype(np.int64))]
@@ -173,34 +169,3 @@ def _contribution(
     decides = float(mass[~finite].sum() / mass.sum())
     columns, given, name = key
     return Contribution(columns, mean(evidence, finite), mean(np.abs(evidence), finite), by_class, decides, given, name)
-
-
-# ------------------------------------------------------------------------------------------------------------- nomogram
-
-
-def points_of(nomogram: Nomogram) -> Points:
-    """What a nomogram says, the column with the widest scale first."""
-    low, high = nomogram.reach
-    least, most = (float(nomogram.total_points(low + share * (high - low))) for share in REACH)
-    return Points(
-        nomogram.label,
-        nomogram.against,
-        tuple(_scale(scale) for scale in sorted(nomogram.scales, key=_span, reverse=True)),
-        tuple(nomogram.totals),
-        tuple((total, float(nomogram.probability(total))) for total in np.linspace(least, most, TOTALS).tolist()),
-        nomogram.remark,
-    )
-
-
-def _span(scale: Scale) -> float:
-    return float(np.ptp(np.append(scale.points[np.isfinite(scale.points)], scale.missing)))
-
-
-def _scale(scale: Scale) -> PointScale:
-    column = scale.column
-    if column.kind == "categorical":
-        return PointScale(column.name, tuple(scale.shown()), scale.missing)
-    is_time = column.unit is not None and column.unit.startswith("datetime")
-    kept = np.unique(np.linspace(0, len(scale.values) - 1, MOST_PLACES).round().astype(int)).tolist()
-    along = ((shown(column, scale.values[k]) if is_time else scale.values[k], float(scale.points[k])) for k in kept)
-    return PointScale(column.name, tuple(scale.shown()), scale.missing, tuple(along))

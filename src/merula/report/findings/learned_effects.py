@@ -96,10 +96,10 @@ def _bent(found: EffectCurve) -> NDArray[np.int64]:
     """The places at which a curve bends: between them it is straight, but for what is not seen."""
     x, y = np.array(found.places[0].values, dtype=np.float64), found.effects
     reach = float(np.ptp(y)) or 1.0
-    return np.unique(list(_bends(x, y, 0, len(x) - 1, TOLERATED * reach))).astype(np.int64)
+    return np.unique(list(bends(x, y, 0, len(x) - 1, TOLERATED * reach))).astype(np.int64)
 
 
-def _bends(x: Array, y: Array, first: int, last: int, tolerated: float) -> Iterable[int]:
+def bends(x: Array, y: Array, first: int, last: int, tolerated: float) -> Iterable[int]:
     """Both ends, and where the curve between lies farthest from the straight line, if it is too far (Douglas and Peucker 1973)."""
     yield from (first, last)
     if last - first < 2:
@@ -108,5 +108,5 @@ def _bends(x: Array, y: Array, first: int, last: int, tolerated: float) -> Itera
     away = np.abs(y[first : last + 1] - y[first] - along[:, None] * (y[last] - y[first])).max(axis=1)
     middle = first + int(away.argmax())
     if away.max() > tolerated and first < middle < last:
-        yield from _bends(x, y, first, middle, tolerated)
-        yield from _bends(x, y, middle, last, tolerated)
+        yield from bends(x, y, first, middle, tolerated)
+        yield from bends(x, y, middle, last, tolerated)

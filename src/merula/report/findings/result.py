@@ -97,7 +97,7 @@ class Actions:
 
 @dataclass(frozen=True)
 class Contribution:
-    """How far a column (or columns modelled together) moves the log-odds of the true class, in the mean over rows.
+    """How far a column (or columns modelled together) moves the log-odds of the true class, on average over rows.
 
     ``strength`` is the mean size of the move, whatever its direction; rows in which it alone decides are counted in
     ``decides`` and left out of the means. ``given`` are the columns that it depends on besides the class. What is not told
@@ -157,10 +157,12 @@ class PointScale:
 
 @dataclass(frozen=True)
 class Points:
-    """A nomogram: a scale for each column, the widest first.
+    """A nomogram: a scale for each column that is drawn, the widest first.
 
     ``totals`` are (probability, total points) at round probabilities, ``curve`` (total points, probability) all along. What is
-    to be known beside is the ``remark``.
+    to be known beside is the ``remark``. Drawn is the ``model``: the reported one (``own``), or a simpler one that takes one column
+    at a time; ``log_loss`` is its own, on unseen rows. Columns ``left_out`` of the drawing have their average points (``average``)
+    in the total, which changes the probability of a row by at most ``error``; ``silent`` columns have no influence.
     """
 
     label: Label
@@ -169,6 +171,13 @@ class Points:
     totals: tuple[tuple[float, float], ...]
     curve: tuple[tuple[float, float], ...]
     remark: str = ""
+    model: str = ""
+    own: bool = True
+    log_loss: str = ""
+    left_out: tuple[str, ...] = ()
+    average: float = 0.0
+    error: float = 0.0
+    silent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

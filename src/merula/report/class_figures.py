@@ -1,0 +1,53 @@
+"""How well each class is told: how many of its rows are found, and how many of the rows taken for it are of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from merula.answers.evaluation import Evaluation
+from merula.answers.evaluation.reliability import wilson_interval
+from merula.data.schema import Label
+from merula.show.numbers import NOTHING, percent
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of so many rows, with its 95 % interval; None where there are no rows."""
+
+    value: float | None
+    interval: tuple[float, float] = (0.0, 1.0)
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return NOTHING
+        low, high = (f"{100 * end:.0f}" for end in self.interval)
+        return f"{percent(self.value)} ({low} to {high} %)"
+
+
+@dataclass(frozen=True)
+class ClassFigures:
+    """One class: the weight of its tested rows, the share of them that is found, and of the rows predicted the share that is right."""
+
+    label: Label
+    rows: float
+    recall: Share
+    precision: Share
+
+
+def class_figures(evaluation: Evaluation) -> list[ClassFigures]:
+    """The figures of each class by the first model, each tested row counted once."""
+    confusion = evaluation.models[0].confusion
+    hits, actual, predicted = np.diagonal(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
+    return [
+        ClassFigures(label, float(actual[k]), _share(hits[k], actual[k]), _share(hits[k], predicted[k]))
+        for k, label in enumerate(evaluation.classes)
+    ]
+
+
+def _share(hits: float, rows: float) -> Share:
+    if rows <= 0:
+        return Share(None)
+    value = min(1.0, float(hits / rows))
+    return Share(value, wilson_interval(value, float(rows)))
