@@ -59,7 +59,9 @@ def make_splits(
     if ranks is not None:
         pairs = _in_time(cv, repeats, random_state, labels, marks, weights, ranks)
     elif cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
-        pairs = _stratified(FOLDS if cv is None else int(cv), _checked_repeats(repeats), random_state, labels, marks)
+        pairs = _stratified(
+            usual_folds() if cv is None else int(cv), _checked_repeats(repeats), random_state, labels, marks
+        )
     else:
         _refuse_unused(repeats, random_state, "cv gives the folds itself")
         pairs = _given(cv, X, labels, marks)
@@ -71,6 +73,11 @@ def make_splits(
         for number, split in enumerate(splits, 1):
             _refuse_leak(split, marks, number)
     return splits
+
+
+def usual_folds(times: Any = None) -> int:
+    """How many folds there are where nobody says: five in time order, else ten."""
+    return FOLDS if times is None else FOLDS_IN_TIME
 
 
 def half_of(train: Rows, truth: NDArray[np.int64], groups: NDArray[np.int64] | None, rng: Any) -> Rows:
@@ -212,7 +219,7 @@ def _in_time(
     if cv is not None and (not isinstance(cv, Integral) or isinstance(cv, bool)):
         raise InputError.at("cv", f"is {cv!r}, but times say how rows are split", got=cv, expected="a number of folds")
     _refuse_unused(repeats, random_state, "folds in time order are not shuffled")
-    folds = FOLDS_IN_TIME if cv is None else int(cv)
+    folds = usual_folds(ranks) if cv is None else int(cv)
     pairs = time_folds(ranks, folds, weights)
     usable = [pair for pair in pairs if len(np.unique(labels[pair[0]])) > 1]
     earliest = f"the earliest rows hold one class only ({plain_label(labels[ranks.argmin()])!r})"

@@ -112,12 +112,13 @@ def evaluate(
     models = named_models(model)
     data = read_data(open_rows(X), y, sample_weight, models)
     splits: tuple[Split, ...]
+    marks = None
     if test is None:
         marks = None if groups is None else checked_groups(groups, data.rows.count)
         ranks = None if times is None else checked_times(times, data.rows.count)
         splits = make_splits(cv, repeats, random_state, X, data.labels, marks, data.weights, ranks)
     else:
-        marks = _refuse_folds(cv=cv, repeats=repeats, groups=groups, times=times)
+        _refuse_folds(cv=cv, repeats=repeats, groups=groups, times=times)
         data, split = with_test(data, test)
         splits = (split,)
     read = None if costs is None and reject_cost is None else read_costs(costs, list(data.classes))

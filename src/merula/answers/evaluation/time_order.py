@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ def time_folds(ranks: NDArray[np.int64], folds: int, weights: Array | None) -> l
         )
     order, cuts = np.argsort(ranks, kind="stable"), _cuts(ranks, folds, weights)
     places = np.searchsorted(ranks[order], cuts)
-    return [(order[:begin], order[begin:end]) for begin, end in zip(places[:-1], places[1:], strict=True)]
+    return [(order[:begin], order[begin:end]) for begin, end in pairwise(places.tolist())]
 
 
 def _cuts(ranks: NDArray[np.int64], folds: int, weights: Array | None) -> list[int]:

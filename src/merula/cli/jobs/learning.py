@@ -10,6 +10,7 @@ from typing import Any
 from sklearn.base import clone
 
 from merula.cli.console import Console
+from merula.cli.jobs.evaluating import note_calibration
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, new_model, open_model, write_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task
 from merula.core import InputError, located
@@ -29,6 +30,7 @@ def fit_file(
     costs: str | None = None,
     like: str | None = None,
     task: Task | None = None,
+    calibrate: bool = False,
 ) -> tuple[SavedModel, Task]:
     """The model fitted on a table, read here unless it was before, and written to a file."""
     check_writable(output, "a model", [("table", asked.table), ("table of costs", costs), ("model", like)])
@@ -51,6 +53,9 @@ def fit_file(
         read = costs_file(costs, task.classes)
         step("fitting")
         fitted = untrained.fit(table, task.labels, sample_weight=task.weights)
+        if calibrate:
+            note_calibration([model] if like is None else [], console)
+            fitted = fitted.calibrated(table, task.labels, sample_weight=task.weights)
         step("saving")
         saved = SavedModel(fitted, output, asked.target, read)
         write_model(saved)

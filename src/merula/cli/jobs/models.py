@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.answers.decision import Costs, read_costs
+from merula.answers.decision import CalibratedClassifier, Costs, read_costs
 from merula.classify import (
     BayesClassifier,
     KernelBayesClassifier,
@@ -85,9 +85,10 @@ class SavedModel:
         return max((len(part.labels) for part in keeping), default=0)
 
 
-def new_model(name: str, kinds: Mapping[str, str]) -> Any:
-    """A model to be fitted, by its word."""
-    return MODELS[name](kinds=dict(kinds) or None)
+def new_model(name: str, kinds: Mapping[str, str], calibrate: bool = False) -> Any:
+    """A model to be fitted, by its word; one that is calibrated thereby, where that is asked for."""
+    model = MODELS[name](kinds=dict(kinds) or None)
+    return CalibratedClassifier(model) if calibrate else model
 
 
 def write_model(saved: SavedModel) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from merula.classify.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.classify.sentinels import SentinelWarning
 from merula.cli.console import Console
+from merula.cli.jobs.time_order import ranks_in_time, with_times
 from merula.core import InputError, one_of
 from merula.data.encode import Target, encode_target, infer_schema
 from merula.data.encode.kinds import meant_missing
@@ -45,10 +46,21 @@ class Asked:
     groups: str | None = None
     missing: Sequence[str] = ()
     encoding: str | None = None
+    by_time: str | None = None
+
+    def with_target(self, target: str) -> Asked:
+        """The same about another target."""
+        return replace(self, target=target)
 
     def typed(self, command: str, **options: Any) -> list[str]:
         """The words that ask another command about the same table, with these options besides."""
-        named = {"weight": self.weight, "groups": self.groups, "encoding": self.encoding, **options}
+        named = {
+            "weight": self.weight,
+            "groups": self.groups,
+            "by-time": self.by_time,
+            "encoding": self.encoding,
+            **options,
+        }
         many = {"kinds": self.kinds, "ignore": self.ignore, "missing": self.missing}
         words = [command, self.table, "--target", self.target]
         words += [word for name, value in named.items() if value is not None for word in (f"--{name}", str(value))]
@@ -67,6 +79,7 @@ class Task:
     remarks: tuple[Remark, ...]
     weights: Any = None
     groups: Any = None
+    times: Any = None
 
     @property
     def classes(self) -> list[Label]:
@@ -101,12 +114,13 @@ def read_task(
         table = named_table(asked.table, words, asked.missing, asked.encoding)
     for name, option in _asked_columns(asked):
         one_of(name, table.column_names, option)
-        if option in ("--weight", "--groups") and name == asked.target:
+        if option in ("--weight", "--groups", "--by-time") and name == asked.target:
             raise InputError.at(
                 option, f"is {name!r}, which is the target itself", got=name, remedy="name another column"
             )
-    table = _with_classes(table, asked.target, console)
-    aside = [name for name in (asked.target, asked.weight, asked.groups) if name is not None]
+    table = with_times(_with_classes(table, asked.target, console), asked, console)
+    when = None if asked.by_time in {item.rpartition("=")[0] for item in asked.kinds} else asked.by_time
+    aside = [name for name in (asked.target, asked.weight, asked.groups, when) if name is not None]
     features = table.drop_columns(list(dict.fromkeys(aside)))
     if not features.num_columns:
         raise InputError.at(
@@ -129,13 +143,15 @@ def read_task(
             f"every column of {asked.table} besides {asked.target!r} is left out",
             remedy="there is nothing to learn from",
         )
-    weights = None if asked.weight is None else _numbers(table, asked.weight)
+    weights = None if asked.weight is None else numbers_of(table, asked.weight)
     groups = None if asked.groups is None else _groups(table, asked.groups)
-    return Task(features, opened, table[asked.target], target, kinds, tuple(remarks), weights, groups)
+    times = None if asked.by_time is None else ranks_in_time(table, asked.by_time)
+    return Task(features, opened, table[asked.target], target, kinds, tuple(remarks), weights, groups, times)
 
 
 def _asked_columns(asked: Asked) -> list[tuple[str, str]]:
     named = [(asked.target, "--target"), (asked.weight, "--weight"), (asked.groups, "--groups")]
+    named += [(asked.by_time, "--by-time")]
     return [(name, option) for name, option in named if name is not None] + [
         (name, "--ignore") for name in asked.ignore
     ]
@@ -210,7 +226,8 @@ def _groups(table: Any, name: str) -> Any:
     return table[name].to_numpy(zero_copy_only=False)
 
 
-def _numbers(table: Any, name: str) -> Any:
+def numbers_of(table: Any, name: str) -> Any:
+    """The column that says how often each row counts."""
     column = open_table(table.select([name]))
     if column.kind(0)[0] != "numeric":
         raise InputError.at(

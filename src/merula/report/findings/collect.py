@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from merula.answers.decision import underlying
 from merula.answers.evaluation import Evaluation, evaluate
+from merula.answers.evaluation.folds import usual_folds
 from merula.answers.evaluation.run import named_models
 from merula.answers.explanation import nomogram
 from merula.classify.base import BayesianClassifier
@@ -39,9 +40,10 @@ def collect_findings(
     X: Any,
     y: Any,
     *,
-    cv: Any = 10,
+    cv: Any = None,
     repeats: int | None = None,
     groups: Any = None,
+    times: Any = None,
     costs: Any = None,
     reject_cost: float | None = None,
     sample_weight: Any = None,
@@ -57,7 +59,7 @@ def collect_findings(
 
     Parameters
     ----------
-    model, X, y, cv, repeats, groups, costs, reject_cost, sample_weight, random_state, learning_curve, progress
+    model, X, y, cv, repeats, groups, times, costs, reject_cost, sample_weight, random_state, learning_curve, progress
         As for `evaluate`.
     target : str, optional
         What the class is called.
@@ -77,7 +79,7 @@ def collect_findings(
     >>> [model.name for model in found.evaluation.models], found.data.rows
     (['NaiveBayesClassifier'], 6)
     """
-    models = named_models(model)
+    models, cv = named_models(model), usual_folds(times) if cv is None else cv
     first = next(iter(models.values()))
     evaluation = evaluate(
         models,
@@ -86,6 +88,7 @@ def collect_findings(
         cv=cv,
         repeats=repeats,
         groups=groups,
+        times=times,
         costs=costs,
         reject_cost=reject_cost,
         sample_weight=sample_weight,
@@ -109,7 +112,7 @@ def collect_findings(
             first,
             cv,
             random_state,
-            _asked(evaluation, repeats, groups, sample_weight, learning_curve),
+            _asked(evaluation, repeats, groups, times, sample_weight, learning_curve),
             command,
         ),
         **_measured(evaluation),
@@ -132,7 +135,7 @@ def findings_of(evaluation: Evaluation, title: str | None = None) -> Findings:
 
 
 def _asked(
-    evaluation: Evaluation, repeats: int | None, groups: Any, sample_weight: Any, learning_curve: bool
+    evaluation: Evaluation, repeats: int | None, groups: Any, times: Any, sample_weight: Any, learning_curve: bool
 ) -> dict[str, str]:
     """What else `write_report` was asked, as it is written in Python; long arrays by their names."""
     stated = evaluation.costs
@@ -146,7 +149,7 @@ def _asked(
         "reject_cost": evaluation.reject_cost,
         "learning_curve": None if learning_curve else False,
     }
-    named = {"groups": groups, "sample_weight": sample_weight}
+    named = {"groups": groups, "times": times, "sample_weight": sample_weight}
     written = {name: repr(value) for name, value in given.items() if value is not None}
     return written | {name: name for name, value in named.items() if value is not None}
 
