@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -34,13 +34,14 @@ class Console:
             if not self.quiet:
                 say(f"note: {line}", sys.stderr)
 
-    def result(self, text: str, data: Mapping[str, Any]) -> None:
-        """Print what was found: text for people, one JSON object with the notes for machines."""
+    def result(self, text: str, data: Mapping[str, Any] | Sequence[Any]) -> None:
+        """Print what was found: text for people, for machines one JSON object with the notes, or a list of what has its own."""
         if self.as_json:
             from merula.core.plain import to_plain  # on first use: help needs no arrays
 
+            whole = {**data, "notes": self.notes} if isinstance(data, Mapping) else list(data)
             ascii_only = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf").lower()
-            written = json.dumps(to_plain({**data, "notes": self.notes}), ensure_ascii=ascii_only, allow_nan=False)
+            written = json.dumps(to_plain(whole), ensure_ascii=ascii_only, allow_nan=False)
             print(OBEYED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", written))  # the same JSON, harmless to a terminal
         elif text:
             say(text)

@@ -11,6 +11,7 @@ from merula.show.numbers import fixed, percent, several
 from merula.show.text import listed, text_table
 
 if TYPE_CHECKING:
+    from merula.cli.jobs.answering import Explained
     from merula.cli.jobs.models import SavedModel
     from merula.cli.jobs.task import Task
 
@@ -52,6 +53,21 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
         "classes": saved.classes,
         "remarks": [{"column": r.column, "what": r.what, "text": r.text} for r in task.remarks],
     }
+
+
+def explained(
+    found: Sequence[Explained], top: int | str | None, as_json: bool, notes: Sequence[str]
+) -> tuple[str, dict[str, Any] | list[dict[str, Any]]]:
+    """Rows explained: one as it is, several under their numbers; for machines one object, or a list of them."""
+    if not as_json:
+        texts = [one.why.to_text(top) for one in found]
+        one_by_one = (f"row {one.row}\n{text}" for one, text in zip(found, texts, strict=True))
+        return texts[0] if len(found) == 1 else "\n\n".join(one_by_one), {}
+    plain = [{"row": one.row, **one.why.to_dict("all" if top is None else top)} for one in found]
+    if len(found) == 1:
+        return "", plain[0]
+    shared = [note for note in notes if not any(note in one.notes for one in found)]
+    return "", [{**data, "notes": [*shared, *one.notes]} for data, one in zip(plain, found, strict=True)]
 
 
 def shares(classes: Mapping[str, float]) -> str:

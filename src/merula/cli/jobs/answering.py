@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from merula.answers.decision import conditional_risk, decide
 from merula.cli.console import Console
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, open_model
+from merula.cli.jobs.rows import chosen_rows, key_columns
 from merula.cli.jobs.task import named_table
 from merula.core import InputError
 from merula.data.table.read import STANDARD
@@ -20,6 +22,15 @@ from merula.show.text import shortened
 
 OPENED = (".csv", ".tsv")  # files that a double click hands to a spreadsheet
 LONGEST = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """One row, by its number from 1: the reasons for its posterior, and what is to be known beside them."""
+
+    row: int
+    why: Any
+    notes: tuple[str, ...]
 
 
 def predict_file(
@@ -89,27 +100,39 @@ def _beside(rows: Any, answers: Any) -> Any:
     return rows
 
 
-def explain_row(
+def explain_rows(
     path: str,
     table: str,
-    row: int,
+    stated: Sequence[str],
     console: Console,
     label: str | None = None,
     missing: Sequence[str] = (),
     encoding: str | None = None,
-) -> Any:
-    """The reasons for one row's posterior; rows are counted from 1."""
+) -> list[Explained]:
+    """The reasons for the posterior of each row that is named, with what is to be known of it."""
     from merula.answers.explanation import explain  # loaded where reasons are asked for: a prediction needs none
 
     with console.warnings_as_notes():
         saved = open_model(path)
-        rows = named_table(table, saved.words, missing, encoding)
-        if not 1 <= row <= rows.num_rows:
-            raise InputError.at("--row", f"is {row}, but the table has rows 1 to {rows.num_rows:,}", got=row)
+        rows = named_table(table, [*saved.words, *_keys(saved, stated)], missing, encoding)
         named = {str(name): name for name in saved.classes}
         if label is not None and label not in named:
             raise InputError.of("--label", label, f"one of {', '.join(named)}")
-        return explain(saved.model, rows.slice(row - 1, 1), None if label is None else named[label])
+    found = []
+    for row in chosen_rows(stated, rows):
+        own = Console(quiet=True)
+        with own.warnings_as_notes():
+            why = explain(saved.model, rows.slice(row, 1), None if label is None else named[label])
+        for note in own.notes:
+            console.note(note)
+        found.append(Explained(row + 1, why, tuple(own.notes)))
+    return found
+
+
+def _keys(saved: SavedModel, stated: Sequence[str]) -> list[str]:
+    """Key columns that the model does not ask: their cells are taken as they are written, so that 0042 is not 42."""
+    asked = {column.name for column in saved.model.schema_.columns if column.kind != "ignore"}
+    return sorted(key_columns(stated) - asked)
 
 
 def describe(saved: SavedModel) -> dict[str, Any]:
