@@ -58,6 +58,7 @@ def fit(
     saved, task = fit_file(asked, model.value, output, console, costs, like, calibrate=calibrate)
     chosen = None if model is ask.ModelName.auto else model.value
     again = [] if table == "-" or like else asked.typed("evaluate", model=chosen, costs=costs)
+    again += ["--calibrate"] if again and calibrate else []
     console.result(*rendering.fitted(saved, task, again))
 
 

@@ -7,7 +7,7 @@ from shlex import join
 from typing import TYPE_CHECKING, Any
 
 from merula.cli.console import command_name
-from merula.show.numbers import fixed, percent, several
+from merula.show.numbers import fixed, percent, several, short
 from merula.show.text import listed, text_table
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
     )
     if saved.kept_rows:
         text += f" (holds {several(saved.kept_rows, 'row')} that it was learned from)"
+    temperature = getattr(saved.model, "temperature_", None)
+    if temperature is not None:
+        text += f"\ncalibrated: every term is divided by {short(temperature)}"
     if evaluation:
         text += f"\nhow good it is: {join((command_name(), *evaluation))}"
     return text, {
@@ -49,6 +52,7 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
         "target": saved.target,
         "rows": rows,
         "kept_rows": saved.kept_rows,
+        "temperature": temperature,
         "columns": used,
         "classes": saved.classes,
         "remarks": [{"column": r.column, "what": r.what, "text": r.text} for r in task.remarks],
@@ -89,11 +93,15 @@ def described(found: Mapping[str, Any]) -> str:
             else []
         ),
     ]
+    if found["temperature"] is not None:
+        lines.append(f"calibrated: every term is divided by {short(found['temperature'])}")
     if found["parts"] is not None:
         lines += ["", _parts(found["parts"])]
     names = ["column", "kind", *([] if found["parts"] is not None else ["distribution"]), "levels"]
     rows = [["" if column[name] is None else str(column[name]) for name in names] for column in found["columns"]]
-    return "\n".join([*lines, "", text_table("", [names, *rows], len(names))])
+    said = [f"note: {note['text']}" for note in found["said_at_fit"]]
+    said = ["", "said when it was fitted:", *said] if said else []
+    return "\n".join([*lines, "", text_table("", [names, *rows], len(names)), *said])
 
 
 def _holding(found: Mapping[str, Any]) -> str:

@@ -52,6 +52,7 @@ def predict_file(
     with progress_bar(4, console.shows_progress) as step, console.warnings_as_notes():
         step("loading")
         saved = open_model(path)
+        console.remember(saved.notes)
         step("reading")
         rows = named_table(table, saved.words, missing, encoding)
         step("predicting")
@@ -114,6 +115,7 @@ def explain_rows(
 
     with console.warnings_as_notes():
         saved = open_model(path)
+        console.remember(saved.notes)
         rows = named_table(table, [*saved.words, *_keys(saved, stated)], missing, encoding)
         named = {str(name): name for name in saved.classes}
         if label is not None and label not in named:
@@ -121,6 +123,7 @@ def explain_rows(
     found = []
     for row in chosen_rows(stated, rows):
         own = Console(quiet=True)
+        own.remember(saved.notes)
         with own.warnings_as_notes():
             why = explain(saved.model, rows.slice(row, 1), None if label is None else named[label])
         for note in own.notes:
@@ -149,6 +152,7 @@ def describe(saved: SavedModel) -> dict[str, Any]:
         "kept_rows": saved.kept_rows,
         "classes": saved.shares,
         "parameters": model.parameters_count,
+        "temperature": getattr(model, "temperature_", None),
         "parts": _parts(model) if pooled else None,
         "columns": [
             {
@@ -160,6 +164,7 @@ def describe(saved: SavedModel) -> dict[str, Any]:
             for column in model.schema_.columns
         ],
         "actions": None if saved.costs is None else [str(action) for action in saved.costs.actions],
+        "said_at_fit": [{"text": note.text, "column": note.column} for note in saved.notes],
     }
 
 

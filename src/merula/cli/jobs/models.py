@@ -19,6 +19,7 @@ from merula.classify import (
     NearestNeighborsClassifier,
 )
 from merula.classify.model_files import model_of, model_state
+from merula.cli.console import SaidNote
 from merula.cli.jobs.task import named_table
 from merula.core import InputError, located
 from merula.core.archive import NotAnArchiveError, read_state, write_state
@@ -61,6 +62,7 @@ class SavedModel:
     path: str
     target: str | None = None
     costs: Costs | None = None
+    notes: tuple[SaidNote, ...] = ()  # said when it was fitted
 
     @property
     def words(self) -> list[str]:
@@ -92,13 +94,15 @@ def new_model(name: str, kinds: Mapping[str, str], calibrate: bool = False) -> A
 
 
 def write_model(saved: SavedModel) -> None:
-    """Write a model file that `merula.load` reads, with the target and the costs beside the model."""
+    """Write a model file that `merula.load` reads, with the target, the costs and what was said at fit beside the model."""
     costs = saved.costs and {
         "actions": list(saved.costs.actions),
         "classes": list(saved.costs.classes),
         "table": saved.costs.table,
     }
-    write_state(saved.path, {**model_state(saved.model), "command": {"target": saved.target, "costs": costs}})
+    notes = [{"text": note.text, "column": note.column} for note in saved.notes]
+    about = {"target": saved.target, "costs": costs, "notes": notes}
+    write_state(saved.path, {**model_state(saved.model), "command": about})
 
 
 def open_model(path: str) -> SavedModel:
@@ -115,17 +119,20 @@ def open_model(path: str) -> SavedModel:
     return SavedModel(model, path, *_kept_beside(model, state.get("command"), path))
 
 
-def _kept_beside(model: Any, about: Any, path: str) -> tuple[str | None, Costs | None]:
-    """The target and the costs that `write_model` kept beside a model; a file from a stranger may hold anything there."""
+def _kept_beside(model: Any, about: Any, path: str) -> tuple[str | None, Costs | None, tuple[SaidNote, ...]]:
+    """The target, costs and notes that `write_model` kept beside a model; a file from a stranger may hold anything there."""
     try:
         target, costs = (about or {}).get("target"), (about or {}).get("costs")
         found = costs and Costs(costs["table"], tuple(costs["actions"]), tuple(costs["classes"]))
+        notes = tuple(SaidNote(note["text"], note["column"]) for note in (about or {}).get("notes", ()))
     except (AttributeError, KeyError, TypeError):
-        raise InputError.at(path, "holds costs that are none", remedy="save the model again") from None
+        raise InputError.at(path, "holds costs or notes that are none", remedy="save the model again") from None
     classes = [plain_label(label) for label in model.classes_.tolist()]
     if not isinstance(target, str | None) or (found and not found.fits(classes)):
         raise InputError.at(path, "holds a target or costs that are none", remedy="save the model again")
-    return target, found
+    if not all(isinstance(note.text, str) and isinstance(note.column, str | None) for note in notes):
+        raise InputError.at(path, "holds costs or notes that are none", remedy="save the model again")
+    return target, found, notes
 
 
 def _other_content(path: str) -> str:

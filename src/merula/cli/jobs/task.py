@@ -10,7 +10,7 @@ from typing import Any
 
 from merula.classify.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.classify.sentinels import SentinelWarning
-from merula.cli.console import Console
+from merula.cli.console import Console, SaidNote
 from merula.cli.jobs.time_order import ranks_in_time, with_times
 from merula.core import InputError, one_of
 from merula.data.encode import Target, encode_target, infer_schema
@@ -80,6 +80,7 @@ class Task:
     weights: Any = None
     groups: Any = None
     times: Any = None
+    said: tuple[SaidNote, ...] = ()
 
     @property
     def classes(self) -> list[Label]:
@@ -110,6 +111,7 @@ def read_task(
     Where kinds of columns are those of another model, `like` it, columns that it does not have are left out; `words` names
     columns that hold words whatever they look like.
     """
+    before = len(console.said)
     with console.warnings_as_notes():
         table = named_table(asked.table, words, asked.missing, asked.encoding)
     for name, option in _asked_columns(asked):
@@ -146,7 +148,18 @@ def read_task(
     weights = None if asked.weight is None else numbers_of(table, asked.weight)
     groups = None if asked.groups is None else _groups(table, asked.groups)
     times = None if asked.by_time is None else ranks_in_time(table, asked.by_time)
-    return Task(features, opened, table[asked.target], target, kinds, tuple(remarks), weights, groups, times)
+    return Task(
+        features,
+        opened,
+        table[asked.target],
+        target,
+        kinds,
+        tuple(remarks),
+        weights,
+        groups,
+        times,
+        tuple(console.said[before:]),
+    )
 
 
 def _asked_columns(asked: Asked) -> list[tuple[str, str]]:
@@ -163,7 +176,7 @@ def _with_classes(table: Any, target: str, console: Console) -> Any:
     if missing == table.num_rows:
         raise InputError.at(f"the target {target!r}", "is empty in every row")
     if missing:
-        console.note(f"{missing:,} of {table.num_rows:,} rows have no {target!r} and are left out")
+        console.note(f"{missing:,} of {table.num_rows:,} rows have no {target!r} and are left out", target)
         table = table.filter(table[target].is_valid())
     return table
 
@@ -202,7 +215,7 @@ def note_remarks(remarks: Sequence[Remark], console: Console) -> None:
         if remark.what != "codes":
             hint = HINTS.get(remark.what, "").format(column=remark.column, kind=remark.kind)
             hint = hint.replace("WORD", repr(remark.words[0]) if remark.words else "WORD")
-            console.note(f"column {remark.column!r} {remark.text}{hint}")
+            console.note(f"column {remark.column!r} {remark.text}{hint}", remark.column)
     codes = [remark.column for remark in remarks if remark.what == "codes"]
     if codes:
         named = ", ".join(map(repr, codes[:MOST_NAMED])) + (
@@ -210,7 +223,8 @@ def note_remarks(remarks: Sequence[Remark], console: Console) -> None:
         )
         which = f"column {named} holds" if len(codes) == 1 else f"columns {named} hold"
         console.note(
-            f"{which} few whole numbers, read as categories; --kinds '{codes[0]}=numeric' reads them as amounts"
+            f"{which} few whole numbers, read as categories; --kinds '{codes[0]}=numeric' reads them as amounts",
+            codes[0] if len(codes) == 1 else None,
         )
 
 
