@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what is loaded below
     from merula.answers.decision import (
+        CalibratedClassifier as CalibratedClassifier,
         DecisionClassifier as DecisionClassifier,
         adjust_prior as adjust_prior,
         bayes_risk as bayes_risk,
@@ -88,7 +89,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
     from merula.report import write_evaluation as write_evaluation, write_report as write_report
 
 _EXPORTS = {
-    "answers.decision": "DecisionClassifier adjust_prior bayes_risk binary_threshold conditional_risk decide",
+    "answers.decision": "CalibratedClassifier DecisionClassifier adjust_prior bayes_risk binary_threshold conditional_risk decide",
     "answers.evaluation": "RareClassWarning evaluate",
     "answers.explanation": "explain nomogram",
     "answers.question": "next_question",

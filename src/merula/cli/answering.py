@@ -58,11 +58,27 @@ def predict(
 def explain(
     model: ask.ModelFile,
     table: ask.Table,
-    row: Annotated[int, typer.Option("--row", metavar="N", help="The number of the row, from 1.")] = 1,
+    row: Annotated[
+        list[str],
+        typer.Option(
+            "--row",
+            metavar="N",
+            help="Which row: its number from 1, several as 3-7, or all that hold a value in a key column, as 'customer id=0042'. May be repeated.",
+        ),
+    ] = ["1"],  # noqa: B006
     label: Annotated[
         str | None,
         typer.Option(
             "--label", metavar="CLASS", help="The class to explain; else the most probable one.", show_default=False
+        ),
+    ] = None,
+    top: Annotated[
+        str | None,
+        typer.Option(
+            "--top",
+            metavar="N",
+            help="How many columns or effects stand on a line of their own, the largest; the others are added up on one line. By default a screenful; all for all of them.",
+            show_default=False,
         ),
     ] = None,
     file: ask.File = None,
@@ -70,18 +86,21 @@ def explain(
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
 ) -> None:
-    """Show why a row is what the model says: what each column contributes to the probability of each class.
+    """Show why rows are what the model says: what each column contributes to the probability of each class.
 
     \b
     Example:
       merula fit penguins --target species -o penguins.merula
       merula explain penguins.merula penguins --row 4
+      merula explain penguins.merula penguins --row 4-6 --row body_mass_g=3750 --top 3
     """
-    from merula.cli.jobs.answering import explain_row
+    from merula.cli import rendering
+    from merula.cli.jobs.answering import explain_rows
+    from merula.cli.jobs.rows import top_of
 
-    console = Console(quiet, as_json)
-    found = explain_row(model, table, row, console, label, file)
-    console.result(str(found), {"row": row, **found.to_dict()} if as_json else {})
+    console, largest = Console(quiet, as_json), top_of(top)
+    found = explain_rows(model, table, row, console, label, file)
+    console.result(*rendering.explained(found, largest, as_json, console.notes))
 
 
 def info(

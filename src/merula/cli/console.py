@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -15,7 +16,27 @@ from typing import Any, TextIO
 from merula.show.text import OBEYED, visible
 
 OTHERWISE = ("missing",)  # options of the library that a command has in another sense
+COUNTS = re.compile(r"""'[^']*'|"[^"]*"|\d[\d,]*(?:\.\d+)?""")
 OPTIONS: ContextVar[Collection[str]] = ContextVar("the options of the command that is run", default=())
+
+
+@dataclass(frozen=True)
+class SaidNote:
+    """A note that was said, and the column that it is about, if it is about one."""
+
+    text: str
+    column: str | None = None
+
+
+def counted_alike(line: str) -> str:
+    """A note without its numbers, but for those in names between quotation marks.
+
+    Examples
+    --------
+    >>> counted_alike("11 of 7,043 rows have no 'group 2'")
+    "# of # rows have no 'group 2'"
+    """
+    return COUNTS.sub(lambda part: part[0] if part[0][0] in "'\"" else "#", line)
 
 
 @dataclass
@@ -25,22 +46,31 @@ class Console:
     quiet: bool = False
     as_json: bool = False
     notes: list[str] = field(default_factory=list)
+    said: list[SaidNote] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
 
-    def note(self, text: str) -> None:
-        """Say on standard error what the user should know, each thing once."""
+    def note(self, text: str, column: str | None = None) -> None:
+        """Say on standard error what the user should know, each thing once: also where its numbers differ, as those of folds do."""
         line = one_line(text)
-        if line not in self.notes:
+        if counted_alike(line) not in self.known:
+            self.known.add(counted_alike(line))
             self.notes.append(line)
+            self.said.append(SaidNote(line, column))
             if not self.quiet:
                 say(f"note: {line}", sys.stderr)
 
-    def result(self, text: str, data: Mapping[str, Any]) -> None:
-        """Print what was found: text for people, one JSON object with the notes for machines."""
+    def remember(self, notes: Iterable[SaidNote]) -> None:
+        """Do not say again what was said before: when the model that is asked was fitted."""
+        self.known |= {counted_alike(note.text) for note in notes}
+
+    def result(self, text: str, data: Mapping[str, Any] | Sequence[Any]) -> None:
+        """Print what was found: text for people, for machines one JSON object with the notes, or a list of what has its own."""
         if self.as_json:
             from merula.core.plain import to_plain  # on first use: help needs no arrays
 
+            whole = {**data, "notes": self.notes} if isinstance(data, Mapping) else list(data)
             ascii_only = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf").lower()
-            written = json.dumps(to_plain({**data, "notes": self.notes}), ensure_ascii=ascii_only, allow_nan=False)
+            written = json.dumps(to_plain(whole), ensure_ascii=ascii_only, allow_nan=False)
             print(OBEYED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", written))  # the same JSON, harmless to a terminal
         elif text:
             say(text)
@@ -60,7 +90,9 @@ class Console:
             finally:
                 for warning in caught:
                     if issubclass(warning.category, UserWarning) and not issubclass(warning.category, but):
-                        self.note(phrased(warning.message))
+                        self.note(
+                            phrased(warning.message), getattr(getattr(warning.message, "note", None), "column", None)
+                        )
 
 
 def command_name() -> str:

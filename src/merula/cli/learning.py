@@ -20,7 +20,7 @@ REPORT_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help=
 @ask.reads_a_file
 def fit(
     table: ask.Table,
-    target: ask.Target,
+    target: ask.Target = None,
     output: MODEL_OUT = "model.merula",
     model: ask.Model = ask.ModelName.auto,
     kinds: ask.Kinds = [],  # noqa: B006 - typer asks for a list
@@ -36,6 +36,7 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    calibrate: ask.Calibrate = False,
     file: ask.File = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
@@ -49,26 +50,31 @@ def fit(
     """
     from merula.cli import rendering
     from merula.cli.jobs.learning import fit_file
+    from merula.cli.jobs.targets import asked_of
     from merula.cli.jobs.task import Asked
 
     console = Console(quiet, as_json)
-    asked = Asked(table, target, kinds, ignore, weight, None, file)
-    saved, task = fit_file(asked, model.value, output, console, costs, like)
+    asked = asked_of("fit", Asked(table, target or "", kinds, ignore, weight, None, file))
+    saved, task = fit_file(asked, model.value, output, console, costs, like, calibrate=calibrate)
     chosen = None if model is ask.ModelName.auto else model.value
     again = [] if table == "-" or like else asked.typed("evaluate", model=chosen, costs=costs)
+    again += ["--calibrate"] if again and calibrate else []
     console.result(*rendering.fitted(saved, task, again))
 
 
 @ask.reads_a_file
 def evaluate(
     table: ask.Table,
-    target: ask.Target,
+    target: ask.Target = None,
     models: MODELS = [ask.ModelName.auto],  # noqa: B006
     cv: ask.Folds = None,
-    repeats: ask.Repeats = 1,
+    repeats: ask.Repeats = None,
     groups: ask.Groups = None,
+    by_time: ask.ByTime = None,
+    test: ask.Test = None,
     costs: ask.Costs = None,
     learning_curve: ask.LearningCurve = False,
+    calibrate: ask.Calibrate = False,
     kinds: ask.Kinds = [],  # noqa: B006
     ignore: ask.Ignore = [],  # noqa: B006
     weight: ask.Weight = None,
@@ -85,23 +91,26 @@ def evaluate(
       merula evaluate penguins --target species --model naive --model bayes --cv 5
     """
     from merula.cli.jobs.evaluating import evaluate_file
+    from merula.cli.jobs.targets import asked_of
     from merula.cli.jobs.task import Asked
 
     console = Console(quiet, as_json)
-    asked = Asked(table, target, kinds, ignore, weight, groups, file)
-    found, _ = evaluate_file(asked, [model.value for model in models], console, cv, repeats, costs, learning_curve)
+    asked = asked_of("evaluate", Asked(table, target or "", kinds, ignore, weight, groups, file, by_time))
+    names = [model.value for model in models]
+    found, _ = evaluate_file(asked, names, console, cv, repeats, costs, learning_curve, test, calibrate)
     console.result(str(found), found.to_dict())
 
 
 @ask.reads_a_file
 def report(
     table: ask.Table,
-    target: ask.Target,
+    target: ask.Target = None,
     output: REPORT_OUT = "report.html",
     model: ask.Model = ask.ModelName.auto,
     cv: ask.Folds = None,
-    repeats: ask.Repeats = 1,
+    repeats: ask.Repeats = None,
     groups: ask.Groups = None,
+    by_time: ask.ByTime = None,
     costs: ask.Costs = None,
     learning_curve: ask.LearningCurve = True,
     kinds: ask.Kinds = [],  # noqa: B006
@@ -119,10 +128,11 @@ def report(
       merula report penguins --target species -o penguins.html
     """
     from merula.cli.jobs.evaluating import report_file
+    from merula.cli.jobs.targets import asked_of
     from merula.cli.jobs.task import Asked
 
     console = Console(quiet, as_json)
-    asked = Asked(table, target, kinds, ignore, weight, groups, file)
+    asked = asked_of("report", Asked(table, target or "", kinds, ignore, weight, groups, file, by_time))
     report_file(asked, model.value, output, console, cv, repeats, costs, learning_curve)
     console.result(f"report: {output}", {"report": output})
 

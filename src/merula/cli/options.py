@@ -55,7 +55,14 @@ TABLE = "A file (CSV, TSV, JSON lines, Parquet, Arrow, Excel, ODS, SPSS, Stata, 
 Table = Annotated[str, typer.Argument(metavar="TABLE", help=TABLE, show_default=False)]
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A file that merula fit wrote.", show_default=False)]
 Target = Annotated[
-    str, typer.Option("--target", "-t", metavar="COLUMN", help="The column that holds the class.", show_default=False)
+    str | None,
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="COLUMN",
+        help="The column that holds the class. Without it the columns are listed, and which of them may be meant.",
+        show_default=False,
+    ),
 ]
 Model = Annotated[
     ModelName,
@@ -209,13 +216,45 @@ Folds = Annotated[
     ),
 ]
 Repeats = Annotated[
-    int, typer.Option("--repeats", metavar="N", min=1, help="How often rows are shuffled into folds anew.")
+    int | None,
+    typer.Option(
+        "--repeats",
+        metavar="N",
+        min=1,
+        help="How often rows are shuffled into folds anew: once unless given.",
+        show_default=False,
+    ),
 ]
 LearningCurve = Annotated[
     bool,
     typer.Option(
         "--learning-curve/--no-learning-curve",
         help="Say whether more rows would help: fit also on half of them, which takes half as long again.",
+    ),
+]
+ByTime = Annotated[
+    str | None,
+    typer.Option(
+        "--by-time",
+        metavar="COLUMN",
+        help="Folds in the order of this column (numbers, dates, or words such as 2024-12): each learns from earlier rows alone and is tested on the next; 5 unless --cv says otherwise. The column itself is left out of the model, unless --kinds says how to read it.",
+        show_default=False,
+    ),
+]
+Test = Annotated[
+    str | None,
+    typer.Option(
+        "--test",
+        metavar="FILE",
+        help="Fit on all of TABLE and measure on the rows of this file, read like it: columns are matched by name, rows without a class left out.",
+        show_default=False,
+    ),
+]
+Calibrate = Annotated[
+    bool,
+    typer.Option(
+        "--calibrate",
+        help="Make the model as certain as rows left out in five folds say it should be: every term is divided by one temperature.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]

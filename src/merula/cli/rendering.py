@@ -7,10 +7,11 @@ from shlex import join
 from typing import TYPE_CHECKING, Any
 
 from merula.cli.console import command_name
-from merula.show.numbers import percent, several, with_error
+from merula.show.numbers import percent, several, short, with_error
 from merula.show.text import listed, text_table
 
 if TYPE_CHECKING:
+    from merula.cli.jobs.answering import Explained
     from merula.cli.jobs.models import SavedModel
     from merula.cli.jobs.task import Task
 
@@ -40,6 +41,9 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
     )
     if saved.kept_rows:
         text += f" (holds {several(saved.kept_rows, 'row')} that it was learned from)"
+    temperature = getattr(saved.model, "temperature_", None)
+    if temperature is not None:
+        text += f"\ncalibrated: every term is divided by {short(temperature)}"
     if evaluation:
         text += f"\nhow good it is: {join((command_name(), *evaluation))}"
     return text, {
@@ -48,10 +52,26 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
         "target": saved.target,
         "rows": rows,
         "kept_rows": saved.kept_rows,
+        "temperature": temperature,
         "columns": used,
         "classes": saved.classes,
         "remarks": [{"column": r.column, "what": r.what, "text": r.text} for r in task.remarks],
     }
+
+
+def explained(
+    found: Sequence[Explained], top: int | str | None, as_json: bool, notes: Sequence[str]
+) -> tuple[str, dict[str, Any] | list[dict[str, Any]]]:
+    """Rows explained: one as it is, several under their numbers; for machines one object, or a list of them."""
+    if not as_json:
+        texts = [one.why.to_text(top) for one in found]
+        one_by_one = (f"row {one.row}\n{text}" for one, text in zip(found, texts, strict=True))
+        return texts[0] if len(found) == 1 else "\n\n".join(one_by_one), {}
+    plain = [{"row": one.row, **one.why.to_dict("all" if top is None else top)} for one in found]
+    if len(found) == 1:
+        return "", plain[0]
+    shared = [note for note in notes if not any(note in one.notes for one in found)]
+    return "", [{**data, "notes": [*shared, *one.notes]} for data, one in zip(plain, found, strict=True)]
 
 
 def shares(classes: Mapping[str, float]) -> str:
@@ -73,11 +93,15 @@ def described(found: Mapping[str, Any]) -> str:
             else []
         ),
     ]
+    if found["temperature"] is not None:
+        lines.append(f"calibrated: every term is divided by {short(found['temperature'])}")
     if found["parts"] is not None:
         lines += ["", _parts(found["parts"])]
     names = ["column", "kind", *([] if found["parts"] is not None else ["distribution"]), "levels"]
     rows = [["" if column[name] is None else str(column[name]) for name in names] for column in found["columns"]]
-    return "\n".join([*lines, "", text_table("", [names, *rows], len(names))])
+    said = [f"note: {note['text']}" for note in found["said_at_fit"]]
+    said = ["", "said when it was fitted:", *said] if said else []
+    return "\n".join([*lines, "", text_table("", [names, *rows], len(names)), *said])
 
 
 def _holding(found: Mapping[str, Any]) -> str:

@@ -117,9 +117,10 @@ def write_report(
     y: Any,
     path: str | os.PathLike[str],
     *,
-    cv: Any = 10,
+    cv: Any = None,
     repeats: int | None = None,
     groups: Any = None,
+    times: Any = None,
     costs: Any = None,
     reject_cost: float | None = None,
     sample_weight: Any = None,
@@ -141,7 +142,7 @@ def write_report(
     ----------
     model : classifier, {name: classifier} or list of classifiers
         All are evaluated; the first is also fitted on all rows and explained.
-    X, y, cv, repeats, groups, costs, reject_cost, sample_weight, random_state, progress
+    X, y, cv, repeats, groups, times, costs, reject_cost, sample_weight, random_state, progress
         As for `evaluate`.
     learning_curve : bool
         As for `evaluate`; False leaves out whether more rows would help, and takes two thirds of the time.
@@ -185,6 +186,7 @@ def write_report(
         cv=cv,
         repeats=repeats,
         groups=groups,
+        times=times,
         costs=costs,
         reject_cost=reject_cost,
         sample_weight=sample_weight,

@@ -182,7 +182,6 @@ def test_no_class_with_a_row_for_every_fold_is_an_error(patients):
         ({"cv": "stratified"}, "cv is 'stratified', expected a number of folds"),
         ({"cv": 1}, "cv is 1, expected a number of folds from 2"),
         ({"cv": True}, "cv is True, expected"),
-        ({"cv": None}, "cv is None, expected"),
         ({"cv": 2.5}, "cv is 2.5, expected"),
         ({"cv": []}, "cv holds no folds"),
         ({"cv": [3, 5]}, r"fold 1 of cv is 3, expected a pair"),

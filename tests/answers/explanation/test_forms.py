@@ -127,7 +127,9 @@ def test_of_many_classes_the_most_probable_are_shown():
     likely = [found.classes[k] for k in np.argsort(-found.posterior)]
     assert set(shown) - {"species 7", "species 29"} <= set(likely[: len(shown)])
     assert f"({30 - len(shown)} less probable classes not shown)" in text
-    assert sum(line.startswith("measurement") for line in text.splitlines()) == 40
+    assert sum(line.startswith("measurement") for line in text.splitlines()) == 20
+    assert "20 other columns" in text
+    assert sum(line.startswith("measurement") for line in found.to_text("all").splitlines()) == 40
     assert "evidence for species 7 against species 29" in text
 
 

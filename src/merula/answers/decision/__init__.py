@@ -1,5 +1,6 @@
 """From probabilities to decisions: costs, risk, the least-risk action, and a classifier that answers with it."""
 
+from merula.answers.decision.calibrated import CalibratedClassifier
 from merula.answers.decision.classifier import DecisionClassifier, underlying
 from merula.answers.decision.costs import Costs, binary_threshold, checked_reject_cost, read_costs
 from merula.answers.decision.risk import (
@@ -14,6 +15,7 @@ from merula.answers.decision.risk import (
 
 __all__ = [
     "REJECT",
+    "CalibratedClassifier",
     "Costs",
     "DecisionClassifier",
     "actual_costs",

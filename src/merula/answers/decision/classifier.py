@@ -11,6 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from merula.answers.decision.calibrated import CalibratedClassifier
 from merula.answers.decision.costs import checked_reject_cost, read_costs
 from merula.answers.decision.risk import action_labels, actual_costs, least_risk
 from merula.core import Array, InputError
@@ -19,8 +20,8 @@ from merula.data.table import label_indices
 
 
 def underlying(model: Any) -> Any:
-    """The model that a DecisionClassifier asks, also where it was frozen; any other model itself."""
-    if isinstance(model, DecisionClassifier):
+    """The model that a DecisionClassifier or a CalibratedClassifier asks, also where it was frozen; any other model itself."""
+    if isinstance(model, DecisionClassifier | CalibratedClassifier):
         check_is_fitted(model, "estimator_")
         return underlying(model.estimator_)
     return underlying(model.estimator) if isinstance(model, FrozenEstimator) else model

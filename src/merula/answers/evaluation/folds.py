@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold
 from sklearn.utils import check_random_state
 
+from merula.answers.evaluation.time_order import time_folds
 from merula.core import InputError, InPython, Option, warn_user
 from merula.data.table import codes_of_labels, plain_label
 from merula.data.table.frame import Rows
 
 EXPECTED = "a number of folds from 2, a scikit-learn splitter, (train, test) row numbers, or an iterable of such pairs"
-REPEATS = 3
+REPEATS, FOLDS, FOLDS_IN_TIME = 3, 10, 5
 
 
 class RareClassWarning(UserWarning):
@@ -48,15 +49,21 @@ def make_splits(
     labels: NDArray[Any],
     marks: NDArray[Any] | None,
     weights: NDArray[np.float64] | None,
+    ranks: NDArray[np.int64] | None = None,
 ) -> tuple[Split, ...]:
     """Every fold, without rows of weight 0; no row, and no group, is on both sides of one.
 
     marks : the checked group of each row.
+    ranks : the checked rank of each row in time, where folds are in its order.
     """
-    if isinstance(cv, Integral) and not isinstance(cv, bool):
-        pairs = _stratified(int(cv), _checked_repeats(repeats), random_state, labels, marks)
+    if ranks is not None:
+        pairs = _in_time(cv, repeats, random_state, labels, marks, weights, ranks)
+    elif cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
+        pairs = _stratified(
+            usual_folds() if cv is None else int(cv), _checked_repeats(repeats), random_state, labels, marks
+        )
     else:
-        _refuse_unused(repeats, random_state)
+        _refuse_unused(repeats, random_state, "cv gives the folds itself")
         pairs = _given(cv, X, labels, marks)
     kept = np.ones(len(labels), dtype=bool) if weights is None else weights > 0
     splits = tuple(_checked_split(pair, number, kept) for number, pair in enumerate(pairs, 1))
@@ -66,6 +73,11 @@ def make_splits(
         for number, split in enumerate(splits, 1):
             _refuse_leak(split, marks, number)
     return splits
+
+
+def usual_folds(times: Any = None) -> int:
+    """How many folds there are where nobody says: five in time order, else ten."""
+    return FOLDS if times is None else FOLDS_IN_TIME
 
 
 def half_of(train: Rows, truth: NDArray[np.int64], groups: NDArray[np.int64] | None, rng: Any) -> Rows:
@@ -174,22 +186,48 @@ def _checked_repeats(repeats: int | None) -> int:
     return int(repeats)
 
 
-def _refuse_unused(repeats: int | None, random_state: Any) -> None:
-    """An error for options that only a number of folds makes use of."""
+def _refuse_unused(repeats: int | None, random_state: Any, why: str) -> None:
+    """An error for options that only a number of shuffled folds makes use of."""
     if repeats is not None:
         raise InputError.at(
             "repeats",
-            f"is {repeats!r}, but cv gives the folds itself",
+            f"is {repeats!r}, but {why}",
             got=repeats,
             remedy="leave repeats out, or give cv as a number of folds",
         )
     if random_state is not None and not (isinstance(random_state, Integral) and random_state == 0):
         raise InputError.at(
             "random_state",
-            f"is {random_state!r}, but cv gives the folds itself",
+            f"is {random_state!r}, but {why}",
             got=random_state,
             remedy="set it on the splitter, or give cv as a number of folds",
         )
+
+
+def _in_time(
+    cv: Any,
+    repeats: int | None,
+    random_state: Any,
+    labels: NDArray[Any],
+    groups: NDArray[Any] | None,
+    weights: NDArray[np.float64] | None,
+    ranks: NDArray[np.int64],
+) -> list[Any]:
+    """Folds in time order."""
+    if groups is not None:
+        raise InputError.at("groups", "is given beside times, but rows are dealt to folds by the one or by the other", remedy="leave out one of them")  # fmt: skip
+    if cv is not None and (not isinstance(cv, Integral) or isinstance(cv, bool)):
+        raise InputError.at("cv", f"is {cv!r}, but times say how rows are split", got=cv, expected="a number of folds")
+    _refuse_unused(repeats, random_state, "folds in time order are not shuffled")
+    folds = usual_folds(ranks) if cv is None else int(cv)
+    pairs = time_folds(ranks, folds, weights)
+    usable = [pair for pair in pairs if len(np.unique(labels[pair[0]])) > 1]
+    earliest = f"the earliest rows hold one class only ({plain_label(labels[ranks.argmin()])!r})"
+    if not usable:
+        raise InputError(f"{earliest}, as far as those of the last fold", where="times", remedy="no model can be tested on later rows")  # fmt: skip
+    if len(usable) < folds:
+        warn_user(f"{earliest}, so that {folds - len(usable)} of {folds} folds are left out", RareClassWarning)
+    return usable
 
 
 # --------------------------------------------------------------------------------------------------------- given splits

@@ -131,6 +131,10 @@ class Evaluation:
     reject_cost : float or None
     groups : array of shape (n_samples,) or None
         The number of each row's group.
+    in_time_order : bool
+        Whether each fold learned from earlier rows than those it was tested on.
+    tested : str
+        What the rows tested on are called where they are others than those learned from; then they stand behind these in `truth` and `weights`.
 
     Notes
     -----
@@ -168,6 +172,8 @@ class Evaluation:
     costs: Costs | None = None
     reject_cost: float | None = None
     groups: NDArray[np.int64] | None = None
+    in_time_order: bool = False
+    tested: str = ""
 
     @cached_property
     def baseline(self) -> ModelEvaluation:
@@ -344,6 +350,8 @@ class Evaluation:
             "folds": [{name: to_plain(getattr(fold, name)) for name in kept} for fold in self.folds],
             "costs": costs,
             "reject_cost": self.reject_cost,
+            "in_time_order": self.in_time_order,
+            "tested": self.tested or None,
             "models": [
                 {
                     **_model_state(model, rows),
@@ -378,8 +386,12 @@ class Evaluation:
 
 def title_of(evaluation: Evaluation) -> str:
     """What was evaluated: folds, rows, classes."""
+    tested, classes = several(len(_tested_rows(evaluation)), "row"), f"{len(evaluation.classes)} classes"
+    if evaluation.tested:
+        learned = several(evaluation.folds[0].train_weight, "row")
+        return f"figures of {evaluation.tested}: {tested} tested by models fitted on {learned}, {classes}"
     folds = f"{len(evaluation.folds)} folds" if len(evaluation.folds) > 1 else "one split"
-    return f"{folds}, {several(len(_tested_rows(evaluation)), 'row')} tested, {len(evaluation.classes)} classes"
+    return f"{folds}{' in time order' if evaluation.in_time_order else ''}, {tested} tested, {classes}"
 
 
 def measured(
@@ -432,7 +444,8 @@ def _apart(one: Array, other: Array) -> Array:
 def answers_of(evaluation: Evaluation, probabilities: Sequence[Array]) -> list[Answers]:
     """A model's probabilities in each fold beside the truth."""
     truth, weights = evaluation.truth, evaluation.weights
-    present = np.bincount(truth, minlength=len(evaluation.classes)) > 0
+    asked = truth[_tested_rows(evaluation)] if evaluation.tested else truth
+    present = np.bincount(asked, minlength=len(evaluation.classes)) > 0
     return [
         Answers(
             truth[fold.test],

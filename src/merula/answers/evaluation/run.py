@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,11 +20,12 @@ from merula.answers.evaluation.folds import Split, checked_groups, half_of, make
 from merula.answers.evaluation.parts import Losses, Parts, found_of_parts
 from merula.answers.evaluation.reliability import checked_probabilities
 from merula.answers.evaluation.result import Evaluation, Learning, measured, paired, rows_learned
+from merula.answers.evaluation.rows_asked import TESTED, Data, read_data, with_test
+from merula.answers.evaluation.time_order import checked_times
 from merula.answers.evaluation.words import CLASS_FREQUENCIES
 from merula.core import Array, InputError
-from merula.data.encode import encode_target
-from merula.data.schema import Label, sort_labels
-from merula.data.table import RowSource, label_indices, open_rows, plain_label
+from merula.data.schema import Label
+from merula.data.table import label_indices, open_rows
 from merula.show.progress import progress_bar
 from merula.show.text import shortened
 
@@ -38,9 +39,11 @@ def evaluate(
     X: Any,
     y: Any,
     *,
-    cv: Any = 10,
+    cv: Any = None,
     repeats: int | None = None,
     groups: Any = None,
+    times: Any = None,
+    test: Any = None,
     costs: Any = None,
     reject_cost: float | None = None,
     sample_weight: Any = None,
@@ -65,12 +68,17 @@ def evaluate(
     y : array of shape (n_samples,)
         The classes.
     cv : int, splitter, (train, test) or iterable of such pairs
-        A number of folds: stratified, shuffled, and with `groups` never parting a group. Or any scikit-learn splitter,
-        or the numbers of the rows to learn from and to test on.
+        A number of folds, 10 if not given: stratified, shuffled, and with `groups` never parting a group. Or any scikit-learn
+        splitter, or the numbers of the rows to learn from and to test on.
     repeats : int, optional
         How often to shuffle anew when `cv` is a number of folds; 3 if not given.
     groups : array of shape (n_samples,), optional
         Rows of one group (a patient, a day) are never on both sides of a fold.
+    times : array of shape (n_samples,), optional
+        When each row was (numbers, times, or words such as 2024-12-31): folds in time order, 5 if `cv` is not given. Each learns from
+        earlier rows alone and is tested on the rows that come next; rows of one time are never parted.
+    test : (X, y) or (X, y, sample_weight), optional
+        Other rows to measure on: models are fitted on all rows of X and tested on these. There are no folds.
     costs : None, array, data frame or {action: {class: cost}}
         Row = action, column = truth; gives `mean_cost` and `mean_risk`.
     reject_cost : float, optional
@@ -102,15 +110,26 @@ def evaluate(
     if not isinstance(learning_curve, bool | np.bool_):
         raise InputError.of("learning_curve", learning_curve, "True or False")
     models = named_models(model)
-    data = _read_data(open_rows(X), y, sample_weight, models)
+    data = read_data(open_rows(X), y, sample_weight, models)
+    splits: tuple[Split, ...]
+    marks = None
+    if test is None:
+        marks = None if groups is None else checked_groups(groups, data.rows.count)
+        ranks = None if times is None else checked_times(times, data.rows.count)
+        splits = make_splits(cv, repeats, random_state, X, data.labels, marks, data.weights, ranks)
+    else:
+        _refuse_folds(cv=cv, repeats=repeats, groups=groups, times=times)
+        data, split = with_test(data, test)
+        splits = (split,)
     read = None if costs is None and reject_cost is None else read_costs(costs, list(data.classes))
     reject = checked_reject_cost(reject_cost)
-    marks = None if groups is None else checked_groups(groups, data.rows.count)
-    splits = make_splits(cv, repeats, random_state, X, data.labels, marks, data.weights)
     numbers = None if marks is None else np.unique(marks, return_inverse=True)[1]
     folds = tuple(_fold(split, data.weights, data.rows.count) for split in splits)
     shares = np.array([_class_shares(split.train, data) for split in splits])
-    evaluation = Evaluation(data.classes, data.truth, data.weights, folds, shares, (), read, reject, numbers)
+    evaluation = Evaluation(
+        data.classes, data.truth, data.weights, folds, shares, (), read, reject, numbers,
+        in_time_order=times is not None, tested="" if test is None else TESTED,
+    )  # fmt: skip
     halves = _halves(evaluation, splits, random_state) if learning_curve else ()
     found = []
     with progress_bar(len(models) * (len(splits) + len(halves)), progress) as advance:
@@ -122,15 +141,11 @@ def evaluate(
     return replace(evaluation, models=tuple(found))
 
 
-@dataclass(frozen=True, eq=False)
-class Data:
-    """The rows to split, their labels, weights, and the index of each label in `classes`."""
-
-    rows: RowSource
-    labels: NDArray[Any]
-    weights: Array | None
-    truth: NDArray[np.int64]
-    classes: tuple[Label, ...]
+def _refuse_folds(**given: Any) -> None:
+    """An error for options that say how rows are split, where the rows to test on are given."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError.at(name, "is given, but test gives the rows to test on: there are no folds", remedy=f"leave out {name} or test")  # fmt: skip
 
 
 def _fold(split: Split, weights: Array | None, count: int) -> Fold:
@@ -274,24 +289,3 @@ def _in_place(proba: Array, known: NDArray[Any], classes: tuple[Label, ...], nam
     aligned = np.zeros((len(proba), len(classes)))
     aligned[:, label_indices(np.asarray(known).tolist(), classes, f"{name} answers with", lacks)] = proba
     return aligned
-
-
-# ----------------------------------------------------------------------------------------------------------------- data
-
-
-def _read_data(rows: RowSource, y: Any, sample_weight: Any, models: Mapping[str, Any]) -> Data:
-    """The checked target and weights; the classes are those of y and of models that stay fitted when cloned."""
-    if rows.count == 0:
-        raise InputError.at("X", "has no rows", remedy="there is nothing to evaluate")
-    target = encode_target(y, rows.count, sample_weight)
-    if len(target.classes) < 2:
-        raise InputError.at(
-            "y", f"holds one class only ({plain_label(target.classes[0])!r})", remedy="there is nothing to tell apart"
-        )
-    own = [plain_label(label) for label in target.classes.tolist()]
-    fitted = [getattr(clone(model), "classes_", ()) for model in models.values()]
-    classes = sort_labels({*own, *(plain_label(label) for known in fitted for label in np.asarray(known).tolist())})
-    indices = np.array([classes.index(label) for label in own], dtype=np.int64)
-    words = target.classes.dtype != object or isinstance(own[0], str)
-    labels = target.classes if words else np.array(target.classes.tolist())  # scikit-learn refuses numbers as objects
-    return Data(rows, labels[target.codes], target.weights, indices[target.codes], classes)

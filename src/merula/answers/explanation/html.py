@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite, isinf
 from typing import TYPE_CHECKING
 
-from merula.answers.explanation.layout import Line, lay_out
+from merula.answers.explanation.layout import Line, screenful
 from merula.show.colors import sided
 from merula.show.html import Html, html_block, html_table, html_tag
 
@@ -17,7 +17,7 @@ MOST_CLASSES, HALF = 8, 60
 
 def as_html(explanation: Explanation) -> str:
     """The explanation as an HTML table."""
-    layout = lay_out(explanation, MOST_CLASSES)
+    layout = screenful(explanation, MOST_CLASSES)
     weights = [abs(line.weight or 0.0) for line in layout.lines if line]
     longest = max([1e-12, *(weight for weight in weights if isfinite(weight))])
     rows: list[list[str]] = [["P(class given row)", *layout.classes, layout.heading]]

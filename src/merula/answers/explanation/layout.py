@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from merula.answers.explanation.largest import checked_top, condensed
 from merula.core import Array
 from merula.core.logspace import log_sum_exp
 from merula.show.numbers import NOTHING, from_log, short, signed
@@ -16,7 +17,8 @@ from merula.show.text import shortened, text_table
 if TYPE_CHECKING:
     from merula.answers.explanation.reasons import Derivation, Explanation, Reason
 
-MOST_EFFECTS = 12
+MOST_EFFECTS, MOST_TERMS = 12, 20
+MOST_PARTS, MOST_TERMS_OF_PARTS = 3, 4  # of a mixture
 MOST_CLASSES, LONGEST_LABEL, LONGEST_CLASS = 5, 36, 20
 LONGEST_NAME, LONGEST_VALUE, LONGEST_SET = 40, 20, 48  # of a bar
 AVERAGE, JOINT, PRODUCT = "average row", "joint", "product"
@@ -97,6 +99,7 @@ class Layout:
     hidden: int
     zero_evidence: bool
     impossible: str = ""
+    other_parts: tuple[int, float] = (0, 0.0)
 
     @property
     def lines(self) -> list[Line | None]:
@@ -109,14 +112,22 @@ class Layout:
 
     @property
     def notes(self) -> list[str]:
-        """How many classes are left out, and whether the row is impossible."""
+        """How many classes and parts are left out, and whether the row is impossible."""
+        count, share = self.other_parts
+        others = [f"({count} other components not shown, with a share of {short(share)} in all)"] if count else []
         hidden = [f"({self.hidden} less probable classes not shown)"] if self.hidden else []
-        return [*hidden, *([self.impossible] if self.impossible else [])]
+        return [*others, *hidden, *([self.impossible] if self.impossible else [])]
 
 
-def lay_out(explanation: Explanation, most: int = MOST_CLASSES, most_effects: int = MOST_EFFECTS) -> Layout:
-    """The lines of an explanation, with at most so many classes and effects, those with the largest spread over classes."""
-    shown = _shown_classes(explanation, most)
+def lay_out(
+    explanation: Explanation,
+    most: int = MOST_CLASSES,
+    most_effects: int | None = MOST_EFFECTS,
+    most_terms: int | None = None,
+    most_parts: int | None = None,
+) -> Layout:
+    """The lines of an explanation, with at most so many classes, effects or terms (those with the largest spread over classes) and parts."""
+    shown, told = _shown_classes(explanation, most), _largest_parts(explanation, most_parts)
     several = len(explanation.derivations) > 1
     against = "" if explanation.against is None else f" against {shortened(str(explanation.against), LONGEST_CLASS)}"
     total = "" if several else signed(explanation.derivations[0].log_odds)
@@ -124,13 +135,23 @@ def lay_out(explanation: Explanation, most: int = MOST_CLASSES, most_effects: in
     return Layout(
         tuple(str(explanation.classes[k]) for k in shown),
         f"evidence for {shortened(str(explanation.label), LONGEST_CLASS)}{against}",
-        tuple(_part(part, shown, several, most_effects) for part in explanation.derivations),
+        tuple(_part(part, shown, several, most_effects, most_terms) for part in told),
         _line(name, _factors(explanation.log_joint - _scale(explanation.derivations[0]), shown), ""),
         _line("posterior", [short(explanation.posterior[k]) for k in shown], total),
         len(explanation.classes) - len(shown),
         explanation.zero_evidence,
         _impossible(explanation),
+        (len(explanation.derivations) - len(told), 1 - sum(part.share for part in told)),
     )
+
+
+def _largest_parts(explanation: Explanation, most: int | None) -> list[Derivation]:
+    """The parts of the largest shares, in their order; one alone is not worth a line that hides it."""
+    parts = explanation.derivations
+    if most is None or len(parts) <= most + 1:
+        return list(parts)
+    ranked = sorted(range(len(parts)), key=lambda k: -parts[k].share)
+    return [parts[k] for k in sorted(ranked[:most])]
 
 
 def _impossible(explanation: Explanation) -> str:
@@ -154,12 +175,12 @@ def _shown_classes(explanation: Explanation, most: int) -> list[int]:
     return sorted([*about, *(index for index in likely if index not in about)][:most])
 
 
-def _part(part: Derivation, shown: list[int], several: bool, most_effects: int) -> Part:
+def _part(part: Derivation, shown: list[int], several: bool, most_effects: int | None, most_terms: int | None) -> Part:
     scale = _scale(part)
     return Part(
         _line(f"{part.name or 'component'} (share {short(part.share)})", (), ""),
         _line(part.start, _factors(part.log_prior - scale, shown), signed(part.prior_log_odds), part.prior_log_odds),
-        tuple(_reasons(part, shown, most_effects)),
+        tuple(_reasons(part, shown, most_effects, most_terms)),
         _line(JOINT, _factors(part.log_joint - scale, shown), signed(part.log_odds) if several else ""),
     )
 
@@ -170,18 +191,11 @@ def _scale(part: Derivation) -> float:
     return start if part.start == AVERAGE and np.isfinite(start) else 0.0
 
 
-def _reasons(part: Derivation, shown: list[int], most: int) -> Iterator[Line]:
-    """A line for each reason; of effects for the largest, and one for the rest."""
-    told = [reason for reason in part.reasons if reason.columns]
-    size = {id(reason): -float(np.ptp(reason.log_terms)) for reason in told if reason.is_effect}
-    largest = set(sorted(size, key=size.__getitem__)[: most if len(size) > most + 1 else None])
-    rest = [reason for reason in told if reason.is_effect and id(reason) not in largest]
-    yield from (_reason(reason, shown) for reason in told if not reason.is_effect or id(reason) in largest)
-    if rest:
-        weight = sum(reason.evidence for reason in rest)
-        factors = _factors(np.sum([reason.log_terms for reason in rest], axis=0), shown)
-        yield Line(((f"{len(rest)} other effects", "", ""),), tuple(factors), signed(weight), weight, is_effect=True)
-    yield from (_reason(reason, shown) for reason in part.reasons if not reason.columns)
+def _reasons(part: Derivation, shown: list[int], most_effects: int | None, most_terms: int | None) -> Iterator[Line]:
+    """A line for each reason; beyond so many for the largest, and one for the rest."""
+    effects = any(reason.is_effect for reason in part.reasons)
+    for reason in condensed(part.reasons, most_effects if effects else most_terms):
+        yield _reason(reason, shown)
 
 
 def _reason(reason: Reason, shown: list[int]) -> Line:
@@ -227,9 +241,18 @@ def _factors(log_values: Array, shown: list[int]) -> list[str]:
 # ----------------------------------------------------------------------------------------------------------------- text
 
 
-def as_text(explanation: Explanation) -> str:
+def screenful(explanation: Explanation, most: int, top: int | str | None = None) -> Layout:
+    """The lines of an explanation that fit a screen, or as many reasons as `top` says, "all" for all there is."""
+    if top is None:
+        terms = MOST_TERMS if len(explanation.derivations) == 1 else MOST_TERMS_OF_PARTS
+        return lay_out(explanation, most, MOST_EFFECTS, terms, MOST_PARTS)
+    count = checked_top(top)
+    return lay_out(explanation, most, count, count, None if count is None else MOST_PARTS)
+
+
+def as_text(explanation: Explanation, top: int | str | None = None) -> str:
     """The explanation as a table: a line for the prior, for each column, for the product and for the posterior."""
-    layout = lay_out(explanation)
+    layout = screenful(explanation, MOST_CLASSES, top)
     names = (shortened(name, LONGEST_CLASS) for name in layout.classes)
     rows: list[list[str]] = [["P(class given row)", *names, layout.heading]]
     for line in layout.lines:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from merula.answers.decision import underlying
 from merula.answers.explanation.by_effects import effect_terms
+from merula.answers.explanation.largest import ALL, checked_top, condensed
 from merula.classify.base import BayesianClassifier
 from merula.classify.effects.subjects import Subject
 from merula.classify.fitted import ComponentTerms, Term, combined
@@ -92,8 +93,8 @@ class Derivation:
     log_odds: float
     start: str = PRIOR
 
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain data."""
+    def to_dict(self, top: int | str = ALL) -> dict[str, Any]:
+        """The same as plain data; with `top`, the largest reasons and the others as one."""
         return {
             "name": self.name,
             "share": self.share,
@@ -112,7 +113,7 @@ class Derivation:
                     "weight": reason.weight,
                     **({"name": reason.name} if reason.name else {}),
                 }
-                for reason in self.reasons
+                for reason in condensed(self.reasons, checked_top(top))
             ],
         }
 
@@ -164,8 +165,35 @@ class Explanation:
 
         return as_latex(self, document)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain data: numbers, words, lists; −inf and inf as they are."""
+    def to_text(self, top: int | str | None = None) -> str:
+        """The explanation as a table: ``print`` shows a screenful of it.
+
+        Parameters
+        ----------
+        top : int or "all", optional
+            How many reasons stand on a line of their own, those that tell classes apart most; the others are added up on one line, so that
+            the sum stays what it is. "all" shows every reason, and every component of a mixture.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> rows = [["red", "round", "small"], ["red", "long", "small"], ["green", "long", "large"]]
+        >>> model = mr.NaiveBayesClassifier().fit(rows, ["cherry", "cherry", "leek"])
+        >>> print(mr.explain(model, ["red", "round", "small"]).to_text(top=1))
+        P(class given row)  cherry     leek  evidence for cherry
+        prior               0.6667   0.3333               +0.693
+        x0 = red              0.75   0.3333               +0.811
+        2 other columns      0.375   0.1111               +1.216
+        ────────────────────────────────────────────────────────
+        joint               0.1875  0.01235
+        posterior           0.9382  0.06178               +2.720
+        """
+        from merula.answers.explanation.layout import as_text
+
+        return as_text(self, top)
+
+    def to_dict(self, top: int | str = ALL) -> dict[str, Any]:
+        """The same as plain data: numbers, words, lists; −inf and inf as they are. With `top`, the largest reasons and the others as one."""
         return {
             "classes": list(self.classes),
             "label": self.label,
@@ -173,7 +201,7 @@ class Explanation:
             "log_joint": self.log_joint.tolist(),
             "posterior": self.posterior.tolist(),
             "zero_evidence": self.zero_evidence,
-            "derivations": [part.to_dict() for part in self.derivations],
+            "derivations": [part.to_dict(top) for part in self.derivations],
         }
 
     def plot(self, ax: Any = None, top: int = 20) -> Any:

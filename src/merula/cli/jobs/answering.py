@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from merula.answers.decision import conditional_risk, decide
 from merula.cli.console import Console
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, open_model
+from merula.cli.jobs.rows import chosen_rows, key_columns
 from merula.cli.jobs.task import named_table
 from merula.core import InputError
 from merula.data.table import NOTHING_STATED, FileOptions
@@ -21,6 +23,15 @@ from merula.show.text import shortened
 
 OPENED = (".csv", ".tsv")  # files that a double click hands to a spreadsheet
 LONGEST = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """One row, by its number from 1: the reasons for its posterior, and what is to be known beside them."""
+
+    row: int
+    why: Any
+    notes: tuple[str, ...]
 
 
 def predict_file(
@@ -41,6 +52,7 @@ def predict_file(
     with progress_bar(4, console.shows_progress) as step, console.warnings_as_notes():
         step("loading")
         saved = open_model(path)
+        console.remember(saved.notes)
         step("reading")
         rows = named_table(table, replace(file, words=saved.words))
         step("predicting")
@@ -89,26 +101,40 @@ def _beside(rows: Any, answers: Any) -> Any:
     return rows
 
 
-def explain_row(
+def explain_rows(
     path: str,
     table: str,
-    row: int,
+    stated: Sequence[str],
     console: Console,
     label: str | None = None,
     file: FileOptions = NOTHING_STATED,
-) -> Any:
-    """The reasons for one row's posterior; rows are counted from 1."""
+) -> list[Explained]:
+    """The reasons for the posterior of each row that is named, with what is to be known of it."""
     from merula.answers.explanation import explain  # loaded where reasons are asked for: a prediction needs none
 
     with console.warnings_as_notes():
         saved = open_model(path)
-        rows = named_table(table, replace(file, words=saved.words))
-        if not 1 <= row <= rows.num_rows:
-            raise InputError.at("--row", f"is {row}, but the table has rows 1 to {rows.num_rows:,}", got=row)
+        console.remember(saved.notes)
+        rows = named_table(table, replace(file, words=[*saved.words, *_keys(saved, stated)]))
         named = {str(name): name for name in saved.classes}
         if label is not None and label not in named:
             raise InputError.of("--label", label, f"one of {', '.join(named)}")
-        return explain(saved.model, rows.slice(row - 1, 1), None if label is None else named[label])
+    found = []
+    for row in chosen_rows(stated, rows):
+        own = Console(quiet=True)
+        own.remember(saved.notes)
+        with own.warnings_as_notes():
+            why = explain(saved.model, rows.slice(row, 1), None if label is None else named[label])
+        for note in own.notes:
+            console.note(note)
+        found.append(Explained(row + 1, why, tuple(own.notes)))
+    return found
+
+
+def _keys(saved: SavedModel, stated: Sequence[str]) -> list[str]:
+    """Key columns that the model does not ask: their cells are taken as they are written, so that 0042 is not 42."""
+    asked = {column.name for column in saved.model.schema_.columns if column.kind != "ignore"}
+    return sorted(key_columns(stated) - asked)
 
 
 def describe(saved: SavedModel) -> dict[str, Any]:
@@ -125,6 +151,7 @@ def describe(saved: SavedModel) -> dict[str, Any]:
         "kept_rows": saved.kept_rows,
         "classes": saved.shares,
         "parameters": model.parameters_count,
+        "temperature": getattr(model, "temperature_", None),
         "parts": _parts(model) if pooled else None,
         "columns": [
             {
@@ -136,6 +163,7 @@ def describe(saved: SavedModel) -> dict[str, Any]:
             for column in model.schema_.columns
         ],
         "actions": None if saved.costs is None else [str(action) for action in saved.costs.actions],
+        "said_at_fit": [{"text": note.text, "column": note.column} for note in saved.notes],
     }
 
 

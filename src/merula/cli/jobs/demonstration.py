@@ -15,8 +15,9 @@ from merula.cli.console import Console, command_name
 from merula.cli.jobs.evaluating import evaluate_file, report_file
 from merula.cli.jobs.learning import fit_file
 from merula.cli.jobs.models import SavedModel, open_model
+from merula.cli.jobs.targets import refuse_without_target
 from merula.cli.jobs.task import Asked, Task
-from merula.core import Array, InputError
+from merula.core import Array
 from merula.show.numbers import percent
 
 FOLDS = 5
@@ -31,7 +32,7 @@ MISSED = 5.0  # what taking the rarest class for another costs, where any other 
 def demonstrate(table: str, target: str | None, folder: str, console: Console) -> Iterator[str]:
     """Each part of the job as text, as soon as it is done; the model and the report are written into the folder."""
     if target is None and table != PENGUINS:
-        raise InputError.at("--target", f"is needed: which column of {table} holds the class?")
+        refuse_without_target(Asked(table, ""), "demo")
     asked = Asked(table, target or "species")
     if Path(folder).exists() and not Path(folder).is_dir():
         raise NotADirectoryError(f"--folder is {folder}, which is a file; name a folder")

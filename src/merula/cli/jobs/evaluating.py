@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from shlex import join
+from typing import Any
 
 import numpy as np
 
 from merula.answers.evaluation import Evaluation, evaluate
 from merula.cli.console import Console
 from merula.cli.jobs.models import check_writable, costs_file, new_model
+from merula.cli.jobs.new_rows import check_test, read_test
 from merula.cli.jobs.task import SAID, Asked, Task, read_task, stated_kinds
+from merula.cli.jobs.time_order import folds_in_time
+from merula.core import InputError
 from merula.data.encode import UnseenLevelWarning
 
 REPEATED = "often because several columns say the same; try another --model, or leave columns out with --ignore"
 TOO_SURE = {
     "auto": "often because rows that belong together (--groups) tell of each other; try --model naive, or leave columns out with --ignore"
 }
+CALIBRATED = ", calibrated"
+WEIGHTED = ("auto",)  # models whose parts are weighted out of fold
 FOLDS, FEWER_FOLDS, MANY_ROWS = 10, 5, 10_000
 
 
@@ -26,27 +33,53 @@ def evaluate_file(
     models: Sequence[str],
     console: Console,
     cv: int | None = None,
-    repeats: int = 1,
+    repeats: int | None = None,
     costs: str | None = None,
     learning_curve: bool = False,
+    test: str | None = None,
+    calibrate: bool = False,
 ) -> tuple[Evaluation, Task]:
-    """Figures of models on rows they were not fitted on, beside the class frequencies."""
+    """Figures of models on rows they were not fitted on, beside the class frequencies; those of a `test` file where one is named."""
+    check_test(test, asked.table, cv=cv, repeats=repeats, groups=asked.groups, by_time=asked.by_time)
     with console.warnings_as_notes(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
         task = read_task(asked, console)
+        if calibrate:
+            note_calibration(models, console)
         found = evaluate(
-            {name: new_model(name, task.kinds) for name in models},
+            {_called(name, calibrate): new_model(name, task.kinds, calibrate) for name in models},
             task.table,
             task.labels,
-            cv=cv or usable_folds(task, console),
-            repeats=repeats,
-            groups=task.groups,
+            test=None if test is None else read_test(asked, test, task, console),
+            **({} if test else _folds(task, cv, repeats, console)),
             costs=costs_file(costs, task.classes),
             sample_weight=task.weights,
             learning_curve=learning_curve,
             progress=console.shows_progress,
         )
     _advise(found, console)
-    return found, task
+    return replace(found, tested=test or ""), task
+
+
+def _folds(task: Task, cv: int | None, repeats: int | None, console: Console) -> dict[str, Any]:
+    """How rows are dealt to folds."""
+    if task.times is None:
+        return {"cv": cv or usable_folds(task, console), "repeats": repeats or 1, "groups": task.groups}
+    if repeats is not None:
+        raise InputError.at("--repeats", "shuffles rows, but --by-time keeps them in order; leave out one of them")
+    return {"cv": cv or folds_in_time(task, console), "times": task.times}
+
+
+def _called(model: str, calibrate: bool) -> str:
+    return f"{model}{CALIBRATED}" if calibrate else model
+
+
+def note_calibration(models: Sequence[str], console: Console) -> None:
+    """A note where a model is weighted by rows left out already."""
+    for name in models:
+        if name in WEIGHTED:
+            console.note(
+                f"the parts of {name} are already weighted by rows left out: --calibrate fits it five times more, and will hardly change it"
+            )
 
 
 def usable_folds(task: Task, console: Console) -> int:
@@ -71,7 +104,9 @@ def _advise(found: Evaluation, console: Console) -> None:
     """A note on what to do where a model's probabilities are worse than the class frequencies."""
     for one in found.against_baseline("log_loss"):
         if one.direction > 0:
-            console.note(f"{one.first} is too sure of itself, {TOO_SURE.get(one.first, REPEATED)}")
+            console.note(
+                f"{one.first} is too sure of itself, {TOO_SURE.get(one.first.removesuffix(CALIBRATED), REPEATED)}"
+            )
 
 
 def report_file(
@@ -80,7 +115,7 @@ def report_file(
     output: str,
     console: Console,
     cv: int | None = None,
-    repeats: int = 1,
+    repeats: int | None = None,
     costs: str | None = None,
     learning_curve: bool = True,
     task: Task | None = None,
@@ -96,9 +131,7 @@ def report_file(
             task.table,
             task.labels,
             output,
-            cv=cv or usable_folds(task, console),
-            repeats=repeats,
-            groups=task.groups,
+            **_folds(task, cv, repeats, console),
             costs=costs_file(costs, task.classes),
             sample_weight=task.weights,
             learning_curve=learning_curve,

@@ -10,6 +10,7 @@ from typing import Any
 from sklearn.base import clone
 
 from merula.cli.console import Console
+from merula.cli.jobs.evaluating import note_calibration
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, new_model, open_model, write_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task
 from merula.core import InputError, located
@@ -29,6 +30,7 @@ def fit_file(
     costs: str | None = None,
     like: str | None = None,
     task: Task | None = None,
+    calibrate: bool = False,
 ) -> tuple[SavedModel, Task]:
     """The model fitted on a table, read here unless it was before, and written to a file."""
     check_writable(output, "a model", [("table", asked.table), ("table of costs", costs), ("model", like)])
@@ -38,21 +40,25 @@ def fit_file(
             f"takes the model and the kinds of columns from {like}",
             remedy="leave out --model, --kinds and --ignore",
         )
-    with progress_bar(3, console.shows_progress) as step, console.warnings_as_notes(but=SAID):
-        step("reading")
-        if like is not None:
-            example = open_model(like)
-            untrained = clone(example.model.with_choices_fixed())
-            task = read_task(asked, console, untrained.kinds, example.words)
-            table = _columns_of(untrained.kinds, like, task.features)
-        else:
-            task = task or read_task(asked, console)
-            untrained, table = new_model(model, task.kinds), task.table
-        read = costs_file(costs, task.classes)
-        step("fitting")
-        fitted = untrained.fit(table, task.labels, sample_weight=task.weights)
+    with progress_bar(3, console.shows_progress) as step:
+        with console.warnings_as_notes(but=SAID):
+            step("reading")
+            if like is not None:
+                example = open_model(like)
+                untrained = clone(example.model.with_choices_fixed())
+                task = read_task(asked, console, untrained.kinds, example.words)
+                table = _columns_of(untrained.kinds, like, task.features)
+            else:
+                task = task or read_task(asked, console)
+                untrained, table = new_model(model, task.kinds), task.table
+            read, before = costs_file(costs, task.classes), len(console.said)
+            step("fitting")
+            fitted = untrained.fit(table, task.labels, sample_weight=task.weights)
+            if calibrate:
+                note_calibration([model] if like is None else [], console)
+                fitted = fitted.calibrated(table, task.labels, sample_weight=task.weights)
         step("saving")
-        saved = SavedModel(fitted, output, asked.target, read)
+        saved = SavedModel(fitted, output, asked.target, read, (*task.said, *console.said[before:]))
         write_model(saved)
     return saved, task
 
@@ -73,6 +79,7 @@ def merge_files(paths: Sequence[str], output: str | None = None) -> SavedModel:
     """The model as if fitted on the rows of all models, written to a file; one of them only where it is named for that."""
     check_writable(output or MERGED, "a model", [("model", path) for path in paths if path != output])
     saved = [open_model(path) for path in paths]
+    _refuse_calibrated(saved)
     merged = saved[0].model.with_choices_fixed()
     for other in saved[1:]:
         if type(other.model) is not type(merged):
@@ -95,9 +102,16 @@ def merge_files(paths: Sequence[str], output: str | None = None) -> SavedModel:
         except ValueError as error:
             error.add_note(_hint(merged, saved[0].path))
             raise located(error, other.path) from None
-    result = replace(saved[0], model=merged, path=output or MERGED)
+    notes = {note: None for one in saved for note in one.notes}
+    result = replace(saved[0], model=merged, path=output or MERGED, notes=tuple(notes))
     write_model(result)
     return result
+
+
+def _refuse_calibrated(saved: Sequence[SavedModel]) -> None:
+    for one in saved:
+        if hasattr(one.model, "temperature_"):
+            raise InputError.at(one.path, "was calibrated, and such models do not merge", remedy="merge models that were fitted without --calibrate")  # fmt: skip
 
 
 def _hint(model: Any, path: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.answers.decision import Costs, read_costs
+from merula.answers.decision import CalibratedClassifier, Costs, read_costs
 from merula.classify import (
     BayesClassifier,
     KernelBayesClassifier,
@@ -19,6 +19,7 @@ from merula.classify import (
     NearestNeighborsClassifier,
 )
 from merula.classify.model_files import model_of, model_state
+from merula.cli.console import SaidNote
 from merula.cli.jobs.task import named_table
 from merula.core import InputError, located
 from merula.core.archive import NotAnArchiveError, read_state, write_state
@@ -61,6 +62,7 @@ class SavedModel:
     path: str
     target: str | None = None
     costs: Costs | None = None
+    notes: tuple[SaidNote, ...] = ()  # said when it was fitted
 
     @property
     def words(self) -> list[str]:
@@ -85,19 +87,22 @@ class SavedModel:
         return max((len(part.labels) for part in keeping), default=0)
 
 
-def new_model(name: str, kinds: Mapping[str, str]) -> Any:
-    """A model to be fitted, by its word."""
-    return MODELS[name](kinds=dict(kinds) or None)
+def new_model(name: str, kinds: Mapping[str, str], calibrate: bool = False) -> Any:
+    """A model to be fitted, by its word; one that is calibrated thereby, where that is asked for."""
+    model = MODELS[name](kinds=dict(kinds) or None)
+    return CalibratedClassifier(model) if calibrate else model
 
 
 def write_model(saved: SavedModel) -> None:
-    """Write a model file that `merula.load` reads, with the target and the costs beside the model."""
+    """Write a model file that `merula.load` reads, with the target, the costs and what was said at fit beside the model."""
     costs = saved.costs and {
         "actions": list(saved.costs.actions),
         "classes": list(saved.costs.classes),
         "table": saved.costs.table,
     }
-    write_state(saved.path, {**model_state(saved.model), "command": {"target": saved.target, "costs": costs}})
+    notes = [{"text": note.text, "column": note.column} for note in saved.notes]
+    about = {"target": saved.target, "costs": costs, "notes": notes}
+    write_state(saved.path, {**model_state(saved.model), "command": about})
 
 
 def open_model(path: str) -> SavedModel:
@@ -114,17 +119,20 @@ def open_model(path: str) -> SavedModel:
     return SavedModel(model, path, *_kept_beside(model, state.get("command"), path))
 
 
-def _kept_beside(model: Any, about: Any, path: str) -> tuple[str | None, Costs | None]:
-    """The target and the costs that `write_model` kept beside a model; a file from a stranger may hold anything there."""
+def _kept_beside(model: Any, about: Any, path: str) -> tuple[str | None, Costs | None, tuple[SaidNote, ...]]:
+    """The target, costs and notes that `write_model` kept beside a model; a file from a stranger may hold anything there."""
     try:
         target, costs = (about or {}).get("target"), (about or {}).get("costs")
         found = costs and Costs(costs["table"], tuple(costs["actions"]), tuple(costs["classes"]))
+        notes = tuple(SaidNote(note["text"], note["column"]) for note in (about or {}).get("notes", ()))
     except (AttributeError, KeyError, TypeError):
-        raise InputError.at(path, "holds costs that are none", remedy="save the model again") from None
+        raise InputError.at(path, "holds costs or notes that are none", remedy="save the model again") from None
     classes = [plain_label(label) for label in model.classes_.tolist()]
     if not isinstance(target, str | None) or (found and not found.fits(classes)):
         raise InputError.at(path, "holds a target or costs that are none", remedy="save the model again")
-    return target, found
+    if not all(isinstance(note.text, str) and isinstance(note.column, str | None) for note in notes):
+        raise InputError.at(path, "holds costs or notes that are none", remedy="save the model again")
+    return target, found, notes
 
 
 def _other_content(path: str) -> str:

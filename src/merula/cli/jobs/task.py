@@ -10,8 +10,9 @@ from typing import Any
 
 from merula.classify.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.classify.sentinels import SentinelWarning
-from merula.cli.console import Console
+from merula.cli.console import Console, SaidNote
 from merula.cli.jobs.looking import note_readings, one_spelling
+from merula.cli.jobs.time_order import ranks_in_time, with_times
 from merula.core import InputError, one_of
 from merula.data.encode import Target, encode_target, infer_schema
 from merula.data.encode.kinds import meant_missing
@@ -58,10 +59,16 @@ class Asked:
     weight: str | None = None
     groups: str | None = None
     file: FileOptions = NOTHING_STATED
+    by_time: str | None = None
+
+    def with_target(self, target: str) -> Asked:
+        """The same about another target."""
+        return replace(self, target=target)
 
     def typed(self, command: str, **options: Any) -> list[str]:
         """The words that ask another command about the same table, with these options besides."""
-        asked = {"weight": self.weight, "groups": self.groups, **options, "kinds": self.kinds, "ignore": self.ignore}
+        asked = {"weight": self.weight, "groups": self.groups, "by_time": self.by_time, **options}
+        asked |= {"kinds": self.kinds, "ignore": self.ignore}
         asked |= {
             field.name: value
             for field in fields(FileOptions)
@@ -93,6 +100,8 @@ class Task:
     remarks: tuple[Remark, ...]
     weights: Any = None
     groups: Any = None
+    times: Any = None
+    said: tuple[SaidNote, ...] = ()
 
     @property
     def classes(self) -> list[Label]:
@@ -121,18 +130,20 @@ def read_task(
     Where kinds of columns are those of another model, `like` it, columns that it does not have are left out; `words` names
     columns that hold words whatever they look like.
     """
+    before = len(console.said)
     with console.warnings_as_notes():
         table = named_table(asked.table, replace(asked.file, words=words))
     for name, option in _asked_columns(asked):
         one_of(name, table.column_names, option)
-        if option in ("--weight", "--groups") and name == asked.target:
+        if option in ("--weight", "--groups", "--by-time") and name == asked.target:
             raise InputError.at(
                 option, f"is {name!r}, which is the target itself", got=name, remedy="name another column"
             )
-    table = _with_classes(table, asked.target, console)
+    table = with_times(_with_classes(table, asked.target, console), asked, console)
     place = table.column_names.index(asked.target)
     table = table.set_column(place, asked.target, one_spelling(table[asked.target], asked.target, console))
-    aside = [name for name in (asked.target, asked.weight, asked.groups) if name is not None]
+    when = None if asked.by_time in {item.rpartition("=")[0] for item in asked.kinds} else asked.by_time
+    aside = [name for name in (asked.target, asked.weight, asked.groups, when) if name is not None]
     features = table.drop_columns(list(dict.fromkeys(aside)))
     if not features.num_columns:
         raise InputError.at(
@@ -156,13 +167,26 @@ def read_task(
             f"every column of {asked.table} besides {asked.target!r} is left out",
             remedy="there is nothing to learn from",
         )
-    weights = None if asked.weight is None else _numbers(table, asked.weight)
+    weights = None if asked.weight is None else numbers_of(table, asked.weight)
     groups = None if asked.groups is None else _groups(table, asked.groups)
-    return Task(features, opened, table[asked.target], target, kinds, tuple(remarks), weights, groups)
+    times = None if asked.by_time is None else ranks_in_time(table, asked.by_time)
+    return Task(
+        features,
+        opened,
+        table[asked.target],
+        target,
+        kinds,
+        tuple(remarks),
+        weights,
+        groups,
+        times,
+        tuple(console.said[before:]),
+    )
 
 
 def _asked_columns(asked: Asked) -> list[tuple[str, str]]:
     named = [(asked.target, "--target"), (asked.weight, "--weight"), (asked.groups, "--groups")]
+    named += [(asked.by_time, "--by-time")]
     return [(name, option) for name, option in named if name is not None] + [
         (name, "--ignore") for name in asked.ignore
     ]
@@ -174,7 +198,7 @@ def _with_classes(table: Any, target: str, console: Console) -> Any:
     if missing == table.num_rows:
         raise InputError.at(f"the target {target!r}", "is empty in every row")
     if missing:
-        console.note(f"{missing:,} of {table.num_rows:,} rows have no {target!r} and are left out")
+        console.note(f"{missing:,} of {table.num_rows:,} rows have no {target!r} and are left out", target)
         table = table.filter(table[target].is_valid())
     return table
 
@@ -213,7 +237,7 @@ def note_remarks(remarks: Sequence[Remark], console: Console) -> None:
         if remark.what != "codes":
             hint = HINTS.get(remark.what, "").format(column=remark.column, kind=remark.kind)
             hint = hint.replace("WORD", repr(remark.words[0]) if remark.words else "WORD")
-            console.note(f"column {remark.column!r} {remark.text}{hint}")
+            console.note(f"column {remark.column!r} {remark.text}{hint}", remark.column)
     codes = [remark.column for remark in remarks if remark.what == "codes"]
     if codes:
         named = ", ".join(map(repr, codes[:MOST_NAMED])) + (
@@ -221,7 +245,8 @@ def note_remarks(remarks: Sequence[Remark], console: Console) -> None:
         )
         which = f"column {named} holds" if len(codes) == 1 else f"columns {named} hold"
         console.note(
-            f"{which} few whole numbers, read as categories; --kinds '{codes[0]}=numeric' reads them as amounts"
+            f"{which} few whole numbers, read as categories; --kinds '{codes[0]}=numeric' reads them as amounts",
+            codes[0] if len(codes) == 1 else None,
         )
 
 
@@ -237,7 +262,8 @@ def _groups(table: Any, name: str) -> Any:
     return table[name].to_numpy(zero_copy_only=False)
 
 
-def _numbers(table: Any, name: str) -> Any:
+def numbers_of(table: Any, name: str) -> Any:
+    """The column that says how often each row counts."""
     column = open_table(table.select([name]))
     if column.kind(0)[0] != "numeric":
         raise InputError.at(

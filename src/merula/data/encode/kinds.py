@@ -136,6 +136,7 @@ def _column(
     if kind == "categorical":
         return Column(name, kind, reading=_of_categories(table, position)), None
     found, unit = table.kind(position)
+    reading = Reading("number", missing=table.hints.missing) if table.hints.missing else None
     if found == "categorical":
         if kind is None:
             return _guessed(table, position, name)
@@ -155,7 +156,6 @@ def _column(
             where="kinds",
             remedy="convert the column first",
         )
-    reading = Reading("number", missing=table.hints.missing) if table.hints.missing else None
     return Column(name, kind or found, unit=unit, reading=reading), None
 
 

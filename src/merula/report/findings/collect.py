@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from merula.answers.decision import underlying
 from merula.answers.evaluation import Evaluation, evaluate
+from merula.answers.evaluation.folds import usual_folds
 from merula.answers.evaluation.run import named_models
 from merula.classify.base import BayesianClassifier
 from merula.classify.conditionals import Conditional, conditional
@@ -39,9 +40,10 @@ def collect_findings(
     X: Any,
     y: Any,
     *,
-    cv: Any = 10,
+    cv: Any = None,
     repeats: int | None = None,
     groups: Any = None,
+    times: Any = None,
     costs: Any = None,
     reject_cost: float | None = None,
     sample_weight: Any = None,
@@ -58,7 +60,7 @@ def collect_findings(
 
     Parameters
     ----------
-    model, X, y, cv, repeats, groups, costs, reject_cost, sample_weight, random_state, learning_curve, progress
+    model, X, y, cv, repeats, groups, times, costs, reject_cost, sample_weight, random_state, learning_curve, progress
         As for `evaluate`.
     target : str, optional
         What the class is called.
@@ -80,7 +82,7 @@ def collect_findings(
     >>> [model.name for model in found.evaluation.models], found.data.rows
     (['NaiveBayesClassifier'], 6)
     """
-    models = named_models(model)
+    models, cv = named_models(model), usual_folds(times) if cv is None else cv
     first = next(iter(models.values()))
     if evaluation is not None:
         evaluation = checked_evaluation(
@@ -94,6 +96,7 @@ def collect_findings(
             cv=cv,
             repeats=repeats,
             groups=groups,
+            times=times,
             costs=costs,
             reject_cost=reject_cost,
             sample_weight=sample_weight,
@@ -117,7 +120,7 @@ def collect_findings(
             first,
             cv,
             random_state,
-            _asked(evaluation, repeats, sample_weight, learning_curve),
+            _asked(evaluation, repeats, times, sample_weight, learning_curve),
             command,
         ),
         **_measured(evaluation),
@@ -139,7 +142,9 @@ def findings_of(evaluation: Evaluation, title: str | None = None) -> Findings:
     return Findings(title or "Evaluation", target=None, origin=origin_of(evaluation), **_measured(evaluation))
 
 
-def _asked(evaluation: Evaluation, repeats: int | None, sample_weight: Any, learning_curve: bool) -> dict[str, str]:
+def _asked(
+    evaluation: Evaluation, repeats: int | None, times: Any, sample_weight: Any, learning_curve: bool
+) -> dict[str, str]:
     """What else `write_report` was asked, as it is written in Python; long arrays by their names."""
     stated = evaluation.costs
     costs = stated and {
@@ -152,7 +157,7 @@ def _asked(evaluation: Evaluation, repeats: int | None, sample_weight: Any, lear
         "reject_cost": evaluation.reject_cost,
         "learning_curve": None if learning_curve else False,
     }
-    named = {"groups": evaluation.groups, "sample_weight": sample_weight}
+    named = {"groups": evaluation.groups, "times": times, "sample_weight": sample_weight}
     written = {name: repr(value) for name, value in given.items() if value is not None}
     return written | {name: name for name, value in named.items() if value is not None}
 

@@ -54,6 +54,8 @@ def _described(model: Any) -> str:
 
 def _folds(evaluation: Evaluation, folds: Any) -> str:
     count = len(evaluation.folds)
+    if evaluation.in_time_order:
+        return f"{count} {'fold' if count == 1 else 'folds'} in time order: each learns from earlier rows alone and is tested on the next"
     if count == 1:
         return "one split into rows to learn from and rows to test on"
     if isinstance(folds, int):
