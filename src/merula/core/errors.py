@@ -22,6 +22,8 @@ class Option:
     kinds={'remarks': 'text'}
     >>> print(Option("encoding"), Option("score", ("bic", "aic")))
     encoding= score='bic' or 'aic'
+    >>> print(Option("levels", column="remarks"))
+    levels={'remarks': …}
     """
 
     name: str
@@ -35,7 +37,7 @@ class Option:
 
     def __str__(self) -> str:
         first, *others = map(repr, self.values or ("",))
-        first = first if self.values else ""
+        first = first if self.values else "" if self.column is None else "…"
         first = first if self.column is None else f"{{{self.column!r}: {first}}}"
         return " or ".join([f"{self.name}={first}", *others])
 
