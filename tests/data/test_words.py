@@ -3,11 +3,13 @@
 from datetime import date, datetime, timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+import merula as mr
 from merula.core import InputError
-from merula.data.encode import encode, encode_cells, infer_schema
+from merula.data.encode import GuessedKindWarning, encode, encode_cells, infer_schema
 from merula.data.schema import Column, Reading, Schema
 from merula.data.table import open_table
 from merula.data.words import Hints, as_labels, clean, other_spellings, understand
@@ -266,3 +268,30 @@ def test_a_forged_reading_is_refused():
         forged = {"columns": [{**state["columns"][0], "reading": {**state["columns"][0]["reading"], name: value}}]}
         with pytest.raises((InputError, TypeError, ValueError)):
             Schema.from_state(forged)
+
+
+def learned(words):
+    """Naive Bayes of two classes in turn, from one column of words."""
+    with pytest.warns(GuessedKindWarning):
+        return mr.NaiveBayesClassifier().fit(told(words), ["a", "b"] * (len(words) // 2))
+
+
+def told(words):
+    return pd.DataFrame({"cell": words})
+
+
+def test_another_unit_than_that_learned_from_is_an_error():
+    model = learned(["12 kg", "7 kg", "9 kg", "8.5 kg"])
+    same = model.predict_proba(told(["12 kg", "12 KG", "12"]))
+    assert (same == same[0]).all()
+    with pytest.raises(ValueError, match="'cell' holds amounts in g, but those learned from are in kg"):
+        model.predict_proba(told(["12000 g"]))
+    with pytest.raises(ValueError, match="holds something else"):
+        model.predict_proba(told(["12 kg", "1200 g"]))
+
+
+def test_days_the_other_way_round_than_at_fit_are_read_and_said():
+    model = learned(["02/03/2024", "05/04/2024", "07/08/2024", "11/12/2024"])
+    with pytest.warns(UserWarning, match="in the order dmy, and is read so; at fit .* mdy, where either would"):
+        read = model.predict_proba(told(["25/03/2024", "02/03/2024"]))
+    assert (read == model.predict_proba(told(["2024-03-25", "2024-03-02"]))).all()

@@ -12,11 +12,11 @@ from merula.data.encode.encoded import (
     encode_rows,
     find_columns,
     is_counted,
-    read_codes,
     with_cells,
 )
 from merula.data.encode.kinds import GuessedKindWarning, infer_schema
 from merula.data.encode.levels import UnseenLevelWarning, level_positions, unseen_note
+from merula.data.encode.reading import read_codes
 from merula.data.encode.target import Target, checked_weights, encode_target
 from merula.data.encode.tokens import Tokens
 

@@ -15,10 +15,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core import InputError, Option, fields_of, located, nearest, warn_user
+from merula.core import InputError, nearest, warn_user
 from merula.core.threads import BLOCK
-from merula.data.encode.kinds import COUNTED, holds_counts, shown
+from merula.data.encode.kinds import COUNTED, holds_counts
 from merula.data.encode.levels import level_positions
+from merula.data.encode.reading import numbers_read, read_codes, without_sentinels, worded_numbers
 from merula.data.encode.tokens import Tokens, counted_matrix, tokenise
 from merula.data.intervals import assign
 from merula.data.schema import Column, Label, Schema
@@ -35,11 +36,8 @@ from merula.data.table import (
     object_numbers,
     open_table,
     plain_label,
-    time_numbers,
 )
-from merula.data.words import as_labels, as_numbers, clean, understand, without_gaps
-from merula.data.words.decision import time_kind
-from merula.data.words.numbers import PLAIN
+from merula.data.words import as_labels
 
 Made = TypeVar("Made")
 GATHERED_BYTES = 4 * 2**20  # gathered at once from separate columns: what stays in the cache
@@ -226,7 +224,7 @@ def encode(table: Table, schema: Schema, positions: Sequence[int], threads: int 
         elif column.kind == "categorical":
             coded[column.name] = _coded(table, column, position)
         elif column.kind != "ignore":
-            numeric[column.name] = _numbers(table, column, position)
+            numeric[column.name] = numbers_read(table, column, position)
     matrix = table.whole
     usable = matrix is not None and _serves_whole(matrix, schema, coded)
     where = dict(zip(schema.names, positions, strict=True))
@@ -244,59 +242,9 @@ def _serves_whole(matrix: NDArray[Any], schema: Schema, coded: Mapping[str, Code
     return matrix.dtype.kind in "fiu" and not any(column.unit for column in schema.columns)
 
 
-def _numbers(table: Table, column: Column, position: int) -> NDArray[Any]:
-    try:
-        if table.kind(position)[0] == "categorical":
-            codes, labels = table.codes(position)
-            if any(isinstance(label, str) for label in labels):
-                return np.append(worded_numbers(labels, column), np.nan)[codes]
-        return _without_sentinels(table.numbers(position, column.unit), column)
-    except ValueError as error:
-        raise (error if fields_of(error).get("where") else located(error, f"column {column.name!r}", " ")) from None
-
-
-def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64]:
-    """The number that each word of a column of numbers or times means, NaN for missing; an error where one means none."""
-    also, kind = (column.reading.missing if column.reading else ()), "datetime" if column.unit else "numeric"
-    said = [word for word in words if isinstance(word, str)]
-    for reading in (column.reading, understand(said, wanted=kind)):
-        if reading is not None and time_kind(reading) == (column.unit or "").partition("[")[0]:
-            values, strange = as_numbers(words, replace(reading, missing=also))
-            if not strange:
-                return _counted_in(values, column.unit)
-    strange = without_gaps(map(clean, said), also)[0]
-    if not strange:
-        return np.full(len(words), np.nan)
-    worst = [word for word in strange if understand([word], wanted=kind) is None]
-    raise InputError.at(
-        f"column {column.name!r}",
-        f"is {column.unit.partition('[')[0] if column.unit else 'numeric'} but holds something else ({shown(worst or strange)})",
-        remedy=("make it a number or leave the cell empty, or at fit say ", Option("kinds", "categorical", column=column.name)),
-    )  # fmt: skip
-
-
-def _counted_in(values: Sequence[float | int | None], unit: str | None) -> NDArray[np.float64]:
-    """Numbers with NaN for None; microseconds as a count of `unit`, to the bit that times of a library would be."""
-    if unit is None:
-        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    kind, nothing = unit.partition("[")[0], np.iinfo(np.int64).min
-    whole = all(value is None or value % 1000 == 0 for value in values)
-    counts = [nothing if value is None else int(value) // (1000 if whole else 1) for value in values]
-    return time_numbers(np.array(counts, dtype=np.int64).view(f"{kind}[{'ms' if whole else 'us'}]"), unit)
-
-
-def _without_sentinels(values: NDArray[Any], column: Column) -> NDArray[Any]:
-    """The numbers, NaN where one was said to mean that there is none."""
-    words = column.reading.missing if column.reading and column.unit is None else ()
-    sentinels = [float(word) for word in words if PLAIN.fullmatch(word)]
-    if not sentinels or not (out := np.isin(values, sentinels)).any():
-        return values
-    return np.where(out, np.nan, values)
-
-
 def _coded(table: Table, column: Column, position: int) -> Coded:
     if column.cuts is not None:
-        return _cut(_numbers(table, column, position), column)
+        return _cut(numbers_read(table, column, position), column)
     integers = table.integers(position)
     if (
         integers is not None
@@ -310,15 +258,6 @@ def _coded(table: Table, column: Column, position: int) -> Coded:
 
 def _are_words(levels: tuple[Label, ...] | None) -> bool:
     return bool(levels) and {type(level) for level in levels or ()} == {str}
-
-
-def read_codes(table: Table, column: Column, position: int) -> tuple[NDArray[Any], Sequence[Label]]:
-    """Codes and labels of a column of categories, as its labels are read; those of a library's own categories stay as they are."""
-    codes, labels = table.codes(position)
-    if column.levels is None and column.reading is None and table.has_categories(position):
-        return codes, labels
-    read = as_labels(labels, column.reading, column.levels)
-    return (codes, labels) if read == list(labels) else distinct_labels(codes, read)
 
 
 def _cut(values: NDArray[Any], column: Column) -> Coded:
@@ -450,7 +389,7 @@ def _stated_numbers(column: Column, values: Cells) -> NDArray[np.float64]:
     """Numbers, NaN for missing; in a column of times they count in its unit, and words name times."""
     unit = column.unit
     if isinstance(values, np.ndarray) and values.dtype == np.float64:
-        return _without_sentinels(values, column)
+        return without_sentinels(values, column)
     plain = [None if is_missing(value) else value for value in values]
     found = np.empty(len(plain), dtype=np.float64)
     for place, value in enumerate(plain):
@@ -460,7 +399,7 @@ def _stated_numbers(column: Column, values: Cells) -> NDArray[np.float64]:
             found[place] = object_numbers([value], column.name, None)[0]
         else:
             found[place] = object_numbers([value], column.name, unit)[0]
-    return _without_sentinels(found, column)
+    return without_sentinels(found, column)
 
 
 def _named_number(word: str, column: Column) -> float:

@@ -16,6 +16,7 @@ PARTS = re.compile(
     rf"(?P<gap>\s*)(?P<after>[^\W\d_%‰°][^\d()+]*[23²³]?|[%‰°][^\d()+]*|{CURRENCY})?\s*(?P<behind>[-−])?(?P<close>\))?"
 )
 MONEY = re.compile(CURRENCY)
+MONEY_CODES = {"€": "eur", "£": "gbp", "us$": "usd", "$": "usd", "₹": "inr"}
 # units that may stand close to a number: other letters there are more likely part of a code, as in 12B
 CLOSE_UNITS = frozenset(
     [
@@ -218,21 +219,24 @@ def number_form(words: Sequence[str], decimal: str | None = None) -> NumberForm 
 
 
 def numbers_in(words: Iterable[str], form: NumberForm) -> list[float | None]:
-    """Each word as a number; None for one that is none under this form.
+    """Each word as a number; None for one that is none under this form, or that counts another unit.
 
     Examples
     --------
-    >>> numbers_in(["$29.85", "-1,200", "about 3"], NumberForm(".", ",", "$"))
-    [29.85, -1200.0, None]
+    >>> numbers_in(["$29.85", "-1,200", "about 3", "7 kg"], NumberForm(".", ",", "$"))
+    [29.85, -1200.0, None, None]
     """
-    return [_number(word, form.decimal, form.grouping or {".": ",", ",": "."}[form.decimal]) for word in words]
+    grouping = form.grouping or {".": ",", ",": "."}[form.decimal]
+    return [_number(word, form.decimal, grouping, form.unit) for word in words]
 
 
-def _number(word: str, decimal: str, grouping: str) -> float | None:
+def _number(word: str, decimal: str, grouping: str, unit: str) -> float | None:
     if decimal == "." and PLAIN.fullmatch(word):
         return float(word)
     parts = parts_of(word)
     if parts is None or not _pattern(decimal, grouping).fullmatch(parts.digits):
+        return None
+    if parts.unit and not same_unit(parts.unit, unit):
         return None
     size = float(parts.digits.replace(grouping, "").replace(decimal, ".") + parts.exponent)
     return -size if parts.negative else size
@@ -240,7 +244,7 @@ def _number(word: str, decimal: str, grouping: str) -> float | None:
 
 def _shared_unit(parts: Sequence[Parts]) -> str | None:
     """The unit of all parts, "" for none; None where they differ. Money and percent may be left out of some cells, a zero has any unit."""
-    spelled = {_singular(part.unit): part.unit for part in parts if part.unit}
+    spelled = {_unit_meant(part.unit): part.unit for part in parts if part.unit}
     if len(spelled) > 1:
         return None
     unit = next(iter(spelled.values()), "")
@@ -248,10 +252,21 @@ def _shared_unit(parts: Sequence[Parts]) -> str | None:
     return unit if may_lack or all(part.unit or not part.digits.strip("0.,") for part in parts) else None
 
 
-def _singular(unit: str) -> str:
-    """A unit however many of it there are: years as year."""
+def same_unit(one: str, other: str) -> bool:
+    """Whether two spellings mean one unit.
+
+    Examples
+    --------
+    >>> same_unit("year", "Years"), same_unit("€", "EUR"), same_unit("kg", "g")
+    (True, True, False)
+    """
+    return _unit_meant(one) == _unit_meant(other)
+
+
+def _unit_meant(unit: str) -> str:
+    """A unit however it is spelled and however many of it there are: years as year."""
     plain = unit.casefold().rstrip(".")
-    return plain.removesuffix("s") if len(plain) > 3 else plain
+    return MONEY_CODES.get(plain, plain.removesuffix("s") if len(plain) > 3 else plain)
 
 
 @lru_cache

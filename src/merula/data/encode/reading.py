@@ -1,0 +1,95 @@
+"""The cells of a column as its schema reads them: words that mean numbers or times, and labels in their one spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core import InputError, Option, fields_of, located, warn_user
+from merula.data.encode.kinds import shown
+from merula.data.schema import Column, Label, Reading
+from merula.data.table import Table, distinct_labels, time_numbers
+from merula.data.words import as_labels, as_numbers, clean, understand, without_gaps
+from merula.data.words.decision import time_kind
+from merula.data.words.numbers import PLAIN, same_unit
+
+
+def numbers_read(table: Table, column: Column, position: int) -> NDArray[Any]:
+    """A column of numbers or times as numbers, NaN for missing, its words as the schema reads them."""
+    try:
+        if table.kind(position)[0] == "categorical":
+            codes, labels = table.codes(position)
+            if any(isinstance(label, str) for label in labels):
+                return np.append(worded_numbers(labels, column), np.nan)[codes]
+        return without_sentinels(table.numbers(position, column.unit), column)
+    except ValueError as error:
+        raise (error if fields_of(error).get("where") else located(error, f"column {column.name!r}", " ")) from None
+
+
+def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64]:
+    """The number that each word of a column of numbers or times means, NaN for missing; an error where one means none."""
+    also, kind = (column.reading.missing if column.reading else ()), "datetime" if column.unit else "numeric"
+    said = [word for word in words if isinstance(word, str)]
+    for reading in (column.reading, understand(said, wanted=kind)):
+        if reading is not None and time_kind(reading) == (column.unit or "").partition("[")[0]:
+            values, strange = as_numbers(words, replace(reading, missing=also))
+            if not strange:
+                _check_change(column, reading)
+                return _counted_in(values, column.unit)
+    strange = without_gaps(map(clean, said), also)[0]
+    if not strange:
+        return np.full(len(words), np.nan)
+    worst = [word for word in strange if understand([word], wanted=kind) is None]
+    raise InputError.at(
+        f"column {column.name!r}",
+        f"is {column.unit.partition('[')[0] if column.unit else 'numeric'} but holds something else ({shown(worst or strange)})",
+        remedy=("make it a number or leave the cell empty, or at fit say ", Option("kinds", "categorical", column=column.name)),
+    )  # fmt: skip
+
+
+def _check_change(column: Column, here: Reading) -> None:
+    """An error where cells count another unit than those learned from; a warning where day and month stand the other way round."""
+    then = column.reading
+    if then is None or then == here:
+        return
+    if then.unit and here.unit and not same_unit(then.unit, here.unit):
+        raise InputError.at(
+            f"column {column.name!r}",
+            f"holds amounts in {here.unit}, but those learned from are in {then.unit}",
+            remedy=f"give them in {then.unit}",
+        )
+    if {then.order, here.order} == {"dmy", "mdy"}:
+        doubt = ", where either would have fitted: state the order and fit again" if then.ambiguous else ""
+        warn_user(f"column {column.name!r} holds days in the order {here.order}, and is read so; at fit it was read in the order {then.order}{doubt}", UserWarning)  # fmt: skip
+
+
+def _counted_in(values: Sequence[float | int | None], unit: str | None) -> NDArray[np.float64]:
+    """Numbers with NaN for None; microseconds as a count of `unit`, to the bit that times of a library would be."""
+    if unit is None:
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    kind, nothing = unit.partition("[")[0], np.iinfo(np.int64).min
+    whole = all(value is None or value % 1000 == 0 for value in values)
+    counts = [nothing if value is None else int(value) // (1000 if whole else 1) for value in values]
+    return time_numbers(np.array(counts, dtype=np.int64).view(f"{kind}[{'ms' if whole else 'us'}]"), unit)
+
+
+def without_sentinels(values: NDArray[Any], column: Column) -> NDArray[Any]:
+    """The numbers, NaN where one was said to mean that there is none."""
+    words = column.reading.missing if column.reading and column.unit is None else ()
+    sentinels = [float(word) for word in words if PLAIN.fullmatch(word)]
+    if not sentinels or not (out := np.isin(values, sentinels)).any():
+        return values
+    return np.where(out, np.nan, values)
+
+
+def read_codes(table: Table, column: Column, position: int) -> tuple[NDArray[Any], Sequence[Label]]:
+    """Codes and labels of a column of categories, as its labels are read; those of a library's own categories stay as they are."""
+    codes, labels = table.codes(position)
+    if column.levels is None and column.reading is None and table.has_categories(position):
+        return codes, labels
+    read = as_labels(labels, column.reading, column.levels)
+    return (codes, labels) if read == list(labels) else distinct_labels(codes, read)
