@@ -43,6 +43,8 @@ ADVISED = {
     "codes": "categorical",
 }
 
+TWO_NUMBERS = "holds 2 different whole numbers"
+
 Said = tuple[str, ...]  # what, the text, words that may mean that a cell is empty
 
 
@@ -118,29 +120,32 @@ def review(table: Table, schema: Schema, target: Target | None, stated: Collecti
     return remarks
 
 
-def identifier_notes(table: Table, schema: Schema, stated: Collection[str] = ()) -> list[Note]:
-    """A note of each column that looks like an identifier, which the command line leaves out; see "identifier" of `review`.
+def kinds_despite_types(table: Table, schema: Schema, stated: Collection[str]) -> tuple[dict[str, str], list[Note]]:
+    """The kinds of a data frame's columns that are not what their types say, and notes: identifiers and 0/1, as the command has them.
+
+    Other whole numbers are amounts, as their type says, where the command may take them for codes. Two numbers are the same
+    as categories and as amounts, and need no note.
 
     Examples
     --------
     >>> from merula.data.encode import infer_schema
     >>> from merula.data.table import open_table
     >>> import pandas as pd
-    >>> birds = open_table(pd.DataFrame({"ring": range(40), "wing": [4.9, 5.1, 9.8, 9.5] * 10}))
-    >>> [note.column for note in identifier_notes(birds, infer_schema(birds)[0])]
-    ['ring']
+    >>> birds = open_table(pd.DataFrame({"ring": range(40), "male": [0, 1] * 20, "eggs": [0, 1, 2, 3] * 10}))
+    >>> kinds, notes = kinds_despite_types(birds, infer_schema(birds)[0], ())
+    >>> kinds, [note.column for note in notes]
+    ({'ring': 'ignore', 'male': 'categorical'}, ['ring'])
     """
-    rows, notes = _readable(table, schema), []
-    for position, column in enumerate(schema.columns):
-        if column.name in rows.coded and column.name not in stated:
-            found = _of_words(*read_codes(table, column, position), column, None, False)
-        elif column.name in rows.numeric and column.name not in stated:
-            found = _of_numbers(rows.numeric[column.name], column, None, False)
-        else:
+    kinds, notes = {}, []
+    for one in review(table, schema, None, stated):
+        if one.column in stated:
             continue
-        left = Option("kinds", "ignore", column=column.name)
-        notes += [Note(GuessedKindWarning, (f"column {column.name!r} {text}, and is learned from all the same; ", left, " leaves it out"), column.name) for what, text, *_ in found if what == "identifier"]  # fmt: skip
-    return notes
+        if one.what == "identifier":
+            keep = Option("kinds", one.kind, column=one.column)
+            notes.append(Note(GuessedKindWarning, (f"column {one.column!r} {one.text} and is left out; say ", keep, " to learn from it"), one.column))  # fmt: skip
+        if one.what == "identifier" or (one.what == "codes" and one.text.startswith(TWO_NUMBERS)):
+            kinds[one.column] = ADVISED[one.what]
+    return kinds, notes
 
 
 def leaking(table: Table, schema: Schema, target: Target) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from merula.classify.advice import identifier_notes
+from merula.classify.advice import kinds_despite_types
 from merula.classify.base import BayesianClassifier
 from merula.classify.effects.purified import marginals_for
 from merula.classify.fitted import FittedModel
@@ -30,9 +30,12 @@ from merula.core.checks import checked_number
 from merula.core.logspace import safe_log
 from merula.core.threads import thread_count
 from merula.data.encode import encode_rows, encode_target, is_counted
+from merula.data.encode.kinds import by_column
+from merula.data.schema import Schema
 from merula.data.table import Table, open_table
 from merula.distributions import Multinomial
 from merula.distributions.priors import class_probabilities
+from merula.engines import Source, describe
 from merula.stats import Collected, TokenCounts
 
 WORTH = 5e-4  # nats that a row is more probable by, out of fold, where rows are kept
@@ -163,8 +166,6 @@ class AutoBayesClassifier(BayesianClassifier):
         table = open_table(X)
         plan = self._inspect(table, y, sample_weight)
         rows = encode_rows(table, plan.schema, plan.named, type(self).__name__)
-        if plan.named and self.kinds is None:  # the command leaves identifiers out; a data frame is taken at its word
-            warn_of(identifier_notes(table, plan.schema, self.levels or {}))
         target = encode_target(y, len(rows), sample_weight)
         collected = self._count(plan, rows, target, None)
         self._refuse_one_class(collected)
@@ -186,6 +187,18 @@ class AutoBayesClassifier(BayesianClassifier):
         marginals = marginals_for(terms, rows, target.weights, names)
         joint, record = self._joint(table, learned, plan, record)
         return self._hold(PooledModel(plan, collected.classes, log_prior, components, collected, marginals=marginals, record=record, joint=joint))  # fmt: skip
+
+    def _read_as(self, schema: Schema, source: Source) -> Schema:
+        """As the command line reads the same cells of a file: without identifiers, 0/1 as categories."""
+        if not source.named or isinstance(self.kinds, str) or is_counted(schema):
+            return schema
+        table = open_table(source.table)
+        stated = {**by_column(table, self.levels or {}, "levels"), **by_column(table, self.kinds or {}, "kinds")}
+        kinds, notes = kinds_despite_types(table, schema, stated)
+        if not kinds or {**stated, **kinds} == dict.fromkeys(schema.names, "ignore"):
+            return schema
+        warn_of(notes)
+        return describe(source, {**(self.kinds or {}), **kinds}, self.levels, n_jobs=self.n_jobs)[0]
 
     def _joint(
         self, table: Table, learned: Rows, plan: Plan, record: Record

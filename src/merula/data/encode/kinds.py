@@ -54,13 +54,13 @@ def infer_schema(
 
     A column without any value says nothing, unless there is `more_to_come`: then its kind must be given.
     """
-    given = dict.fromkeys(table.names, kinds) if isinstance(kinds, str) else _by_column(table, kinds or {}, "kinds")
+    given = dict.fromkeys(table.names, kinds) if isinstance(kinds, str) else by_column(table, kinds or {}, "kinds")
     for name, kind in given.items():
         one_of(kind, KINDS, f"kinds[{name!r}]" if not isinstance(kinds, str) else "kinds")
     if given.keys() == set(table.names) and set(given.values()) == {"text"} and holds_counts(table):
         words = table.names if table.named else None
         return Schema((Column(SparseTable.names[0], "text", words, unit=COUNTED, declared=table.named),)), ()
-    declared = {name: _declared(name, values) for name, values in _by_column(table, levels or {}, "levels").items()}
+    declared = {name: _declared(name, values) for name, values in by_column(table, levels or {}, "levels").items()}
     stated = {*given, *declared}
     table.read_words([index for index, name in enumerate(table.names) if name not in stated], threads)
     found = [
@@ -95,7 +95,7 @@ def _declared(name: str, values: Any) -> tuple[Label, ...]:
     return tuple(values)
 
 
-def _by_column(table: Table, option: Any, what: str) -> dict[str, Any]:
+def by_column(table: Table, option: Any, what: str) -> dict[str, Any]:
     """An option keyed by column, with positions turned into names; unknown columns are an error."""
     if not isinstance(option, Mapping):
         raise InputError.of(what, option, f"a mapping from columns, such as {{{table.names[0]!r}: …}}")
