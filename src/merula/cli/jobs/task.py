@@ -11,7 +11,7 @@ from typing import Any
 from merula.classify.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.classify.sentinels import SentinelWarning
 from merula.cli.console import Console, SaidNote
-from merula.cli.jobs.looking import note_readings, one_spelling
+from merula.cli.jobs.readings import note_readings, one_spelling
 from merula.cli.jobs.time_order import ranks_in_time, with_times
 from merula.core import InputError, one_of
 from merula.data.encode import Target, encode_target, infer_schema
