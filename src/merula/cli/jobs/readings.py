@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from merula.cli.console import Console
 from merula.data.encode.kinds import DOUBTS
-from merula.data.schema import Column, Schema
-from merula.data.words import other_spellings
+from merula.data.schema import Column, Reading, Schema
+from merula.data.table import Table
+from merula.data.words import as_numbers, other_spellings, understand
 
 MOST_NAMED = 6
 FORMS = {"number": "numbers", "date": "dates", "time of day": "times of day", "duration": "durations", "boolean": "yes or no"}  # fmt: skip
-ORDERS = {"dmy": "day before month", "mdy": "month before day", "ymd": ""}
+ORDERS = {"dmy": "day before month", "mdy": "month before day", "ymd": "year first"}
 
 
 def note_readings(schema: Schema, console: Console) -> None:
@@ -28,6 +30,35 @@ def note_readings(schema: Schema, console: Console) -> None:
             console.note(f"column {column.name!r} is read as {FORMS[column.reading.form]} {_signs(column)}, though {DOUBTS[column.reading.form]} would fit as well; {option} says which")  # fmt: skip
 
 
+def note_other_readings(schema: Schema, table: Table, console: Console) -> None:
+    """One note of all columns of new rows whose words are not read as they were when the model was fitted."""
+    found = [told for position, name in enumerate(table.names) if name in schema.names and (told := _otherwise(schema[name], table, position))]  # fmt: skip
+    if found:
+        more = f"; and {len(found) - MOST_NAMED} columns more" if len(found) > MOST_NAMED else ""
+        console.note(f"read otherwise than when the model was fitted: {'; '.join(found[:MOST_NAMED])}{more}")
+
+
+def _otherwise(column: Column, table: Table, position: int) -> str:
+    """How the words of a column of numbers or times are written here, and how they were; nothing where that is the same."""
+    if column.kind not in ("numeric", "count", "datetime") or table.kind(position)[0] != "categorical":
+        return ""
+    words = [label for label in table.codes(position)[1] if isinstance(label, str)]
+    here = understand(words, hints=table.hints, wanted="datetime" if column.unit else "numeric")
+    if here is None or here.form == "time of day":  # which can be written in one way alone
+        return ""
+    before = column.reading or Reading(here.form, order="ymd" if here.form == "date" else "")
+    in_order = column.reading is not None or here.order == before.order
+    fits = before.form == here.form and in_order and not as_numbers(words, replace(before, missing=here.missing))[1]
+    if fits and (here.unit == before.unit or not here.unit):
+        return ""
+    doubt = f" (though {DOUBTS[here.form]} would fit as well)" if here.ambiguous and not fits else ""
+    return f"{column.name!r} as {_written(here)}{doubt}, not {_written(before)}"
+
+
+def _written(reading: Reading) -> str:
+    return f"{FORMS[reading.form]} {_signs_of(reading) or '(plain)'}"
+
+
 def _is_more(column: Column) -> bool:
     """Whether the column's words are more than plain numbers with gaps that were stated."""
     reading = column.reading
@@ -41,15 +72,18 @@ def _named(columns: list[Column]) -> str:
 
 
 def _signs(column: Column, before: str = "") -> str:
-    reading = column.reading
-    if reading is None:
-        return ""
+    signs = "" if column.reading is None else _signs_of(column.reading)
+    return f"{before}{signs}" if signs else ""
+
+
+def _signs_of(reading: Reading) -> str:
+    """The signs that tell how numbers or dates are written, in brackets; nothing where there are none."""
     if reading.form == "number":
-        signs = [reading.unit, f"decimal {reading.decimal}" if reading.decimal == "," else "", f"groups by {reading.grouping!r}" if reading.grouping else ""]  # fmt: skip
+        signs = [reading.unit, f"decimal {reading.decimal!r}" if reading.decimal == "," else "", f"groups by {reading.grouping!r}" if reading.grouping else ""]  # fmt: skip
     else:
         signs = [ORDERS.get(reading.order, "")]
     held = ", ".join(filter(None, signs))
-    return f"{before}({held})" if held else ""
+    return f"({held})" if held else ""
 
 
 def one_spelling(labels: Any, target: str, console: Console) -> Any:
