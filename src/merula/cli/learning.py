@@ -36,7 +36,7 @@ def look(
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
 ) -> None:
-    """Show how a table is read: what each column is taken for, why, and which option would change it.
+    """Show how each column of a table is read. Also why, with examples, and which option would change it.
 
     \b
     Examples:
