@@ -10,6 +10,7 @@ from merula.core import InputError
 from merula.data.encode import encode, encode_cells, infer_schema
 from merula.data.schema import Column, Reading, Schema
 from merula.data.table import open_table
+from merula.data.table.cleaning import AMONG_NUMBERS, trimmed
 from merula.data.words import Hints, as_labels, clean, other_spellings, understand
 from merula.data.words.decision import as_numbers
 from merula.data.words.times import month_named
@@ -148,6 +149,26 @@ def test_labels_are_matched_to_the_levels_that_are_known():
 @pytest.mark.parametrize("word", ["\u200bYes\u00a0", "Yes\ufeff", "\tYes \r\n", "Y\u00ades"])
 def test_what_cannot_be_seen_is_taken_away(word):
     assert clean(word) == "Yes"
+
+
+@given(st.lists(st.text("aé-\u200b\u200d\u00a0\u2028\u202e\x1f\x85\ufeff \t", max_size=6), min_size=1, max_size=6))
+def test_whole_columns_are_tidied_as_single_words_are(words):
+    import pyarrow as pa
+
+    tidy = trimmed(pa.chunked_array([pa.array(words, pa.string())])).to_pylist()
+    assert [clean(word or "") for word in tidy] == [clean(word) for word in words]
+    assert all(not word or (word[0] not in " \t\u200b" and word[-1] not in " \t\u200b") for word in tidy)
+
+
+def test_what_is_missing_in_one_cell_is_so_in_a_column():
+    assert all(understand(["1.5", word, "2.5"]).form == "number" for word in AMONG_NUMBERS)
+    assert {"NA", "<NA>", "Unknown", "NOT AVAILABLE", "No Data", "#DIV/0!", "n.a.", "N.A.", "–"} <= set(AMONG_NUMBERS)
+
+
+def test_what_is_to_be_kept_is_a_level_and_no_gap():
+    assert understand(["1.5", "NA", "2.5"], hints=Hints(keep=("NA",))) is None
+    namibia = Hints(keep=("NA",)).of_words
+    assert as_labels(["NA", "n/a", "DE"], namibia, None) == ["NA", None, "DE"]
 
 
 def test_accents_are_written_in_one_way():

@@ -16,13 +16,13 @@ from merula.data.table.headers import (
     LOOKED_AT,
     NUMBER,
     Names,
-    clean_name,
     column_names,
     note_titles,
     title_rows,
     without_empty,
 )
 from merula.data.table.text_encoding import in_utf8
+from merula.data.words import clean
 from merula.show.numbers import several
 from merula.show.text import shortened
 
@@ -216,7 +216,7 @@ def _header_names(header: str, separator: str) -> list[str]:
         raise InputError(
             f"begins with a line of numbers ({_short(header)})", remedy="the first line must name the columns: add one"
         )
-    return [clean_name(name) for name in names]
+    return [clean(name) for name in names]
 
 
 @dataclass(frozen=True)

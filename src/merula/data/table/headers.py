@@ -9,15 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from merula.core import Option, warn_user
+from merula.data.words import clean
 from merula.show.numbers import several
 from merula.show.text import shortened
 
-# zero-width space, word joiner, byte-order mark, soft hyphen, control characters: nobody sees them, wherever they stand
-INVISIBLE = "\u200b\u2060\ufeff\u00ad" + "".join(map(chr, (*range(9), 11, 12, *range(14, 32), 127)))
-# at the ends also what joins letters or turns them round, and means nothing there
-BLANKS = " \t\n\r\u00a0\u1680\u2007\u2028\u2029\u202f\u205f\u3000\u200c\u200d\u200e\u200f" + INVISIBLE
-BLANKS += "".join(map(chr, range(0x2000, 0x200B)))
-REMOVED = str.maketrans("", "", INVISIBLE)
 NUMBER = re.compile(r"\s*[-+]?\d*[.,]?\d+([eE][-+]?\d+)?\s*")
 MOST_TITLES = 20
 LOOKED_AT = 64  # rows that tell where the table begins
@@ -32,17 +27,6 @@ class Names:
 
     names: list[str]
     unnamed: frozenset[int] = frozenset()
-
-
-def clean_name(name: str) -> str:
-    r"""A name without blanks at its ends and without what cannot be seen.
-
-    Examples
-    --------
-    >>> clean_name("\ufeff Seve\u00adrity\u00a0")
-    'Severity'
-    """
-    return name.translate(REMOVED).strip(BLANKS)
 
 
 def column_names(raw: Sequence[str]) -> Names:
@@ -119,7 +103,7 @@ def title_rows(rows: Sequence[Sequence[str]]) -> int:
 
 def _names_all(row: Sequence[str], width: int) -> bool:
     """Whether a row looks like a header: as wide as the table, a word in every cell."""
-    return len(row) == width and all(clean_name(cell) and not NUMBER.fullmatch(cell) for cell in row)
+    return len(row) == width and all(clean(cell) and not NUMBER.fullmatch(cell) for cell in row)
 
 
 def _is_title(row: Sequence[str], width: int, unlike: bool) -> bool:
@@ -127,7 +111,7 @@ def _is_title(row: Sequence[str], width: int, unlike: bool) -> bool:
 
     It is none where it names one column of several, or where the next row is `unlike` those below: words above numbers.
     """
-    filled = sum(bool(clean_name(cell)) for cell in row)
+    filled = sum(bool(clean(cell)) for cell in row)
     if len(row) < width:
         return filled <= max(1, width // 2)
     return filled == 0 or (filled == 1 and width > 2) or (filled <= width // 2 and unlike)
@@ -135,7 +119,7 @@ def _is_title(row: Sequence[str], width: int, unlike: bool) -> bool:
 
 def note_titles(rows: Sequence[Sequence[str]]) -> None:
     """A note that quotes the titles which are skipped; none where the rows are blank."""
-    texts = [" ".join(filter(None, map(clean_name, row))) for row in rows]
+    texts = [" ".join(filter(None, map(clean, row))) for row in rows]
     if any(texts):
         told = quoted([shortened(text, LONGEST) for text in texts if text])
         which = "the first line is" if len(rows) == 1 else f"the first {len(rows)} lines are"

@@ -18,7 +18,6 @@ from merula.data.table.file_options import FileOptions
 from merula.data.table.headers import (
     LOOKED_AT,
     NUMBER,
-    clean_name,
     column_names,
     note_titles,
     quoted,
@@ -26,6 +25,7 @@ from merula.data.table.headers import (
     without_empty,
 )
 from merula.data.table.workbook_sizes import refuse_hard_workbook
+from merula.data.words import clean
 from merula.show.text import shortened
 
 NEEDS_CALAMINE = "workbooks are read by python-calamine, which is not installed: pip install 'merula[excel]', or save the sheet as CSV"
@@ -54,7 +54,7 @@ def read_workbook(data: bytes, options: FileOptions) -> Any:
 
 def _header_names(header: Sequence[Any]) -> list[str]:
     """The cleaned names in the header; a ValueError where it is a row like the others."""
-    names = [clean_name(as_seen(cell)) for cell in header]
+    names = [clean(as_seen(cell)) for cell in header]
     refuse_columns(len(names))
     if len(names) > 1 and all(map(NUMBER.fullmatch, names)):
         told = shortened(" ".join(names), LONGEST)
