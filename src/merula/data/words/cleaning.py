@@ -8,8 +8,9 @@ from unicodedata import is_normalized, normalize
 ALWAYS_MISSING = frozenset({"", "NA", "N/A", "n/a", "na", "#N/A", "<NA>", "null", "NULL", "Null", "NaN", "nan", "?"})
 DASHES = frozenset(["-", "--", "---", "–", "—", ".", ".."])  # which may also be a name
 ERRORS = frozenset(["#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"])  # of spreadsheets
+NO_DAYS = frozenset(["0000-00-00", "0000-00-00 00:00:00", "00.00.0000", "00/00/0000"])  # of databases
 # in columns of numbers or dates alone, in any case: `-` beside `+`, or a colour that is none, are words like others
-GAPS = DASHES | ERRORS | {"…", "*", "unknown", "none", "nil", "missing", "blank", "empty", "undefined", "not available", "not applicable", "not known", "no data", "n.a.", "n.a", "k.a.", "nat", "<nan>"}  # fmt: skip
+GAPS = DASHES | ERRORS | NO_DAYS | {"…", "*", "unknown", "none", "nil", "missing", "blank", "empty", "undefined", "not available", "not applicable", "not known", "no data", "n.a.", "n.a", "k.a.", "nat", "<nan>"}  # fmt: skip
 # soft hyphen, zero-width space, marks of direction, word joiner, byte-order mark, control characters: nobody sees them
 UNSEEN = "".join(chr(code) for first, last in ((0xAD, 0xAD), (0x200B, 0x200B), (0x200E, 0x200F), (0x202A, 0x202E), (0x2060, 0x2064), (0x2066, 0x2069), (0xFEFF, 0xFEFF), (0, 8), (0x0E, 0x1F), (0x7F, 0x9F)) for code in range(first, last + 1))  # fmt: skip
 JOINERS = "\u200c\u200d"  # letters of some scripts, unless nothing follows

@@ -13,7 +13,18 @@ from merula.data.words.times import date_order, duration, instant, seconds_of_da
 
 FEWEST_NUMBERS = 10  # different whole numbers without a sign, before they are amounts and not names
 FEWEST_DATES = 3  # different ones, before figures with signs between them are days
-BOOLEANS = (({"false", "f"}, {"true", "t"}), ({"no", "n"}, {"yes", "y"}), ({"off"}, {"on"}))
+BOOLEANS = (
+    ({"false", "f"}, {"true", "t"}),
+    ({"no", "n"}, {"yes", "y"}),
+    ({"off"}, {"on"}),
+    ({"nein", "n"}, {"ja", "j"}),
+    ({"non"}, {"oui"}),
+    ({"no"}, {"sí", "si", "sì"}),
+    ({"não", "nao"}, {"sim"}),
+    ({"nee"}, {"ja"}),
+    ({"nej"}, {"ja"}),
+    ({"nie"}, {"tak"}),
+)
 FIGURES = ({"0"}, {"1"})
 WHOLE = frozenset("0123456789")
 
@@ -218,7 +229,7 @@ def _spellings(reading: Reading | None, levels: frozenset[Label]) -> Mapping[str
     named = named or _no_and_yes(levels)
     if not named:
         return {}
-    no, yes = next(pair for pair in BOOLEANS if str(named[0]).casefold() in pair[0])
+    no, yes = next(pair for pair in BOOLEANS if all(str(name).casefold() in side for name, side in zip(named, pair, strict=True)))  # fmt: skip
     if str(named[0]).casefold() == "false":
         named = (False, True)
     return {word: name for side, figure, name in zip((no, yes), FIGURES, named, strict=True) for word in side | figure}
