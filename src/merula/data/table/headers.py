@@ -15,6 +15,7 @@ from merula.show.text import shortened
 
 NUMBER = re.compile(r"\s*[-+]?\d*[.,]?\d+([eE][-+]?\d+)?\s*")
 MOST_TITLES = 20
+REMARK = "#"  # before lines that programs do not read
 LOOKED_AT = 64  # rows that tell where the table begins
 REGULAR = 0.8  # of the rows below a header that must be as wide as it
 MOST_NAMED = 6
@@ -92,13 +93,23 @@ def title_rows(rows: Sequence[Sequence[str]]) -> int:
     >>> title_rows([["bird", ""], ["wren", "small"], ["tit", "small"]])
     0
     """
+    rows = _without_empty_ends(rows)
     width = Counter(map(len, filter(None, rows))).most_common(1)[0][0] if any(rows) else 0
+    remarks = next((index for index, row in enumerate(rows) if not (row and row[0].startswith(REMARK))), 0)
+    if remarks > 1 and _names_all(rows[remarks], width):
+        return remarks
     first = next((index for index, row in enumerate(rows[: MOST_TITLES + 1]) if _names_all(row, width)), 0)
     below = [row for row in rows[first + 1 :] if row]
     if not first or width < 2 or sum(len(row) == width for row in below) < max(1, REGULAR * len(below)):
         return 0
     unlike = any(all(NUMBER.fullmatch(row[k]) for row in below if len(row) == width and row[k]) for k in range(width))
     return first if all(_is_title(row, width, unlike) for row in rows[:first]) else 0
+
+
+def _without_empty_ends(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """The rows without the columns behind the last that holds anything: exports end every line with as many signs."""
+    used = max((index + 1 for row in rows for index, cell in enumerate(row) if clean(cell)), default=0)
+    return [row[:used] for row in rows]
 
 
 def _names_all(row: Sequence[str], width: int) -> bool:

@@ -90,13 +90,20 @@ def _sheet(data: bytes, options: FileOptions) -> list[list[Any]]:
 
 
 def _chosen(book: Any, wanted: str | int | None) -> Any:
-    """The sheet that was named, by name or number; else the first that holds anything, with a note where there are others."""
+    """The sheet that was named, by name or number; else the first that holds anything, with a note where there are others.
+
+    Hidden sheets are read only where they are named, or no other holds anything.
+    """
+    from python_calamine import SheetVisibleEnum
+
     names = list(book.sheet_names)
     if wanted is not None:
         return book.get_sheet_by_index(_index(names, wanted))
     filled = [sheet for sheet in map(book.get_sheet_by_index, range(len(names))) if sheet.height]
     if not filled:
         raise InputError("is a workbook whose sheets are empty")
+    seen = {told.name for told in book.sheets_metadata if told.visible == SheetVisibleEnum.Visible}
+    filled = [sheet for sheet in filled if sheet.name in seen] or filled
     if len(filled) > 1:
         others = quoted([sheet.name for sheet in filled[1:]])
         warn_user((f"the sheet {filled[0].name!r} is read, not {others}; ", Option("sheet", "NAME"), " says another"), UserWarning)  # fmt: skip
