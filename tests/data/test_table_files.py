@@ -312,3 +312,20 @@ def test_a_first_row_that_is_short_is_named(write):
         mr.InputError, match="is ragged: line 2 has 2 cells where the header has 3.*and 1 more row is uneven"
     ):
         mr.read_table(write("bird,wing,sex\nwren,4\ntit,6,m\nowl,7,f\nrook,8\n"))
+
+
+@pytest.mark.parametrize(("sign", "title"), [("€", "Windows-1252"), ("£", "Windows-1252"), ("°C", "Windows-1252")])
+def test_signs_alone_tell_that_a_file_is_western(tmp_path, sign, title):
+    """A bookkeeper's file in which only the sign of money is no plain letter."""
+    path = tmp_path / "sold.csv"
+    path.write_bytes("".join(["bird;price\n", *(f"wren;{k},50 {sign}\n" for k in range(60))]).encode("cp1252"))
+    with pytest.warns(UserWarning, match=f"read as {title}"):
+        assert mr.read_table(path)["price"][7].as_py() == f"7,50 {sign}"
+
+
+def test_single_letters_of_another_alphabet_are_not_western(tmp_path):
+    pytest.importorskip("charset_normalizer")
+    path = tmp_path / "people.csv"
+    path.write_bytes("".join(["sex;age\n", *(f"{'МЖ'[k % 2]};{k}\n" for k in range(60))]).encode("cp1251"))
+    with pytest.warns(UserWarning, match="found by its bytes"):
+        assert mr.read_table(path)["sex"][0].as_py() not in "ÌÆ"
