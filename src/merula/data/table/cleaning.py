@@ -17,6 +17,7 @@ IN_ANY_COLUMN = tuple(sorted(ALWAYS_MISSING - {""}))
 HIDDEN = "[" + "".join(f"\\x{{{ord(sign):x}}}" for sign in UNSEEN) + "]"
 CODE = r"^0[0-9]+$"  # a whole number that is none: a postcode, a ring
 BLOCK = 2**16
+HEAD = 1_000  # rows that mostly tell that a column is something else
 
 
 def cleaned(table: Any, options: FileOptions, decimal: str = ".", trim: bool = True, retype: bool = False) -> Any:
@@ -63,8 +64,9 @@ def trimmed(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    tidy = pc.utf8_trim(column, characters=AT_ENDS)
-    if pc.any(pc.match_substring_regex(tidy, HIDDEN)).as_py():
+    plain = pc.all(pc.ascii_is_printable(column)).as_py()
+    tidy = pc.ascii_trim(column, characters=" ") if plain else pc.utf8_trim(column, characters=AT_ENDS)
+    if not plain and pc.any(pc.match_substring_regex(tidy, HIDDEN)).as_py():
         tidy = pc.utf8_trim(pc.replace_substring_regex(tidy, HIDDEN, ""), characters=AT_ENDS)
     if tidy.equals(column):
         return column
@@ -121,6 +123,7 @@ def as_numbers_or_dates(column: Any, decimal: str = ".") -> tuple[Any | None, st
         (column, pa.timestamp("s"), "times"),
     ):
         try:
+            text.slice(0, HEAD).cast(kind)
             typed = text.cast(kind)
         except pa.ArrowInvalid:  # one cell is none
             continue
