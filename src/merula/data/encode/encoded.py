@@ -7,7 +7,7 @@ from the source when a statistic or a distribution asks for it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ from merula.data.encode.kinds import COUNTED, holds_counts, shown
 from merula.data.encode.levels import level_positions
 from merula.data.encode.tokens import Tokens, counted_matrix, tokenise
 from merula.data.intervals import assign
-from merula.data.schema import Column, Label, Schema
+from merula.data.schema import Column, Label, Reading, Schema
 from merula.data.table import (
     DENSE_NEEDED,
     FEW,
@@ -39,7 +39,7 @@ from merula.data.table import (
 )
 from merula.data.words import as_labels, as_numbers, clean, understand, without_gaps
 from merula.data.words.decision import time_kind
-from merula.data.words.numbers import PLAIN
+from merula.data.words.numbers import PLAIN, same_unit
 
 Made = TypeVar("Made")
 GATHERED_BYTES = 4 * 2**20  # gathered at once from separate columns: what stays in the cache
@@ -259,11 +259,10 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
     """The number that each word of a column of numbers or times means, NaN for missing; an error where one means none."""
     also, kind = (column.reading.missing if column.reading else ()), "datetime" if column.unit else "numeric"
     said = [word for word in words if isinstance(word, str)]
-    for reading in (column.reading, understand(said, wanted=kind)):
-        if reading is not None and time_kind(reading) == (column.unit or "").partition("[")[0]:
-            values, strange = as_numbers(words, replace(reading, missing=also))
-            if not strange:
-                return _counted_in(values, column.unit)
+    for reading in _readings(said, column, kind):
+        values, strange = as_numbers(words, replace(reading, missing=also))
+        if not strange:
+            return _counted_in(values, column.unit)
     strange = without_gaps(map(clean, said), also)[0]
     if not strange:
         return np.full(len(words), np.nan)
@@ -273,6 +272,17 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
         f"is {column.unit.partition('[')[0] if column.unit else 'numeric'} but holds something else ({shown(worst or strange)})",
         remedy=("make it a number or leave the cell empty, or at fit say ", Option("kinds", "categorical", column=column.name)),
     )  # fmt: skip
+
+
+def _readings(words: Sequence[str], column: Column, kind: str) -> Iterator[Reading]:
+    """How the words may be read: as those at fit were; and else by their own signs, unless these name another unit."""
+    known = column.reading
+    counted = (column.unit or "").partition("[")[0]
+    if known is not None and time_kind(known) == counted:
+        yield known
+    found = understand(words, wanted=kind)
+    if found is not None and time_kind(found) == counted and same_unit(found.unit, known.unit if known else ""):
+        yield found
 
 
 def _counted_in(values: Sequence[float | int | None], unit: str | None) -> NDArray[np.float64]:
