@@ -52,7 +52,7 @@ def test_info_shows_what_was_said(merula, fitted):
     ("row", "said"),
     [
         ("$12.50,01/22/2024,green,1,", "column 'colour' holds level 'green', never seen at fit"),
-        ("€12.50,01/22/2024,red,1,", "'price' as numbers (€), not numbers ($)"),
+        ('"$12,50",01/22/2024,red,1,', "'price' as numbers ($, decimal ','), not numbers ($)"),
         ("$12.50,22/01/2024,red,1,", "'seen' as dates (day before month), not dates (month before day)"),
         ("-,01/22/2024,red,1,", None),
         ("12.5,2024-01-22,red,1,", None),
@@ -72,10 +72,11 @@ def test_a_column_that_is_gone_and_one_that_no_number_is(merula, fitted, folder)
     result = merula("predict", "model.merula", "new.csv")
     assert result.exit_code == 2
     assert result.stderr.startswith("error: column 'colour' is missing from the table")
-    (folder / "new.csv").write_text("price,seen,colour\ncheap,01/22/2024,red\n")
-    result = merula("predict", "model.merula", "new.csv")
-    assert result.exit_code == 2
-    assert result.stderr.startswith("error: column 'price' is numeric but holds something else ('cheap')")
+    for price in ("cheap", "€12.50"):
+        (folder / "new.csv").write_text(f"price,seen,colour\n{price},01/22/2024,red\n")
+        result = merula("predict", "model.merula", "new.csv")
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"error: column 'price' is numeric but holds something else ('{price}')")
 
 
 def test_a_column_that_the_model_does_not_know_is_no_matter(merula, fitted, folder):

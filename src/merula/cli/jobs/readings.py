@@ -11,6 +11,7 @@ from merula.data.encode.kinds import DOUBTS
 from merula.data.schema import Column, Reading, Schema
 from merula.data.table import Table
 from merula.data.words import as_numbers, other_spellings, understand
+from merula.data.words.numbers import same_unit
 
 MOST_NAMED = 6
 FORMS = {"number": "numbers", "date": "dates", "time of day": "times of day", "duration": "durations", "boolean": "yes or no"}  # fmt: skip
@@ -47,6 +48,8 @@ def _otherwise(column: Column, table: Table, position: int) -> str:
     if here is None or here.form == "time of day":  # which can be written in one way alone
         return ""
     before = column.reading or Reading(here.form, order="ymd" if here.form == "date" else "")
+    if not same_unit(here.unit, before.unit):  # which is an error
+        return ""
     in_order = column.reading is not None or here.order == before.order
     fits = before.form == here.form and in_order and not as_numbers(words, replace(before, missing=here.missing))[1]
     if fits and (here.unit == before.unit or not here.unit):
