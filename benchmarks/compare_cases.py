@@ -174,6 +174,47 @@ def case_files(mr: Any, rows: int) -> dict[str, Call]:
     return {"save and load": saved_and_loaded, "read CSV and fit": read_and_fitted}
 
 
+def written_table(rows: int, messy: bool) -> pd.DataFrame:
+    """16 columns as they are in files: ten of numbers, four of words, a day, the class; where they are messy, with their signs."""
+    rng = np.random.default_rng(0)
+    lengths, y = numbers(rows, 7)
+    days = (np.datetime64("2015-01-01") + rng.integers(0, 3650, rows)).astype(str)
+    table = {f"length {j}": lengths[:, j].round(4) for j in range(7)} | {
+        "ring": rng.integers(0, 10**7, rows),
+        "eggs": rng.integers(0, 12, rows),
+        "price": rng.gamma(2.0, 400.0, rows).round(2),
+        "colour": np.array(WORDS)[rng.integers(0, LEVELS, rows)],
+        "sex": np.array(["female", "male"])[rng.integers(0, 2, rows)],
+        "town": np.array([f"Town of {word} {k}" for word in WORDS for k in range(100)])[rng.integers(0, 800, rows)],
+        "tagged": np.array(["yes", "no"])[rng.integers(0, 2, rows)],
+        "seen": days,
+        "bird": np.array(WORDS)[y],
+    }
+    if messy:
+        table["price"] = [f"${price:,.2f}" for price in table["price"].tolist()]
+        table["seen"] = [f"{day[8:]}.{day[5:7]}.{day[:4]}" for day in days.tolist()]
+        table["sex"] = np.array(["female ", "male"])[rng.integers(0, 2, rows)]
+        table["length 0"] = np.where(rng.random(rows) < 0.1, "unknown", table["length 0"].astype(str))
+    return pd.DataFrame(table)
+
+
+def case_reading(mr: Any, rows: int) -> dict[str, Call]:
+    """CSV of 16 columns, as `merula fit` reads it before it learns; beside it pandas, which decides less."""
+    from merula.cli.console import Console
+    from merula.cli.jobs.task import Asked, read_task
+
+    folder = Path(tempfile.mkdtemp(prefix="merula-compare-"))
+    paths = {"clean": folder / "clean.csv", "messy": folder / "messy.csv"}
+    for name, path in paths.items():
+        written_table(rows, name == "messy").to_csv(path, index=False)
+    calls: dict[str, Call] = {}
+    for name, path in paths.items():
+        calls[f"{name}, read_table"] = lambda path=path: mr.read_table(path)
+        calls[f"{name}, as merula fit"] = lambda path=path: read_task(Asked(str(path), "bird"), Console(quiet=True))
+        calls[f"{name}, pandas' read_csv"] = lambda path=path: pd.read_csv(path)
+    return calls
+
+
 def case_evaluate(mr: Any, _: int) -> dict[str, Call]:
     (path,) = Path(mr.__file__).parent.rglob("penguins.csv")
     table = pd.read_csv(path).dropna(subset=["species"])

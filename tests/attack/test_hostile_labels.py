@@ -14,12 +14,14 @@ LABELS = [
     "</script>", "&amp;", "]]>", "<!--", "back\\slash", "\\", "'", '"', "{", "}", "[x]", "a|b", "a/b", "//", "/* x */", "#", "%s", "{0}", "${x}",
     "constructor", "__proto__", "NaN", "null", "true", "n/a", "größe", "色泽", "שלום", "\u202egnp", "👩\u200d🔬", " lead", "trail ", "\x85", "\x9b31m",
 ]  # fmt: skip
+TIDIED = set("\n\t\u202e\x85\x9b")  # in names and cells of CSV, or in names alone
 NETWORKS = (".bif", ".xmlbif", ".net", ".xdsl", ".uai", ".json")
 
 
 @pytest.mark.parametrize("suffix", [s for s in WRITERS if s not in (".ndjson", ".feather")])
 def test_tables(tmp_path, suffix):
-    words = LABELS if suffix not in (".csv", ".tsv") else [label for label in LABELS if label.strip() == label]
+    typed = suffix in (".csv", ".tsv")
+    words = [label for label in LABELS if not typed or (label.strip() == label and not TIDIED & set(label))]
     table = pa.table({f"={word}": [word, f"x{word}"] for word in words})
     write_table(table, tmp_path / f"t{suffix}")
     meant = ["NaN", "null", "n/a"]  # as they are written here
@@ -45,6 +47,7 @@ def test_networks(tmp_path, suffix):
     assert last[0] == pytest.approx(last[1], rel=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:.*read as missing:UserWarning")
 def test_models(tmp_path):
     rows = pa.table({label: [label, "other"] * len(LABELS) for label in LABELS})
     model = mr.NaiveBayesClassifier().fit(rows, [label for label in LABELS for _ in "ab"])

@@ -231,3 +231,11 @@ def test_what_cannot_be_calibrated_says_why():
         mr.NaiveBayesClassifier().fit(frame[:2], ["gesund", "krank"]).calibrated(frame[:2], ["gesund", "krank"])
     with pytest.raises(NotFittedError):
         mr.NaiveBayesClassifier().calibrated(frame, y)
+
+
+def test_columns_that_the_model_does_not_have_are_not_learned_from_in_the_folds():
+    """Of a table that still holds the target, models of the folds would learn that alone, and be sure of everything."""
+    frame, ill = patients()
+    model = mr.NaiveBayesClassifier().fit(frame, ill)
+    whole = frame.assign(diagnosis=ill)
+    assert model.calibrated(whole, ill).temperature_ == model.calibrated(frame, ill).temperature_

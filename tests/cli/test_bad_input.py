@@ -117,7 +117,12 @@ def test_pattern_without_files(merula):
 def test_workbook(merula, folder):
     with zipfile.ZipFile(folder / "table.xlsx", "w") as archive:
         archive.writestr("xl/workbook.xml", "<workbook/>")
-    check(merula("fit", "table.xlsx", "-t", "species"), BAD_INPUT, "Excel workbook", "save the sheet as CSV")
+    check(
+        merula("fit", "table.xlsx", "-t", "species"),
+        BAD_INPUT,
+        "table.xlsx is a workbook that cannot be read",
+        "save it again",
+    )
 
 
 def test_one_enormous_line(merula, folder):

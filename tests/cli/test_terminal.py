@@ -166,13 +166,14 @@ def test_loops_that_cannot_be_kept_are_not_called_so(monkeypatch):
 # ------------------------------------------------------------------------------------------------------------ formulas
 
 
-FORMULAS = ["=cmd|'/c calc'!A0", "@SUM(1)", "+1+cmd", "-1+2", "\t=1", "＝1"]
+FORMULAS = ["=cmd|'/c calc'!A0", "@SUM(1)", "+1+cmd", "-1+2", "=1", "＝1"]
 
 
 @pytest.fixture
 def formulas(merula, folder):
-    """A table whose classes are formulas, and a model of it."""
-    lines = ["size,bird"] + [f'{i % 6 * 3 + i % 2},"{FORMULAS[i % 6]}"' for i in range(60)]
+    """A table whose classes are formulas, one of them behind a blank, and a model of it."""
+    typed = [*FORMULAS[:4], f"\t{FORMULAS[4]}", FORMULAS[5]]
+    lines = ["size,bird"] + [f'{i % 6 * 3 + i % 2},"{typed[i % 6]}"' for i in range(60)]
     (folder / "formulas.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert merula("fit", "formulas.csv", "--target", "bird", "-o", "m.merula").exit_code == 0
     return "formulas.csv"

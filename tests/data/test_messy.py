@@ -13,6 +13,7 @@ from merula.cli.jobs.answering import predict_file
 from merula.cli.jobs.learning import fit_file
 from merula.cli.jobs.task import Asked, read_task
 from merula.data.encode import encode, infer_schema
+from merula.data.table import FileOptions
 
 HERE = Path(__file__).parent / "messy"
 SPEC = spec_from_file_location("make_messy_tables", HERE / "make.py")
@@ -130,3 +131,13 @@ def test_what_fit_learned_of_a_messy_file_is_kept_in_the_model(tmp_path):
     fit_file(Asked(str(HERE / "clean.csv"), TARGET), "naive", str(other), Console(quiet=True))
     both = model + mr.load(other)
     np.testing.assert_array_equal(both.predict_proba(clean), (mr.load(other) + model).predict_proba(messy))
+
+
+def test_what_is_to_be_kept_is_kept_in_the_model(tmp_path):
+    path, model = tmp_path / "lands.csv", tmp_path / "lands.merula"
+    path.write_text("land,species\n" + "NA,wren\nNA,wren\nDE,tit\nDE,wren\n" * 5, encoding="utf-8")
+    fit_file(Asked(str(path), TARGET, file=FileOptions(keep=["NA"])), "naive", str(model), Console(quiet=True))
+    learned = mr.load(model)
+    assert learned.schema_["land"].levels == ("DE", "NA")
+    tit, wren = 5 / 20 * 1 / 7, 15 / 20 * 11 / 17  # prior, and the smoothed share of NA
+    np.testing.assert_allclose(learned.predict_proba(mr.read_table(path, keep=["NA"]))[0, 0], tit / (tit + wren))

@@ -13,7 +13,7 @@ from merula.data.table.read import SAS
 pyreadstat = pytest.importorskip("pyreadstat")
 BIRDS = pd.DataFrame(
     {
-        "bird": ["wren", "robin ", ""],
+        "bird": ["wren", "robin\u00a0", ""],
         "sex": [1.0, 2.0, None],
         "wing": [4.9, None, 7.25],
         "eggs": [5.0, 6.0, 9.0],

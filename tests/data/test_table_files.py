@@ -268,3 +268,64 @@ def test_quotation_marks_inside_cells_lose_no_rows(write):
         mr.read_table(write('wing,bird\n4.9,"wren\n7,"tit\n5,"wren\n8,"tit\n'))
     lines = 'wing,note\n4.9,"two\nlines"\n\n7,plain\n'
     assert mr.read_table(write(lines)).to_pydict() == {"wing": [4.9, 7.0], "note": ["two\nlines", "plain"]}
+
+
+def test_groups_of_digits_in_a_file_of_tabs_are_thousands(write):
+    """Only semicolons, or a comma before other than three digits, tell that commas are decimal."""
+    shops = write("name\tamount\nA, Inc.\t1,234\nB, Ltd.\t22,345\n")
+    assert mr.read_table(shops)["amount"].to_pylist() == ["1,234", "22,345"]
+    told = mr.look(shops).to_frame().set_index("column")["why"]["amount"]
+    assert told == "holds numbers ('1,234', '22,345'), read as numbers, though another decimal sign would fit as well"
+    assert mr.read_table(write("name\tamount\nwren\t1,234\ntit\t2,5\n"))["amount"].to_pylist() == [1.234, 2.5]
+    assert mr.read_table(write("name;amount\nwren;1,234\ntit;2,345\n"))["amount"].to_pylist() == [1.234, 2.345]
+
+
+def test_titles_above_a_table_whose_lines_all_end_with_signs(write):
+    path = write(
+        "Umsatz 2023;;;\n;;;\nDatum;Betrag;Konto;\n" + "01.03.2023;1.234,50 €;Miete;\n02.03.2023;7,00 €;Strom;\n"
+    )
+    with pytest.warns(UserWarning) as said:
+        table = mr.read_table(path)
+    assert ["the first 2 lines are no header" in str(one.message) for one in said] == [True, False]
+    assert "the last column has neither a name nor a cell" in str(said[1].message)
+    assert (table.column_names, table.num_rows) == (["Datum", "Betrag", "Konto"], 2)
+
+
+def test_remarks_above_a_table(write):
+    path = write("# exported by scope 7, version 2, serial 33\n# by X, Y\ntime,value,state\n1,2.5,on\n2,3.5,off\n")
+    with pytest.warns(UserWarning, match="the first 2 lines are no header"):
+        assert mr.read_table(path).column_names == ["time", "value", "state"]
+    assert mr.read_table(write("#ring,bird\n7,wren\n8,tit\n")).column_names == ["#ring", "bird"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_rows_that_end_with_the_sign_between_cells(write, end):
+    path = write(end.join(["bird;wing", "wren;4,5;", "tit;6,25;", ""]))
+    with pytest.warns(UserWarning, match="the last column has neither a name nor a cell"):
+        assert mr.read_table(path).to_pydict() == {"bird": ["wren", "tit"], "wing": [4.5, 6.25]}
+    with pytest.raises(mr.InputError, match="has 3 cells in every row from the second on, but 2 in its first line"):
+        mr.read_table(write("bird,wing\n1,wren,4.5\n2,tit,6\n"))
+
+
+def test_a_first_row_that_is_short_is_named(write):
+    with pytest.raises(
+        mr.InputError, match="is ragged: line 2 has 2 cells where the header has 3.*and 1 more row is uneven"
+    ):
+        mr.read_table(write("bird,wing,sex\nwren,4\ntit,6,m\nowl,7,f\nrook,8\n"))
+
+
+@pytest.mark.parametrize(("sign", "title"), [("€", "Windows-1252"), ("£", "Windows-1252"), ("°C", "Windows-1252")])
+def test_signs_alone_tell_that_a_file_is_western(tmp_path, sign, title):
+    """A bookkeeper's file in which only the sign of money is no plain letter."""
+    path = tmp_path / "sold.csv"
+    path.write_bytes("".join(["bird;price\n", *(f"wren;{k},50 {sign}\n" for k in range(60))]).encode("cp1252"))
+    with pytest.warns(UserWarning, match=f"read as {title}"):
+        assert mr.read_table(path)["price"][7].as_py() == f"7,50 {sign}"
+
+
+def test_single_letters_of_another_alphabet_are_not_western(tmp_path):
+    pytest.importorskip("charset_normalizer")
+    path = tmp_path / "people.csv"
+    path.write_bytes("".join(["sex;age\n", *(f"{'МЖ'[k % 2]};{k}\n" for k in range(60))]).encode("cp1251"))
+    with pytest.warns(UserWarning, match="found by its bytes"):
+        assert mr.read_table(path)["sex"][0].as_py() not in "ÌÆ"

@@ -5,13 +5,15 @@ from datetime import date, datetime, timedelta
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import merula as mr
 from merula.core import InputError
 from merula.data.encode import GuessedKindWarning, encode, encode_cells, infer_schema
+from merula.data.encode.reading import worded_numbers
 from merula.data.schema import Column, Reading, Schema
 from merula.data.table import open_table
+from merula.data.table.cleaning import AMONG_NUMBERS, trimmed
 from merula.data.words import Hints, as_labels, clean, other_spellings, understand
 from merula.data.words.decision import as_numbers
 from merula.data.words.times import month_named
@@ -23,6 +25,13 @@ NUMBERS = {
     "a currency's code": (["CHF 1'200.00", "CHF 12.50"], [1200.0, 12.5]),
     "reais": (["R$ 12,50", "R$ 1.200,00"], [12.5, 1200.0]),
     "accounting": (["($4.50)", "$3.00"], [-4.5, 3.0]),
+    "accounting in a spreadsheet": (["$ (1,204.50)", "$ 3.00", "$ -", "$ 12.00"], [-1204.5, 3.0, 0.0, 12.0]),
+    "even amounts": (["Fr. 12.–", "Fr. 7.50", "Fr. 1'200.--", "Fr. 9.-"], [12.0, 7.5, 1200.0, 9.0]),
+    "even amounts in German": (["12,- €", "1.299,-- €", "7,50 €"], [12.0, 1299.0, 7.5]),
+    "thin blanks": (["1\u202f234,50\u00a0€", "12,00\u202f€"], [1234.5, 12.0]),
+    "a unit in any case": (["12 kg", "9 KG", "7Kg"], [12.0, 9.0, 7.0]),
+    "volts": (["12 V", "230 V"], [12.0, 230.0]),
+    "pieces": (["12 Stück", "1400 Stück"], [12.0, 1400.0]),
     "a minus behind": (["12-", "14", "3.5-"], [-12.0, 14.0, -3.5]),
     "a true minus": (["−12", "14.5"], [-12.0, 14.5]),
     "percentages": (["9%", "12.5 %", "-3%"], [9.0, 12.5, -3.0]),
@@ -50,6 +59,8 @@ DAYS = {
     "Chinese": ["2018年10月14日", "2018年11月5日", "2019年2月1日"],
     "year first": ["2018/10/14", "2018/11/5", "2019/2/1"],
     "mixed": ["2018-10-14", "05.11.2018", "Feb 1, 2019"],
+    "Korean": ["2018년 10월 14일", "2018년 11월 5일", "2019년 2월 1일"],
+    "Korean with points": ["2018. 10. 14.", "2018. 11. 5.", "2019. 2. 1."],
 }
 WORDS = {
     "units that differ": ["12 kg", "9 lb"],
@@ -61,6 +72,22 @@ WORDS = {
     "ranges": ["10-12", "13-15"],
     "versions": ["1.2.3", "1.3.0"],
     "addresses": ["10.0.0.1", "192.168.1.1"],
+    "addresses like groups": ["192.168.101.254", "192.168.110.111", "172.160.101.102"],
+    "telephones in groups": [f"{300 + k} 389 149" for k in range(12)],
+    "towns that are one": ["10115 Berlin", "10117 Berlin", "12049 Berlin"],
+    "flats": ["1 A", "2 A", "12 A"],
+    "underscores": ["1_100", "1_101", "2_200"],
+    "milli and mega": ["5 mW", "7 MW"],
+    "metres and millions": ["5 m", "7 M"],
+    "versions like days": ["1.2.10", "1.3.11", "2.4.12", "11.5.20"],
+    "debit and credit": ["12.50 CR", "7.50 DR"],
+    "thousands and millions": ["$5K", "$1.5M"],
+    "blood pressure": ["120/80", "135/90", "110/75"],
+    "coordinates": ["12.5, 48.1", "11.5, 47.9"],
+    "months": ["2023-01", "2023-02", "2023-12"],
+    "weeks": ["2023-W01", "2023-W02"],
+    "cards": ["4111 1111 1111 1111", "5500 0000 0000 0004"],
+    "flags": ["1.2 H", "3.4 L", "5.6"],
     "telephones": ["+49 170 1234567", "+49 171 7654321"],
     "streets": ["12 Main St", "14 Oak Ave"],
     "ages": ["<5", "5-10", "10+"],
@@ -118,6 +145,14 @@ def test_times_of_day_and_durations():
         assert as_numbers([word], understand([word], wanted="datetime"))[0] == [1539531000 * 1_000_000]
 
 
+def test_instants_as_people_and_machines_write_them():
+    noon = ["14.10.2018 12:30 Uhr", "14/10/2018 12h30", "20181014T123000Z", "20181014T1230", "Sun Oct 14 12:30:00 2018", "Sun Oct 14 14:30:00 +0200 2018", "Sun Oct 14 12:30:00 UTC 2018"]  # fmt: skip
+    for word in noon:
+        found = as_numbers([word], understand([word], wanted="datetime"))[0]
+        assert found == [(datetime(2018, 10, 14, 12, 30) - datetime(1970, 1, 1)) // timedelta(microseconds=1)]
+    assert as_numbers(["14h30", "8 h 05", "14:30 Uhr"], understand(["14h30", "8 h 05"]))[0] == [52200, 29100, 52200]
+
+
 def test_the_order_of_days_is_told_by_all_of_them():
     unsure = ["03/04/2018", "05/06/2018", "07/08/2018"]
     assert (understand(unsure).order, understand(unsure).ambiguous) == ("mdy", True)
@@ -139,6 +174,38 @@ def test_yes_and_no_in_several_spellings():
     assert as_labels(["TRUE", "true", "False", "1"], truth, None) == [True, True, False, True]
 
 
+@pytest.mark.parametrize(
+    "words", [["ja", "Ja", "NEIN"], ["oui", "non", "Oui"], ["sí", "no", "SI"], ["sim", "não", "Não"]]
+)
+def test_yes_and_no_in_other_languages(words):
+    reading = understand(words)
+    assert reading.form == "boolean"
+    assert len(set(as_labels(words, reading, None))) == 2
+
+
+def test_compass_points_are_no_answers():
+    assert understand(["N", "S", "n"]) is None
+    assert as_labels(["0", "no"], None, ("N", "S")) == ["0", "no"]
+
+
+def test_numbers_in_another_unit_are_refused():
+    """Pounds are not read as the kilograms that a model learned from."""
+    column = Column("weight", "numeric", reading=understand(["12 kg", "9.5 kg"]))
+    assert worded_numbers(["7 KG", "8", "n/a"], column)[:2].tolist() == [7.0, 8.0]
+    for words in (["26 lb"], ["26 lb", "7 lb"], ["$3.00"]):
+        with pytest.raises(InputError, match="column 'weight' holds amounts in lb, but those learned from are in kg"):
+            worded_numbers(words, column)
+    euros = Column("price", "numeric", reading=understand(["12,50 €", "9,99 €"]))
+    assert worded_numbers(["1.200,00 EUR", "3,5"], euros).tolist() == [1200.0, 3.5]
+    plain = Column("weight", "numeric")
+    assert worded_numbers(["7 kg", "8.5 kg"], plain).tolist() == [7.0, 8.5]
+
+
+def test_days_that_databases_write_for_none():
+    reading = understand(["2018-10-14", "0000-00-00", "2018-11-05", "2018-11-06"])
+    assert (reading.form, as_numbers(["0000-00-00"], reading)) == ("date", ([None], []))
+
+
 def test_labels_are_matched_to_the_levels_that_are_known():
     assert as_labels([" 2", "3.0", "x"], None, (1, 2, 3)) == [2, 3, "x"]
     assert as_labels(["true", "FALSE"], None, (False, True)) == [True, False]
@@ -150,6 +217,27 @@ def test_labels_are_matched_to_the_levels_that_are_known():
 @pytest.mark.parametrize("word", ["\u200bYes\u00a0", "Yes\ufeff", "\tYes \r\n", "Y\u00ades"])
 def test_what_cannot_be_seen_is_taken_away(word):
     assert clean(word) == "Yes"
+
+
+@settings(deadline=None)  # the first column loads pyarrow
+@given(st.lists(st.text("aé-\u200b\u200d\u00a0\u2028\u202e\x1f\x85\ufeff \t", max_size=6), min_size=1, max_size=6))
+def test_whole_columns_are_tidied_as_single_words_are(words):
+    import pyarrow as pa
+
+    tidy = trimmed(pa.chunked_array([pa.array(words, pa.string())])).to_pylist()
+    assert [clean(word or "") for word in tidy] == [clean(word) for word in words]
+    assert all(not word or (word[0] not in " \t\u200b" and word[-1] not in " \t\u200b") for word in tidy)
+
+
+def test_what_is_missing_in_one_cell_is_so_in_a_column():
+    assert all(understand(["1.5", word, "2.5"]).form == "number" for word in AMONG_NUMBERS)
+    assert {"NA", "<NA>", "Unknown", "NOT AVAILABLE", "No Data", "#DIV/0!", "n.a.", "N.A.", "–"} <= set(AMONG_NUMBERS)
+
+
+def test_what_is_to_be_kept_is_a_level_and_no_gap():
+    assert understand(["1.5", "NA", "2.5"], hints=Hints(keep=("NA",))) is None
+    namibia = Hints(keep=("NA",)).of_words
+    assert as_labels(["NA", "n/a", "DE"], namibia, None) == ["NA", None, "DE"]
 
 
 def test_accents_are_written_in_one_way():

@@ -306,6 +306,50 @@ def test_cells_of_a_colour_alone_take_no_room(write):
     assert mr.read_table(write(xlsx({"Birds": []}, **{"xl/worksheets/sheet1.xml": painted}))).to_pydict() == READ
 
 
+def hidden(book, *names):
+    """The workbook with these sheets hidden."""
+    with zipfile.ZipFile(io.BytesIO(book)) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    for name in names:
+        parts["xl/workbook.xml"] = parts["xl/workbook.xml"].replace(f'name="{name}"', f'name="{name}" state="hidden"')
+    return zipped(parts)
+
+
+def test_hidden_sheets_are_read_where_they_are_named(write):
+    path = write(hidden(xlsx({"Lists": [["nest"], ["hedge"]], "Birds": BIRDS}), "Lists"))
+    assert mr.read_table(path).to_pydict() == READ  # and nothing is said of the other
+    assert (
+        mr.read_table(path, sheet="Lists").to_pydict()
+        == mr.read_table(path, sheet=1).to_pydict()
+        == {"nest": ["hedge"]}
+    )
+    assert mr.read_table(write(hidden(xlsx({"Birds": BIRDS}), "Birds"))).to_pydict() == READ
+
+
+def test_what_a_file_is_called_does_not_matter(write):
+    assert mr.read_table(write(xlsx({"Birds": BIRDS}), "birds.csv")).to_pydict() == READ
+    assert mr.read_table(write(b"bird,wing\nwren,4.9\n", "birds.xlsx")).to_pydict() == {"bird": ["wren"], "wing": [4.9]}
+
+
+def test_a_merged_title_and_a_blank_row_between(write):
+    merged = sheet([["Birds of 2024", None, None], [None] * 3, *BIRDS[:2], [None] * 3, *BIRDS[2:]])
+    merged = merged.replace("</sheetData>", '</sheetData><mergeCells count="1"><mergeCell ref="A1:C1"/></mergeCells>')
+    with pytest.warns(UserWarning, match="the first 2 lines are no header but a title"):
+        table = mr.read_table(write(xlsx({"Birds": []}, **{"xl/worksheets/sheet1.xml": merged})))
+    assert table.to_pydict() == READ
+
+
+def test_words_in_a_workbook_are_understood_as_in_a_file(write):
+    rows = [
+        ["price", "share", "seen"],
+        ["1.204,50 €", 0.125, "14.10.2018"],
+        ["12,00 €", 0.5, "05.11.2018"],
+        ["7,50 €", 1, "01.02.2019"],
+    ]
+    table = mr.read_table(write(xlsx({"Birds": rows})))
+    assert mr.look(table).kinds == {"price": "numeric", "share": "numeric", "seen": "datetime"}
+
+
 def test_a_sheet_of_another_file(write):
     with pytest.raises(mr.InputError, match="is a CSV file, which has no sheets; leave sheet out"):
         mr.read_table(write(b"bird\nwren\n"), sheet=1)

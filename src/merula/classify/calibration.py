@@ -20,7 +20,7 @@ from merula.core.logspace import log_sum_exp
 from merula.core.notes import silenced
 from merula.data.encode import Encoded, Target, encode_rows, encode_target
 from merula.data.schema import Schema
-from merula.data.table import label_indices, open_rows
+from merula.data.table import FrameTable, label_indices, open_rows, open_table
 
 COLDEST, HOTTEST = 0.1, 100.0  # temperatures that may be found
 PLACES = 61  # from one to the other, where the least loss is looked for; one of them is 1
@@ -101,8 +101,10 @@ def _scored_out_of_fold(model: Any, X: Any, target: Target, cv: Any) -> Iterator
     """The rows of each fold, scored by a model like this one that was fitted on the others."""
     if model.fitted_.collected is None:
         raise InputError("this model's probabilities were stated, and there is no fitting it anew", where="cv", remedy="give rows it has not seen, and cv='prefit'")  # fmt: skip
-    source, labels, plan = open_rows(X), target.classes[target.codes], model.fitted_.plan
+    labels, plan = target.classes[target.codes], model.fitted_.plan
     schema = uncut(plan.schema)
+    X = _known_columns(X, schema)
+    source = open_rows(X)
     rows = encode_rows(X, schema, plan.named, type(model).__name__)
     for learned, left_out in _splits(model, rows, target, schema, cv):
         if len(np.unique(target.codes[learned.indices])) < 2 or not len(left_out.indices):
@@ -112,6 +114,14 @@ def _scored_out_of_fold(model: Any, X: Any, target: Target, cv: Any) -> Iterator
             other.fit(source.take(learned.indices), labels[learned.indices], learned.weights)
             some = other._encoded(source.take(left_out.indices))
         yield Scored.of(other.fitted_, some, Target(target.codes[left_out.indices], target.classes, left_out.weights))
+
+
+def _known_columns(X: Any, schema: Schema) -> Any:
+    """The table without columns that the model does not have, such as the target: one fitted anew would learn from them."""
+    table = open_table(X)
+    if not isinstance(table, FrameTable) or not table.named or set(table.names) <= set(schema.names):
+        return X
+    return open_table(table.frame.select([name for name in table.names if name in schema.names]).to_native())
 
 
 def _splits(model: Any, rows: Encoded, target: Target, schema: Schema, cv: Any) -> Iterator[Split]:

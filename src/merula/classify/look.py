@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from merula.classify.advice import Remark, advised_kinds, review
+from merula.classify.advice import Remark, advised_kinds, check_target, review
 from merula.classify.single_row import shown as shown_cell
-from merula.core import InputError, Option, one_of
-from merula.core.errors import Message, Write, phrase
-from merula.data.encode import Encoded, encode, encode_target, infer_schema, read_codes
-from merula.data.encode.kinds import read_as, shown
+from merula.core import InputError, InPython, Option, one_of
+from merula.core.errors import Message, Part, Write, phrase
+from merula.core.notes import kept_back
+from merula.data.encode import Encoded, Target, encode, encode_target, infer_schema, read_codes
+from merula.data.encode.kinds import COUNTED, read_as, shown
 from merula.data.schema import Column, Schema
-from merula.data.table import Table, build_frame, label_array, open_table, plain_label, read_table
+from merula.data.table import (
+    FrameTable,
+    SparseTable,
+    Table,
+    build_frame,
+    label_array,
+    open_table,
+    plain_label,
+    read_table,
+)
+from merula.data.words import other_spellings
 from merula.show.html import html_block, html_table
-from merula.show.numbers import several
-from merula.show.text import display_width, pad, visible
+from merula.show.numbers import several, short
+from merula.show.text import display_width, pad, shortened, visible, wrapped
 
-WIDTH, LONGEST_NAME = 100, 30
+WIDTH, LONGEST_NAME, LONGEST_EXAMPLE, MOST_CLASSES = 100, 30, 60, 6
 OTHER_KINDS = {"numeric": ("categorical", "ignore"), "categorical": ("text", "ignore"), "text": ("categorical", "ignore"), "datetime": ("categorical", "ignore"), "count": ("numeric",), "ignore": ("categorical", "numeric")}  # fmt: skip
 CALLED = {"numeric": "numbers", "categorical": "categories", "count": "counts", "text": "text", "datetime": "times", "ignore": "left out", "class": "the class"}  # fmt: skip
+SAY_ALL = ("constant", "empty")  # remarks beside which nothing is to be said of a column
+ANY_COLUMN: Message = ("any other reading of a column: ", Option("kinds", "KIND", column="COLUMN"), " with numeric, categorical, count, text, datetime or ignore")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,36 +57,54 @@ class LookedAt:
 
 @dataclass(frozen=True)
 class Look:
-    """What each column of a table is read as, and why; printed, it is one line for each."""
+    """What each column of a table is read as, and why; printed, it is one line for each, below what was decided of the file."""
 
     rows: int
     columns: tuple[LookedAt, ...]
+    decided: tuple[Message, ...] = ()
 
     @property
     def kinds(self) -> dict[str, str]:
         """The kind of every column but the target, as the command line takes them: ``AutoBayesClassifier(kinds=look.kinds)``."""
         return {one.column: one.kind for one in self.columns if one.kind != "class"}
 
+    @property
+    def _head(self) -> str:
+        counted = Counter(CALLED[one.kind] for one in self.columns)
+        kinds = ", ".join(f"{called} {count}" for called, count in counted.most_common())
+        return f"{several(self.rows, 'row')}, {several(len(self.columns), 'column')} ({kinds})"
+
     def told(self, write: Write = str) -> str:
         """The whole list, with options written by `write`."""
-        head = f"{several(self.rows, 'row')}, {several(len(self.columns), 'column')}"
-        names = [visible(one.column) for one in self.columns]
-        width = min(LONGEST_NAME, max(map(display_width, names)))
+        lines = [self._head]
+        for message in self.decided:
+            lines += _hanging("- ", visible(phrase(message, write)))
+        lines.append("")
+        names = [shortened(visible(one.column), LONGEST_NAME, middle=True) for one in self.columns]
+        width = max(map(display_width, names))
         kinds = max(len(CALLED[one.kind]) for one in self.columns)
-        lines = [head, ""]
         for name, one in zip(names, self.columns, strict=True):
-            first, *rest = wrap(visible(one.told(write)), WIDTH - width - kinds - 4, break_on_hyphens=False) or [""]
-            lines.append(f"{pad(name, width)}  {CALLED[one.kind]:{kinds}}  {first}")
-            lines += [" " * (width + kinds + 4) + more for more in rest]
-        return "\n".join(lines)
+            lines += _hanging(f"{pad(name, width)}  {CALLED[one.kind]:{kinds}}  ", visible(one.told(write)))
+        return "\n".join([*lines, "", *wrapped(phrase(ANY_COLUMN, write), WIDTH)])
 
     def __str__(self) -> str:
         return self.told()
 
     def _repr_html_(self) -> str:
         rows = [[one.column, CALLED[one.kind], one.told()] for one in self.columns]
-        head = f"{several(self.rows, 'row')}, {several(len(self.columns), 'column')}"
+        head = "; ".join([self._head, *map(phrase, self.decided)])
         return html_block(html_table(head, [["column", "read as", "why"], *rows], 3))
+
+    def to_dict(self, write: Write = str) -> dict[str, Any]:
+        """The same as plain data, with options written by `write`."""
+        return {
+            "rows": self.rows,
+            "decided": [phrase(message, write) for message in self.decided],
+            "columns": [
+                {"column": one.column, "kind": one.kind, "why": one.why, "change": phrase(one.change, write) or None}
+                for one in self.columns
+            ],
+        }
 
     def to_frame(self, library: str = "pandas") -> Any:
         """The list as a table of this library: column, kind, why, and the option that would change it."""
@@ -87,6 +117,13 @@ class Look:
         return build_frame({name: label_array(cells) for name, cells in held.items()}, library)
 
 
+def _hanging(first: str, text: str) -> list[str]:
+    """The text behind its first words, its other lines indented as far."""
+    indent = display_width(first)
+    lines = wrapped(text, WIDTH - indent)
+    return [(first + lines[0]).rstrip(), *(" " * indent + line for line in lines[1:])]
+
+
 def look(table: Any, target: str | None = None, kinds: Any = None) -> Look:
     """What each column of a table is read as, and why.
 
@@ -95,103 +132,183 @@ def look(table: Any, target: str | None = None, kinds: Any = None) -> Look:
     table : path or table
         A file, as for `read_table`, or a data frame.
     target : str, optional
-        The column that holds the class: it is not read like the others, and columns that give it away are named.
-    kinds : dict, optional
+        The column that holds the class: it is not read like the others, rows without it are left out, and columns that give
+        it away are named.
+    kinds : dict or str, optional
         ``{"column": kind}``: how some columns are to be read, as for the classifiers.
 
     Returns
     -------
     Look
-        Printed, one line for each column. ``.kinds`` are the kinds that the command line would take (identifiers left out,
-        few whole numbers as categories): `AutoBayesClassifier(kinds=look.kinds)` then reads the table as the command does.
+        Printed, what was decided of the file, then each column. ``.kinds`` are the kinds that the command line would take
+        (identifiers left out, few whole numbers as categories): `AutoBayesClassifier(kinds=look.kinds)` then reads the table
+        as the command does.
 
     Examples
     --------
     >>> import merula as mr, pandas as pd
     >>> birds = pd.DataFrame({"ring": [f"R{i:03d}" for i in range(40)], "price": ["$9.50", "$1,200", "$12", "unknown"] * 10})
     >>> print(mr.look(birds))
-    40 rows, 2 columns
+    40 rows, 2 columns (left out 1, numbers 1)
     <BLANKLINE>
-    ring   left out  looks like an identifier (40 different values in 40 rows); otherwise: kinds={'ring':
-                     'categorical'}
-    price  numbers   holds amounts in $ ('$9.50', '$1,200', '$12'), read as numbers; 'unknown' is missing;
-                     otherwise: kinds={'price': 'categorical'} or 'ignore'
+    ring   left out  looks like an identifier (40 different values in 40 rows), such as 'R000', 'R001',
+                     'R002', …; otherwise: kinds={'ring': 'categorical'}
+    price  numbers   holds amounts in $ ('$9.50', '$1,200', '$12'), read as numbers; 'unknown' is
+                     missing; otherwise: kinds={'price': 'categorical'} or 'ignore'
+    <BLANKLINE>
+    any other reading of a column: kinds={'COLUMN': 'KIND'} with numeric, categorical, count, text,
+    datetime or ignore
     """
-    source = read_table(table) if isinstance(table, str | PathLike) else table
+    with kept_back() as notes:
+        source = read_table(table) if isinstance(table, str | PathLike) else table
+    return look_at(source, target, kinds, [note.message for note in notes])
+
+
+def look_at(source: Any, target: str | None = None, kinds: Any = None, decided: Sequence[Message] = ()) -> Look:
+    """`look` at a table that was read, of which this was `decided`."""
     opened = open_table(source)
-    if isinstance(target, str):
-        one_of(target, opened.names, "target")
-    rest = _without(source, opened, target)
-    schema, _ = infer_schema(rest, {name: kind for name, kind in (kinds or {}).items() if name != target})
-    labels = None if target is None else _classes(opened, target)
-    known = None if labels is None else labels >= 0
-    classes = None
-    if labels is not None and known is not None and known.all():
-        classes = encode_target(labels, opened.rows)
-    remarks = review(rest, schema, classes, set(kinds or {}))
-    told = _told(rest, schema, remarks, kinds or {})
-    return Look(opened.rows, tuple(_target_told(opened, name) if name == target else told[name] for name in opened.names))  # fmt: skip
-
-
-def _without(source: Any, opened: Table, target: str | None) -> Table:
     if target is None:
-        return opened
+        rest, classes, of_target = opened, None, None
+    else:
+        one_of(target, opened.names, "target")
+        rest, classes, of_target = _parted(opened, target)
+    schema, _ = infer_schema(rest, kinds)
+    stated = set(schema.names) if isinstance(kinds, str) else set(kinds or {})
+    told = _told(rest, schema, review(rest, schema, classes, stated), stated)
+    order = opened.names if told.keys() <= set(opened.names) else tuple(told)  # a matrix of counted words is one text
+    columns = (of_target if of_target is not None and name == target else told[name] for name in order)
+    return Look(opened.rows, tuple(columns), tuple(decided))
+
+
+# --------------------------------------------------------------------------------------------------------------- target
+
+
+def _parted(opened: Table, target: str) -> tuple[Table, Target, LookedAt]:
+    """The other columns and the classes of the rows that have one; and what is said of the target."""
+    if not isinstance(opened, FrameTable):
+        raise InputError.at("target", "names a column, which a matrix does not have", got=target, remedy="give a data frame")  # fmt: skip
     if len(opened.names) == 1:
         raise InputError(f"the table has no column besides {target!r}", remedy="there is nothing to learn from")
-    import narwhals as nw
-
-    return open_table(nw.from_native(source, eager_only=True).drop(target).to_native())
-
-
-def _classes(table: Table, target: str) -> NDArray[Any]:
-    return np.asarray(table.codes(table.names.index(target))[0])
-
-
-def _target_told(table: Table, target: str) -> LookedAt:
-    codes, labels = table.codes(table.names.index(target))
-    counts = np.bincount(np.asarray(codes) + 1, minlength=len(labels) + 1)
-    ranked = sorted(zip(counts[1:].tolist(), map(str, labels), strict=True), key=lambda pair: (-pair[0], pair[1]))
-    held = ", ".join(f"{label} ({count:,})" for count, label in ranked[:6]) + (", …" if len(ranked) > 6 else "")
-    missing = f"; {counts[0]:,} missing, whose rows are left out" if counts[0] else ""
-    return LookedAt(target, "class", f"{several(len(ranked), 'class', 'classes')}: {held}{missing}")
+    codes, labels = opened.codes(opened.names.index(target))
+    codes = np.asarray(codes)
+    known = codes >= 0
+    if not known.any():
+        raise InputError.at(f"the target {target!r}", "is empty in every row", got=target)
+    frame = opened.frame if known.all() else opened.frame.filter(known.tolist())
+    counts = dict(zip(labels, np.bincount(codes[known], minlength=len(labels)).tolist(), strict=True))
+    merged, apart = other_spellings(counts) if all(isinstance(label, str) for label in labels) else ({}, [])
+    cells: Any = frame[target].to_native()
+    if merged:
+        cells = label_array([merged.get(label, label) for label in labels])[codes[known]]
+    classes = _classes(cells, int(known.sum()), target)
+    said = LookedAt(target, "class", "; ".join(_of_classes(classes, merged, apart, counts, int((~known).sum()))))
+    return open_table(frame.drop(target).to_native()), classes, said
 
 
-def _told(table: Table, schema: Schema, remarks: Sequence[Remark], stated: Any) -> dict[str, LookedAt]:
+def _classes(cells: Any, rows: int, target: str) -> Target:
+    try:
+        classes = encode_target(cells, rows)
+    except ValueError as error:
+        raise InputError.at(f"the target {target!r}", f"names no classes: {error}", remedy="cut it into a few first") from None  # fmt: skip
+    check_target(classes, target)
+    return classes
+
+
+def _of_classes(
+    classes: Target, merged: Mapping[str, str], apart: Sequence[Sequence[str]], counts: Mapping[Any, int], missing: int
+) -> Iterator[str]:
+    found = np.bincount(classes.codes, minlength=len(classes.classes)).tolist()
+    ranked = sorted(zip(found, map(str, classes.classes.tolist()), strict=True), key=lambda pair: (-pair[0], pair[1]))
+    held = ", ".join(f"{shortened(label, LONGEST_EXAMPLE)} ({count:,})" for count, label in ranked[:MOST_CLASSES])
+    yield f"{several(len(ranked), 'class', 'classes')}: {held}{', …' if len(ranked) > MOST_CLASSES else ''}"
+    if merged:
+        yield "spellings that differ only in case are read as one: " + ", ".join(f"{word!r} ({counts[word]:,}) as {first!r}" for word, first in merged.items())  # fmt: skip
+    for words in apart:
+        yield f"{', '.join(map(repr, words))} differ only in case; write them alike if they are one"
+    if missing:
+        yield f"{missing:,} missing, {'whose row is' if missing == 1 else 'whose rows are'} left out"
+
+
+# -------------------------------------------------------------------------------------------------------------- columns
+
+
+def _told(table: Table, schema: Schema, remarks: Sequence[Remark], stated: set[str]) -> dict[str, LookedAt]:
     advised = advised_kinds(schema, remarks)
+    read = [position for position, column in enumerate(schema.columns) if column.kind not in ("text", "ignore")]
+    rows = encode(table, Schema(tuple(schema.columns[position] for position in read)), read)
     found = {}
-    rows = encode(table, Schema(tuple(column for column in schema.columns if column.kind not in ("text", "ignore"))), [position for position, column in enumerate(schema.columns) if column.kind not in ("text", "ignore")])  # fmt: skip
     for position, column in enumerate(schema.columns):
-        said = [remark.text for remark in remarks if remark.column == column.name]
-        held = _held(table, rows, column, position)
-        why = "; ".join([*said, *([held] if held and not said else [])])
-        kind = advised[column.name]
-        leaks = any(remark.what == "leak" for remark in remarks if remark.column == column.name)
-        others = "ignore" if leaks else column.kind if kind != column.kind else OTHER_KINDS[kind]
-        option = Option("kinds", others, column=column.name)
-        guessed = bool(said) or column.reading is not None
-        found[column.name] = LookedAt(column.name, kind, f"as stated; {why}" if column.name in stated else why, (option,) if guessed else "")  # fmt: skip
+        of_it = [remark for remark in remarks if remark.column == column.name]
+        why = _why(of_it, _held(table, rows, column, position, advised[column.name] == "ignore"))
+        known = column.name in stated
+        change = "" if known else _change(column, advised[column.name], of_it)
+        found[column.name] = LookedAt(
+            column.name, advised[column.name], "; ".join(filter(None, ["as stated", why])) if known else why, change
+        )
     return found
 
 
-def _held(table: Table, rows: Encoded, column: Column, position: int) -> str:
-    """What the column holds, in a few words."""
+def _why(remarks: Sequence[Remark], held: str) -> str:
+    """What is remarkable of a column, with what it holds; alone where there is nothing to add."""
+    said = "; ".join(remark.text for remark in remarks)
+    if not held or any(remark.what in SAY_ALL for remark in remarks):
+        return said
+    return f"{said}{', ' if held.startswith('such as') else '; '}{held}" if said else held
+
+
+def _change(column: Column, kind: str, remarks: Sequence[Remark]) -> Message:
+    """The options that would have the column read in another way; none where nothing was guessed, or nothing is held."""
+    if not (remarks or column.reading) or any(remark.what in SAY_ALL for remark in remarks):
+        return ""
+    reading = column.reading
+    other: list[tuple[Part, ...]] = []
+    if reading is not None and reading.ambiguous:
+        name, value = ("decimal", "," if reading.decimal == "." else ".") if reading.form == "number" else ("date_order", "mdy" if reading.order == "dmy" else "dmy")  # fmt: skip
+        other.append(_of_the_file(name, value))
+    words = next((remark.words for remark in remarks if remark.words and remark.what != "leak"), ())
+    if words:
+        other.append(_of_the_file("missing", [words[0]]))
+    leaks = any(remark.what == "leak" for remark in remarks)
+    alone = leaks or (reading is not None and reading.form == "boolean")  # to leave it out is all that can be done
+    kinds = "ignore" if alone else column.kind if kind != column.kind else OTHER_KINDS[kind]
+    other.append((Option("kinds", kinds, column=column.name),))
+    return tuple(part for place, parts in enumerate(other) for part in ((", or ", *parts) if place else parts))
+
+
+def _of_the_file(name: str, value: Any) -> tuple[Part, ...]:
+    """An option of those who read a file."""
+    return InPython("read_table(…, "), Option(name, value), InPython(")")
+
+
+def _held(table: Table, rows: Encoded, column: Column, position: int, left_out: bool) -> str:
+    """What the column holds, in a few words: its range or some of its cells."""
     if column.kind == "ignore":
-        return "not looked at"
+        return ""
+    if column.unit == COUNTED or isinstance(table, SparseTable):
+        return "a matrix that counts words, a column for each"
     if column.kind == "text":
-        return "sentences, read word by word"
+        texts = (text for text in table.texts(position) if text)
+        return f"such as {shortened(next(texts, ''), LONGEST_EXAMPLE)!r}"
     if column.reading is not None and column.reading.form != "words":
         labels = [label for label in table.codes(position)[1] if isinstance(label, str)] if table.kind(position)[0] == "categorical" else []  # fmt: skip
         if labels:
-            return read_as(labels, column.reading)
+            missing = int(np.count_nonzero(np.asarray(table.codes(position)[0]) < 0))
+            return read_as([shortened(label, LONGEST_EXAMPLE) for label in labels], column.reading) + _lacking(missing)
     if column.kind == "categorical":
         codes, labels_read = read_codes(table, column, position)
         missing = int(np.count_nonzero(np.asarray(codes) < 0))
-        return f"{several(len(labels_read), 'level')} ({shown(sorted(map(plain_label, labels_read), key=str))})" + _lacking(missing)  # fmt: skip
+        levels = sorted(map(plain_label, labels_read), key=str)
+        examples = shown([shortened(level, LONGEST_EXAMPLE) if isinstance(level, str) else level for level in levels])
+        return (
+            f"such as {examples}" if left_out else f"{several(len(levels), 'level')} ({examples})" + _lacking(missing)
+        )
     values = rows.values((column.name,))[:, 0]
     known = values[~np.isnan(values)]
     if not len(known):
         return "nothing"
-    ends = [shown_cell(column, float(end)) if column.unit else f"{end:,.6g}" for end in (known.min(), known.max())]
+    ends = [
+        shown_cell(column, float(end)) if column.unit else short(float(end), 6) for end in (known.min(), known.max())
+    ]
     return f"from {ends[0]} to {ends[1]}" + _lacking(len(values) - len(known))
 
 

@@ -62,7 +62,7 @@ def explain(
         list[str],
         typer.Option(
             "--row",
-            metavar="N",
+            metavar="ROW",
             help="Which row: its number from 1, several as 3-7, or all that hold a value in a key column, as 'customer id=0042'. May be repeated.",
         ),
     ] = ["1"],  # noqa: B006

@@ -117,6 +117,7 @@ def _merula(
     \b
     Begin with:
       merula demo
+      merula look penguins
       merula fit penguins --target species
     """
     if context.invoked_subcommand is None:
@@ -124,7 +125,7 @@ def _merula(
 
 
 for command in (
-    learning.fit, learning.evaluate, learning.report, learning.merge,
+    learning.look, learning.fit, learning.evaluate, learning.report, learning.merge,
     answering.predict, answering.explain, answering.info, learning.demo,
 ):  # fmt: skip
     app.command(cls=Command)(command)

@@ -112,18 +112,22 @@ def typed(part: Any) -> str:
     Examples
     --------
     >>> from merula.core.errors import Option
-    >>> _ = OPTIONS.set({"kinds", "max_parents"})
+    >>> _ = OPTIONS.set({"kinds", "max_parents", "missing"})
     >>> typed(Option("kinds", ("text", "ignore"), column="remarks")), typed(Option("max_parents", 4))
     ("--kinds 'remarks=text' or 'remarks=ignore'", '--max-parents 4')
+    >>> typed(Option("missing", "level")), typed(Option("missing", ["-9"]))
+    ('missing level', "--missing '-9'")
     >>> typed(Option("equivalent_sample_size")), typed(Option("score", ("bic", "aic")))
     ('equivalent sample size', 'score bic or aic')
     """
     if not hasattr(part, "values"):
         return ""
-    known = part.name in OPTIONS.get() and part.name not in OTHERWISE
+    of_a_file = isinstance(part.value, list)  # words that a file holds
+    known = part.name in OPTIONS.get() and (of_a_file or part.name not in OTHERWISE)
     name = f"--{part.name.replace('_', '-')}" if known else part.name.replace("_", " ")
     of = "" if part.column is None else f"{part.column}=".replace("'", "'\"'\"'")
-    values = [f"'{of}{value}'" if of else str(value) for value in part.values]
+    given = part.value if of_a_file else part.values
+    values = [f"'{of}{value}'" if of or of_a_file else str(value) for value in given]
     return f"{name} {' or '.join(values)}".rstrip()
 
 

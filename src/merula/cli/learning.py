@@ -1,4 +1,4 @@
-"""Commands that learn from a table: fit, evaluate, report, merge, and demo, which shows them all once."""
+"""Commands on a table: look, and those that learn from it: fit, evaluate, report, merge, and demo, which shows them all once."""
 
 from __future__ import annotations
 
@@ -15,6 +15,39 @@ MODELS = Annotated[
     typer.Option("--model", "-m", help="The model, as for merula fit. May be repeated, to compare several."),
 ]
 REPORT_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the report is written.")]
+
+
+@ask.reads_a_file
+def look(
+    table: ask.Table,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="The column that holds the class: columns that give it away are then named.",
+            show_default=False,
+        ),
+    ] = None,
+    kinds: ask.Kinds = [],  # noqa: B006
+    file: ask.File = None,
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Show how each column of a table is read. Also why, with examples, and which option would change it.
+
+    \b
+    Examples:
+      merula look penguins
+      merula look penguins --target species --kinds year=numeric
+    """
+    from merula.cli.console import typed
+    from merula.cli.jobs.looking import look_file
+
+    found = look_file(table, target, kinds, file)
+    Console(quiet, as_json).result(found.told(typed), {"table": table, **found.to_dict(typed)})
 
 
 @ask.reads_a_file

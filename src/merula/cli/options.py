@@ -69,7 +69,7 @@ Model = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="auto: several models, each weighted by how well it predicts rows left out; naive: naive Bayes with normal distributions (such models always merge); naive-auto: with the distribution that suits each column best; spode, tan, aode, kdb: columns that depend on one another, on one of them, along a tree, on each in turn, on two; network: a Bayesian network that is searched for; log-linear: columns and pairs of columns, fitted to tell classes apart; bayes: all columns together; kernel: kernel densities; neighbors: the most similar rows.",
+        help="auto: several models, each weighted by how well it predicts rows left out; naive: naive Bayes with normal distributions (such models always merge); naive-auto: with the distribution that suits each column best; spode, tan, aode, kdb: columns depend on one another: all on one, along a tree, on each in turn, each on two; network: a Bayesian network that is searched for; log-linear: columns and pairs of columns, fitted to tell classes apart; bayes: all columns together; kernel: kernel densities; neighbors: the most similar rows.",
     ),
 ]
 Kinds = Annotated[
@@ -114,7 +114,7 @@ Missing = Annotated[
     typer.Option(
         "--missing",
         metavar="WORD",
-        help="What also means a missing cell in CSV or a workbook, such as -9. May be repeated.",
+        help="A word that means a missing cell in CSV or a workbook, besides NA and the like, such as -9. May be repeated.",
         show_default=False,
     ),
 ]
@@ -123,14 +123,17 @@ Keep = Annotated[
     typer.Option(
         "--keep",
         metavar="WORD",
-        help="What is a word although it mostly means a missing cell, such as NA. May be repeated.",
+        help="A word that stays one although it mostly means a missing cell, such as NA for Namibia. May be repeated.",
         show_default=False,
     ),
 ]
 Encoding = Annotated[
     str | None,
     typer.Option(
-        "--encoding", metavar="NAME", help="The encoding of CSV, where it is not the one found.", show_default=False
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of CSV, such as cp1252; found unless given.",
+        show_default=False,
     ),
 ]
 SkipRows = Annotated[
@@ -139,7 +142,7 @@ SkipRows = Annotated[
         "--skip-rows",
         metavar="N",
         min=0,
-        help="How many lines stand above the header of CSV or of a sheet; else titles are found.",
+        help="How many lines stand above the header of CSV or of a sheet; unless given, lines that are clearly titles are skipped.",
         show_default=False,
     ),
 ]
@@ -148,21 +151,25 @@ Sheet = Annotated[
     typer.Option(
         "--sheet",
         metavar="NAME",
-        help="The sheet of a workbook, by name or number from 1; else the first that holds anything.",
+        help="The sheet of a workbook, by name or number from 1; unless given, the first that holds anything.",
         show_default=False,
     ),
 ]
 DecimalSign = Annotated[
     Decimal | None,
-    typer.Option("--decimal", help="The decimal sign, where it is not the one found.", show_default=False),
+    typer.Option("--decimal", help="The decimal sign of numbers; found unless given.", show_default=False),
 ]
 OrderOfDates = Annotated[
     DateOrder | None,
     typer.Option(
-        "--date-order", help="The order of day, month and year in dates such as 03/04/2024.", show_default=False
+        "--date-order",
+        help="Whether 03/04/2024 is the third of April (dmy) or the fourth of March (mdy); unless given, all cells of a column decide.",
+        show_default=False,
     ),
 ]
-FoldCase = Annotated[bool, typer.Option("--fold-case", help="Words that differ in capital letters alone are the same.")]
+FoldCase = Annotated[
+    bool, typer.Option("--fold-case", help="Read words that differ only in upper and lower case as the same.")
+]
 OnErrors = Annotated[
     OnError,
     typer.Option("--on-error", help="Rows of CSV with too many or too few cells: stop, or skip them with a note."),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from merula.core.errors import Message, Write, phrase
 
-_silenced: ContextVar[bool] = ContextVar("whether notes are kept back", default=False)
+_kept_back: ContextVar[list[Note] | None] = ContextVar("notes that are kept back, if they are", default=None)
 
 
 @dataclass(frozen=True)
@@ -37,26 +37,44 @@ class Note:
 
 
 @contextmanager
-def silenced() -> Iterator[None]:
-    """While it is open, notes of this package are no warnings: what there is to know was said before.
+def kept_back() -> Iterator[list[Note]]:
+    """While it is open, notes of this package are no warnings but come into this list.
 
     Unlike `warnings.catch_warnings`, it concerns nobody but the caller, whatever other threads do meanwhile.
+
+    Examples
+    --------
+    >>> with kept_back() as notes:
+    ...     warn_user("the first line is no header", UserWarning)
+    >>> print(*notes)
+    the first line is no header
+    """
+    notes = list[Note]()
+    before = _kept_back.set(notes)
+    try:
+        yield notes
+    finally:
+        _kept_back.reset(before)
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """While it is open, notes of this package are no warnings: what there is to know was said before.
 
     Examples
     --------
     >>> with silenced():
     ...     warn_user("said already", UserWarning)
     """
-    before = _silenced.set(True)
-    try:
+    with kept_back():
         yield
-    finally:
-        _silenced.reset(before)
 
 
 def warn_of(notes: Iterable[Note]) -> None:
     """One warning for each note, pointing at the line outside this package that asked; the warning carries its note."""
-    if _silenced.get():
+    kept = _kept_back.get()
+    if kept is not None:
+        kept += notes
         return
     level = _level_outside()
     for note in notes:

@@ -50,6 +50,8 @@ def resolve_levels(name: str, met: Iterable[Label], declared: tuple[Label, ...] 
 class Reading(PlainFields):
     """How the words of a column are read: what they are, how their numbers or days are written, which of them mean that nothing is there.
 
+    `keep` are words that mostly mean so, but not here.
+
     Examples
     --------
     >>> Reading("number", decimal=",", grouping=".", unit="€").fits()
@@ -63,6 +65,7 @@ class Reading(PlainFields):
     order: str = ""
     spellings: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     fold_case: bool = False
     ambiguous: bool = False
 
@@ -70,7 +73,7 @@ class Reading(PlainFields):
         """True when this says how words are read; a file from a stranger is asked before it is used."""
         signs = is_one_of(self.form, FORMS) and is_one_of(self.decimal, (".", ",")) and is_one_of(self.order, ORDERS)
         apart = isinstance(self.grouping, str) and len(self.grouping) < 2 and self.grouping != self.decimal
-        words = all(isinstance(many, tuple) and all(isinstance(word, str) for word in many) for many in (self.spellings, self.missing))  # fmt: skip
+        words = all(isinstance(many, tuple) and all(isinstance(word, str) for word in many) for many in (self.spellings, self.missing, self.keep))  # fmt: skip
         named = isinstance(self.unit, str) and (self.form != "boolean" or len(self.spellings) == 2)
         return signs and apart and words and named and type(self.fold_case) is bool and type(self.ambiguous) is bool
 

@@ -71,6 +71,27 @@ def shortened(text: str, width: int, middle: bool = False) -> str:
     return _fitting(line, width - 1 - display_width(tail)) + "…" + tail
 
 
+def wrapped(text: str, width: int) -> list[str]:
+    """The text in lines no wider than `width`, broken between words, or within one that is longer than a line.
+
+    Examples
+    --------
+    >>> wrapped("色泽 is what they call the colour", 14)
+    ['色泽 is what', 'they call the', 'colour']
+    """
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and display_width(f"{lines[-1]} {word}") <= width:
+            lines[-1] += f" {word}"
+            continue
+        while display_width(word) > width:
+            part = _fitting(word, width) or word[:1]
+            lines.append(part)
+            word = word[len(part) :]
+        lines.append(word)
+    return [line for line in lines if line] or [""]
+
+
 def listed(label: object, longest: int) -> str:
     """A label as a list separated by commas can hold it: shortened, between quotation marks where it has a comma itself.
 

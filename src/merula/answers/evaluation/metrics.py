@@ -141,7 +141,7 @@ def paired_auc(folds: Sequence[Answers]) -> float | None:
     """
     classes = np.flatnonzero(folds[0].present)
     areas = [_class_area(folds, index) for index in (classes[1:] if folds[0].proba.shape[1] == 2 else classes)]
-    return None if None in areas else float(np.mean(areas))  # type: ignore[arg-type]
+    return None if not areas or None in areas else float(np.mean(areas))  # type: ignore[arg-type]
 
 
 def _class_area(folds: Sequence[Answers], index: int) -> float | None:

@@ -89,7 +89,7 @@ def _check_classes(target: Target, own: list[Label], data: Data) -> None:
         rows = int(np.isin(target.codes, stray).sum())
         named = ", ".join(repr(own[k]) for k in stray)
         warn_user(
-            f"{rows:,} of the rows to test on are of a class that the rows learned from do not hold ({named}): no model gives it a probability",
+            f"{rows:,} of the rows to test on {'is' if rows == 1 else 'are'} of a class that the rows learned from do not hold ({named}): no model gives it a probability",
             RareClassWarning,
         )
 

@@ -11,10 +11,12 @@ import numpy as np
 from merula.answers.decision import conditional_risk, decide
 from merula.cli.console import Console
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, open_model
+from merula.cli.jobs.readings import note_other_readings
 from merula.cli.jobs.rows import chosen_rows, key_columns
 from merula.cli.jobs.task import named_table
 from merula.core import InputError
-from merula.data.table import NOTHING_STATED, FileOptions
+from merula.data.encode import encode_rows
+from merula.data.table import NOTHING_STATED, FileOptions, open_table
 from merula.data.table.read import STANDARD
 from merula.data.table.spreadsheets import first_formula, without_formulas
 from merula.data.table.write import write_table, writer_of
@@ -56,7 +58,9 @@ def predict_file(
         step("reading")
         rows = named_table(table, replace(file, words=saved.words))
         step("predicting")
-        answers = answered(saved, rows, costs)
+        opened = open_table(rows)
+        note_other_readings(saved.model.schema_, opened, console)
+        answers = answered(saved, opened, costs)
         step("writing")
         answers = _beside(rows, answers) if append else answers
         if for_spreadsheets:
@@ -119,12 +123,17 @@ def explain_rows(
         named = {str(name): name for name in saved.classes}
         if label is not None and label not in named:
             raise InputError.of("--label", label, f"one of {', '.join(named)}")
+        chosen, opened, model = chosen_rows(stated, rows), open_table(rows), saved.model
+        note_other_readings(model.schema_, opened, console)
+        read = encode_rows(
+            opened, model.schema_, model.fitted_.plan.named, type(model).__name__
+        )  # words are read by all rows
     found = []
-    for row in chosen_rows(stated, rows):
+    for row in chosen:
         own = Console(quiet=True)
         own.remember(saved.notes)
         with own.warnings_as_notes():
-            why = explain(saved.model, rows.slice(row, 1), None if label is None else named[label])
+            why = explain(model, read.take(np.array([row])), None if label is None else named[label])
         for note in own.notes:
             console.note(note)
         found.append(Explained(row + 1, why, tuple(own.notes)))

@@ -66,7 +66,7 @@ def _folds(task: Task, cv: int | None, repeats: int | None, console: Console) ->
         return {"cv": cv or usable_folds(task, console), "repeats": repeats or 1, "groups": task.groups}
     if repeats is not None:
         raise InputError.at("--repeats", "shuffles rows, but --by-time keeps them in order; leave out one of them")
-    return {"cv": cv or folds_in_time(task, console), "times": task.times}
+    return {"cv": folds_in_time(task, cv, console), "times": task.times}
 
 
 def _called(model: str, calibrate: bool) -> str:

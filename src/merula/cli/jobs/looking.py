@@ -1,73 +1,21 @@
-"""Say how a table was read: in one note while a command learns from it, or column by column when that is asked."""
+"""How a table is read, column by column, without learning from it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
-from merula.cli.console import Console
-from merula.data.encode.kinds import DOUBTS
-from merula.data.schema import Column, Schema
-from merula.data.words import other_spellings
-
-MOST_NAMED = 6
-FORMS = {"number": "numbers", "date": "dates", "time of day": "times of day", "duration": "durations", "boolean": "yes or no"}  # fmt: skip
-ORDERS = {"dmy": "day before month", "mdy": "month before day", "ymd": ""}
+from merula.classify.look import Look, look_at
+from merula.cli.jobs.task import named_table, stated_kinds
+from merula.core import one_of
+from merula.core.notes import kept_back
+from merula.data.table import FileOptions
 
 
-def note_readings(schema: Schema, console: Console) -> None:
-    """One note of all columns whose words were understood, and one for each that could be read in another way."""
-    read = [column for column in schema.columns if column.reading is not None and column.reading.form != "words"]
-    told = [(FORMS[column.reading.form], column) for column in read if column.reading and _is_more(column)]
-    parts = [f"as {form}: {_named([column for other, column in told if other == form])}" for form in dict.fromkeys(form for form, _ in told)]  # fmt: skip
-    if parts:
-        console.note(f"words are read {'; '.join(parts)} (merula look TABLE tells more)")
-    for column in read:
-        if column.reading and column.reading.ambiguous:
-            option = {"number": "--decimal", "date": "--date-order"}[column.reading.form]
-            console.note(f"column {column.name!r} is read as {FORMS[column.reading.form]} {_signs(column)}, though {DOUBTS[column.reading.form]} would fit as well; {option} says which")  # fmt: skip
-
-
-def _is_more(column: Column) -> bool:
-    """Whether the column's words are more than plain numbers with gaps that were stated."""
-    reading = column.reading
-    return reading is not None and (reading.form != "number" or bool(reading.unit or reading.grouping or reading.decimal == ","))  # fmt: skip
-
-
-def _named(columns: list[Column]) -> str:
-    """Columns by name, each with its unit or order."""
-    named = [f"{column.name!r}{_signs(column, ' ')}" for column in columns[:MOST_NAMED]]
-    return ", ".join(named) + (f" and {len(columns) - MOST_NAMED} more" if len(columns) > MOST_NAMED else "")
-
-
-def _signs(column: Column, before: str = "") -> str:
-    reading = column.reading
-    if reading is None:
-        return ""
-    if reading.form == "number":
-        signs = [reading.unit, f"decimal {reading.decimal}" if reading.decimal == "," else "", f"groups by {reading.grouping!r}" if reading.grouping else ""]  # fmt: skip
-    else:
-        signs = [ORDERS.get(reading.order, "")]
-    held = ", ".join(filter(None, signs))
-    return f"{before}({held})" if held else ""
-
-
-def one_spelling(labels: Any, target: str, console: Console) -> Any:
-    """The column of classes with rare spellings that differ only in case made one, each said."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_string(labels.type) and not pa.types.is_large_string(labels.type):
-        return labels
-    counted = pc.value_counts(labels.drop_null())
-    counts: Mapping[str, int] = {entry["values"]: entry["counts"] for entry in counted.to_pylist()}
-    merged, apart = other_spellings(counts)
-    for words in apart:
-        console.note(f"the classes {', '.join(map(repr, words))} of {target!r} differ only in case; write them alike if they are one")  # fmt: skip
-    if not merged:
-        return labels
-    said = ", ".join(f"{word!r} ({counts[word]:,}) as {first!r}" for word, first in merged.items())
-    console.note(f"spellings of {target!r} that differ only in case are read as one: {said}")
-    for word, first in merged.items():
-        labels = pc.if_else(pc.equal(labels, word), first, labels)
-    return labels
+def look_file(table: str, target: str | None, kinds: Sequence[str], file: FileOptions) -> Look:
+    """What was decided of a file and of each of its columns, as the commands that learn from it decide."""
+    with kept_back() as notes:
+        read = named_table(table, file)
+    if target is not None:
+        one_of(target, read.column_names, "--target")
+    stated = stated_kinds(kinds, [name for name in read.column_names if name != target])
+    return look_at(read, target, stated, [note.message for note in notes])

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from merula.cli.console import command_name
 from merula.cli.jobs.task import Asked, named_table
 from merula.core import InputError
+from merula.core.notes import silenced
 
 CALLED = re.compile(
     r"^(.*[\W_])?(target|class|label|labels|outcome|y|survived|survival|churn|churned|diagnosis|species|default|defaulted|fraud|"
@@ -28,7 +29,8 @@ def asked_of(command: str, asked: Asked) -> Asked:
 
 def refuse_without_target(asked: Asked, command: str) -> NoReturn:
     """The error that says which columns there are, which of them may be meant, and what to type."""
-    table = named_table(asked.table, asked.file)
+    with silenced():  # how the table is read is said once it is
+        table = named_table(asked.table, asked.file)
     names, guesses = table.column_names, likely_targets(table)
     more = f", … ({len(names):,} in all)" if len(names) > MOST_NAMED else ""
     listed = ", ".join(map(repr, names[:MOST_NAMED])) + more

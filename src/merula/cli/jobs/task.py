@@ -11,8 +11,8 @@ from typing import Any
 from merula.classify.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.classify.sentinels import SentinelWarning
 from merula.cli.console import Console, SaidNote
-from merula.cli.jobs.looking import note_readings, one_spelling
-from merula.cli.jobs.time_order import ranks_in_time, with_times
+from merula.cli.jobs.readings import note_readings, one_spelling
+from merula.cli.jobs.time_order import with_times
 from merula.core import InputError, one_of
 from merula.data.encode import Target, encode_target, infer_schema
 from merula.data.encode.kinds import meant_missing
@@ -139,7 +139,7 @@ def read_task(
             raise InputError.at(
                 option, f"is {name!r}, which is the target itself", got=name, remedy="name another column"
             )
-    table = with_times(_with_classes(table, asked.target, console), asked, console)
+    table, times = with_times(_with_classes(table, asked.target, console), asked, console)
     place = table.column_names.index(asked.target)
     table = table.set_column(place, asked.target, one_spelling(table[asked.target], asked.target, console))
     when = None if asked.by_time in {item.rpartition("=")[0] for item in asked.kinds} else asked.by_time
@@ -169,7 +169,6 @@ def read_task(
         )
     weights = None if asked.weight is None else numbers_of(table, asked.weight)
     groups = None if asked.groups is None else _groups(table, asked.groups)
-    times = None if asked.by_time is None else ranks_in_time(table, asked.by_time)
     return Task(
         features,
         opened,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NoReturn
 
 import numpy as np
@@ -222,8 +223,9 @@ def read_as(labels: Sequence[str], reading: Reading) -> str:
     >>> print(read_as(["$29.85", "none"], Reading("number", unit="$", missing=("none",))))
     holds amounts in $ ('$29.85'), read as numbers; 'none' is missing
     """
-    said = [label for label in labels if clean(label) not in (*reading.missing, *ALWAYS_MISSING)]
-    gaps = [label for label in labels if label not in said and clean(label)]
+    nothing = ALWAYS_MISSING.difference(reading.keep).union(reading.missing)
+    gaps = [label for label in labels if (word := clean(label)) in nothing and word]
+    said = list(islice((label for label in labels if clean(label) not in nothing), SHOWN + 1))
     what = f"holds {_called(reading)} ({shown(said)}), read as {READ_AS[reading.form].format(reading)}"
     doubt = f", though {DOUBTS[reading.form]} would fit as well" if reading.ambiguous else ""
     return what + doubt + (f"; {shown(gaps)} {'is' if len(gaps) == 1 else 'are'} missing" if gaps else "")

@@ -29,7 +29,6 @@ from merula.data.table.cell_values import (
     time_numbers,
     times_longer,
 )
-from merula.data.table.cleaning import FOR_MISSING
 from merula.data.table.codes import codes_of_words
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.frame import FrameTable, RowSource, build_frame, open_frame, open_rows
@@ -41,7 +40,6 @@ Table = MatrixTable | FrameTable | SparseTable
 __all__ = [
     "DENSE_NEEDED",
     "FEW",
-    "FOR_MISSING",
     "NOTHING_STATED",
     "FileOptions",
     "FrameTable",

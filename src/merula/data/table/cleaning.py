@@ -9,21 +9,15 @@ import numpy as np
 
 from merula.core import Option, warn_user
 from merula.data.table.file_options import FileOptions
-from merula.data.table.headers import BLANKS, INVISIBLE, quoted
+from merula.data.table.headers import quoted
+from merula.data.words import ALWAYS_MISSING, AT_ENDS, UNSEEN, gap_spellings
 
-ALWAYS_MISSING = ("NA", "N/A", "n/a", "na", "#N/A", "null", "NULL", "NaN", "nan", "?")  # in any column
-FOR_MISSING = (*ALWAYS_MISSING, "-", "--", ".")
-WRITTEN_OUT = ("unknown", "none", "nil", "missing")
-ERRORS = ("n.a.", "N.A.", "#VALUE!", "#DIV/0!", "#REF!", "#NAME?", "#NUM!", "#NULL!")  # of spreadsheets, mostly
-# in columns of numbers or dates alone: `-` beside `+`, or a colour that is none, are words like others
-AMONG_NUMBERS = (
-    *FOR_MISSING,
-    *(spelled for word in WRITTEN_OUT for spelled in (word, word.title(), word.upper())),
-    *ERRORS,
-)
-HIDDEN = "[" + "".join(f"\\x{{{ord(sign):x}}}" for sign in INVISIBLE) + "]"
+AMONG_NUMBERS = gap_spellings()
+IN_ANY_COLUMN = tuple(sorted(ALWAYS_MISSING - {""}))
+HIDDEN = "[" + "".join(f"\\x{{{ord(sign):x}}}" for sign in UNSEEN) + "]"
 CODE = r"^0[0-9]+$"  # a whole number that is none: a postcode, a ring
 BLOCK = 2**16
+HEAD = 1_000  # rows that mostly tell that a column is something else
 
 
 def cleaned(table: Any, options: FileOptions, decimal: str = ".", trim: bool = True, retype: bool = False) -> Any:
@@ -70,9 +64,10 @@ def trimmed(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    tidy = pc.utf8_trim(column, characters=BLANKS)
-    if pc.any(pc.match_substring_regex(tidy, HIDDEN)).as_py():
-        tidy = pc.utf8_trim(pc.replace_substring_regex(tidy, HIDDEN, ""), characters=BLANKS)
+    plain = pc.all(pc.ascii_is_printable(column)).as_py()
+    tidy = pc.ascii_trim(column, characters=" ") if plain else pc.utf8_trim(column, characters=AT_ENDS)
+    if not plain and pc.any(pc.match_substring_regex(tidy, HIDDEN)).as_py():
+        tidy = pc.utf8_trim(pc.replace_substring_regex(tidy, HIDDEN, ""), characters=AT_ENDS)
     if tidy.equals(column):
         return column
     return pc.if_else(pc.equal(tidy, ""), pa.scalar(None, pa.string()), tidy)
@@ -97,7 +92,7 @@ def _without_gaps(
             return typed, kind, _distinct(column, gaps) if any_gap else ()
     if not any_gap:
         return column, "words", ()
-    gaps = pc.is_in(column, value_set=pa.array(_others(ALWAYS_MISSING, options.keep), pa.string()))
+    gaps = pc.is_in(column, value_set=pa.array(_others(IN_ANY_COLUMN, options.keep), pa.string()))
     if not pc.any(gaps).as_py():
         return column, "words", ()
     return pc.if_else(gaps, nothing, column), "words", _distinct(column, gaps)
@@ -128,6 +123,7 @@ def as_numbers_or_dates(column: Any, decimal: str = ".") -> tuple[Any | None, st
         (column, pa.timestamp("s"), "times"),
     ):
         try:
+            text.slice(0, HEAD).cast(kind)
             typed = text.cast(kind)
         except pa.ArrowInvalid:  # one cell is none
             continue

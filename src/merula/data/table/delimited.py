@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from merula.core import InputError, Option, warn_user
@@ -16,19 +16,20 @@ from merula.data.table.headers import (
     LOOKED_AT,
     NUMBER,
     Names,
-    clean_name,
     column_names,
     note_titles,
     title_rows,
     without_empty,
 )
 from merula.data.table.text_encoding import in_utf8
+from merula.data.words import clean
 from merula.show.numbers import several
 from merula.show.text import shortened
 
 SEPARATORS = ",;\t|"
 SAMPLE = 2**16  # characters that tell the separator
 DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"[-+]?\d+,\d+"), re.compile(r"[-+]?\d*\.\d+")
+GROUPS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")  # 1,234 may be many
 EXCEL = re.compile(rb"\Asep=.\r?\n")  # what Excel writes before the header, for itself
 LONGEST = 60
 MOST_LINES = 1_000  # of a header
@@ -70,6 +71,7 @@ def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED) -> Any:
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):
             raise InputError(NO_ROWS) from None
+        layout = _with_last_sign(layout)
         table, uneven = _without_uneven(layout, options, error)
     _refuse_open_quote(table, layout)
     _refuse_stray_quotes(table, layout, len(uneven))
@@ -174,8 +176,12 @@ def dialect(sample: str, whole: bool) -> tuple[str, str]:
     parted = {separator: _cells(lines, separator) for separator in SEPARATORS}
     best = max(SEPARATORS, key=lambda separator: _regularity(parted[separator]))
     cells = [cell for row in parted[best][1:] for cell in row]
-    commas, points = (sum(bool(sign.fullmatch(cell)) for cell in cells) for sign in (DECIMAL_COMMA, DECIMAL_POINT))
-    return best, "," if commas and not points and best != "," else "."
+    commas = [cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)]
+    points = any(map(DECIMAL_POINT.fullmatch, cells))
+    certain = best == ";" or not all(
+        map(GROUPS.fullmatch, commas)
+    )  # only where commas are decimal do semicolons part cells
+    return best, "," if commas and certain and not points and best != "," else "."
 
 
 def _cells(lines: list[str], separator: str) -> list[list[str]]:
@@ -216,7 +222,7 @@ def _header_names(header: str, separator: str) -> list[str]:
         raise InputError(
             f"begins with a line of numbers ({_short(header)})", remedy="the first line must name the columns: add one"
         )
-    return [clean_name(name) for name in names]
+    return [clean(name) for name in names]
 
 
 @dataclass(frozen=True)
@@ -243,8 +249,10 @@ def _without_uneven(layout: Layout, options: FileOptions, error: Exception) -> t
     except pa.ArrowInvalid:
         raise InputError(f"cannot be read as CSV: {error}") from None
     uneven = _located(layout, found)
+    if not uneven:
+        return table, []
     if options.on_error == "stop" or not table.num_rows:
-        raise _ragged(layout, uneven)
+        raise _ragged(layout, uneven, table.num_rows)
     lines = ", ".join(f"{row.line:,}" for row in uneven[:MOST_LISTED]) + (", …" if len(uneven) > MOST_LISTED else "")
     which = f"{several(len(uneven), 'row')} {'has' if len(uneven) == 1 else 'have'}"
     warn_user(
@@ -252,6 +260,15 @@ def _without_uneven(layout: Layout, options: FileOptions, error: Exception) -> t
         UserWarning,
     )
     return table, uneven
+
+
+def _with_last_sign(layout: Layout) -> Layout:
+    """The layout with a nameless last column where every row, but not the header, ends with the sign between cells."""
+    rows, sign = layout.data[layout.rows :].replace(b"\r\n", b"\n").rstrip(b"\n") + b"\n", layout.separator.encode()
+    if rows.count(sign + b"\n") < rows.count(b"\n") - rows.count(b"\n\n"):
+        return layout
+    names = Names([*layout.names.names, f"column {len(layout.names.names) + 1}"], layout.names.unnamed | {len(layout.names.names)})  # fmt: skip
+    return layout if len(set(names.names)) < len(names.names) else replace(layout, names=names)
 
 
 def _located(layout: Layout, found: list[tuple[int, str]]) -> list[Uneven]:
@@ -267,11 +284,11 @@ def _located(layout: Layout, found: list[tuple[int, str]]) -> list[Uneven]:
     return uneven
 
 
-def _ragged(layout: Layout, uneven: list[Uneven]) -> InputError:
+def _ragged(layout: Layout, uneven: list[Uneven], even: int) -> InputError:
     """What is wrong with the first row that has more or fewer cells than the header."""
     first, width = uneven[0], len(layout.names.names)
     header = layout.data[layout.header : layout.rows].decode()
-    if first.line == layout.line(layout.rows) and len({row.cells for row in uneven}) == 1 < len(uneven):
+    if not even and len({row.cells for row in uneven}) == 1 < len(uneven):
         return InputError(
             f"has {several(first.cells, 'cell')} in every row from the second on, but {width} in its first line ({_short(header)}), which must name the columns",
             remedy=("remove or mend that line, or skip lines before the header: ", Option("skip_rows", "N")),

@@ -9,17 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from merula.core import Option, warn_user
+from merula.data.words import clean
 from merula.show.numbers import several
 from merula.show.text import shortened
 
-# zero-width space, word joiner, byte-order mark, soft hyphen, control characters: nobody sees them, wherever they stand
-INVISIBLE = "\u200b\u2060\ufeff\u00ad" + "".join(map(chr, (*range(9), 11, 12, *range(14, 32), 127)))
-# at the ends also what joins letters or turns them round, and means nothing there
-BLANKS = " \t\n\r\u00a0\u1680\u2007\u2028\u2029\u202f\u205f\u3000\u200c\u200d\u200e\u200f" + INVISIBLE
-BLANKS += "".join(map(chr, range(0x2000, 0x200B)))
-REMOVED = str.maketrans("", "", INVISIBLE)
 NUMBER = re.compile(r"\s*[-+]?\d*[.,]?\d+([eE][-+]?\d+)?\s*")
 MOST_TITLES = 20
+REMARK = "#"  # before lines that programs do not read
 LOOKED_AT = 64  # rows that tell where the table begins
 REGULAR = 0.8  # of the rows below a header that must be as wide as it
 MOST_NAMED = 6
@@ -32,17 +28,6 @@ class Names:
 
     names: list[str]
     unnamed: frozenset[int] = frozenset()
-
-
-def clean_name(name: str) -> str:
-    r"""A name without blanks at its ends and without what cannot be seen.
-
-    Examples
-    --------
-    >>> clean_name("\ufeff Seve\u00adrity\u00a0")
-    'Severity'
-    """
-    return name.translate(REMOVED).strip(BLANKS)
 
 
 def column_names(raw: Sequence[str]) -> Names:
@@ -108,7 +93,11 @@ def title_rows(rows: Sequence[Sequence[str]]) -> int:
     >>> title_rows([["bird", ""], ["wren", "small"], ["tit", "small"]])
     0
     """
+    rows = _without_empty_ends(rows)
     width = Counter(map(len, filter(None, rows))).most_common(1)[0][0] if any(rows) else 0
+    remarks = next((index for index, row in enumerate(rows) if not (row and row[0].startswith(REMARK))), 0)
+    if remarks > 1 and _names_all(rows[remarks], width):
+        return remarks
     first = next((index for index, row in enumerate(rows[: MOST_TITLES + 1]) if _names_all(row, width)), 0)
     below = [row for row in rows[first + 1 :] if row]
     if not first or width < 2 or sum(len(row) == width for row in below) < max(1, REGULAR * len(below)):
@@ -117,9 +106,15 @@ def title_rows(rows: Sequence[Sequence[str]]) -> int:
     return first if all(_is_title(row, width, unlike) for row in rows[:first]) else 0
 
 
+def _without_empty_ends(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """The rows without the columns behind the last that holds anything: exports end every line with as many signs."""
+    used = max((index + 1 for row in rows for index, cell in enumerate(row) if clean(cell)), default=0)
+    return [row[:used] for row in rows]
+
+
 def _names_all(row: Sequence[str], width: int) -> bool:
     """Whether a row looks like a header: as wide as the table, a word in every cell."""
-    return len(row) == width and all(clean_name(cell) and not NUMBER.fullmatch(cell) for cell in row)
+    return len(row) == width and all(clean(cell) and not NUMBER.fullmatch(cell) for cell in row)
 
 
 def _is_title(row: Sequence[str], width: int, unlike: bool) -> bool:
@@ -127,7 +122,7 @@ def _is_title(row: Sequence[str], width: int, unlike: bool) -> bool:
 
     It is none where it names one column of several, or where the next row is `unlike` those below: words above numbers.
     """
-    filled = sum(bool(clean_name(cell)) for cell in row)
+    filled = sum(bool(clean(cell)) for cell in row)
     if len(row) < width:
         return filled <= max(1, width // 2)
     return filled == 0 or (filled == 1 and width > 2) or (filled <= width // 2 and unlike)
@@ -135,7 +130,7 @@ def _is_title(row: Sequence[str], width: int, unlike: bool) -> bool:
 
 def note_titles(rows: Sequence[Sequence[str]]) -> None:
     """A note that quotes the titles which are skipped; none where the rows are blank."""
-    texts = [" ".join(filter(None, map(clean_name, row))) for row in rows]
+    texts = [" ".join(filter(None, map(clean, row))) for row in rows]
     if any(texts):
         told = quoted([shortened(text, LONGEST) for text in texts if text])
         which = "the first line is" if len(rows) == 1 else f"the first {len(rows)} lines are"

@@ -8,6 +8,7 @@ from typing import Any
 from merula.core import InputError, bounded
 from merula.data.table.file_options import FileOptions
 from merula.data.table.workbook import EXACT, as_seen
+from merula.data.words import clean
 
 NEEDS_READSTAT = "files of SPSS, Stata and SAS are read by pyreadstat, which is not installed: pip install 'merula[statistics]', or save the table as CSV"
 CELL = 16  # bytes that a cell takes, at least
@@ -58,7 +59,7 @@ def _column(cells: list[Any], labels: dict[Any, str], stays_words: bool) -> Any:
         return pa.array([None if cell is None else labels[cell] for cell in held], pa.string())
     kinds = {type(cell) for cell in held if cell is not None}
     if kinds and (stays_words or str in kinds):
-        return pa.array([None if cell is None else as_seen(cell).strip() or None for cell in held], pa.string())
+        return pa.array([None if cell is None else clean(as_seen(cell)) or None for cell in held], pa.string())
     if kinds == {float} and all(cell is None or (cell.is_integer() and abs(cell) < EXACT) for cell in held):
         return pa.array([None if cell is None else int(cell) for cell in held], pa.int64())
     return pa.array(held)

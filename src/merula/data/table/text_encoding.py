@@ -144,10 +144,12 @@ def _candidates(words: list[bytes]) -> Iterator[str]:
 
 
 def _is_latin(words: list[bytes]) -> bool:
-    """Whether most words are of plain letters with a few accents, or single signs such as €; other alphabets have no plain letters."""
+    """Whether most words are of plain letters with a few accents, signs such as € aside; other alphabets have no plain letters."""
+    words = [word for word in words if len(word) > 1 or word.decode("cp1252") not in BESIDE_LETTERS]
     plain = [len(word) == 1 or PLAIN_LETTER.search(word) is not None for word in words]
     high, all_bytes = (sum(map(len, some)) for some in (re.findall(rb"[\x80-\xff]+", b" ".join(words)), words))
-    return sum(plain) > len(words) / 2 and high <= (LATIN if len(words) > SHORT else SHORT_LATIN) * all_bytes
+    most = sum(plain) > len(words) / 2 or not words
+    return most and high <= (LATIN if len(words) > SHORT else SHORT_LATIN) * all_bytes
 
 
 def _is_western(sample: bytes) -> bool:

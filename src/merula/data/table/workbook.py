@@ -18,7 +18,6 @@ from merula.data.table.file_options import FileOptions
 from merula.data.table.headers import (
     LOOKED_AT,
     NUMBER,
-    clean_name,
     column_names,
     note_titles,
     quoted,
@@ -26,6 +25,7 @@ from merula.data.table.headers import (
     without_empty,
 )
 from merula.data.table.workbook_sizes import refuse_hard_workbook
+from merula.data.words import clean
 from merula.show.text import shortened
 
 NEEDS_CALAMINE = "workbooks are read by python-calamine, which is not installed: pip install 'merula[excel]', or save the sheet as CSV"
@@ -54,7 +54,7 @@ def read_workbook(data: bytes, options: FileOptions) -> Any:
 
 def _header_names(header: Sequence[Any]) -> list[str]:
     """The cleaned names in the header; a ValueError where it is a row like the others."""
-    names = [clean_name(as_seen(cell)) for cell in header]
+    names = [clean(as_seen(cell)) for cell in header]
     refuse_columns(len(names))
     if len(names) > 1 and all(map(NUMBER.fullmatch, names)):
         told = shortened(" ".join(names), LONGEST)
@@ -90,13 +90,20 @@ def _sheet(data: bytes, options: FileOptions) -> list[list[Any]]:
 
 
 def _chosen(book: Any, wanted: str | int | None) -> Any:
-    """The sheet that was named, by name or number; else the first that holds anything, with a note where there are others."""
+    """The sheet that was named, by name or number; else the first that holds anything, with a note where there are others.
+
+    Hidden sheets are read only where they are named, or no other holds anything.
+    """
+    from python_calamine import SheetVisibleEnum
+
     names = list(book.sheet_names)
     if wanted is not None:
         return book.get_sheet_by_index(_index(names, wanted))
     filled = [sheet for sheet in map(book.get_sheet_by_index, range(len(names))) if sheet.height]
     if not filled:
         raise InputError("is a workbook whose sheets are empty")
+    seen = {told.name for told in book.sheets_metadata if told.visible == SheetVisibleEnum.Visible}
+    filled = [sheet for sheet in filled if sheet.name in seen] or filled
     if len(filled) > 1:
         others = quoted([sheet.name for sheet in filled[1:]])
         warn_user((f"the sheet {filled[0].name!r} is read, not {others}; ", Option("sheet", "NAME"), " says another"), UserWarning)  # fmt: skip

@@ -4,17 +4,27 @@ Everything here is told from the different words of a column alone, never from i
 is part of the column's schema, so that new rows are read the same way.
 """
 
-from merula.data.words.cleaning import ALWAYS_MISSING, GAPS, clean, other_spellings, without_gaps
+from merula.data.words.cleaning import (
+    ALWAYS_MISSING,
+    AT_ENDS,
+    UNSEEN,
+    clean,
+    gap_spellings,
+    other_spellings,
+    without_gaps,
+)
 from merula.data.words.decision import NO_HINTS, Hints, as_labels, as_numbers, time_unit, understand
 
 __all__ = [
     "ALWAYS_MISSING",
-    "GAPS",
+    "AT_ENDS",
     "NO_HINTS",
+    "UNSEEN",
     "Hints",
     "as_labels",
     "as_numbers",
     "clean",
+    "gap_spellings",
     "other_spellings",
     "time_unit",
     "understand",

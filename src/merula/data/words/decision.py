@@ -13,26 +13,37 @@ from merula.data.words.times import date_order, duration, instant, seconds_of_da
 
 FEWEST_NUMBERS = 10  # different whole numbers without a sign, before they are amounts and not names
 FEWEST_DATES = 3  # different ones, before figures with signs between them are days
-BOOLEANS = (({"false", "f"}, {"true", "t"}), ({"no", "n"}, {"yes", "y"}), ({"off"}, {"on"}))
+BOOLEANS = (
+    ({"false", "f"}, {"true", "t"}),
+    ({"no", "n"}, {"yes", "y"}),
+    ({"off"}, {"on"}),
+    ({"nein", "n"}, {"ja", "j"}),
+    ({"non"}, {"oui"}),
+    ({"no"}, {"sí", "si", "sì"}),
+    ({"não", "nao"}, {"sim"}),
+    ({"nee"}, {"ja"}),
+    ({"nej"}, {"ja"}),
+    ({"nie"}, {"tak"}),
+)
 FIGURES = ({"0"}, {"1"})
 WHOLE = frozenset("0123456789")
 
 
 @dataclass(frozen=True)
 class Hints:
-    """What the user has said of all words of a table: what else is missing, the decimal sign, the order of dates, whether case matters."""
+    """What the user has said of all words of a table: what else is missing and what is not, the decimal sign, the order of dates, whether case matters."""
 
     missing: tuple[str, ...] = ()
     decimal: str | None = None
     date_order: str | None = None
     fold_case: bool = False
+    keep: tuple[str, ...] = ()
 
     @property
     def of_words(self) -> Reading | None:
         """What of this concerns words that stay words; None where nothing does."""
-        return (
-            Reading("words", missing=self.missing, fold_case=self.fold_case) if self.missing or self.fold_case else None
-        )
+        stated = self.missing or self.fold_case or self.keep
+        return Reading("words", missing=self.missing, fold_case=self.fold_case, keep=self.keep) if stated else None
 
 
 NO_HINTS = Hints()
@@ -52,18 +63,18 @@ def understand(
     >>> understand(["14 Oct 2018", "3 Nov 2018", "1 Jan 2019"]).form
     'date'
     """
-    said, gaps = without_gaps(dict.fromkeys(map(clean, words)), hints.missing)
+    said, gaps = without_gaps(dict.fromkeys(map(clean, words)), hints.missing, hints.keep)
     missing = tuple(sorted(gap for gap in gaps if gap not in ALWAYS_MISSING))
     if not said:
         return None
     for read in (_number, _date, _clock, _duration):
         found = read(said, hints, wanted)
         if found is not None:
-            return Reading(**{**found, "missing": missing, "fold_case": hints.fold_case})
-    spelled = None if wanted else _boolean(words, counts)
-    if spelled:
-        return Reading("boolean", spellings=spelled, missing=hints.missing, fold_case=hints.fold_case)
-    return None
+            return Reading(**{**found, "missing": missing, "fold_case": hints.fold_case, "keep": hints.keep})
+    spelled = None if wanted else _boolean(words, counts, hints.keep)
+    if spelled is None:
+        return None
+    return Reading("boolean", spellings=spelled, missing=hints.missing, fold_case=hints.fold_case, keep=hints.keep)
 
 
 def _number(words: Sequence[str], hints: Hints, wanted: str | None) -> dict[str, Any] | None:
@@ -108,12 +119,12 @@ def _duration(words: Sequence[str], _hints: Hints, wanted: str | None) -> dict[s
     return {"form": "duration"} if fits else None
 
 
-def _boolean(words: Sequence[str], counts: Sequence[int] | None) -> tuple[str, str] | None:
+def _boolean(words: Sequence[str], counts: Sequence[int] | None, keep: Sequence[str]) -> tuple[str, str] | None:
     """What no and yes are called where they are spelled in several ways, each as it is most often; None where there is nothing to mend."""
     weights = dict(zip(words, counts or [1] * len(words), strict=True))
     spelled: dict[str, int] = {}
     for word, count in weights.items():
-        if clean(word) not in ALWAYS_MISSING:
+        if clean(word) not in ALWAYS_MISSING.difference(keep):
             spelled[clean(word)] = spelled.get(clean(word), 0) + count
     for no, yes in BOOLEANS:
         sides = [
@@ -157,7 +168,7 @@ def as_numbers(words: Sequence[Label], reading: Reading) -> tuple[list[float | i
         found = float(word) if isinstance(word, bool | int | float) else None
         if isinstance(word, str):
             cleaned = clean(word)
-            if cleaned not in reading.missing and not is_gap(cleaned):
+            if cleaned not in reading.missing and not is_gap(cleaned, reading.keep):
                 found = parse(cleaned)
                 strange += [word] if found is None else []
         values.append(found)
@@ -186,7 +197,7 @@ def as_labels(labels: Sequence[Label], reading: Reading | None, known: Sequence[
 
 
 def _label_reader(reading: Reading | None, levels: frozenset[Label]) -> Callable[[Label], Label]:
-    missing = ALWAYS_MISSING.union(reading.missing if reading else ())
+    missing = ALWAYS_MISSING.difference(reading.keep).union(reading.missing) if reading else ALWAYS_MISSING
     spelled = _spellings(reading, levels)
     kinds = {type(level) for level in levels if level is not None}
 
@@ -218,7 +229,7 @@ def _spellings(reading: Reading | None, levels: frozenset[Label]) -> Mapping[str
     named = named or _no_and_yes(levels)
     if not named:
         return {}
-    no, yes = next(pair for pair in BOOLEANS if str(named[0]).casefold() in pair[0])
+    no, yes = next(pair for pair in BOOLEANS if all(str(name).casefold() in side for name, side in zip(named, pair, strict=True)))  # fmt: skip
     if str(named[0]).casefold() == "false":
         named = (False, True)
     return {word: name for side, figure, name in zip((no, yes), FIGURES, named, strict=True) for word in side | figure}

@@ -11,122 +11,21 @@ PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 CURRENCY = r"(?:[A-Z]{1,3})?[$€£¥₹₽₩₺₪฿₫₴₦₱₡]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|Rs\.?|Fr\.?|kr\.?|zł|Kč|元|円|원"
 SIGN = "[-+−–]"
 PARTS = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>{SIGN}?)\s*(?P<before>{CURRENCY})?\s*(?P<inner>{SIGN}?)\s*"
-    r"(?P<digits>\d(?:[\d.,'’ _]*[\d.])?|[.,]\d+)(?P<exponent>[eE][-+]?\d+)?"
+    rf"(?:(?P<lead>{CURRENCY})\s*(?=\())?(?P<open>\()?\s*(?P<sign>{SIGN}?)\s*(?P<before>{CURRENCY})?\s*(?P<inner>{SIGN}?)\s*"
+    r"(?P<digits>\d(?:[\d.,'’ ]*[\d.])?|[.,]\d+)(?P<exponent>[eE][-+]?\d+)?(?P<even>[.,](?:--|[-–—]))?"
     rf"(?P<gap>\s*)(?P<after>[^\W\d_%‰°][^\d()+]*[23²³]?|[%‰°][^\d()+]*|{CURRENCY})?\s*(?P<behind>[-−])?(?P<close>\))?"
 )
 MONEY = re.compile(CURRENCY)
-MONEY_CODES = {"€": "eur", "£": "gbp", "us$": "usd", "$": "usd", "₹": "inr"}
+NOTHING = re.compile(rf"(?P<before>{CURRENCY})\s*[-–—]|[-–—]\s*(?P<after>{CURRENCY})")  # as spreadsheets show 0
+ADDRESS = re.compile(r"(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}")
+TELEPHONE = re.compile(r"\d{1,3}(?: \d{3}){2,}")
+FEWEST_TELEPHONES = 10  # different ones, all equally long, before they are no amounts
+SHORTEST_POSTCODE = 4
+ALIASES = {"€": "eur", "$": "usd", "us$": "usd", "£": "gbp", "¥": "jpy", "₹": "inr", "rs": "inr", "percent": "%", "fr": "chf"}  # fmt: skip
+MILLI_OR_MEGA = frozenset(["mw", "mwh", "mv", "mhz", "mpa", "ma", "mj"])  # where the case of the first letter matters
 # units that may stand close to a number: other letters there are more likely part of a code, as in 12B
-CLOSE_UNITS = frozenset(
-    [
-        "%",
-        "‰",
-        "°",
-        "°c",
-        "°f",
-        "k",
-        "K",
-        "M",
-        "g",
-        "h",
-        "m",
-        "s",
-        "l",
-        "mn",
-        "bn",
-        "kg",
-        "mg",
-        "µg",
-        "μg",
-        "lb",
-        "lbs",
-        "oz",
-        "mm",
-        "cm",
-        "dm",
-        "km",
-        "in",
-        "ft",
-        "yd",
-        "mi",
-        "nm",
-        "µm",
-        "μm",
-        "ml",
-        "cl",
-        "dl",
-        "hr",
-        "hrs",
-        "min",
-        "mins",
-        "sec",
-        "ms",
-        "µs",
-        "ns",
-        "day",
-        "days",
-        "yr",
-        "yrs",
-        "year",
-        "years",
-        "kb",
-        "mb",
-        "gb",
-        "tb",
-        "kib",
-        "mib",
-        "gib",
-        "kw",
-        "mw",
-        "gw",
-        "kwh",
-        "mwh",
-        "wh",
-        "kv",
-        "mv",
-        "ma",
-        "hz",
-        "khz",
-        "mhz",
-        "ghz",
-        "pa",
-        "kpa",
-        "hpa",
-        "bar",
-        "mbar",
-        "psi",
-        "kj",
-        "cal",
-        "kcal",
-        "mph",
-        "kph",
-        "km/h",
-        "m/s",
-        "rpm",
-        "bpm",
-        "px",
-        "pt",
-        "pts",
-        "dpi",
-        "ha",
-        "m²",
-        "m2",
-        "m³",
-        "m3",
-        "km²",
-        "km2",
-        "sqm",
-        "sqft",
-        "mmhg",
-        "mg/dl",
-        "mmol/l",
-        "u/l",
-        "iu",
-        "ppm",
-        "db",
-    ]
-)
+CLOSE_UNITS = frozenset(["%", "‰", "°", "°c", "°f", "k", "K", "M", "g", "h", "m", "s", "l", "mn", "bn", "kg", "mg", "µg", "μg", "lb", "lbs", "oz", "mm", "cm", "dm", "km", "in", "ft", "yd", "mi", "nm", "µm", "μm", "ml", "cl", "dl", "hr", "hrs", "min", "mins", "sec", "ms", "µs", "ns", "day", "days", "yr", "yrs", "year", "years", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "kw", "mw", "gw", "kwh", "mwh", "wh", "kv", "mv", "ma", "hz", "khz", "mhz", "ghz", "pa", "kpa", "hpa", "bar", "mbar", "psi", "kj", "cal", "kcal", "mph", "kph", "km/h", "m/s", "rpm", "bpm", "px", "pt", "pts", "dpi", "ha", "m²", "m2", "m³", "m3", "km²", "km2", "sqm", "sqft", "mmhg", "mg/dl", "mmol/l", "u/l", "iu", "ppm", "db", "kt", "kn"])  # fmt: skip
+LETTERS = "VWt"  # units of one letter that stand apart; others are more likely part of an address
 LONGEST_UNIT = 14
 CONVENTIONS = (
     (".", ","),
@@ -135,7 +34,6 @@ CONVENTIONS = (
     (",", " "),
     (".", "'"),
     (",", "'"),
-    (".", "_"),
 )  # decimal sign, between groups
 PADDED = re.compile(r"0\d+")  # as in "007", a name
 
@@ -171,21 +69,27 @@ def parts_of(word: str) -> Parts | None:
     (True, True)
     """
     found = PARTS.fullmatch(word)
-    if found is None or bool(found["open"]) != bool(found["close"]) or (found["before"] and found["after"]):
+    if found is None:
+        zero = NOTHING.fullmatch(word)
+        return Parts(False, "0", "", zero["before"] or zero["after"]) if zero else None
+    beside = [unit for unit in (found["lead"], found["before"], found["after"]) if unit]
+    if bool(found["open"]) != bool(found["close"]) or len(beside) > 1:
         return None
-    minuses = [sign for sign in (found["sign"], found["inner"], found["behind"]) if sign]
+    behind = None if found["digits"].endswith(".") else found["behind"]  # 12.- are twelve, 12- are minus twelve
+    minuses = [sign for sign in (found["sign"], found["inner"], behind) if sign]
     if len(minuses) + bool(found["open"]) > 1:
         return None
     after = (found["after"] or "").strip()
     is_money = bool(MONEY.fullmatch(after))
-    close = after in CLOSE_UNITS or (len(after) > 1 and after.casefold() in CLOSE_UNITS)
-    if after and not is_money and (len(after) > LONGEST_UNIT or not (found["gap"] or close)):
+    close = _is_known(after)
+    apart = bool(found["gap"]) and (1 < len(after) <= LONGEST_UNIT or after in LETTERS)
+    if after and not (is_money or close or apart):
         return None
     if after and found["digits"].endswith("."):  # 3. Stock
         return None
     negative = bool(found["open"]) or any(sign != "+" for sign in minuses)
     digits = found["digits"].strip().replace("’", "'")
-    return Parts(negative, digits, found["exponent"] or "", found["before"] or after)
+    return Parts(negative, digits, found["exponent"] or "", found["lead"] or found["before"] or after)
 
 
 def number_form(words: Sequence[str], decimal: str | None = None) -> NumberForm | None:
@@ -205,7 +109,7 @@ def number_form(words: Sequence[str], decimal: str | None = None) -> NumberForm 
             return None
         parts.append(found)
     unit = _shared_unit(parts)
-    if unit is None or not parts:
+    if unit is None or not parts or _are_codes(parts, unit):
         return None
     digits = {part.digits for part in parts}
     fitting = [pair for pair in CONVENTIONS if _all_fit(digits, pair) and decimal in (None, pair[0])]
@@ -236,7 +140,7 @@ def _number(word: str, decimal: str, grouping: str, unit: str) -> float | None:
     parts = parts_of(word)
     if parts is None or not _pattern(decimal, grouping).fullmatch(parts.digits):
         return None
-    if parts.unit and not same_unit(parts.unit, unit):
+    if parts.unit and not (unit and same_unit(parts.unit, unit)):
         return None
     size = float(parts.digits.replace(grouping, "").replace(decimal, ".") + parts.exponent)
     return -size if parts.negative else size
@@ -244,7 +148,7 @@ def _number(word: str, decimal: str, grouping: str, unit: str) -> float | None:
 
 def _shared_unit(parts: Sequence[Parts]) -> str | None:
     """The unit of all parts, "" for none; None where they differ. Money and percent may be left out of some cells, a zero has any unit."""
-    spelled = {_unit_meant(part.unit): part.unit for part in parts if part.unit}
+    spelled = {_singular(part.unit): part.unit for part in parts if part.unit}
     if len(spelled) > 1:
         return None
     unit = next(iter(spelled.values()), "")
@@ -253,20 +157,39 @@ def _shared_unit(parts: Sequence[Parts]) -> str | None:
 
 
 def same_unit(one: str, other: str) -> bool:
-    """Whether two spellings mean one unit.
+    """Whether two units are the same one, or one of them is not named.
 
     Examples
     --------
-    >>> same_unit("year", "Years"), same_unit("€", "EUR"), same_unit("kg", "g")
-    (True, True, False)
+    >>> same_unit("kg", "Kg"), same_unit("€", "EUR"), same_unit("", "$"), same_unit("kg", "lb"), same_unit("mW", "MW")
+    (True, True, True, False, False)
     """
-    return _unit_meant(one) == _unit_meant(other)
+    return not one or not other or _singular(one) == _singular(other)
 
 
-def _unit_meant(unit: str) -> str:
-    """A unit however it is spelled and however many of it there are: years as year."""
+def _singular(unit: str) -> str:
+    """A unit however it is written and however many of it there are: years as year, € as EUR."""
     plain = unit.casefold().rstrip(".")
-    return MONEY_CODES.get(plain, plain.removesuffix("s") if len(plain) > 3 else plain)
+    if len(plain) == 1 or plain in MILLI_OR_MEGA:
+        plain = unit[0] + plain[1:]
+    return ALIASES.get(plain, plain.removesuffix("s") if len(plain) > 3 else plain)
+
+
+def _is_known(unit: str) -> bool:
+    return unit in CLOSE_UNITS or (len(unit) > 1 and unit.casefold() in CLOSE_UNITS)
+
+
+def _are_codes(parts: Sequence[Parts], unit: str) -> bool:
+    """Whether digits are no amounts: addresses in a network, telephones (362 389 149), postcodes before the same town."""
+    digits = [part.digits for part in parts]
+    if all(map(ADDRESS.fullmatch, digits)):
+        return True
+    if len(digits) < 2 or len(set(map(len, digits))) > 1:
+        return False
+    if len(digits) >= FEWEST_TELEPHONES and all(map(TELEPHONE.fullmatch, digits)):
+        return True
+    unknown = bool(unit) and not MONEY.fullmatch(unit) and not _is_known(unit)
+    return unknown and len(digits[0]) >= SHORTEST_POSTCODE and all(map(str.isdigit, digits))
 
 
 @lru_cache

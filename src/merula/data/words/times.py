@@ -10,16 +10,22 @@ from unicodedata import normalize
 
 ORDERS = ("dmy", "mdy", "ymd")
 WEEKDAY = r"(?:[^\W\d]{2,10}\.?,? +)?"
-TIME = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)? *(?P<half>[AaPp]\.?[Mm]\.?)?"
+TIME = r"(?P<hour>\d{1,2})(?::| ?h ?)(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)? *(?P<half>[AaPp]\.?[Mm]\.?)?(?: *[Uu]hr)?"
 ZONE = r" *(?P<zone>Z|UTC|GMT|[-+]\d{2}:?\d{2})?"
 DAYS = {
-    "ymd": r"(?P<year>\d{4})(?P<sign>[-/.])(?P<month>\d{1,2})(?P=sign)(?P<day>\d{1,2})",
-    "cjk": r"(?P<year>\d{4}) ?年 ?(?P<month>\d{1,2}) ?月 ?(?P<day>\d{1,2}) ?[日号]",
+    "ymd": r"(?P<year>\d{4})(?P<sign>[-/.]) ?(?P<month>\d{1,2})(?P=sign) ?(?P<day>\d{1,2})\.?",
+    "cjk": r"(?P<year>\d{4}) ?[年년] ?(?P<month>\d{1,2}) ?[月월] ?(?P<day>\d{1,2}) ?[日号일]",
     "numbers": r"(?P<first>\d{1,2}) ?(?P<sign>[-/.]) ?(?P<second_number>\d{1,2}) ?(?P=sign) ?(?P<year>\d{4}|\d{2})",
     "day first": rf"{WEEKDAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|º)?[ /-]*(?:de )?(?P<name>[^\W\d]{{3,10}})\.?,?[ /-]*(?:de )?(?P<year>\d{{4}}|\d{{2}})",
     "month first": rf"{WEEKDAY}(?P<name>[^\W\d]{{3,10}})\.?[ /-]*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[ /-]+(?P<year>\d{{4}})",
 }
 DATES = {family: re.compile(rf"{day}(?:(?: *T|,? +){TIME}{ZONE})?") for family, day in DAYS.items()}
+DATES["time within"] = re.compile(
+    rf"{WEEKDAY}(?P<name>[^\W\d]{{3,10}}) +(?P<day>\d{{1,2}}) +{TIME}{ZONE} +(?P<year>\d{{4}})"
+)  # as Unix writes it
+DATES["without signs"] = re.compile(
+    r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)T(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)?(?P<fraction>)(?P<half>)(?P<zone>Z|[-+]\d{4})?"
+)
 CLOCK = re.compile(TIME)
 LONG_CLOCK = re.compile(
     r"(?P<sign>-?)(?:(?P<days>\d+) *(?:days?|d),? *)?(?P<hours>\d+):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?"
@@ -62,6 +68,8 @@ def date_order(words: Sequence[str], stated: str | None = None) -> tuple[str, bo
     if stated in ("mdy", "dmy"):
         fits = [order for order in fits if order == stated] if pairs else ["dmy"]
     if not fits:
+        return None
+    if stated is None and pairs and all(_may_be_version(match) for match in found if match is not None):
         return None
     dotted = any(sign == "." for *_, sign in pairs)  # as only those write who put the day first
     ambiguous = len(fits) > 1 and not dotted and any(first != second for first, second, _ in pairs)
@@ -122,7 +130,7 @@ def duration(word: str) -> int | None:
     if found is None:
         return None
     held = {name: float(count) for name, count in found.groupdict().items() if count and name != "sign"}
-    if not held:
+    if not held or (word.endswith("M") and "P" not in word):  # 5 M are millions, PT5M are minutes
         return None
     length = timedelta(**held) // MICROSECOND
     return -length if found["sign"] else length
@@ -149,6 +157,14 @@ def month_named(word: str) -> int | None:
 
 def _matched(word: str) -> re.Match[str] | None:
     return next((found for pattern in DATES.values() if (found := pattern.fullmatch(word))), None)
+
+
+def _may_be_version(found: re.Match[str]) -> bool:
+    """Whether a day could as well be the number of a version, as 1.2.10 could: small numbers, none of them padded, a short year."""
+    held = found.groupdict()
+    small = [number for number in (held.get("first"), held.get("second_number")) if number and int(number) <= 12]
+    short = len(held["year"]) == 2 and held.get("sign") == "." and held["hour"] is None
+    return short and len(small) == 2 and not any(number.startswith("0") for number in small)
 
 
 def _is_day(pair: tuple[int, int, str], order: str) -> bool:

@@ -1,0 +1,110 @@
+"""Say how the words of a table were read, in few notes while a command learns from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from merula.cli.console import Console
+from merula.data.encode.kinds import DOUBTS
+from merula.data.schema import Column, Reading, Schema
+from merula.data.table import Table
+from merula.data.words import as_numbers, other_spellings, understand
+from merula.data.words.numbers import same_unit
+
+MOST_NAMED = 6
+FORMS = {"number": "numbers", "date": "dates", "time of day": "times of day", "duration": "durations", "boolean": "yes or no"}  # fmt: skip
+ORDERS = {"dmy": "day before month", "mdy": "month before day", "ymd": "year first"}
+
+
+def note_readings(schema: Schema, console: Console) -> None:
+    """One note of all columns whose words were understood, and one for each that could be read in another way."""
+    read = [column for column in schema.columns if column.reading is not None and column.reading.form != "words"]
+    told = [(FORMS[column.reading.form], column) for column in read if column.reading and _is_more(column)]
+    parts = [f"as {form}: {_named([column for other, column in told if other == form])}" for form in dict.fromkeys(form for form, _ in told)]  # fmt: skip
+    if parts:
+        console.note(f"words are read {'; '.join(parts)} (merula look TABLE tells more)")
+    for column in read:
+        if column.reading and column.reading.ambiguous:
+            option = {"number": "--decimal", "date": "--date-order"}[column.reading.form]
+            console.note(f"column {column.name!r} is read as {FORMS[column.reading.form]} {_signs(column)}, though {DOUBTS[column.reading.form]} would fit as well; {option} says which")  # fmt: skip
+
+
+def note_other_readings(schema: Schema, table: Table, console: Console) -> None:
+    """One note of all columns of new rows whose words are not read as they were when the model was fitted."""
+    found = [told for position, name in enumerate(table.names) if name in schema.names and (told := _otherwise(schema[name], table, position))]  # fmt: skip
+    if found:
+        more = f"; and {len(found) - MOST_NAMED} columns more" if len(found) > MOST_NAMED else ""
+        console.note(f"read otherwise than when the model was fitted: {'; '.join(found[:MOST_NAMED])}{more}")
+
+
+def _otherwise(column: Column, table: Table, position: int) -> str:
+    """How the words of a column of numbers or times are written here, and how they were; nothing where that is the same."""
+    if column.kind not in ("numeric", "count", "datetime") or table.kind(position)[0] != "categorical":
+        return ""
+    words = [label for label in table.codes(position)[1] if isinstance(label, str)]
+    here = understand(words, hints=table.hints, wanted="datetime" if column.unit else "numeric")
+    if here is None or here.form == "time of day":  # which can be written in one way alone
+        return ""
+    before = column.reading or Reading(here.form, order="ymd" if here.form == "date" else "")
+    if not same_unit(here.unit, before.unit):  # which is an error
+        return ""
+    in_order = column.reading is not None or here.order == before.order
+    fits = before.form == here.form and in_order and not as_numbers(words, replace(before, missing=here.missing))[1]
+    if fits and (here.unit == before.unit or not here.unit):
+        return ""
+    doubt = f" (though {DOUBTS[here.form]} would fit as well)" if here.ambiguous and not fits else ""
+    return f"{column.name!r} as {_written(here)}{doubt}, not {_written(before)}"
+
+
+def _written(reading: Reading) -> str:
+    return f"{FORMS[reading.form]} {_signs_of(reading) or '(plain)'}"
+
+
+def _is_more(column: Column) -> bool:
+    """Whether the column's words are more than plain numbers with gaps that were stated."""
+    reading = column.reading
+    return reading is not None and (reading.form != "number" or bool(reading.unit or reading.grouping or reading.decimal == ","))  # fmt: skip
+
+
+def _named(columns: list[Column]) -> str:
+    """Columns by name, each with its unit or order."""
+    named = [f"{column.name!r}{_signs(column, ' ')}" for column in columns[:MOST_NAMED]]
+    return ", ".join(named) + (f" and {len(columns) - MOST_NAMED} more" if len(columns) > MOST_NAMED else "")
+
+
+def _signs(column: Column, before: str = "") -> str:
+    signs = "" if column.reading is None else _signs_of(column.reading)
+    return f"{before}{signs}" if signs else ""
+
+
+def _signs_of(reading: Reading) -> str:
+    """The signs that tell how numbers or dates are written, in brackets; nothing where there are none."""
+    if reading.form == "number":
+        signs = [reading.unit, f"decimal {reading.decimal!r}" if reading.decimal == "," else "", f"groups by {reading.grouping!r}" if reading.grouping else ""]  # fmt: skip
+    else:
+        signs = [ORDERS.get(reading.order, "")]
+    held = ", ".join(filter(None, signs))
+    return f"({held})" if held else ""
+
+
+def one_spelling(labels: Any, target: str, console: Console) -> Any:
+    """The column of classes with rare spellings that differ only in case made one, each said."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_string(labels.type) and not pa.types.is_large_string(labels.type):
+        return labels
+    counted = pc.value_counts(labels.drop_null())
+    counts: Mapping[str, int] = {entry["values"]: entry["counts"] for entry in counted.to_pylist()}
+    merged, apart = other_spellings(counts)
+    for words in apart:
+        console.note(f"the classes {', '.join(map(repr, words))} of {target!r} differ only in case; write them alike if they are one")  # fmt: skip
+    if not merged:
+        return labels
+    said = ", ".join(f"{word!r} ({counts[word]:,}) as {first!r}" for word, first in merged.items())
+    console.note(f"spellings of {target!r} that differ only in case are read as one: {said}")
+    for word, first in merged.items():
+        labels = pc.if_else(pc.equal(labels, word), first, labels)
+    return labels
