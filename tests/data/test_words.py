@@ -193,7 +193,7 @@ def test_numbers_in_another_unit_are_refused():
     column = Column("weight", "numeric", reading=understand(["12 kg", "9.5 kg"]))
     assert worded_numbers(["7 KG", "8", "n/a"], column)[:2].tolist() == [7.0, 8.0]
     for words in (["26 lb"], ["26 lb", "7 lb"], ["$3.00"]):
-        with pytest.raises(InputError, match="column 'weight' holds amounts in lb, but those learned from are in kg"):
+        with pytest.raises(InputError, match="column 'weight' holds amounts in .*, but those learned from are in kg"):
             worded_numbers(words, column)
     euros = Column("price", "numeric", reading=understand(["12,50 €", "9,99 €"]))
     assert worded_numbers(["1.200,00 EUR", "3,5"], euros).tolist() == [1200.0, 3.5]
