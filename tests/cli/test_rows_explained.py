@@ -80,8 +80,11 @@ def test_a_target_that_nobody_named_is_guessed(merula, patients, command):
 
 
 def test_what_to_type_keeps_what_was_typed(merula, patients):
-    result = merula("evaluate", patients, "--missing", "-9", "--ignore", "hospital")
-    assert "--ignore hospital --missing -9" in result.stderr
+    result = merula("evaluate", patients, "-m", "naive", "--cv", "3", "--missing", "-9", "--ignore", "hospital")
+    assert result.stderr.strip().endswith("--model naive --cv 3 --ignore hospital --missing -9")
+    result = merula("fit", patients, "--calibrate", "-o", "ill.merula")
+    assert result.stderr.strip().endswith("--calibrate --output ill.merula")
+    assert "--model" not in result.stderr
 
 
 def test_a_target_that_nobody_can_guess(merula, folder):

@@ -10,6 +10,7 @@ from merula.cli import options as ask
 from merula.cli.console import Console, say
 
 MODEL_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the model is written.")]
+MODEL, REPORT = "model.merula", "report.html"  # written unless another name is stated
 MODELS = Annotated[
     list[ask.ModelName],
     typer.Option("--model", "-m", help="The model, as for merula fit. May be repeated, to compare several."),
@@ -54,7 +55,7 @@ def look(
 def fit(
     table: ask.Table,
     target: ask.Target = None,
-    output: MODEL_OUT = "model.merula",
+    output: MODEL_OUT = MODEL,
     model: ask.Model = ask.ModelName.auto,
     kinds: ask.Kinds = [],  # noqa: B006 - typer asks for a list
     ignore: ask.Ignore = [],  # noqa: B006
@@ -83,13 +84,18 @@ def fit(
     """
     from merula.cli import rendering
     from merula.cli.jobs.learning import fit_file
-    from merula.cli.jobs.targets import asked_of
+    from merula.cli.jobs.targets import refuse_without_target
     from merula.cli.jobs.task import Asked
 
     console = Console(quiet, as_json)
-    asked = asked_of("fit", Asked(table, target or "", kinds, ignore, weight, None, file))
-    saved, task = fit_file(asked, model.value, output, console, costs, like, calibrate=calibrate)
     chosen = None if model is ask.ModelName.auto else model.value
+    written = None if output == MODEL else output
+    asked = Asked(table, target or "", kinds, ignore, weight, None, file)
+    if not asked.target:
+        refuse_without_target(
+            asked, "fit", model=chosen, costs=costs, like=like, calibrate=calibrate or None, output=written
+        )
+    saved, task = fit_file(asked, model.value, output, console, costs, like, calibrate=calibrate)
     again = [] if table == "-" or like else asked.typed("evaluate", model=chosen, costs=costs)
     again += ["--calibrate"] if again and calibrate else []
     console.result(*rendering.fitted(saved, task, again))
@@ -124,12 +130,16 @@ def evaluate(
       merula evaluate penguins --target species --model naive --model bayes --cv 5
     """
     from merula.cli.jobs.evaluating import evaluate_file
-    from merula.cli.jobs.targets import asked_of
+    from merula.cli.jobs.targets import refuse_without_target
     from merula.cli.jobs.task import Asked
 
     console = Console(quiet, as_json)
-    asked = asked_of("evaluate", Asked(table, target or "", kinds, ignore, weight, groups, file, by_time))
     names = [model.value for model in models]
+    chosen = None if names == [ask.ModelName.auto.value] else names
+    stated = {"cv": cv, "repeats": repeats, "test": test, "costs": costs, "calibrate": calibrate or None}
+    asked = Asked(table, target or "", kinds, ignore, weight, groups, file, by_time)
+    if not asked.target:
+        refuse_without_target(asked, "evaluate", model=chosen, **stated, learning_curve=learning_curve or None)
     found, _ = evaluate_file(asked, names, console, cv, repeats, costs, learning_curve, test, calibrate)
     console.result(str(found), found.to_dict())
 
@@ -138,7 +148,7 @@ def evaluate(
 def report(
     table: ask.Table,
     target: ask.Target = None,
-    output: REPORT_OUT = "report.html",
+    output: REPORT_OUT = REPORT,
     model: ask.Model = ask.ModelName.auto,
     cv: ask.Folds = None,
     repeats: ask.Repeats = None,
@@ -161,11 +171,15 @@ def report(
       merula report penguins --target species -o penguins.html
     """
     from merula.cli.jobs.evaluating import report_file
-    from merula.cli.jobs.targets import asked_of
+    from merula.cli.jobs.targets import refuse_without_target
     from merula.cli.jobs.task import Asked
 
     console = Console(quiet, as_json)
-    asked = asked_of("report", Asked(table, target or "", kinds, ignore, weight, groups, file, by_time))
+    chosen = None if model is ask.ModelName.auto else model.value
+    written = None if output == REPORT else output
+    asked = Asked(table, target or "", kinds, ignore, weight, groups, file, by_time)
+    if not asked.target:
+        refuse_without_target(asked, "report", model=chosen, cv=cv, repeats=repeats, costs=costs, output=written)
     report_file(asked, model.value, output, console, cv, repeats, costs, learning_curve)
     console.result(f"report: {output}", {"report": output})
 

@@ -22,12 +22,7 @@ MOST_CLASSES, ROWS_OF_A_CLASS = 20, 2
 MOST_NAMED, MOST_GUESSED = 12, 3
 
 
-def asked_of(command: str, asked: Asked) -> Asked:
-    """What was asked, if that names a target; else the error that lists the columns and guesses."""
-    return asked if asked.target else refuse_without_target(asked, command)
-
-
-def refuse_without_target(asked: Asked, command: str) -> NoReturn:
+def refuse_without_target(asked: Asked, command: str, **options: Any) -> NoReturn:
     """The error that says which columns there are, which of them may be meant, and what to type."""
     with silenced():  # how the table is read is said once it is
         table = named_table(asked.table, asked.file)
@@ -35,7 +30,7 @@ def refuse_without_target(asked: Asked, command: str) -> NoReturn:
     more = f", … ({len(names):,} in all)" if len(names) > MOST_NAMED else ""
     listed = ", ".join(map(repr, names[:MOST_NAMED])) + more
     perhaps = f"; perhaps {' or '.join(map(repr, guesses))}" if guesses else ""
-    typed = asked.with_target(guesses[0] if guesses else "COLUMN").typed(command)
+    typed = asked.with_target(guesses[0] if guesses else "COLUMN").typed(command, **options)
     raise InputError.at(
         "--target",
         f"is needed: which column of {asked.table} holds the class? It has {listed}{perhaps}",
