@@ -96,7 +96,7 @@ def test_the_options_that_are_named_do_what_is_said(looked, folder):
     assert columns["seen"]["change"].startswith("--date-order dmy, or --kinds 'seen=categorical'")
     assert columns["sex"]["change"].startswith("--missing '-', or --kinds")
     columns, _ = looked("seen.csv", "--date-order", "dmy", "--missing", "-", "--kinds", "sex=categorical")
-    assert "in the order dmy" in columns["seen"]["why"]
+    assert "read as days, day before month" in columns["seen"]["why"]
     assert columns["sex"]["why"] == "as stated; 2 levels ('f', 'm'); 10 missing"
 
 

@@ -380,6 +380,6 @@ def test_another_unit_than_that_learned_from_is_an_error():
 
 def test_days_the_other_way_round_than_at_fit_are_read_and_said():
     model = learned(["02/03/2024", "05/04/2024", "07/08/2024", "11/12/2024"])
-    with pytest.warns(UserWarning, match="in the order dmy, and is read so; at fit .* mdy, where either would"):
+    with pytest.warns(UserWarning, match="as days, day before month; at fit .* month before day, where either would"):
         read = model.predict_proba(told(["25/03/2024", "02/03/2024"]))
     assert (read == model.predict_proba(told(["2024-03-25", "2024-03-02"]))).all()

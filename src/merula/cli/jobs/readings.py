@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from merula.cli.console import Console
-from merula.data.encode.kinds import DOUBTS
+from merula.data.encode.kinds import DOUBTS, ORDERS
 from merula.data.schema import Column, Reading, Schema
 from merula.data.table import Table
 from merula.data.words import as_numbers, other_spellings, understand
@@ -15,7 +15,6 @@ from merula.data.words.numbers import same_unit
 
 MOST_NAMED = 6
 FORMS = {"number": "numbers", "date": "dates", "time of day": "times of day", "duration": "durations", "boolean": "yes or no"}  # fmt: skip
-ORDERS = {"dmy": "day before month", "mdy": "month before day", "ymd": "year first"}
 
 
 def note_readings(schema: Schema, console: Console) -> None:
@@ -48,7 +47,10 @@ def _otherwise(column: Column, table: Table, position: int) -> str:
     if here is None or here.form == "time of day":  # which can be written in one way alone
         return ""
     before = column.reading or Reading(here.form, order="ymd" if here.form == "date" else "")
-    if not same_unit(here.unit, before.unit):  # which is an error
+    if not same_unit(here.unit, before.unit) or {here.order, before.order} == {
+        "dmy",
+        "mdy",
+    }:  # which the model itself says
         return ""
     in_order = column.reading is not None or here.order == before.order
     fits = before.form == here.form and in_order and not as_numbers(words, replace(before, missing=here.missing))[1]

@@ -29,7 +29,8 @@ FEWEST_WORDS = 5
 MOST_OTHERS = 0.2  # of the words
 SHOWN = 3
 MOST_SPELLINGS = 50  # of yes and no
-READ_AS = {"number": "numbers", "date": "days in the order {0.order}", "time of day": "seconds since midnight", "duration": "durations", "boolean": "{0.spellings[0]} and {0.spellings[1]}"}  # fmt: skip
+READ_AS = {"number": "numbers", "date": "days", "time of day": "seconds since midnight", "duration": "durations", "boolean": "{0.spellings[0]} and {0.spellings[1]}"}  # fmt: skip
+ORDERS = {"dmy": "day before month", "mdy": "month before day", "ymd": "year first"}
 DOUBTS = {"number": "another decimal sign", "date": "the other order of day and month"}
 
 
@@ -227,6 +228,7 @@ def read_as(labels: Sequence[str], reading: Reading) -> str:
     gaps = [label for label in labels if (word := clean(label)) in nothing and word]
     said = list(islice((label for label in labels if clean(label) not in nothing), SHOWN + 1))
     what = f"holds {_called(reading)} ({shown(said)}), read as {READ_AS[reading.form].format(reading)}"
+    what += f", {ORDERS[reading.order]}" if reading.order in ORDERS else ""
     doubt = f", though {DOUBTS[reading.form]} would fit as well" if reading.ambiguous else ""
     return what + doubt + (f"; {shown(gaps)} {'is' if len(gaps) == 1 else 'are'} missing" if gaps else "")
 

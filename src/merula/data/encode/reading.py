@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import InputError, Option, fields_of, located, warn_user
-from merula.data.encode.kinds import shown
+from merula.data.encode.kinds import ORDERS, shown
 from merula.data.schema import Column, Label, Reading
 from merula.data.table import Table, distinct_labels, time_numbers
 from merula.data.words import as_labels, as_numbers, clean, understand, without_gaps
@@ -64,7 +64,7 @@ def _check_change(column: Column, here: Reading) -> None:
         )
     if {then.order, here.order} == {"dmy", "mdy"}:
         doubt = ", where either would have fitted: state the order and fit again" if then.ambiguous else ""
-        warn_user(f"column {column.name!r} holds days in the order {here.order}, and is read so; at fit it was read in the order {then.order}{doubt}", UserWarning)  # fmt: skip
+        warn_user(f"column {column.name!r} is read as days, {ORDERS[here.order]}; at fit it was read {ORDERS[then.order]}{doubt}", UserWarning)  # fmt: skip
 
 
 def _counted_in(values: Sequence[float | int | None], unit: str | None) -> NDArray[np.float64]:
