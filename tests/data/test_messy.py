@@ -141,3 +141,16 @@ def test_what_is_to_be_kept_is_kept_in_the_model(tmp_path):
     assert learned.schema_["land"].levels == ("DE", "NA")
     tit, wren = 5 / 20 * 1 / 7, 15 / 20 * 11 / 17  # prior, and the smoothed share of NA
     np.testing.assert_allclose(learned.predict_proba(mr.read_table(path, keep=["NA"]))[0, 0], tit / (tit + wren))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("column", ["seen", "price", "hour", "island", "tagged"])
+def test_new_rows_in_which_a_column_is_empty(column, models, tmp_path):
+    """The file's column has no type then, whatever it was at fit."""
+    model = mr.load(models / "naive.merula")
+    table = mr.read_table(HERE / "clean.csv").slice(0, 3)
+    path = tmp_path / "new.csv"
+    rows = table.to_pandas().assign(**{column: None})
+    rows.to_csv(path, index=False)
+    np.testing.assert_array_equal(model.predict_proba(mr.read_table(path)), model.predict_proba(rows))
+    np.testing.assert_array_equal(model.terms(mr.read_table(path))[column], 0.0)

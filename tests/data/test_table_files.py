@@ -329,3 +329,8 @@ def test_single_letters_of_another_alphabet_are_not_western(tmp_path):
     path.write_bytes("".join(["sex;age\n", *(f"{'МЖ'[k % 2]};{k}\n" for k in range(60))]).encode("cp1251"))
     with pytest.warns(UserWarning, match="found by its bytes"):
         assert mr.read_table(path)["sex"][0].as_py() not in "ÌÆ"
+
+
+def test_codes_of_sixteen_digits_are_no_numbers(write):
+    table = mr.read_table(write("place,bird\n0x1f,wren\n0xA0,tit\n"))
+    assert table["place"].to_pylist() == ["0x1f", "0xA0"]

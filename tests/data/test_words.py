@@ -80,6 +80,9 @@ WORDS = {
     "milli and mega": ["5 mW", "7 MW"],
     "metres and millions": ["5 m", "7 M"],
     "versions like days": ["1.2.10", "1.3.11", "2.4.12", "11.5.20"],
+    "levels in brackets": ["(1)", "(2)", "(3)", "(4)"],
+    "rings with a dash": ["12-", "13-", "14-"],
+    "beyond all numbers": ["$1e400", "$5"],
     "debit and credit": ["12.50 CR", "7.50 DR"],
     "thousands and millions": ["$5K", "$1.5M"],
     "blood pressure": ["120/80", "135/90", "110/75"],
@@ -158,6 +161,22 @@ def test_the_order_of_days_is_told_by_all_of_them():
     assert (understand(unsure).order, understand(unsure).ambiguous) == ("mdy", True)
     assert (understand([*unsure, "13/01/2018"]).order, understand([*unsure, "13/01/2018"]).ambiguous) == ("dmy", False)
     assert understand(unsure, hints=Hints(date_order="dmy")).order == "dmy"
+
+
+def test_short_years_that_come_first():
+    days = [date(2018, 10, 1) + timedelta(days=11 * k) for k in range(30)]
+    words = [f"{day:%y/%m/%d}" for day in days]
+    found = as_numbers(words, understand(words))[0]
+    assert [(datetime(1970, 1, 1) + timedelta(microseconds=count)).date() for count in found] == days
+    stated = understand(words[:3], hints=Hints(date_order="ymd"))
+    assert as_numbers(words[:1], stated)[0] == found[:1]
+    words = [f"{day:%d/%m/%y}" for day in days]
+    assert understand(words).order == "dmy"
+
+
+def test_groups_in_money_leave_no_doubt():
+    assert not understand(["¥1,200", "¥99,000"]).ambiguous
+    assert understand(["1,200", "99,000"]).ambiguous
 
 
 def test_the_decimal_sign_is_told_by_all_numbers():

@@ -148,7 +148,7 @@ class FrameTable:
         if dtype in (nw.Object, nw.String, nw.Categorical, nw.Enum):
             return object_numbers(series.to_list(), self.names[position], unit)
         if unit is not None:
-            if dtype.is_float() and np.isnan(series.to_numpy()).all():
+            if series.null_count() == len(series) or (dtype.is_float() and np.isnan(series.to_numpy()).all()):
                 return np.full(len(series), np.nan)
             raise InputError.at(f"column {self.names[position]!r}", f"holds {dtype} where the model was fitted on {unit}", got=dtype)  # fmt: skip
         self.kind(position)  # an error if it is nothing that merula reads

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isfinite
 
 PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 CURRENCY = r"(?:[A-Z]{1,3})?[$€£¥₹₽₩₺₪฿₫₴₦₱₡]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|Rs\.?|Fr\.?|kr\.?|zł|Kč|元|円|원"
@@ -21,6 +22,7 @@ ADDRESS = re.compile(r"(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d
 TELEPHONE = re.compile(r"\d{1,3}(?: \d{3}){2,}")
 FEWEST_TELEPHONES = 10  # different ones, all equally long, before they are no amounts
 SHORTEST_POSTCODE = 4
+MOST_DIGITS = 300  # of a number that is surely finite
 ALIASES = {"€": "eur", "$": "usd", "us$": "usd", "£": "gbp", "¥": "jpy", "₹": "inr", "rs": "inr", "percent": "%", "fr": "chf"}  # fmt: skip
 MILLI_OR_MEGA = frozenset(["mw", "mwh", "mv", "mhz", "mpa", "ma", "mj"])  # where the case of the first letter matters
 # units that may stand close to a number: other letters there are more likely part of a code, as in 12B
@@ -109,17 +111,19 @@ def number_form(words: Sequence[str], decimal: str | None = None) -> NumberForm 
             return None
         parts.append(found)
     unit = _shared_unit(parts)
-    if unit is None or not parts or _are_codes(parts, unit):
+    if unit is None or not parts or _are_codes(parts, unit) or _are_marked(words, parts):
         return None
     digits = {part.digits for part in parts}
     fitting = [pair for pair in CONVENTIONS if _all_fit(digits, pair) and decimal in (None, pair[0])]
     if not fitting:
         return None
     chosen, other = fitting[0], _other_meaning(digits, fitting)
-    if other and MONEY.fullmatch(unit) and any("." in word for word in digits):
-        chosen, other = other, chosen  # money has no three decimals: 1.889 € are many
+    if other and MONEY.fullmatch(unit):  # money has no three decimals: 1.889 € are many
+        chosen, other = other if any("." in word for word in digits) else chosen, None
     grouping = chosen[1] if any(chosen[1] in word for word in digits) else ""
-    return NumberForm(chosen[0], grouping, unit, other is not None and decimal is None)
+    form = NumberForm(chosen[0], grouping, unit, other is not None and decimal is None)
+    large = [word for word, part in zip(words, parts, strict=True) if part.exponent or len(part.digits) > MOST_DIGITS]
+    return None if None in numbers_in(large, form) else form
 
 
 def numbers_in(words: Iterable[str], form: NumberForm) -> list[float | None]:
@@ -136,13 +140,16 @@ def numbers_in(words: Iterable[str], form: NumberForm) -> list[float | None]:
 
 def _number(word: str, decimal: str, grouping: str, unit: str) -> float | None:
     if decimal == "." and PLAIN.fullmatch(word):
-        return float(word)
+        plain = float(word)
+        return plain if isfinite(plain) else None
     parts = parts_of(word)
     if parts is None or not _pattern(decimal, grouping).fullmatch(parts.digits):
         return None
     if parts.unit and not (unit and same_unit(parts.unit, unit)):
         return None
     size = float(parts.digits.replace(grouping, "").replace(decimal, ".") + parts.exponent)
+    if not isfinite(size):
+        return None
     return -size if parts.negative else size
 
 
@@ -190,6 +197,12 @@ def _are_codes(parts: Sequence[Parts], unit: str) -> bool:
         return True
     unknown = bool(unit) and not MONEY.fullmatch(unit) and not _is_known(unit)
     return unknown and len(digits[0]) >= SHORTEST_POSTCODE and all(map(str.isdigit, digits))
+
+
+def _are_marked(words: Sequence[str], parts: Sequence[Parts]) -> bool:
+    """Whether whole numbers all stand in brackets, or before a dash, and nothing else tells that this is a minus: (1), (2), (3)."""
+    whole = all(part.digits.isdigit() and not part.unit for part in parts)
+    return whole and (all(word.startswith("(") for word in words) or all(word.endswith(("-", "−")) for word in words))
 
 
 @lru_cache

@@ -63,6 +63,8 @@ def date_order(words: Sequence[str], stated: str | None = None) -> tuple[str, bo
     found = [_matched(word) for word in words]
     if not words or any(match is None for match in found):
         return None
+    if _year_first([match for match in found if match is not None], stated) and all(instant(word, "ymd") is not None for word in words):  # fmt: skip
+        return "ymd", False
     pairs = [(int(m["first"]), int(m["second_number"]), m["sign"]) for m in found if m is not None and "first" in m.re.groupindex]  # fmt: skip
     fits = [order for order in ("mdy", "dmy") if all(_is_day(pair, order) for pair in pairs)]
     if stated in ("mdy", "dmy"):
@@ -89,7 +91,9 @@ def instant(word: str, order: str) -> int | None:
     if found is None:
         return None
     held = found.groupdict()
-    if "first" in held:
+    if "first" in held and order == "ymd" and _is_short(found):
+        held["year"], held["month"], held["day"] = held["first"], held["second_number"], held["year"]
+    elif "first" in held:
         held["day"], held["month"] = (held["first"], held["second_number"])[:: 1 if order != "mdy" else -1]
     month = month_named(held["name"]) if "name" in held else int(held["month"])
     try:
@@ -157,6 +161,20 @@ def month_named(word: str) -> int | None:
 
 def _matched(word: str) -> re.Match[str] | None:
     return next((found for pattern in DATES.values() if (found := pattern.fullmatch(word))), None)
+
+
+def _is_short(found: re.Match[str]) -> bool:
+    """Whether a day is three numbers of two digits, so that the year may be the first or the last."""
+    held = found.groupdict()
+    return len(held.get("first") or "") == len(held["year"]) == 2 and held["sign"] != "."
+
+
+def _year_first(found: Sequence[re.Match[str]], stated: str | None) -> bool:
+    """Whether all days begin with two digits of a year: as was stated, or since the first number varies far less than the last."""
+    if not all(map(_is_short, found)) or stated in ("dmy", "mdy"):
+        return False
+    firsts, lasts = ({match[name] for match in found} for name in ("first", "year"))
+    return stated == "ymd" or 2 * len(firsts) < len(lasts)
 
 
 def _may_be_version(found: re.Match[str]) -> bool:
