@@ -53,7 +53,7 @@ def test_info_shows_what_was_said(merula, fitted):
     [
         ("$12.50,01/22/2024,green,1,", "column 'colour' holds level 'green', never seen at fit"),
         ('"$12,50",01/22/2024,red,1,', "'price' as numbers ($, decimal ','), not numbers ($)"),
-        ("$12.50,22/01/2024,red,1,", "'seen' as dates (day before month), not dates (month before day)"),
+        ("$12.50,22/01/2024,red,1,", "'seen' is read as days, day before month; at fit it was read month before day"),
         ("-,01/22/2024,red,1,", None),
         ("12.5,2024-01-22,red,1,", None),
     ],
@@ -72,11 +72,15 @@ def test_a_column_that_is_gone_and_one_that_no_number_is(merula, fitted, folder)
     result = merula("predict", "model.merula", "new.csv")
     assert result.exit_code == 2
     assert result.stderr.startswith("error: column 'colour' is missing from the table")
-    for price in ("cheap", "€12.50"):
+    told = {
+        "cheap": "is numeric but holds something else ('cheap')",
+        "€12.50": "holds amounts in €, but those learned from are in $; give them in $",
+    }
+    for price, said in told.items():
         (folder / "new.csv").write_text(f"price,seen,colour\n{price},01/22/2024,red\n")
         result = merula("predict", "model.merula", "new.csv")
         assert result.exit_code == 2
-        assert result.stderr.startswith(f"error: column 'price' is numeric but holds something else ('{price}')")
+        assert result.stderr.startswith(f"error: column 'price' {said}")
 
 
 def test_a_column_that_the_model_does_not_know_is_no_matter(merula, fitted, folder):

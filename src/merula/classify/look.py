@@ -48,6 +48,7 @@ class LookedAt:
     kind: str
     why: str
     change: Message = ""
+    typed: str = ""  # the kind that its type alone would say
 
     def told(self, write: Write = str) -> str:
         """What is said of the column, with the option that would change it."""
@@ -85,14 +86,21 @@ class Look:
         kinds = max(len(CALLED[one.kind]) for one in self.columns)
         for name, one in zip(names, self.columns, strict=True):
             lines += _hanging(f"{pad(name, width)}  {CALLED[one.kind]:{kinds}}  ", visible(one.told(write)))
-        return "\n".join([*lines, "", *wrapped(phrase(ANY_COLUMN, write), WIDTH)])
+        lines += ["", *wrapped(phrase(ANY_COLUMN, write), WIDTH)]
+        return "\n".join([*lines, *wrapped(phrase(self._of_types, write), WIDTH)])
+
+    @property
+    def _of_types(self) -> Message:
+        """What is said in Python of whole numbers that are read as categories, where their type says otherwise."""
+        codes = [one.column for one in self.columns if (one.kind, one.typed) == ("categorical", "numeric")]
+        return (InPython(f"without kinds=look.kinds, a model takes {shown(codes)} for amounts, as the type says"),) if codes else ""  # fmt: skip
 
     def __str__(self) -> str:
         return self.told()
 
     def _repr_html_(self) -> str:
         rows = [[one.column, CALLED[one.kind], one.told()] for one in self.columns]
-        head = "; ".join([self._head, *map(phrase, self.decided)])
+        head = "; ".join(filter(None, [self._head, *map(phrase, self.decided), phrase(self._of_types)]))
         return html_block(html_table(head, [["column", "read as", "why"], *rows], 3))
 
     def to_dict(self, write: Write = str) -> dict[str, Any]:
@@ -243,7 +251,11 @@ def _told(table: Table, schema: Schema, remarks: Sequence[Remark], stated: set[s
         known = column.name in stated
         change = "" if known else _change(column, advised[column.name], of_it)
         found[column.name] = LookedAt(
-            column.name, advised[column.name], "; ".join(filter(None, ["as stated", why])) if known else why, change
+            column.name,
+            advised[column.name],
+            "; ".join(filter(None, ["as stated", why])) if known else why,
+            change,
+            column.kind,
         )
     return found
 

@@ -99,9 +99,8 @@ def _date(words: Sequence[str], hints: Hints, wanted: str | None) -> dict[str, A
         wanted is None and len(words) < FEWEST_DATES and hints.date_order is None and not _has_full_year(words)
     ):
         return None
-    found = date_order(words, hints.date_order) or date_order(
-        words
-    )  # a column may be written in another order than was said
+    known = wanted == "datetime"  # and a column may be written in another order than was said
+    found = date_order(words, hints.date_order, known) or date_order(words, None, known)
     return None if found is None else {"form": "date", "order": found[0], "ambiguous": found[1]}
 
 

@@ -50,8 +50,10 @@ MICROSECOND = timedelta(microseconds=1)
 EPOCH = date(1970, 1, 1)
 
 
-def date_order(words: Sequence[str], stated: str | None = None) -> tuple[str, bool] | None:
+def date_order(words: Sequence[str], stated: str | None = None, are_days: bool = False) -> tuple[str, bool] | None:
     """The order of day, month and year of words that are all days, and whether another would fit as well; None where some are none.
+
+    Unless it is known that they `are_days`, words such as 1.2.10 may be versions of something.
 
     Examples
     --------
@@ -71,7 +73,7 @@ def date_order(words: Sequence[str], stated: str | None = None) -> tuple[str, bo
         fits = [order for order in fits if order == stated] if pairs else ["dmy"]
     if not fits:
         return None
-    if stated is None and pairs and all(_may_be_version(match) for match in found if match is not None):
+    if not (stated or are_days) and pairs and all(_may_be_version(match) for match in found if match is not None):
         return None
     dotted = any(sign == "." for *_, sign in pairs)  # as only those write who put the day first
     ambiguous = len(fits) > 1 and not dotted and any(first != second for first, second, _ in pairs)
