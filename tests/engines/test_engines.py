@@ -61,10 +61,12 @@ def test_what_was_guessed_is_said_in_notes_and_nowhere_else():
     words = [f"{i}.5 cm" for i in range(12)]
     percent = [f"{i} %" for i in range(12)]
     schema, notes = describe(Source(pd.DataFrame({"bill": percent, "tail": words})))  # a warning would be an error
-    assert [column.kind for column in schema.columns] == ["categorical", "categorical"]
-    (note,) = notes
-    assert (note.category, note.column) == (GuessedKindWarning, "bill")
-    assert "kinds={'bill': 'categorical'}" in str(note)
+    assert [column.kind for column in schema.columns] == ["numeric", "numeric"]
+    assert [(note.category, note.column) for note in notes] == [
+        (GuessedKindWarning, "bill"),
+        (GuessedKindWarning, "tail"),
+    ]
+    assert "kinds={'bill': 'categorical'}" in str(notes[0])
     assert describe(Source(pd.DataFrame({"bill": percent})), kinds={"bill": "categorical"})[1] == ()
 
 

@@ -198,7 +198,7 @@ def test_categorical_naive_bayes_with_levels_that_never_occur():
 
 def test_categorical_naive_bayes_of_words_equals_that_of_codes():
     X, y = random_codes()
-    words = np.array(["淡", "mild", "großartig", "sehr, sehr scharf", "n/a", "<=50K", "(1,2]", "Ärger", "x y"])
+    words = np.array(["淡", "mild", "großartig", "sehr, sehr scharf", "none", "<=50K", "(1,2]", "Ärger", "x y"])
     frame = pd.DataFrame(words[X], columns=["色泽", "blood pressure", "größe", "n-gram"])
     model = mr.NaiveBayesClassifier().fit(frame, y)
     agree_codes(model, CategoricalNB().fit(X, y), frame, X)

@@ -33,6 +33,14 @@ BINS = 64
 MOST_CODES, ROWS_OF_A_CODE = 10, 10
 MOST_ROWS = 65_536  # of numbers, that tell a leak
 NAMED_ID = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|nr|no|number)$|[a-z]I[dD]$|^(id|ID)[\W_]|编号", re.IGNORECASE)
+NAMED_TARGET = re.compile(
+    r"^(.*[\W_])?(target|class|label|labels|outcome|y|survived|survival|churn|churned|diagnosis|species|default|defaulted|fraud|"
+    r"response|result|status|category|type|quality|grade|income|approved|subscribed|exited|attrition|readmitted|spam|klasse|ziel|分类|类别)([\W_].*)?$",
+    re.IGNORECASE,
+)
+PLAINLY_TARGET = re.compile(
+    r"^(target|class|label|outcome|y)$", re.IGNORECASE
+)  # no column is called so for any other reason
 MOST_NUMBERED = 50  # classes that are called by whole numbers
 
 ADVISED = {
@@ -308,6 +316,17 @@ def _told(counts: Array, label: int, commonest: int) -> float:
 
 
 # --------------------------------------------------------------------------------------------------------------- target
+
+
+def may_be_target(name: str, plainly: bool = False) -> bool:
+    """Whether a column is called as one that holds the class often is; `plainly`, as nothing else is.
+
+    Examples
+    --------
+    >>> may_be_target("loan_status"), may_be_target("loan_status", plainly=True), may_be_target("wing span")
+    (True, False, False)
+    """
+    return (PLAINLY_TARGET if plainly else NAMED_TARGET).match(name.strip()) is not None
 
 
 def target_notes(collected: Collected) -> list[Note]:

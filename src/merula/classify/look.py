@@ -87,7 +87,8 @@ class Look:
         for name, one in zip(names, self.columns, strict=True):
             lines += _hanging(f"{pad(name, width)}  {CALLED[one.kind]:{kinds}}  ", visible(one.told(write)))
         lines += ["", *wrapped(phrase(ANY_COLUMN, write), WIDTH)]
-        return "\n".join([*lines, *wrapped(phrase(self._of_types, write), WIDTH)])
+        lines += wrapped(of_types, WIDTH) if (of_types := phrase(self._of_types, write)) else []
+        return "\n".join(lines)
 
     @property
     def _of_types(self) -> Message:

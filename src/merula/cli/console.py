@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
 import warnings
@@ -13,10 +12,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
-from merula.show.text import OBEYED, visible
+from merula.show.text import OBEYED, counted_alike, visible
 
 OTHERWISE = ("missing",)  # options of the library that a command has in another sense
-COUNTS = re.compile(r"""'[^']*'|"[^"]*"|\d[\d,]*(?:\.\d+)?""")
 OPTIONS: ContextVar[Collection[str]] = ContextVar("the options of the command that is run", default=())
 
 
@@ -26,17 +24,6 @@ class SaidNote:
 
     text: str
     column: str | None = None
-
-
-def counted_alike(line: str) -> str:
-    """A note without its numbers, but for those in names between quotation marks.
-
-    Examples
-    --------
-    >>> counted_alike("11 of 7,043 rows have no 'group 2'")
-    "# of # rows have no 'group 2'"
-    """
-    return COUNTS.sub(lambda part: part[0] if part[0][0] in "'\"" else "#", line)
 
 
 @dataclass

@@ -93,15 +93,17 @@ def from_log(log_value: float) -> str:
 
 
 def signed(evidence: float) -> str:
-    """A weight of evidence or log-odds with its sign and three decimals, one from a thousand on; "certain" for inf, "impossible" for −inf.
+    """A weight of evidence or log-odds with its sign and three decimals, one from a thousand on, four digits of what is endless; "certain" for inf, "impossible" for −inf.
 
     Examples
     --------
-    >>> signed(1.2041), signed(-0.0001), signed(float("-inf")), signed(5904.4321)
-    ('+1.204', '+0.000', 'impossible', '+5,904.4')
+    >>> signed(1.2041), signed(-0.0001), signed(float("-inf")), signed(5904.4321), signed(-2.5e150)
+    ('+1.204', '+0.000', 'impossible', '+5,904.4', '-2.5e+150')
     """
     if isinf(evidence):
         return "certain" if evidence > 0 else "impossible"
+    if abs(evidence) >= ENDLESS:
+        return f"{evidence:+.4g}"
     return f"{evidence:+,.1f}" if abs(evidence) >= 1000 else f"{round(evidence, 3) + 0.0:+.3f}"
 
 

@@ -10,6 +10,7 @@ Rows = Sequence[Sequence[str]]
 RULE = "─"
 UNSEEN = ("Mn", "Me", "Cf")  # marks drawn over the letter before, joiners
 # what a terminal obeys instead of showing it: controls of both sets, line separators, and marks that turn the writing round
+COUNTS = re.compile(r"""'[^']*'|"[^"]*"|\d[\d,]*(?:\.\d+)?""")
 OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -136,3 +137,14 @@ def text_table(heading: str, rows: Rows, names: int, note: str = "") -> str:
         "  ".join(pad(cell, widths[k], right=k >= names) for k, cell in enumerate(row)) for row in (one or rule for one in rows)
     ]  # fmt: skip
     return "\n".join([*([heading] if heading else []), *(line.rstrip() for line in lines), *([note] if note else [])])
+
+
+def counted_alike(line: str) -> str:
+    """A note without its numbers, but for those in names between quotation marks.
+
+    Examples
+    --------
+    >>> counted_alike("11 of 7,043 rows have no 'group 2'")
+    "# of # rows have no 'group 2'"
+    """
+    return COUNTS.sub(lambda part: part[0] if part[0][0] in "'\"" else "#", line)

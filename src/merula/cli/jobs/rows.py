@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
@@ -18,7 +17,7 @@ MOST_NEAR, MOST_LOOKED_AT, LONGEST = 3, 100_000, 40
 
 def key_columns(stated: Sequence[str]) -> set[str]:
     """What may be the names of key columns in words such as ``customer id=0042``: a name may hold the sign too."""
-    return {item[: place.start()] for item in stated for place in re.finditer("=", item)}
+    return {item[:place] for item in stated for place, sign in enumerate(item) if sign == "="}
 
 
 def chosen_rows(stated: Sequence[str], table: Any) -> list[int]:
@@ -48,10 +47,10 @@ def _meant(item: str, table: Any) -> Iterator[int]:
     if names:
         name = max(names, key=len)
         return iter(_holding(table[name], name, item[len(name) + 1 :]))
-    numbers = re.fullmatch(r"\s*(\d+)\s*(?:[-–]\s*(\d+)\s*)?", item)
-    if numbers is None:
+    ends = [end.strip() for end in item.replace("–", "-").split("-")]
+    if len(ends) > 2 or not all(end.isascii() and end.isdecimal() for end in ends):
         _refuse(item, table.column_names)
-    first, last = int(numbers[1]), int(numbers[2] or numbers[1])
+    first, last = int(ends[0]), int(ends[-1])
     for number in (first, last):
         if not 1 <= number <= table.num_rows:
             raise InputError.at("--row", f"is {item}, but the table has rows 1 to {table.num_rows:,}", got=item)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from shlex import join
 from typing import Any, NoReturn
 
+from merula.classify.advice import may_be_target
 from merula.cli.console import command_name
 from merula.cli.jobs.task import Asked, named_table
 from merula.core import InputError
 from merula.core.notes import silenced
 
-CALLED = re.compile(
-    r"^(.*[\W_])?(target|class|label|labels|outcome|y|survived|survival|churn|churned|diagnosis|species|default|defaulted|fraud|"
-    r"response|result|status|category|type|quality|grade|income|approved|subscribed|exited|attrition|readmitted|spam|klasse|ziel|分类|类别)([\W_].*)?$",
-    re.IGNORECASE,
-)
-PLAIN = re.compile(r"^(target|class|label|outcome|y)$", re.IGNORECASE)  # no column is called so for any other reason
 MOST_CLASSES, ROWS_OF_A_CLASS = 20, 2
 MOST_NAMED, MOST_GUESSED = 12, 3
 
@@ -49,8 +43,8 @@ def likely_targets(table: Any) -> list[str]:
     >>> likely_targets(pa.table({"wing": [4.9, 5.1, 9.8] * 5, "ill": ["yes", "no", "no"] * 5}))
     ['ill']
     """
-    named = [name for name in table.column_names if CALLED.match(name.strip()) and _names_classes(table[name])]
-    found: Sequence[str] = sorted(named, key=lambda name: not PLAIN.match(name.strip()))
+    named = [name for name in table.column_names if may_be_target(name) and _names_classes(table[name])]
+    found: Sequence[str] = sorted(named, key=lambda name: not may_be_target(name, plainly=True))
     last = table.column_names[-1]
     return list(found[:MOST_GUESSED]) or ([last] if _names_classes(table[last]) else [])
 

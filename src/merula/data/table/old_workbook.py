@@ -26,7 +26,7 @@ def cells_of_old_workbook(data: bytes) -> int:
         raise InputError("is a workbook with a password", remedy="save it without one")
     try:
         stream = _Compound(data).stream(("Workbook", "Book"))
-    except (struct.error, IndexError, ValueError) as error:
+    except (struct.error, IndexError, _DamagedError) as error:
         raise InputError(f"is no workbook that can be read ({error})", remedy="open it and save it again") from None
     total = rows = columns = 0
     for kind, record in _records(stream):
@@ -48,6 +48,10 @@ def _records(stream: bytes) -> Iterator[tuple[int, bytes]]:
         place += 4 + length
 
 
+class _DamagedError(Exception):
+    """The file is not what it begins like."""
+
+
 class _Compound:
     """A compound file: streams by their names."""
 
@@ -55,7 +59,7 @@ class _Compound:
         self.data = data
         shift, small_shift = struct.unpack_from("<HH", data, 30)
         if shift not in (9, 12) or small_shift > shift:
-            raise ValueError("its sectors have no usual size")
+            raise _DamagedError("its sectors have no usual size")
         self.size, self.small_size = 1 << shift, 1 << small_shift
         directory, _, self.least, first_small, _, more, _ = struct.unpack_from("<7I", data, 48)
         sectors = [number for number in struct.unpack_from("<109I", data, 76) if number < END]
@@ -81,7 +85,7 @@ class _Compound:
         found = list[bytes]()
         while number < END:
             if len(found) > len(self.next):
-                raise ValueError("its sectors go round in a circle")
+                raise _DamagedError("its sectors go round in a circle")
             found.append(self._sector(number))
             number = self.next[number]
         return b"".join(found)
@@ -94,13 +98,13 @@ class _Compound:
             if entry[: max(length - 2, 0)].decode("utf-16-le", errors="replace") in names:
                 start, size = struct.unpack_from("<II", entry, 116)
                 return self._chained(start)[:size] if size >= self.least else self._small_chained(start)[:size]
-        raise ValueError("there is none in it")
+        raise _DamagedError("there is none in it")
 
     def _small_chained(self, number: int) -> bytes:
         found = list[bytes]()
         while number < END:
             if len(found) > len(self.small_next):
-                raise ValueError("its sectors go round in a circle")
+                raise _DamagedError("its sectors go round in a circle")
             found.append(self.small[number * self.small_size : (number + 1) * self.small_size])
             number = self.small_next[number]
         return b"".join(found)
