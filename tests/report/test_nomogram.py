@@ -173,3 +173,13 @@ def test_up_to_sixty_columns_are_all_drawn_where_the_others_would_matter(reporte
     away = np.abs(Ruler(report.page).read(report.X) - told)[pair]
     assert away.max() < points.error + 0.01
     assert set(points.silent) == {"empty"} - {scale.column for scale in points.scales}
+
+
+def test_classes_that_are_never_confused_have_a_nomogram():
+    """Of three classes told apart without error, the two are drawn of which one gets most of the other's probability."""
+    kinds = np.repeat(["wren", "tit", "owl"], 30)
+    wing = np.random.default_rng(0).normal(np.repeat([0.0, 6.0, 30.0], 30), 1.0)
+    model = mr.NaiveBayesClassifier()
+    found = collect_findings(model, pd.DataFrame({"wing": wing}), kinds, cv=3, repeats=1, progress=False)
+    assert found.evaluation.figures["NaiveBayesClassifier"]["error"].value == 0
+    assert {found.nomogram.label, found.nomogram.against} == {"wren", "tit"}
