@@ -24,6 +24,7 @@ from merula.show.numbers import several
 from merula.show.text import display_width, pad, visible
 
 WIDTH, LONGEST_NAME = 100, 30
+MOST_LINES = 40  # that show themselves where it was not printed
 OTHER_KINDS = {"numeric": ("categorical", "ignore"), "categorical": ("text", "ignore"), "text": ("categorical", "ignore"), "datetime": ("categorical", "ignore"), "count": ("numeric",), "ignore": ("categorical", "numeric")}  # fmt: skip
 CALLED = {"numeric": "numbers", "categorical": "categories", "count": "counts", "text": "text", "datetime": "times", "ignore": "left out", "class": "the class"}  # fmt: skip
 
@@ -71,10 +72,19 @@ class Look:
     def __str__(self) -> str:
         return self.told()
 
+    def __repr__(self) -> str:
+        lines = self.told().split("\n")
+        if len(lines) <= MOST_LINES:
+            return "\n".join(lines)
+        return "\n".join(
+            [*lines[:MOST_LINES], "…", f"({several(len(self.columns), 'column')}: print it, or see to_frame())"]
+        )
+
     def _repr_html_(self) -> str:
-        rows = [[one.column, CALLED[one.kind], one.told()] for one in self.columns]
+        rows = [[one.column, CALLED[one.kind], one.told()] for one in self.columns[:MOST_LINES]]
         head = f"{several(self.rows, 'row')}, {several(len(self.columns), 'column')}"
-        return html_block(html_table(head, [["column", "read as", "why"], *rows], 3))
+        more = f"{len(self.columns) - MOST_LINES:,} more in to_frame()" if len(self.columns) > MOST_LINES else ""
+        return html_block(html_table(head, [["column", "read as", "why"], *rows], 3, more))
 
     def to_frame(self, library: str = "pandas") -> Any:
         """The list as a table of this library: column, kind, why, and the option that would change it."""
