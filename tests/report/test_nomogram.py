@@ -183,3 +183,46 @@ def test_classes_that_are_never_confused_have_a_nomogram():
     found = collect_findings(model, pd.DataFrame({"wing": wing}), kinds, cv=3, repeats=1, progress=False)
     assert found.evaluation.figures["NaiveBayesClassifier"]["error"].value == 0
     assert {found.nomogram.label, found.nomogram.against} == {"wren", "tit"}
+
+
+PLACES = """
+return Object.fromEntries(Array.from(document.querySelectorAll("figure[id^='chart-points']")).map(figure => [figure.id,
+  Array.from(figure.querySelectorAll(".chart svg .mark-symbol path")).map(
+    mark => { const box = mark.getBoundingClientRect(); return (box.left + box.right) / 2; })]));
+"""
+
+
+AXES = """
+return Array.from(document.querySelectorAll("figure[id^='chart-points']")).map(figure => Array.from(
+  figure.querySelectorAll("g[aria-label^='X-axis'] .role-axis-label text")).filter(
+    text => text.getAttribute("opacity") !== "0").map(
+      text => { const box = text.getBoundingClientRect(); return [text.textContent, (box.left + box.right) / 2]; }));
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_points_of_every_column_lie_on_one_ruler(reported, browser, width):
+    """Equal points stand above one another in all scales: a place on the screen is start + step · points, whichever the column."""
+    from tests.report.test_browser import show
+
+    report = reported("melons")
+    show(browser, report.path, width)
+    places = browser.execute_script(PLACES)
+    drawn = [
+        (places[f"chart-{key}"], [one["points"] for one in values_of(spec["data"], spec)])
+        for key, _, text in FIGURE.findall(report.page)
+        for spec in [json.loads(text)]
+        if key != "total" and "layer" not in spec
+    ]
+    pixels, points = (np.concatenate([pair[side] for pair in drawn]) for side in (0, 1))
+    assert len(drawn) >= 2 and np.ptp(points) > 10
+    step, start = np.polyfit(points, pixels, 1)
+    assert step > 0
+    np.testing.assert_allclose(start + step * points, pixels, atol=1.0)  # pixels
+    axes = browser.execute_script(AXES)
+    assert len(axes) == len(report.found.nomogram.scales) > len(drawn)  # those of numbers too
+    for axis in axes:
+        assert len(axis) >= 3
+        np.testing.assert_allclose(
+            [start + step * float(text) for text, _ in axis], [place for _, place in axis], atol=1.0
+        )
