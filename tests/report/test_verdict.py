@@ -83,6 +83,7 @@ def test_probabilities_may_be_good_where_answers_add_nothing():
     )
     assert verdict.headline.startswith("Use its probabilities, not its answers")
     assert verdict.headline.endswith("than always answering healthy.")
+    assert any("Of the rows of ill, 0 % are recognised" in step for step in verdict.steps)
 
 
 def test_costs_that_it_does_not_lower_are_in_the_headline():

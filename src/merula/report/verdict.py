@@ -155,7 +155,7 @@ def _steps(findings: Findings, leaks: list[str], direction: int) -> list[str]:
     first = findings.evaluation.models[0]
     if first.learning is not None:
         found.append(findings.evaluation.sentences("the model")[0][-1])  # what is said of more rows is said last
-    if direction < 0:
+    if direction < 0 and findings.actions is None:
         found += _weak_classes(findings.evaluation)
     if findings.data is not None:
         doubted = [column for column in findings.data.columns if column.remark and not column.leaks]
