@@ -36,6 +36,9 @@ def shown(wide, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
     return {
         "model": model,
+        "fitted": model.fitted_,
+        "numbers": model.distributions_[0],
+        "levels": model.distributions_[-1],
         "explanation": explanation,
         "derivation": explanation.derivations[0],
         "reason": explanation.reasons[0],
@@ -53,7 +56,7 @@ def shown(wide, tmp_path_factory):
 
 @pytest.mark.parametrize(
     "name",
-    ["model", "explanation", "derivation", "reason", "nomogram", "scale", "look", "questions", "many questions", "evaluation", "evaluated model", "fold", "report"],
+    ["model", "fitted", "numbers", "levels", "explanation", "derivation", "reason", "nomogram", "scale", "look", "questions", "many questions", "evaluation", "evaluated model", "fold", "report"],
 )  # fmt: skip
 def test_a_result_shows_itself_on_one_screen(shown, name):
     result = shown[name]

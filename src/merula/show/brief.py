@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from merula.show.numbers import several
+
 LONGEST, MOST = 60, 3  # of one value, and values that are listed one by one
 
 
@@ -35,9 +37,15 @@ def _value(value: Any) -> str:
     if shape is not None:
         return f"<{' × '.join(map(str, shape))} array>" if shape else repr(value)
     if isinstance(value, Mapping) or (is_dataclass(value) and not isinstance(value, type)):
-        return _unless_long(value, f"<{len(value)} values>" if isinstance(value, Mapping) else type(value).__name__)
+        return _unless_long(
+            value, f"<{several(len(value), 'value')}>" if isinstance(value, Mapping) else type(value).__name__
+        )
     if isinstance(value, Collection) and not isinstance(value, str | bytes):
-        return f"<{len(value)} values>" if len(value) > MOST else _unless_long(value, f"<{len(value)} values>")
+        return (
+            f"<{several(len(value), 'value')}>"
+            if len(value) > MOST
+            else _unless_long(value, f"<{several(len(value), 'value')}>")
+        )
     return _unless_long(value, f"<{type(value).__name__}>")
 
 
