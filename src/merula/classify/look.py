@@ -122,10 +122,10 @@ def look(table: Any, target: str | None = None, kinds: Any = None) -> Look:
     >>> print(mr.look(birds))
     40 rows, 2 columns
     <BLANKLINE>
-    ring   left out  looks like an identifier (40 different values in 40 rows); otherwise: kinds={'ring':
-                     'categorical'}
-    price  numbers   holds amounts in $ ('$9.50', '$1,200', '$12'), read as numbers; 'unknown' is missing;
-                     otherwise: kinds={'price': 'categorical'} or 'ignore'
+    ring   left out  looks like an identifier (40 different values in 40 rows); otherwise:
+                     kinds={'ring': 'categorical'}
+    price  numbers   holds amounts in $ ('$9.50', '$1,200', '$12'), read as numbers; 'unknown' is
+                     missing; otherwise: kinds={'price': 'categorical'} or 'ignore'
     """
     source = read_table(table) if isinstance(table, str | PathLike) else table
     opened = open_table(source)
