@@ -3,6 +3,7 @@
 import re
 import runpy
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -10,7 +11,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 PICTURES = runpy.run_path(str(DOCS / "hooks" / "pictures.py"))["PICTURES"]
 GENERATED = {"reference/commands.md", *(f"pictures/{name}.svg" for name in PICTURES)}
-KNOWN = {"pycon", "text", "sh", "python"}
+KNOWN = {"pycon", "text", "sh", "python", "math"}
 
 
 def blocks(page):
@@ -34,11 +35,30 @@ def test_every_block_of_python_is_executed(page):
 def test_page_of_a_model_is_complete(page):
     """Its formula first, then what it assumes, an example, what it costs and where it fails."""
     text = page.read_text(encoding="utf-8")
-    assert blocks(page)[0][0] == "text"
+    assert blocks(page)[0][0] == "math"
     indices = [
         text.find(f"\n## {part}\n") for part in ("What it assumes", "An example", "What it costs", "Where it fails")
     ]
     assert -1 not in indices and indices == sorted(indices)
+
+
+WITH_FORMULAS = [page for page in PAGES if "math" in dict(blocks(page))]
+
+
+@pytest.mark.parametrize("page", WITH_FORMULAS, ids=lambda page: str(page.relative_to(DOCS)))
+def test_formulas_are_typeset_as_mathml(page):
+    """By the hook of the site: every line is well-formed MathML, in which no command of LaTeX is left as it was written."""
+    hook = runpy.run_path(str(DOCS / "hooks" / "formulas.py"))
+    written = [content for language, content in blocks(page) if language == "math"]
+    built = hook["on_page_markdown"](page.read_text(encoding="utf-8"))
+    assert "```math" not in built
+    found = [
+        ElementTree.fromstring(block) for block in re.findall(r'^<div class="formula">.*</div>$', built, re.MULTILINE)
+    ]
+    assert [len(block) for block in found] == [len(content.splitlines()) for content in written]
+    for block in found:
+        assert all(line.tag.endswith("}math") for line in block)
+        assert "\\" not in "".join(block.itertext())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))

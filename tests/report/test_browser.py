@@ -62,6 +62,28 @@ def test_every_chart_is_drawn_and_readable(reported, browser, table, width):
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("width", [PHONE, DESK])
+def test_every_class_and_level_has_its_label(reported, browser, width):
+    """Labels beside bars are never left out for want of room, as numbers along an axis are."""
+    report = reported("sensors")
+    show(browser, report.path, width)
+    for key, count in (("balance", len(report.found.balance)), ("missing", 1)):
+        drawn = browser.execute_script(
+            f"return Array.from(document.querySelectorAll('#chart-{key} svg .role-axis-label text'))"
+            ".filter(text => text.getAttribute('opacity') !== '0').map(text => text.textContent)"
+        )
+        assert len([text for text in drawn if not text[0].isdigit()]) == count
+
+
+def test_no_line_breaks_within_a_number(reported, browser):
+    show(browser, reported("penguins").path, PHONE)
+    cells = browser.execute_script(
+        "return Array.from(document.querySelectorAll('table.main td.number')).map(td => td.textContent)"
+    )
+    assert any("\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}" in cell for cell in cells)
+    assert not any(" ±" in cell or " %" in cell for cell in cells)
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_the_console_stays_empty(reported, browser, table):
     show(browser, reported(table).path, DESK)

@@ -18,7 +18,7 @@ PROTOTYPE = [
 ]  # fmt: skip
 ODD = [
     "a.b", "a[0]", "it's", 'say "so"', "back\\slash", "</script>", "two\nlines", "\u202eright to left", "nu\x00l", "{{x}}",
-    "length", "undefined", '\\"+alert(1)+"', "NaN", "", " ", "datum.x", "\x1b[31m", "0", "true",
+    "length", "undefined", '\\"+alert(1)+"', "NaN", "", "datum.x", "\x1b[31m", "0", " ", "true",
 ]  # fmt: skip
 GROUPS = {
     "prototype": PROTOTYPE[:4],
@@ -48,11 +48,16 @@ def hostile(names, seed=1):
     return pd.DataFrame(columns), np.array(names, dtype=object)[codes]
 
 
+def stated(names):
+    """The levels of the column of words: without them, 'NaN' would be read as missing, with a note."""
+    return {f"{names[0]} ": names}
+
+
 def page_of(names, path):
     """A report in which they are also the target, the model and an action."""
     table, classes = hostile(names)
     costs = {names[0]: dict.fromkeys(names, 1.0), "wait": dict(zip(names, range(len(names)), strict=True))}
-    named = {names[0]: mr.NaiveBayesClassifier()}
+    named = {names[0]: mr.NaiveBayesClassifier(levels=stated(names))}
     found = collect_findings(named, table, classes, cv=3, repeats=1, progress=False, target=names[0], costs=costs)
     write_html(findings_html(found), path)
     return path
@@ -82,7 +87,7 @@ def test_every_chart_has_its_marks(browser, tmp_path, group, plain_marks):
     assert [entry["message"] for entry in browser.get_log("browser")] == []
 
 
-@pytest.mark.parametrize("group", ["one", "prototype", "odd 1", "odd 3", "quoted"])
+@pytest.mark.parametrize("group", ["one", "prototype", "odd 1", "odd 3", "odd 4", "quoted"])
 def test_every_effect_is_drawn(browser, tmp_path, group):
     """As many marks as a pool's effects have lines, cells and bars, whatever classes, levels and columns are called."""
     names = GROUPS[group]
@@ -90,7 +95,7 @@ def test_every_effect_is_drawn(browser, tmp_path, group):
     sign = np.random.default_rng(2).choice([-1.0, 1.0], len(table))
     odd = np.where(classes == names[0], 1.0, -1.0)  # what two columns tell together
     table = table.assign(**{f"{names[0]}  ": sign, f"{names[-1]}   ": sign * odd + np.where(sign > 0, 0.3, 0.0)})
-    model = mr.AutoBayesClassifier(2, max_rounds=5)
+    model = mr.AutoBayesClassifier(2, max_rounds=5, levels=stated(names))
     found = collect_findings(model, table, classes, cv=2, repeats=1, learning_curve=False, progress=False)
     write_html(findings_html(found), tmp_path / "page.html")
     show(browser, tmp_path / "page.html", DESK)

@@ -173,3 +173,56 @@ def test_up_to_sixty_columns_are_all_drawn_where_the_others_would_matter(reporte
     away = np.abs(Ruler(report.page).read(report.X) - told)[pair]
     assert away.max() < points.error + 0.01
     assert set(points.silent) == {"empty"} - {scale.column for scale in points.scales}
+
+
+def test_classes_that_are_never_confused_have_a_nomogram():
+    """Of three classes told apart without error, the two are drawn of which one gets most of the other's probability."""
+    kinds = np.repeat(["wren", "tit", "owl"], 30)
+    wing = np.random.default_rng(0).normal(np.repeat([0.0, 6.0, 30.0], 30), 1.0)
+    model = mr.NaiveBayesClassifier()
+    found = collect_findings(model, pd.DataFrame({"wing": wing}), kinds, cv=3, repeats=1, progress=False)
+    assert found.evaluation.figures["NaiveBayesClassifier"]["error"].value == 0
+    assert {found.nomogram.label, found.nomogram.against} == {"wren", "tit"}
+
+
+PLACES = """
+return Object.fromEntries(Array.from(document.querySelectorAll("figure[id^='chart-points']")).map(figure => [figure.id,
+  Array.from(figure.querySelectorAll(".chart svg .mark-symbol path")).map(
+    mark => { const box = mark.getBoundingClientRect(); return (box.left + box.right) / 2; })]));
+"""
+
+
+AXES = """
+return Array.from(document.querySelectorAll("figure[id^='chart-points']")).map(figure => Array.from(
+  figure.querySelectorAll("g[aria-label^='X-axis'] .role-axis-label text")).filter(
+    text => text.getAttribute("opacity") !== "0").map(
+      text => { const box = text.getBoundingClientRect(); return [text.textContent, (box.left + box.right) / 2]; }));
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_points_of_every_column_lie_on_one_ruler(reported, browser, width):
+    """Equal points stand above one another in all scales: a place on the screen is start + step · points, whichever the column."""
+    from tests.report.test_browser import show
+
+    report = reported("melons")
+    show(browser, report.path, width)
+    places = browser.execute_script(PLACES)
+    drawn = [
+        (places[f"chart-{key}"], [one["points"] for one in values_of(spec["data"], spec)])
+        for key, _, text in FIGURE.findall(report.page)
+        for spec in [json.loads(text)]
+        if key != "total" and "layer" not in spec
+    ]
+    pixels, points = (np.concatenate([pair[side] for pair in drawn]) for side in (0, 1))
+    assert len(drawn) >= 2 and np.ptp(points) > 10
+    step, start = np.polyfit(points, pixels, 1)
+    assert step > 0
+    np.testing.assert_allclose(start + step * points, pixels, atol=1.0)  # pixels
+    axes = browser.execute_script(AXES)
+    assert len(axes) == len(report.found.nomogram.scales) > len(drawn)  # those of numbers too
+    for axis in axes:
+        assert len(axis) >= 3
+        np.testing.assert_allclose(
+            [start + step * float(text) for text, _ in axis], [place for _, place in axis], atol=1.0
+        )

@@ -58,7 +58,46 @@ def test_a_model_that_says_what_is_frequent_is_not_shown_to_be_useful():
     verdict = verdict_of(gathered(DummyClassifier(strategy="prior"), table[["wing"]], labels))
     assert verdict.grade == "unsure"
     assert verdict.headline.startswith("Not shown to be useful")
-    assert any("Of the rows of wren, 0 % are recognised" in step for step in verdict.steps)
+    assert verdict.steps[0].startswith("Do not decide by it yet")
+
+
+def test_a_dozen_rows_are_too_few_to_tell():
+    table, labels = birds(12, noise=3.0)
+    verdict = verdict_of(gathered(mr.NaiveBayesClassifier(), table, labels))
+    assert verdict.grade == "unsure"
+    assert verdict.headline.startswith("Too few rows to tell: on 12 rows")
+    assert (
+        verdict.figures[-1]
+        == "2 classes have fewer than 10 rows: wren (4) and tit (8). What is said of them may be chance."
+    )
+    assert verdict.steps[0].startswith("Gather more rows")
+
+
+def test_probabilities_may_be_good_where_answers_add_nothing():
+    """A rare class that is never the most probable one: risks of 2 % and 20 % are told apart, answers are not."""
+    rng = np.random.default_rng(4)
+    smokes = rng.random(3000) < 0.3
+    labels = np.where(rng.random(3000) < np.where(smokes, 0.2, 0.02), "ill", "healthy")
+    verdict = verdict_of(
+        gathered(mr.NaiveBayesClassifier(), pd.DataFrame({"smokes": np.where(smokes, "yes", "no")}), labels)
+    )
+    assert verdict.headline.startswith("Use its probabilities, not its answers")
+    assert verdict.headline.endswith("than always answering healthy.")
+    assert any("Of the rows of ill, 0 % are recognised" in step for step in verdict.steps)
+
+
+def test_costs_that_it_does_not_lower_are_in_the_headline():
+    table, labels = birds()
+    costs = pd.DataFrame({"tit": [0.0, 500.0], "wren": [0.5, 0.5]}, index=["release", "ring"])  # one never rings
+    verdict = verdict_of(gathered(mr.NaiveBayesClassifier(), table, labels, costs=costs))
+    assert verdict.grade == "unsure"
+    assert verdict.headline.startswith("Not shown to pay")
+
+
+def test_a_model_that_never_errs_has_no_margin_of_error():
+    table, labels = birds(noise=0.1)
+    said = verdict_of(gathered(mr.NaiveBayesClassifier(), table, labels)).figures[0]
+    assert said.startswith("On unseen rows it was right every time (120 rows).")
 
 
 def test_a_leak_comes_first():
@@ -99,6 +138,7 @@ def test_costs_are_told_per_row():
     )  # 4 for two of three; 9 for one of three is 3
     assert "knowing the truth would cost 0" in said
     assert "not shown" not in said
+    assert f"It saves {8 / 3 - own:.2f} per row." in said
     told = verdict_of(gathered(DummyClassifier(strategy="prior"), table[["wing"]], labels, costs=costs)).figures[-1]
     assert "That it saves anything is not shown" in told
 

@@ -21,10 +21,13 @@ from merula.core import Array, InputError, Option, one_of, warn_of
 from merula.core.logspace import log_sum_exp, to_posterior
 from merula.data.encode import Cells, Encoded, with_cells
 from merula.data.schema import Column
+from merula.data.table import build_frame, label_array
+from merula.show.html import html_block, html_table
 from merula.show.numbers import fixed
 from merula.show.text import shortened, text_table
 
 Integrand = Callable[[Array], Array]
+MOST_SHOWN = 25  # questions that are printed
 POINTS = 12  # in an interval
 LANDMARKS = np.array([1e-15, 1e-9, 1e-5, 0.001, 0.02, 0.16, 0.5, 0.84, 0.98, 0.999, 1 - 1e-5, 1 - 1e-9, 1 - 1e-15])
 MISSED = 1e-9  # of a column's mass, by an integral that must look again
@@ -70,14 +73,43 @@ class Questions:
         found = {"risk": self.risk, "questions": [vars(question) for question in self.questions]}
         return found | ({"asked": self.asked} if self.asked else {})
 
-    def __str__(self) -> str:
+    def to_frame(self, library: str = "pandas") -> Any:
+        """The questions as a table of this library, best first.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> tables = {"cough": {"well": {"no": 0.8, "yes": 0.2}, "ill": {"no": 0.2, "yes": 0.8}}}
+        >>> model = mr.NaiveBayesClassifier.from_tables({"well": 0.5, "ill": 0.5}, tables)
+        >>> mr.next_question(model, {}).to_frame()[["column", "gain", "price"]].round(3)
+          column  gain  price
+        0  cough   0.3    0.0
+        """
+        numbers = ("gain", "reduction", "price", "information", "error")
+        held = {name: np.array([getattr(one, name) for one in self], dtype=np.float64) for name in numbers}
+        return build_frame({"column": label_array([one.column for one in self])} | held, library)
+
+    def _shown(self) -> tuple[str, list[list[str]], str]:
+        """A title, the best questions as rows, and what is to be said below them."""
         head = ["column", "gain", "lowers risk by", "price", "information"]
         rows = [
             [shortened(q.column, 40), *(f"{value:.4g}" for value in (q.gain, q.reduction, q.price, q.information))]
-            for q in self.questions
+            for q in self.questions[:MOST_SHOWN]
         ]
+        more = f"{len(self) - len(rows):,} more in to_frame()" if len(self) > len(rows) else ""
         title = f"risk of deciding now: {self.risk:.4g}"
-        return text_table(title, [head, *rows] if rows else [["nothing to ask"]], 1, self.asked)
+        return title, [head, *rows] if rows else [["nothing to ask"]], "\n".join(filter(None, (more, self.asked)))
+
+    def __str__(self) -> str:
+        title, rows, note = self._shown()
+        return text_table(title, rows, 1, note)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        title, rows, note = self._shown()
+        return html_block(html_table(title, rows, 1, note))
 
 
 def next_question(

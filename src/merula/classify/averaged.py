@@ -31,7 +31,7 @@ FASTEST = 2**26  # numbers in a table with a row for every pair of levels
 NAIVE = "naive Bayes"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AveragedModel(FittedModel):
     """A mixture of one-dependence models of the same columns, averaged in one loop; what it says is the mixture's.
 

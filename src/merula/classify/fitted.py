@@ -25,6 +25,7 @@ from merula.distributions import DISTRIBUTIONS, Distribution
 from merula.distributions.base import READ, Added
 from merula.distributions.lookups import joined
 from merula.engines import memory
+from merula.show.brief import brief
 from merula.stats import ClassCounts, Collected, Rows
 
 if TYPE_CHECKING:
@@ -226,6 +227,7 @@ class FittedModel:
     collected: Collected | None = None
     tuning: Mapping[str, float] = field(default_factory=dict)
     marginals: Marginals | None = None
+    __repr__ = brief
 
     own_distributions: ClassVar[tuple[type[Distribution], ...]] = ()  # besides those of families
 

@@ -34,6 +34,7 @@ from merula.show.numbers import several, short
 from merula.show.text import display_width, pad, shortened, visible, wrapped
 
 WIDTH, LONGEST_NAME, LONGEST_EXAMPLE, MOST_CLASSES = 100, 30, 60, 6
+MOST_LINES = 40  # that show themselves where it was not printed
 OTHER_KINDS = {"numeric": ("categorical", "ignore"), "categorical": ("text", "ignore"), "text": ("categorical", "ignore"), "datetime": ("categorical", "ignore"), "count": ("numeric",), "ignore": ("categorical", "numeric")}  # fmt: skip
 CALLED = {"numeric": "numbers", "categorical": "categories", "count": "counts", "text": "text", "datetime": "times", "ignore": "left out", "class": "the class"}  # fmt: skip
 SAY_ALL = ("constant", "empty")  # remarks beside which nothing is to be said of a column
@@ -99,10 +100,19 @@ class Look:
     def __str__(self) -> str:
         return self.told()
 
+    def __repr__(self) -> str:
+        lines = self.told().split("\n")
+        if len(lines) <= MOST_LINES:
+            return "\n".join(lines)
+        return "\n".join(
+            [*lines[:MOST_LINES], "…", f"({several(len(self.columns), 'column')}: print it, or see to_frame())"]
+        )
+
     def _repr_html_(self) -> str:
-        rows = [[one.column, CALLED[one.kind], one.told()] for one in self.columns]
+        rows = [[one.column, CALLED[one.kind], one.told()] for one in self.columns[:MOST_LINES]]
         head = "; ".join(filter(None, [self._head, *map(phrase, self.decided), phrase(self._of_types)]))
-        return html_block(html_table(head, [["column", "read as", "why"], *rows], 3))
+        more = f"{len(self.columns) - MOST_LINES:,} more in to_frame()" if len(self.columns) > MOST_LINES else ""
+        return html_block(html_table(head, [["column", "read as", "why"], *rows], 3, more))
 
     def to_dict(self, write: Write = str) -> dict[str, Any]:
         """The same as plain data, with options written by `write`."""

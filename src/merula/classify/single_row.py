@@ -13,6 +13,7 @@ from merula.data.encode import Encoded, encode_cells, encode_rows, is_counted
 from merula.data.schema import Column, Label
 from merula.data.table import as_times, plain_label
 from merula.distributions.discretize import assign, interval_labels
+from merula.show.numbers import ENDLESS
 
 if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier
@@ -112,7 +113,9 @@ def shown(column: Column, value: Label) -> str:
     if column.unit is not None and isinstance(value, int | float):
         text = str(as_times(np.array([value], dtype=np.float64), column.unit)[0])
         return NO_FRACTION.sub("", NO_TIME.sub("", text)).replace("T", " ")
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.0f}" if 1e6 <= abs(value) < ENDLESS else f"{value:.6g}"
 
 
 def duration_unit(column: Column, spread: float) -> tuple[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -18,6 +18,7 @@ from merula.core.threads import BLOCK
 from merula.data.encode import Encoded
 from merula.data.schema import Column, Label
 from merula.distributions.priors import Smoothing
+from merula.show.brief import brief
 from merula.stats import Statistic, Wanted
 
 if TYPE_CHECKING:
@@ -83,6 +84,9 @@ class Distribution(PlainFields):
     strict: ClassVar[bool] = (
         False  # whether columns of a file must be as it `reads` them, though it is none of the usual families
     )
+
+    def __repr__(self) -> str:
+        return brief(self) if is_dataclass(self) else super().__repr__()
 
     def log_prob(self, rows: Encoded) -> Array:
         """log p(columns given class), rows × classes; a missing cell is averaged out."""

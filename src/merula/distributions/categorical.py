@@ -28,7 +28,7 @@ from merula.stats import LevelCounts, Statistic
 WIDEST = 2**18  # numbers in a table with a row for every slot, so that it stays in the cache
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CategoricalDistribution(IndependentColumns):
     """``log_table[j][v, c]`` = log P(column j has level v given class c), then one row for missing and one for unseen."""
 

@@ -21,7 +21,7 @@ FARTHEST = 1e100  # ranges beyond the values met; beyond this, squares would ove
 CLOSEST = 1e-150  # smaller ranges are refused as this one is; their squares vanish altogether
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ColumnwiseDistribution(IndependentColumns):
     """Columns of numbers, independent given the class; ``lowest`` and ``highest`` are the values met, NaN if there were none.
 

@@ -34,7 +34,7 @@ LOG_TWO_PI = float(np.log(2 * np.pi))
 ROWS_AT_ONCE = 4_096  # turned row by row at once where the source goes column by column
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GaussianDistribution(IndependentColumns):
     """log N(x; mean, variance), per class and column; a column that never varied has infinite variance and says nothing.
 

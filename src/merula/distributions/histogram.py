@@ -37,7 +37,7 @@ TIE = 1e-12  # of the range: what lies closer together is equal but for rounding
 DIGITS = 12  # to which a number of bins is known before it is rounded up
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HistogramDistribution(ColumnwiseDistribution):
     """``log_mass[j][b, c]`` = log P(bin b of column j given class c): what lies below the range, its bins, what lies above.
 
@@ -111,7 +111,7 @@ class HistogramDistribution(ColumnwiseDistribution):
         return np.where(bins == 0, ends[0] - beyond, np.where(bins == len(ends), ends[-1] + beyond, values))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DiscretizedDistribution(ColumnwiseDistribution):
     """``log_table[j][v, c]`` = log P(column j lies in its interval v given class c), a mass; ``cut_sets[j]`` divide the intervals.
 

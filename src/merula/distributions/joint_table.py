@@ -65,7 +65,7 @@ def unknown_as_missing(cells: Cells, level_sets: Sequence[tuple[Label, ...]]) ->
     return np.where(cells == UNKNOWN, np.array(missing, dtype=np.int32), cells)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JointTable(Distribution):
     """``log_cell[r, c]`` = log P(cells[r] given class c); ``log_rest[c]`` = log P of each cell that is not listed.
 

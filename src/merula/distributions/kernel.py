@@ -22,7 +22,7 @@ from merula.stats.kept_rows import LARGEST
 from merula.stats.moments import comfortable_unit, refuse_narrow, refuse_overflow
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KernelDistribution(ColumnwiseDistribution):
     """The distinct ``values[j]`` of each column with their weight in each class, ``counts[j][c]``, and ``bandwidth[c, j]``."""
 

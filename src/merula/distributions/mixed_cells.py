@@ -17,7 +17,7 @@ from merula.distributions.joint_table import level_cells
 from merula.stats.kept_rows import are_rows
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KeptRowsDistribution(Distribution):
     """Kept rows with their class and weight, cells as `read_cells` gives them."""
 

@@ -31,7 +31,7 @@ ROUNDING = 1e-12  # of the range: values closer than this are equal but for roun
 HALVINGS = 60
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MixtureDistribution(ColumnwiseDistribution):
     """``weight``, ``mean`` and ``deviation`` of each component, classes × columns × components; components not used have weight 0.
 

@@ -30,7 +30,7 @@ from merula.stats import TokenCounts, Wanted
 LARGEST_LOG = 1_000.0  # of what a word adds: minus the logarithm of the smallest probability there is
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TokenDistribution(IndependentColumns):
     """``log_table[j][v, c]`` is what word v of text column j adds to the log probability of class c, each time it occurs.
 

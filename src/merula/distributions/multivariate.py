@@ -49,7 +49,7 @@ EPSILON = float(np.finfo(np.float64).eps)
 SETTLED = 1e-9  # EM has settled to within this; a smaller eigenvalue is on its way to 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MultivariateGaussianDistribution(AddedDistribution):
     """log N(x; mean_c, Σ_c) over the columns that vary, in standard units z = (x − centre) / unit.
 

@@ -26,7 +26,7 @@ WEIGHTS, SCALES = ("uniform", "distance"), ("range", "none")
 SMALLEST = 1e-9  # of the table's diagonal: a ball's radius is not less, so that repeated rows have a density
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NeighborDistribution(KeptRowsDistribution):
     """Kept rows, of which the `neighbors` nearest speak: K_c of them for class c, K in all.
 

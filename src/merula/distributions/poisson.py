@@ -36,7 +36,7 @@ SMALLEST_FOUND = 1e-12  # no size that was ever found is smaller
 TRIED = 37
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CountDistribution(ColumnwiseDistribution):
     """Negative binomial counts of this ``mean`` and ``size``, Poisson where the size is infinite, classes × columns.
 

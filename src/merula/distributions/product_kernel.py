@@ -33,7 +33,7 @@ RULES = {"silverman": True, "scott": False}  # whether the factor (4 / (d + 2))^
 FARTHEST = 1e100  # ranges of a column
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProductKernelDistribution(KeptRowsDistribution):
     """Kept rows with their class and weight, and ``bandwidth[c, j]``: h of a number, λ of a word, NaN where nothing varies.
 

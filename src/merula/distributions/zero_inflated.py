@@ -28,7 +28,7 @@ from merula.stats import Moments, ValueCounts
 from merula.stats.moments import TINY, exact_sum, refuse_distant
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ZeroInflatedDistribution(ColumnwiseDistribution):
     """A mass at 0, and elsewhere the density of ``base``: log P(0 given class) and log P(not 0 given class), classes × columns.
 

@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 
 from merula.report.names import name
-from merula.show.colors import color_at
+from merula.show.colors import COLORS, color_at
 from merula.show.text import visible
 
 Bar = tuple[str, float, str, Mapping[str, str]]  # its label, length and colour, and what pointing at it tells
@@ -105,9 +105,19 @@ def drawing(names: Sequence[str], lines: Iterable[Sequence[Any]]) -> Any:
     return alt.Chart(alt.InlineData(values=[dict(zip(names, line, strict=True)) for line in lines]))
 
 
-def color_of(labels: Iterable[Any]) -> dict[str, str]:
-    """A colour for each label, the same in every chart."""
-    return {str(label): color_at(index) for index, label in enumerate(labels)}
+def color_of(labels: Iterable[Any], drawn: Iterable[Any] | None = None) -> dict[str, str]:
+    """A colour for each label, the same in every chart; of more labels than there are colours, for each that is drawn.
+
+    Examples
+    --------
+    >>> color_of(["wren", "tit"], ["tit"]) == {"wren": color_at(0), "tit": color_at(1)}
+    True
+    >>> color_of(range(40), [7, 27]) == {"7": color_at(0), "27": color_at(1)}
+    True
+    """
+    every = list(labels)
+    chosen = every if drawn is None or len(every) <= len(COLORS) else drawn
+    return {str(label): color_at(index) for index, label in enumerate(chosen)}
 
 
 def colored(field: str, legend: Sequence[tuple[str, str]]) -> Any:

@@ -22,8 +22,14 @@ class Share:
     def __str__(self) -> str:
         if self.value is None:
             return NOTHING
-        low, high = (f"{100 * end:.0f}" for end in self.interval)
+        low, high = map(_end, self.interval)
         return f"{percent(self.value)} ({low} to {high} %)"
+
+
+def _end(share: float) -> str:
+    """An end of an interval, in whole percent; one that is only near 0 or 100 % has a decimal."""
+    whole = f"{100 * share:.0f}"
+    return whole if whole not in ("0", "100") else percent(share).removesuffix(" %")
 
 
 @dataclass(frozen=True)

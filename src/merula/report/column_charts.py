@@ -56,9 +56,9 @@ def _block(one: Contribution) -> str:
 
 def conditional_chart(one: Conditional, balance: Mapping[Any, float], index: int) -> Chart:
     """What a column holds given each class."""
-    colors = color_of(list(balance))
     commonest = sorted(one.given, key=lambda label: -balance.get(label, 0.0))[:MOST_LINES]
     labels = [label for label in one.given if label in commonest]
+    colors = color_of(balance, labels)
     spec = _density(one, labels, colors) if one.form in ("density", "numbers") else _bars(one, labels, colors)
     rest = {"levels": "less probable level", "words": "other word"}.get(one.form, "")
     caption = CAPTIONS[one.form] + (f" {several(one.others, rest)} not drawn." if one.others else "")

@@ -19,9 +19,9 @@ MOST_REASONS, MOST_CLASSES = 10, 4
 def balance_chart(balance: Mapping[Any, float]) -> Chart:
     """How many rows each class has."""
     total = sum(balance.values()) or 1.0
-    colors = color_of(balance)
+    colors = color_of(balance, ())  # of many classes none, since two would have the same
     drawn = [
-        (name(label), rows, colors[str(label)], {"rows": count(rows), "share": percent(rows / total)})
+        (name(label), rows, colors.get(str(label), QUIET), {"rows": count(rows), "share": percent(rows / total)})
         for label, rows in balance.items()
     ]
     return Chart(

@@ -18,6 +18,7 @@ from merula.show.numbers import several, short, signed
 TABLED = 9  # values of a curve, and of each side of a map, that are listed
 MOST_GROUPED = 5  # classes whose bars stand side by side
 SQUARE = 230  # the height of a map between numbers
+SLANTED = 60  # the height of slanted labels below a map
 WHITE = "#ffffff"
 MATTERS = "How far what these columns say moves the log-odds of a row's true class against the others, up or down, on average over rows: 0.69 doubles or halves the odds. Two columns or more have what they say together beyond any fewer of them."
 SIMILAR, OF_ROWS = "similar rows", " Similar rows are what the classes of rows alike say."
@@ -56,9 +57,9 @@ def effect_chart(one: LearnedEffect, balance: Mapping[Any, float], index: int) -
     if len(one.axes) == 2:
         return _map_chart(one, index)
     (axis,) = one.axes
-    colors = color_of(list(balance))
     commonest = sorted(one.given, key=lambda label: -balance.get(label, 0.0))[:MOST_LINES]
     labels = [label for label in one.given if label in commonest]
+    colors = color_of(balance, labels)
     drawn = _levels(one, labels, colors) if axis.form == "levels" else _curve(one, labels, colors)
     caption = [
         "Dotted: where it is missing." if one.missing else "",
@@ -72,8 +73,18 @@ def effect_chart(one: LearnedEffect, balance: Mapping[Any, float], index: int) -
         drawn,
         ("value", *(name(label) for label in labels)),
         _tabled(one, labels),
-        () if one.against is not None or len(one.given) == 1 else tuple((name(label), colors[str(label)]) for label in labels),
-    )  # fmt: skip
+        _legend(one, labels, colors),
+    )
+
+
+def _legend(one: LearnedEffect, labels: Sequence[Any], colors: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The colours of classes; of a shaded table, where a class has a place of its own, what its shades say."""
+    if one.against is not None or len(one.given) == 1:
+        return ()
+    if one.axes[0].form == "levels" and len(labels) > MOST_GROUPED:
+        reach = _reach([effect for label in labels for effect in one.given[label]])
+        return (f"{signed(reach)}, for the class", FOR), (f"{signed(-reach)}, against it", AGAINST)
+    return tuple((name(label), colors[str(label)]) for label in labels)
 
 
 def _tabled(one: LearnedEffect, labels: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
@@ -203,7 +214,8 @@ def _map(across: EffectAxis, up: EffectAxis, values: Any, reach: float) -> dict[
     encoded = drawn.encode(x=x.title(name(across.column)), y=y, color=_shade(reach), tooltip=tooltip)
     ends = {"x2": "x2"} if across.form != "levels" else {}
     ends |= {"y2": "y2"} if up.form != "levels" else {}
-    height = 60 + 18 * len(up.values) if up.form == "levels" else SQUARE
+    slanted = SLANTED if across.form == "levels" else 0
+    height = 60 + slanted + 18 * len(up.values) if up.form == "levels" else SQUARE
     return specification(encoded.encode(**ends), height)
 
 

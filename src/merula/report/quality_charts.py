@@ -116,7 +116,7 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
         return []
     by_model = len(classes) == 2
     keys = [curve.model if by_model else curve.label for curve in curves]
-    colors = color_of(list(dict.fromkeys(keys))) if by_model else color_of(classes)
+    colors = color_of(list(dict.fromkeys(keys))) if by_model else color_of(classes, dict.fromkeys(keys))
     kept, drawn = name(curves[0].label) if by_model else "a class", list(zip(keys, curves, strict=True))
     roc = _rating(
         "roc",
@@ -141,13 +141,13 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
 
 
 def _rating(
-    key: str, title: str, caption: str, curves: Any, axes: tuple[str, str], colors: dict[str, str], behind: Any
+    key: str, title: str, caption: str, curves: Any, axes: tuple[str, str], colors: dict[str, str], over: Any
 ) -> Chart:
     legend = tuple((name(label), colors[str(label)]) for label, _ in curves)
     lines = [(name(label), x, y, order) for label, points in curves for order, (x, y) in enumerate(points)]
     drawn = (
         drawing(("label", "x", "y", "order"), lines)
-        .mark_line(strokeWidth=1.8, interpolate="linear" if behind is not None else "step-before")
+        .mark_line(strokeWidth=1.8, interpolate="linear" if over is not None else "step-before")
         .encode(
             x=_unit("x", axes[0], alt.X),
             y=_unit("y", axes[1], alt.Y),
@@ -164,7 +164,7 @@ def _rating(
         key,
         title,
         caption,
-        specification(drawn if behind is None else alt.layer(behind, drawn), SQUARE),
+        specification(drawn if over is None else alt.layer(drawn, over), SQUARE),
         ("line", *axes),
         tuple(
             (name(label), fixed(x), fixed(y))

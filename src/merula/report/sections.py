@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from merula.answers.decision import Costs
@@ -26,6 +26,7 @@ from merula.report.verdict import verdict_of
 from merula.show.numbers import amount, count, fixed, percent, several, short
 
 MOST_COLUMNS = 200  # that are listed
+MOST_CLASSES, LEAST_FOUND = 20, 10  # that are listed one by one; of more, so many
 SINGLE = "What each value of the strongest columns adds, whatever the other columns hold; the average row has 0."
 PAIRS = "The strongest pairs: what their values add together, beyond what each adds by itself."
 COLUMNS, ROWS = "What each column contributes", "The least and most certain rows"
@@ -42,11 +43,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that is always shown; numbers are aligned to the right."""
+    """A table, which is shown or, `folded`, opened by those who want it; numbers are aligned to the right."""
 
     title: str
     headers: tuple[str, ...]
     lines: tuple[tuple[Cell, ...], ...]
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def _quality(findings: Findings) -> Section:
         "quality",
         "How good are the probabilities?",
         (*_told(findings), *_compared(findings)),
-        tables=(_figures_table(findings), _classes_table(findings)),
+        tables=(_figures_table(findings), *_classes_tables(findings)),
         groups=charts,
     )
 
@@ -152,11 +154,22 @@ def _figures_table(findings: Findings) -> Table:
     )
 
 
-def _classes_table(findings: Findings) -> Table:
-    """Of each class how many rows it has, how many of them are found, and how many taken for it are of it."""
+def _classes_tables(findings: Findings) -> list[Table]:
+    """Of each class how many rows it has, how many of them are found, and how many taken for it are of it; of many classes those found least, first."""
     each = class_figures.class_figures(findings.evaluation)
+    said = "by the most probable class; in brackets 95 % intervals"
+    if len(each) <= MOST_CLASSES:
+        return [_classes_table(f"Class by class, {said}", each)]
+    least = sorted(each, key=lambda one: 1.0 if one.recall.value is None else one.recall.value)[:LEAST_FOUND]
+    return [
+        _classes_table(f"The {LEAST_FOUND} of {len(each)} classes that are found least, {said}", least),
+        replace(_classes_table(f"All {len(each)} classes", each), folded=True),
+    ]
+
+
+def _classes_table(title: str, each: Sequence[class_figures.ClassFigures]) -> Table:
     return Table(
-        "Class by class, by the most probable class; in brackets 95 % intervals",
+        title,
         ("class", "rows", "found (recall)", "right where predicted (precision)"),
         tuple(
             (
@@ -279,7 +292,7 @@ def _columns(findings: Findings) -> Section | None:
         return Section("columns", COLUMNS, (note,))
     weighed = ((findings.contributions, False), (findings.given_others, True))  # a mixture has the second alone
     if not _says_anything(findings):
-        return Section("columns", COLUMNS, ("No column changes the probabilities: the model answers every row with the class frequencies.",))  # fmt: skip
+        return Section("columns", COLUMNS, ("The model fitted on all rows answers each of them with the class frequencies: no column changes its probabilities.",))  # fmt: skip
     charts = [column_charts.contribution_chart(found, apart) for found, apart in weighed if found]
     if findings.importances:
         charts.insert(0, effect_charts.importance_chart(findings.importances))
@@ -291,8 +304,15 @@ def _columns(findings: Findings) -> Section | None:
         *([_conditionals(findings)] if findings.conditionals else []),
         *([_nomogram(findings.nomogram, findings.evaluation)] if findings.nomogram else []),
     )
-    sentences = ("By the model fitted on all rows.", findings.notes.get("nomogram", ""))
+    sentences = ("By the model fitted on all rows.", _doubted(findings), findings.notes.get("nomogram", ""))
     return Section("columns", COLUMNS, sentences, groups=groups)
+
+
+def _doubted(findings: Findings) -> str:
+    """That what a model says of columns may be nothing but chance, where it is not shown to be better than the class frequencies."""
+    if findings.evaluation.against_baseline("log_loss")[0].direction < 0:
+        return ""
+    return "Its probabilities are not shown to be better than the class frequencies: what follows says how the model answers, not what is true of the class."
 
 
 def _says_anything(findings: Findings) -> bool:
@@ -355,7 +375,7 @@ def _rows(findings: Findings) -> Section | None:
     if not findings.rows or not _says_anything(findings):
         return None
     charts = tuple(data_charts.story_chart(story, index) for index, story in enumerate(findings.rows))
-    said = "Why some rows are what the model says. Bars to the right speak for the class, bars to the left against it; rows are counted from 1, and the model was fitted on all of them."
+    said = "Why the model answers some rows as it does. Bars to the right speak for the class, bars to the left against it; rows are counted from 1, and the model was fitted on all of them."
     return Section("rows", ROWS, (said,), groups=_drawn(*charts))
 
 

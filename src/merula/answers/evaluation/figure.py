@@ -14,6 +14,7 @@ from scipy.stats import t as student
 from merula.answers.evaluation.metrics import Answers, RowValues, figures_of, paired_auc, row_values
 from merula.core import Array
 from merula.data.table.frame import Rows
+from merula.show.brief import brief
 from merula.show.numbers import with_error
 
 SURE = 2  # standard errors, beyond which a difference counts
@@ -59,6 +60,7 @@ class Fold:
     test_weight: float
     train_weight: float
     train: Rows | None = None
+    __repr__ = brief
 
     @property
     def ratio(self) -> float:

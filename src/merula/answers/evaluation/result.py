@@ -31,6 +31,8 @@ from merula.answers.evaluation.words import CLASS_FREQUENCIES, sentences_of
 from merula.core import Array, InputError, one_of
 from merula.core.plain import to_plain
 from merula.data.schema import Label
+from merula.data.table import build_frame, label_array
+from merula.show.brief import brief
 from merula.show.numbers import fixed, several
 from merula.show.text import display_width, text_table, visible
 
@@ -109,6 +111,7 @@ class ModelEvaluation:
     confidence: ReliabilityCurve
     learning: Learning | None = None
     parts: Parts | None = None
+    __repr__ = brief
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -307,6 +310,28 @@ class Evaluation:
         from merula.answers.evaluation.html import as_html
 
         return as_html(self)
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """The figures as a table of this library: a line for each model and figure, the class frequencies last.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from merula.answers.evaluation import evaluate
+        >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+        >>> frame = evaluate(GaussianNB(), heights, sexes, cv=3).to_frame()
+        >>> list(frame.columns), frame["value"][frame["figure"] == "error"].tolist()
+        (['model', 'figure', 'value', 'standard_error'], [0.0, 0.5])
+        """
+        lines = [(model.name, key, one) for model in self.beside_baseline for key, one in model.figures.items()]
+        errors = [np.nan if one.standard_error is None else one.standard_error for *_, one in lines]
+        held = {
+            "model": label_array([model for model, *_ in lines]),
+            "figure": label_array([key for _, key, _ in lines]),
+            "value": np.array([np.nan if one.value is None else one.value for *_, one in lines]),
+            "standard_error": np.array(errors),
+        }
+        return build_frame(held, library)
 
     def plot(self, ax: Any = None, label: Any = None) -> Any:
         """The matplotlib axes with each model's calibration: the share observed by probability predicted.

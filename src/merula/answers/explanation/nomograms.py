@@ -19,9 +19,11 @@ from merula.classify.single_row import encode_row, shown
 from merula.core import Array, InputError, Option
 from merula.data.encode import Encoded, encode_cells, with_cells
 from merula.data.schema import Column, Label
-from merula.data.table import plain_label
+from merula.data.table import build_frame, label_array, plain_label
 from merula.distributions import CountDistribution
-from merula.show.numbers import percent
+from merula.show.brief import brief
+from merula.show.html import html_block, html_table
+from merula.show.numbers import percent, several
 from merula.show.text import display_width, pad, shortened
 
 Values = tuple[Label, ...]
@@ -32,6 +34,8 @@ SHOWN = 0.001  # a probability that is shown as such
 CURVE, TABLED = 201, 7  # places at which a numeric column is drawn, and listed
 SEEN = 1_000  # numbers of rows that are places too
 LONGEST = 40  # of a name or a level
+UNKNOWN = "(unknown)"
+MOST_LINES, MOST_VALUES = 60, 8  # that are printed: of scales altogether, and of one where they are too many
 TAIL = 0.001  # of a numeric column's mass left out on either side
 PROBABILITIES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
@@ -49,6 +53,7 @@ class Scale:
     ticks: tuple[int, ...]
     points: Array
     missing: float
+    __repr__ = brief
 
     def shown(self) -> list[tuple[str, float]]:
         """The values a person is shown, with their points."""
@@ -137,15 +142,61 @@ class Nomogram:
             **({"remark": self.remark} if self.remark else {}),
         }
 
+    def to_frame(self, library: str = "pandas") -> Any:
+        """The scales as a table of this library: the points of every value that a person is shown, and of an unknown one.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> tables = {"cough": {"well": {"no": 0.8, "yes": 0.2}, "ill": {"no": 0.2, "yes": 0.8}}}
+        >>> model = mr.NaiveBayesClassifier.from_tables({"well": 0.5, "ill": 0.5}, tables)
+        >>> mr.nomogram(model, "ill", "well").to_frame().round(3)
+          column      value  points
+        0  cough         no     0.0
+        1  cough        yes   100.0
+        2  cough  (unknown)    50.0
+        """
+        lines = [
+            (scale.column.name, *pair) for scale in self.scales for pair in (*scale.shown(), (UNKNOWN, scale.missing))
+        ]
+        held = {"column": label_array([line[0] for line in lines]), "value": label_array([line[1] for line in lines])}
+        return build_frame(held | {"points": np.array([line[2] for line in lines], dtype=np.float64)}, library)
+
+    def _printed(self) -> tuple[list[tuple[str, list[tuple[str, float]]]], str]:
+        """The widest scales, as many as a screen holds, with what each shows; and what is left out."""
+        whole = [(scale.column.name, [*scale.shown(), (UNKNOWN, scale.missing)]) for scale in self.scales]
+        if sum(len(row) + 1 for _, row in whole) <= MOST_LINES:
+            return whole, ""
+        cut = [(name, row if len(row) <= MOST_VALUES else [*row[: MOST_VALUES - 1], row[-1]]) for name, row in whole]
+        widest = sorted(range(len(whole)), key=lambda k: (-_width(self.scales[k]), k))
+        room = np.cumsum([len(cut[k][1]) + 1 for k in widest]) <= MOST_LINES
+        kept = sorted(k for k, fits in zip(widest, room, strict=True) if fits)
+        columns, values = len(whole) - len(kept), sum(len(whole[k][1]) - len(cut[k][1]) for k in kept)
+        left = " and ".join(filter(None, (several(columns, "narrower scale") if columns else "", several(values, "value") if values else "")))  # fmt: skip
+        return [cut[k] for k in kept], f"({left} not shown: see to_frame())"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        printed, left = self._printed()
+        rows = [[name if k == 0 else "", text, _points(points)] for name, row in printed for k, (text, points) in enumerate(row)]  # fmt: skip
+        totals = [[f"{100 * p:g} %" for p, _ in self.totals], [_points(total) for _, total in self.totals]]
+        title = f"points for {self.label} against {self.against}"
+        total = html_table(f"total points → probability of {self.label}", totals, 0)
+        return html_block(html_table(title, [["column", "value", "points"], *rows], 2, left), total, self.remark)
+
     def __str__(self) -> str:
         label, against = (shortened(str(name), LONGEST) for name in (self.label, self.against))
         lines = [f"points for {label} against {against}"]
-        rows = [[*scale.shown(), ("(unknown)", scale.missing)] for scale in self.scales]
+        printed, left = self._printed()
+        rows = [row for _, row in printed]
         wide = max(display_width(shortened(text, LONGEST)) for row in rows for text, _ in row)
         numbers = max(len(_points(points)) for row in rows for _, points in row)
-        for scale, row in zip(self.scales, rows, strict=True):
-            lines.append(shortened(scale.column.name, LONGEST))
+        for name, row in printed:
+            lines.append(shortened(name, LONGEST))
             lines += [f"  {pad(shortened(text, LONGEST), wide)}  {_points(points):>{numbers}}" for text, points in row]
+        lines += [left] if left else []
         totals = [_points(total) for _, total in self.totals]
         shares = [f"{100 * p:g} %" for p, _ in self.totals]
         width = max(map(len, [*totals, *shares])) + 2
@@ -158,6 +209,12 @@ class Nomogram:
         from merula.answers.explanation.nomogram_plot import draw
 
         return draw(self, ax)
+
+
+def _width(scale: Scale) -> float:
+    """How far apart the points of a scale lie."""
+    known = scale.points[np.isfinite(scale.points)]
+    return float("inf") if len(known) < len(scale.points) else float(np.ptp(np.append(known, scale.missing)))
 
 
 def nomogram(model: Any, label: Any = None, against: Any = None) -> Nomogram:

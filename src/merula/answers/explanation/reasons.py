@@ -23,7 +23,8 @@ from merula.core import Array, InputError, warn_of
 from merula.core.logspace import log_sum_exp, to_posterior
 from merula.data.encode import Encoded
 from merula.data.schema import Column, Label
-from merula.data.table import plain_label
+from merula.data.table import build_frame, label_array, plain_label
+from merula.show.brief import brief
 
 PRIOR, AVERAGE = "prior", "average row"
 LAST = 1_000_000  # columns: behind all others
@@ -51,6 +52,7 @@ class Reason:
     parent_values: tuple[str, ...] = ()
     is_effect: bool = False
     name: str = ""
+    __repr__ = brief
 
     @property
     def relations(self) -> tuple[str, ...]:
@@ -92,6 +94,13 @@ class Derivation:
     prior_log_odds: float
     log_odds: float
     start: str = PRIOR
+    __repr__ = brief
+
+    @property
+    def lines(self) -> list[tuple[str, float, Array]]:
+        """What is added, from the start on: what it is called, its evidence and its log terms."""
+        told = [(reason.label, reason.evidence, reason.log_terms) for reason in self.reasons]
+        return [(self.start, self.prior_log_odds, self.log_prior), *told]
 
     def to_dict(self, top: int | str = ALL) -> dict[str, Any]:
         """The same as plain data; with `top`, the largest reasons and the others as one."""
@@ -153,6 +162,32 @@ class Explanation:
         from merula.answers.explanation.layout import as_text
 
         return as_text(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """The sum as a table of this library: a line for the start and for each reason, of a mixture for those of every part.
+
+        What stands below a class adds up to the log joint of that class; `evidence` adds up to the log-odds of `label`.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> tables = {"cough": {"well": {"no": 0.8, "yes": 0.2}, "ill": {"no": 0.2, "yes": 0.8}}}
+        >>> model = mr.NaiveBayesClassifier.from_tables({"well": 0.5, "ill": 0.5}, tables)
+        >>> mr.explain(model, {"cough": "yes"}).to_frame().round(3)
+                reason  evidence  log term of ill  log term of well
+        0        prior     0.000           -0.693            -0.693
+        1  cough = yes     1.386           -0.223            -1.609
+        """
+        lines = [
+            (part.name, reason, evidence, terms) for part in self.derivations for reason, evidence, terms in part.lines
+        ]
+        terms = np.array([terms for *_, terms in lines])
+        held = {"part": label_array([line[0] for line in lines])} if len(self.derivations) > 1 else {}
+        held |= {"reason": label_array([line[1] for line in lines]), "evidence": np.array([line[2] for line in lines])}
+        return build_frame(held | {f"log term of {name}": terms[:, k] for k, name in enumerate(self.classes)}, library)
 
     def _repr_html_(self) -> str:
         from merula.answers.explanation.html import as_html

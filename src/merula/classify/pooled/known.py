@@ -20,7 +20,7 @@ from merula.distributions.mixed_cells import read_cells
 LARGEST = 1e6  # nats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KnownCells(IndependentColumns):
     """Σ_j bias[c, j] over the columns that are known, so that a row of which nothing is known keeps the prior.
 

@@ -97,7 +97,7 @@ class Record(PlainFields):
         return slips and told and words and all(member.fits() for member in self.members)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PooledModel(FittedModel):
     """A pool, how it came about, and the joint model that is asked what a pool cannot tell."""
 

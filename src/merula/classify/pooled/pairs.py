@@ -40,7 +40,7 @@ LARGEST = 300_000  # cells of a table
 LARGEST_GAIN = 1e6  # nats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GainDistribution(Distribution):
     """What one column more adds to what is said of another: ``log_table[j]`` is its levels × levels × classes, 0 where either is missing."""
 

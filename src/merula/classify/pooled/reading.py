@@ -60,7 +60,7 @@ def _in_intervals(values: NDArray[Any], cuts: tuple[float, ...]) -> Coded:
     return Coded(assign(values, cuts).astype(kind), [None, *interval_labels(cuts)], -1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReadAs(Distribution):
     """What `part` says of rows whose numbers are read as the `reading` says."""
 

@@ -42,7 +42,7 @@ MOST_CELLS, FEWEST_KEPT = 2**17, 500  # cells of kept rows, and rows that are wo
 ROWS_AT_ONCE = 256
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SimilarRows(KeptRowsDistribution):
     """log P(c given x) − log P(c) by kept rows; cells as `read_cells` gives them, in the order of classes.
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from shlex import quote
+from shlex import join, quote
 from typing import Any
 
 import numpy as np
 
 from merula.answers.decision import Costs, bayes_risk, decide
+from merula.answers.evaluation import Evaluation
 from merula.answers.explanation import explain
 from merula.cli.console import Console, command_name
-from merula.cli.jobs.evaluating import evaluate_file, report_file
+from merula.cli.jobs.evaluating import evaluate_file
 from merula.cli.jobs.learning import fit_file
-from merula.cli.jobs.models import SavedModel, open_model
+from merula.cli.jobs.models import SavedModel, new_model, open_model
 from merula.cli.jobs.targets import refuse_without_target
-from merula.cli.jobs.task import Asked, Task
+from merula.cli.jobs.task import SAID, Asked, Task
 from merula.core import Array
+from merula.data.encode import UnseenLevelWarning
 from merula.show.numbers import percent
 
 FOLDS = 5
@@ -40,7 +42,7 @@ def demonstrate(table: str, target: str | None, folder: str, console: Console) -
     stem = "table" if table == "-" else Path(table).name.partition(".")[0].strip("*?[]") or "table"
     model, page = str(Path(folder) / f"{stem}.merula"), str(Path(folder) / f"{stem}.html")
 
-    found, task = evaluate_file(asked, ["auto", "naive"], console, cv=FOLDS)
+    found, task = evaluate_file(asked, ["auto", "naive"], console, cv=FOLDS, learning_curve=True)
     yield f"{_title('How good it is, on rows it has not seen')}\n{_table(task)}\n{found}"
     saved, _ = fit_file(asked, "auto", model, console, task=task)
     proba = saved.model.predict_proba(task.table)
@@ -48,9 +50,30 @@ def demonstrate(table: str, target: str | None, folder: str, console: Console) -
     row = task.features.slice(index, 1)
     yield f"{_title(f'Why: row {index + 1}, one of the least certain')}\n{explain(saved.model, row)}"
     yield f"{_title('What to do')}\n{_decision(saved, proba[index : index + 1], table)}"
-    report_file(asked, "auto", page, console, cv=FOLDS, task=task)
+    _report(asked, task, found, page, console)
     yield f"{_title('Saved')}\n{_saved(saved, task, proba)}\nreport: {page}"
     yield f"{_title('On your own file')}\n{_commands(table, asked.target, model)}"
+
+
+def _report(asked: Asked, task: Task, found: Evaluation, page: str, console: Console) -> None:
+    """The report on what was already evaluated."""
+    from merula.report import write_report  # loaded where a report is written: it draws
+
+    with console.warnings_as_notes(but=(*SAID, UnseenLevelWarning)):  # all was told when it was evaluated
+        write_report(
+            {"auto": new_model("auto", task.kinds)},
+            task.table,
+            task.labels,
+            page,
+            cv=FOLDS,
+            repeats=1,
+            target=asked.target,
+            title=f"{Path(asked.table).name}: {asked.target}" if asked.table != "-" else asked.target,
+            command=join(["merula", *asked.typed("report", model="auto", cv=FOLDS, output=page)]),
+            remarks=dict.fromkeys(task.kinds, "") | {remark.column: remark.text for remark in task.remarks},
+            evaluation=found,
+            progress=console.shows_progress,
+        )
 
 
 def _title(text: str) -> str:

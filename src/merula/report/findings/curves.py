@@ -17,6 +17,7 @@ from merula.report.findings.result import CostCurve, RatingCurve
 MOST_POINTS = 200  # of a curve: more are not seen on a page
 MOST_CLASSES = 8  # that get a curve of their own
 THRESHOLDS = 101
+RANKED = 0.5  # of the rows
 
 
 def tested(evaluation: Evaluation, model: ModelEvaluation) -> Answers:
@@ -38,7 +39,8 @@ def shown_classes(evaluation: Evaluation) -> list[int]:
 def rating_curves(evaluation: Evaluation) -> tuple[RatingCurve, ...]:
     """For two classes a curve of each model; for more, one for each class of the first model.
 
-    A class of which no fold has both a row and another is left out: no two rows were ranked by one model.
+    A class is left out where the folds that have both rows of it and others hold less than half of all rows: a fold of one class
+    ranks nothing, and what the others show is then no picture of the table.
     """
     models = evaluation.beside_baseline if len(evaluation.classes) == 2 else evaluation.models[:1]
     found = (
@@ -51,7 +53,7 @@ def rating_curves(evaluation: Evaluation) -> tuple[RatingCurve, ...]:
 
 def _rating(folds: list[Answers], model: str, label: Any, index: int) -> RatingCurve | None:
     ranked = [fold for fold in folds if 0 < np.count_nonzero(fold.truth == index) < len(fold.truth)]
-    if not ranked:
+    if not ranked or sum(len(fold.truth) for fold in ranked) < RANKED * sum(len(fold.truth) for fold in folds):
         return None
     own, rest = np.transpose([_masses(fold, index) for fold in ranked])
     false, found = _mean_roc([_roc(fold, index) for fold in ranked], own * rest)

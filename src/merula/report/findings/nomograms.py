@@ -18,13 +18,14 @@ from merula.core import Array
 from merula.data.encode import Encoded
 from merula.data.schema import Label
 from merula.report.findings.contributions import some_rows
+from merula.report.findings.curves import tested as tested_answers
 from merula.report.findings.learned_effects import bends
 from merula.report.findings.result import Points, PointScale
 
 SIMPLER = "one column at a time"
 KEPT = 0.75  # of what the model gains on the class frequencies: a simpler one that keeps less is not drawn
-DRAWN = (24, 40, 60)  # columns: as few of these as read close enough, at most the last
-CLOSE = 0.02  # in probability
+DRAWN = (8, 16, 24, 40, 60)  # columns: as few of these as read close enough, at most the last
+CLOSE = 0.005  # in probability
 MOST_ROWS = 2_000  # that are read off to see how close it is
 TOTALS = 81  # places along the total
 REACH = 0.005, 0.995  # the probabilities the total reaches to
@@ -65,8 +66,22 @@ def confused_pair(evaluation: Evaluation) -> tuple[Label, Label]:
     if len(classes) == 2:
         return classes[1], classes[0]
     both = np.triu(confusion + confusion.T, 1)
+    if not both.any():  # none is: then the two of which one gets most of the other's probability
+        given = _probability_given(evaluation)
+        both = np.triu(given + given.T, 1)
+    if not both.any():
+        return classes[1], classes[0]
     one, other = np.unravel_index(int(both.argmax()), both.shape)
     return classes[max(one, other)], classes[min(one, other)]
+
+
+def _probability_given(evaluation: Evaluation) -> Array:
+    """The probability that rows of each class (down) were given for each class (across), summed."""
+    answers = tested_answers(evaluation, evaluation.models[0])
+    mass = np.ones(len(answers.truth)) if answers.weights is None else answers.weights
+    given = np.zeros((len(evaluation.classes), len(evaluation.classes)))
+    np.add.at(given, answers.truth, answers.proba * mass[:, None])
+    return given
 
 
 def _own_nomogram(model: BayesianClassifier, pair: tuple[Label, Label], rows: Encoded) -> Nomogram | None:

@@ -11,6 +11,7 @@ from merula.answers.explanation.reasons import Explanation
 from merula.classify.conditionals import Conditional
 from merula.core.plain import from_plain, to_plain
 from merula.data.schema import Label
+from merula.show.html import Html, html_block, html_tag
 
 
 @dataclass(frozen=True)
@@ -234,6 +235,29 @@ class Findings:
     nomogram: Points | None = None
     rows: tuple[RowStory, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """The verdict, as the page begins."""
+        from merula.report.verdict import verdict_of  # it is of findings
+
+        verdict = verdict_of(self)
+        return "\n".join([self.title, verdict.headline, *verdict.figures, *(f"• {step}" for step in verdict.steps)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        from merula.report.verdict import verdict_of
+
+        verdict = verdict_of(self)
+        steps = html_tag("ul", *(html_tag("li", step) for step in verdict.steps)) if verdict.steps else Html("")
+        figures = (html_tag("p", figure) for figure in verdict.figures)
+        return html_block(
+            html_tag("p", html_tag("strong", self.title)),
+            html_tag("p", html_tag("strong", verdict.headline)),
+            *figures,
+            steps,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The same as data that strict JSON holds; `from_dict` reads it.
