@@ -37,6 +37,8 @@ def shown(wide, tmp_path_factory):
     return {
         "model": model,
         "fitted": model.fitted_,
+        "schema": model.schema_,
+        "column": model.schema_["answer 3"],
         "numbers": model.distributions_[0],
         "levels": model.distributions_[-1],
         "explanation": explanation,
@@ -56,7 +58,7 @@ def shown(wide, tmp_path_factory):
 
 @pytest.mark.parametrize(
     "name",
-    ["model", "fitted", "numbers", "levels", "explanation", "derivation", "reason", "nomogram", "scale", "look", "questions", "many questions", "evaluation", "evaluated model", "fold", "report"],
+    ["model", "fitted", "schema", "column", "numbers", "levels", "explanation", "derivation", "reason", "nomogram", "scale", "look", "questions", "many questions", "evaluation", "evaluated model", "fold", "report"],
 )  # fmt: skip
 def test_a_result_shows_itself_on_one_screen(shown, name):
     result = shown[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ Label = Any
 UNIT = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]|counts")
 FORMS = ("words", "number", "date", "time of day", "duration", "boolean")
 ORDERS = ("", "dmy", "mdy", "ymd")
+MOST_SHOWN = 20
 KINDS = ("numeric", "categorical", "count", "text", "datetime", "ignore")
 
 
@@ -85,7 +86,7 @@ class Reading(PlainFields):
         return Reading(missing=missing) if missing else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Column(PlainFields):
     """One column: ``kind`` says how it is read, ``levels`` what it may hold, ``unit`` what its numbers count.
 
@@ -95,7 +96,7 @@ class Column(PlainFields):
     Examples
     --------
     >>> Column("size", "categorical", levels=("small", "large"))
-    Column(name='size', kind='categorical', levels=('small', 'large'), cuts=None, unit=None, declared=False, reading=None)
+    Column('size', 'categorical', levels=('small', 'large'))
     """
 
     name: str
@@ -105,6 +106,11 @@ class Column(PlainFields):
     unit: str | None = None
     declared: bool = False
     reading: Reading | None = None
+
+    def __repr__(self) -> str:
+        others = [(field.name, getattr(self, field.name)) for field in fields(self)[2:]]
+        told = [f"{name}={_listed(value)}" for name, value in others if value not in (None, False)]
+        return f"Column({', '.join([repr(self.name), repr(self.kind), *told])})"
 
     def state(self) -> dict[str, Any]:
         """Plain data that JSON can hold."""
@@ -153,13 +159,20 @@ class Column(PlainFields):
         return replace(merged, levels=sort_labels(set(self.levels) | set(other.levels)))
 
 
-@dataclass(frozen=True)
+def _listed(value: Any) -> str:
+    """A value as it is written; of many, how many there are."""
+    return f"<{len(value):,} values>" if isinstance(value, tuple) and len(value) > MOST_SHOWN else repr(value)
+
+
+@dataclass(frozen=True, repr=False)
 class Schema:
     """The columns a model knows, in the order it met them.
 
     Examples
     --------
     >>> schema = Schema((Column("age", "numeric"), Column("sex", "categorical", ("f", "m"))))
+    >>> schema
+    Schema('age': numeric, 'sex': categorical)
     >>> schema.names
     ('age', 'sex')
     >>> Schema.from_state(schema.state()) == schema
@@ -167,6 +180,11 @@ class Schema:
     """
 
     columns: tuple[Column, ...]
+
+    def __repr__(self) -> str:
+        told = [f"{column.name!r}: {column.kind}" for column in self.columns[:MOST_SHOWN]]
+        more = len(self.columns) - MOST_SHOWN
+        return f"Schema({', '.join(told + ([f'… {more:,} more'] if more > 0 else []))})"
 
     @cached_property
     def names(self) -> tuple[str, ...]:
