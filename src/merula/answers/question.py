@@ -24,6 +24,7 @@ from merula.data.schema import Column
 from merula.data.table import build_frame, label_array
 from merula.show.html import html_block, html_table
 from merula.show.numbers import fixed
+from merula.show.terminal import colored
 from merula.show.text import shortened, text_table
 
 Integrand = Callable[[Array], Array]
@@ -106,6 +107,8 @@ class Questions:
 
     def __repr__(self) -> str:
         return str(self)
+
+    __rich__ = colored
 
     def _repr_html_(self) -> str:
         title, rows, note = self._shown()

@@ -31,6 +31,7 @@ from merula.data.table import (
 from merula.data.words import other_spellings
 from merula.show.html import html_block, html_table
 from merula.show.numbers import several, short
+from merula.show.terminal import colored
 from merula.show.text import display_width, pad, shortened, visible, wrapped
 
 WIDTH, LONGEST_NAME, LONGEST_EXAMPLE, MOST_CLASSES = 100, 30, 60, 6
@@ -107,6 +108,8 @@ class Look:
         return "\n".join(
             [*lines[:MOST_LINES], "…", f"({several(len(self.columns), 'column')}: print it, or see to_frame())"]
         )
+
+    __rich__ = colored
 
     def _repr_html_(self) -> str:
         rows = [[one.column, CALLED[one.kind], one.told()] for one in self.columns[:MOST_LINES]]

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
+from merula.show.terminal import print_colored, shows_colors
 from merula.show.text import OBEYED, counted_alike, visible
 
 OTHERWISE = ("missing",)  # options of the library that a command has in another sense
@@ -125,7 +126,11 @@ def one_line(text: str) -> str:
 
 def say(text: str, stream: TextIO | None = None) -> None:
     """Print what people read: the one way to the terminal, on which no sign in it is obeyed."""
-    print(visible(text), file=stream or sys.stdout)
+    stream = stream or sys.stdout
+    if shows_colors(stream):
+        print_colored(visible(text), stream)
+    else:
+        print(visible(text), file=stream)
 
 
 @contextmanager

@@ -34,6 +34,7 @@ from merula.data.schema import Label
 from merula.data.table import build_frame, label_array
 from merula.show.brief import brief
 from merula.show.numbers import fixed, several
+from merula.show.terminal import colored
 from merula.show.text import display_width, text_table, visible
 
 BINS = 10  # of reliability curves
@@ -305,6 +306,8 @@ class Evaluation:
         titles = [("", ""), *(FIGURES[name] for name in names)]
         rows = [[*title, *cells] for title, *cells in zip(titles, *columns, strict=True)]
         return "\n".join([text_table(title_of(self), rows, len(rows[0]), BETTER), *map(visible, self.told)])
+
+    __rich__ = colored
 
     def _repr_html_(self) -> str:
         from merula.answers.evaluation.html import as_html

@@ -24,6 +24,7 @@ from merula.distributions import CountDistribution
 from merula.show.brief import brief
 from merula.show.html import html_block, html_table
 from merula.show.numbers import percent, several
+from merula.show.terminal import colored
 from merula.show.text import display_width, pad, shortened
 
 Values = tuple[Label, ...]
@@ -177,6 +178,8 @@ class Nomogram:
 
     def __repr__(self) -> str:
         return str(self)
+
+    __rich__ = colored
 
     def _repr_html_(self) -> str:
         printed, left = self._printed()

@@ -25,6 +25,7 @@ from merula.data.encode import Encoded
 from merula.data.schema import Column, Label
 from merula.data.table import build_frame, label_array, plain_label
 from merula.show.brief import brief
+from merula.show.terminal import colored
 
 PRIOR, AVERAGE = "prior", "average row"
 LAST = 1_000_000  # columns: behind all others
@@ -188,6 +189,8 @@ class Explanation:
         held = {"part": label_array([line[0] for line in lines])} if len(self.derivations) > 1 else {}
         held |= {"reason": label_array([line[1] for line in lines]), "evidence": np.array([line[2] for line in lines])}
         return build_frame(held | {f"log term of {name}": terms[:, k] for k, name in enumerate(self.classes)}, library)
+
+    __rich__ = colored
 
     def _repr_html_(self) -> str:
         from merula.answers.explanation.html import as_html
