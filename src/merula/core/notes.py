@@ -70,6 +70,21 @@ def silenced() -> Iterator[None]:
         yield
 
 
+def mention(message: Message) -> None:
+    """A note for who keeps notes back to tell everything that was decided; nobody else is bothered with it.
+
+    Examples
+    --------
+    >>> with kept_back() as notes:
+    ...     mention("cells are parted by ';'")
+    >>> print(*notes)
+    cells are parted by ';'
+    """
+    kept = _kept_back.get()
+    if kept is not None:
+        kept.append(Note(UserWarning, message))
+
+
 def warn_of(notes: Iterable[Note]) -> None:
     """One warning for each note, pointing at the line outside this package that asked; the warning carries its note."""
     kept = _kept_back.get()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from merula.core import InputError, Option, warn_user
+from merula.core.notes import mention
 from merula.data.table.cleaning import cleaned, holds_codes, seen_in, trimmed
 from merula.data.table.declared_sizes import refuse_columns
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
@@ -27,6 +28,7 @@ from merula.show.numbers import several
 from merula.show.text import shortened
 
 SEPARATORS = ",;\t|"
+CALLED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 SAMPLE = 2**16  # characters that tell the separator
 DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"[-+]?\d+,\d+"), re.compile(r"[-+]?\d*\.\d+")
 GROUPS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")  # 1,234 may be many
@@ -134,7 +136,11 @@ def _layout(data: bytes, options: FileOptions) -> Layout:
         start += 1
     end = _header_end(data, separator, start)
     names = _header_names(data[start:end].decode(), separator)
-    return Layout(data, separator, options.decimal or decimal, start, end, column_names(names))
+    decimal = options.decimal or decimal
+    sign = ", the decimal sign is a comma" if decimal == "," else ""
+    if separator != "," or sign:
+        mention(f"cells are parted by {CALLED[separator]}{sign}")
+    return Layout(data, separator, decimal, start, end, column_names(names))
 
 
 def _after_lines(data: bytes, count: int, start: int = 0) -> int:
