@@ -51,7 +51,7 @@ ADVISED = {
     "codes": "categorical",
 }
 
-TWO_NUMBERS = "holds 2 different whole numbers"
+YES_OR_NO = "holds 0 and 1"
 
 Said = tuple[str, ...]  # what, the text, words that may mean that a cell is empty
 
@@ -96,7 +96,7 @@ def review(table: Table, schema: Schema, target: Target | None, stated: Collecti
       n² / (2 · range) ≥ 5 repeats are expected of any n numbers within a range
     - "leak": the column alone tells the class of a row it has not seen in all but a few cases:
       errors(level's commonest class, without the row itself) ≤ 0.1 · errors(commonest class)
-    - "codes": whole numbers of at most ten values, each many times: names of categories rather than amounts
+    - "codes": 0 and 1; or whole numbers of at most ten values, each many times: names of categories rather than amounts
     - "sentinel": a few numbers so far beyond all others that they may stand for something else
     - "unread numbers", "unread dates": words that would be an identifier, but are numbers or dates
     - "empty", "constant", "text", "numbers as words", "missing as words" are what they say
@@ -131,8 +131,8 @@ def review(table: Table, schema: Schema, target: Target | None, stated: Collecti
 def kinds_despite_types(table: Table, schema: Schema, stated: Collection[str]) -> tuple[dict[str, str], list[Note]]:
     """The kinds of a data frame's columns that are not what their types say, and notes: identifiers and 0/1, as the command has them.
 
-    Other whole numbers are amounts, as their type says, where the command may take them for codes. Two numbers are the same
-    as categories and as amounts, and need no note.
+    Other whole numbers are amounts, as their type says, where the command may take them for codes. That 0 and 1 are categories
+    needs no note.
 
     Examples
     --------
@@ -151,7 +151,8 @@ def kinds_despite_types(table: Table, schema: Schema, stated: Collection[str]) -
         if one.what == "identifier":
             keep = Option("kinds", one.kind, column=one.column)
             notes.append(Note(GuessedKindWarning, (f"column {one.column!r} {one.text} and is left out; say ", keep, " to learn from it"), one.column))  # fmt: skip
-        if one.what == "identifier" or (one.what == "codes" and one.text.startswith(TWO_NUMBERS)):
+        whole = table.integers(schema.names.index(one.column)) is not None  # 0.0 and 1.0 are numbers, says their type
+        if one.what == "identifier" or (one.what == "codes" and one.text.startswith(YES_OR_NO) and whole):
             kinds[one.column] = ADVISED[one.what]
     return kinds, notes
 
@@ -253,14 +254,17 @@ def _of_numbers(values: NDArray[Any], column: Column, source: Source | None, sta
         if column.unit is None and (found := sentinels(values)):
             yield "sentinel", told(found), *(f"{value:.15g}" for value in found)
         if not amounts and (count := _few_whole_numbers(known)):
-            yield "codes", f"holds {count} different whole numbers and is read as categories"
+            held = YES_OR_NO if (low, high, count) == (0, 1, 2) else f"holds {count} different whole numbers"
+            yield "codes", f"{held} and is read as categories"
 
 
 def _few_whole_numbers(values: NDArray[Any]) -> int:
-    """How many different values there are, if they are few whole numbers, each there many times; else 0."""
+    """How many different values there are, if they are 0 and 1, or few whole numbers, each there many times; else 0."""
     if len(np.unique(values[: FEWEST_TO_LEAK * MOST_CODES])) > MOST_CODES:  # most columns are settled by a glance
         return 0
     found = np.unique(values)
+    if found.tolist() == [0, 1]:
+        return 2
     few = len(found) <= MOST_CODES and len(values) >= ROWS_OF_A_CODE * len(found) and bool((found % 1 == 0).all())
     return len(found) if few else 0
 
