@@ -449,3 +449,13 @@ def test_what_was_said_to_be_missing_is_so_in_new_rows_though_no_cell_held_it():
 )
 def test_a_reading_that_says_nothing_sensible_is_none(odd):
     assert not odd.fits()
+
+
+def test_codes_are_numbers_where_it_is_known_that_their_column_holds_numbers():
+    rings = Column("ring", "numeric")
+    assert worded_numbers(["00017", "3", "n/a"], rings).tolist()[:2] == [17.0, 3.0]
+    with pytest.raises(InputError, match="holds something else"):
+        worded_numbers(["00017", "R3"], rings)
+    birds = pd.DataFrame({"ring": ["007", "012", "113", "008"] * 5})
+    model = mr.NaiveBayesClassifier(kinds={"ring": "numeric"}).fit(birds, ["wren", "tit"] * 10)
+    assert model.schema_["ring"].kind == "numeric"

@@ -34,7 +34,8 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
     """The number that each word of a column of numbers or times means, NaN for missing; an error where one means none."""
     also, kind = (column.reading.missing if column.reading else ()), "datetime" if column.unit else "numeric"
     said = [word for word in words if isinstance(word, str)]
-    for reading in (column.reading, understand(said, wanted=kind)):
+    plainly = Reading("number")  # codes such as 007, where it is known that they are numbers
+    for reading in (column.reading, understand(said, wanted=kind), plainly):
         if reading is not None and time_kind(reading) == (column.unit or "").partition("[")[0]:
             values, strange = as_numbers(words, replace(reading, missing=also))
             if not strange:
