@@ -459,3 +459,11 @@ def test_codes_are_numbers_where_it_is_known_that_their_column_holds_numbers():
     birds = pd.DataFrame({"ring": ["007", "012", "113", "008"] * 5})
     model = mr.NaiveBayesClassifier(kinds={"ring": "numeric"}).fit(birds, ["wren", "tit"] * 10)
     assert model.schema_["ring"].kind == "numeric"
+
+
+def test_a_word_that_other_words_make_another_number_is_said():
+    rents = Column("rent", "numeric", reading=Reading("number", decimal=",", grouping=".", unit="€"))
+    assert worded_numbers(["1,234 €"], rents).tolist() == [1.234]
+    assert worded_numbers(["1,234.50 €", "12.50 €"], rents).tolist() == [1234.5, 12.5]
+    with pytest.warns(UserWarning, match="decimal sign '.', so that '1,234 €' is 1234; at fit it was ','"):
+        assert worded_numbers(["1,234 €", "12.50 €"], rents).tolist() == [1234.0, 12.5]
