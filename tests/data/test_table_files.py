@@ -334,3 +334,26 @@ def test_single_letters_of_another_alphabet_are_not_western(tmp_path):
 def test_codes_of_sixteen_digits_are_no_numbers(write):
     table = mr.read_table(write("place,bird\n0x1f,wren\n0xA0,tit\n"))
     assert table["place"].to_pylist() == ["0x1f", "0xA0"]
+
+
+@pytest.mark.parametrize("last", ["3.125", "3.125 ", "NA"])
+@pytest.mark.filterwarnings("ignore:column")
+def test_a_point_between_thousands_is_no_decimal_sign_where_that_is_a_comma(tmp_path, last):
+    path = tmp_path / "rents.csv"
+    path.write_text(f"rent;rooms\n1.250;2\n2.500;3,5\n{last};1\n")
+    model = mr.NaiveBayesClassifier().fit(mr.read_table(path, decimal=","), ["small", "large", "large"])
+    assert (model.schema_["rent"].reading.decimal, model.schema_["rent"].reading.grouping) == (",", ".")
+    assert model.schema_["rooms"].reading.decimal == ","
+
+
+@pytest.mark.parametrize("option", [{"missing": [1]}, {"missing": 5}, {"keep": [None]}, {"encoding": 5}])
+def test_options_of_another_type_are_refused_in_a_sentence(tmp_path, option):
+    (tmp_path / "birds.csv").write_text("bird,wing\nwren,4.9\n")
+    with pytest.raises(ValueError, match=f"{next(iter(option))} is .*, expected"):
+        mr.read_table(tmp_path / "birds.csv", **option)
+
+
+def test_lines_to_skip_are_counted_against_those_there_are(tmp_path):
+    (tmp_path / "birds.csv").write_text("bird,wing\nwren,4.9\n")
+    with pytest.raises(ValueError, match="has 2 lines, and 5"):
+        mr.read_table(tmp_path / "birds.csv", skip_rows=5)

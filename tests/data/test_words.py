@@ -402,3 +402,68 @@ def test_days_the_other_way_round_than_at_fit_are_read_and_said():
     with pytest.warns(UserWarning, match="as days, day before month; at fit .* month before day, where either would"):
         read = model.predict_proba(told(["25/03/2024", "02/03/2024"]))
     assert (read == model.predict_proba(told(["2024-03-25", "2024-03-02"]))).all()
+
+
+def test_how_a_column_is_read_does_not_depend_on_its_first_word():
+    amounts = ["$ -", "$5", "$7.50", "$8"]
+    assert understand(amounts).form == understand(amounts[::-1]).form == "number"
+
+
+@pytest.mark.parametrize("word", ["(" + " " * 5_000 + "x1", "1" + " " * 50_000 + "!", "12 a" + " " * 50_000 + "!1"])
+def test_long_rows_of_blanks_are_no_numbers_and_take_no_time(word):
+    assert understand([word]) is None
+
+
+@pytest.mark.parametrize("word", ["99999999999999 days", "999999999999:00", "9" * 400 + ":00"])
+def test_what_lasts_longer_than_anything_is_a_word(word):
+    assert understand([word, "3 days 4h", "26:15:00"]) is None
+
+
+def test_no_that_is_always_a_figure_keeps_its_name():
+    answers = ["Yes", "yes", "0"]
+    reading = understand(answers, [5, 1, 4])
+    assert as_labels(answers, reading, None) == ["Yes", "Yes", "0"]
+    assert as_labels(["y", "No", 0], reading, ("0", "Yes")) == ["Yes", "0", "0"]
+
+
+def test_figures_mean_no_and_yes_as_words_and_as_numbers():
+    assert as_labels(["0", "1", 0, 1], None, ("No", "Yes")) == ["No", "Yes", "No", "Yes"]
+
+
+def test_a_number_beyond_all_numbers_is_no_level():
+    assert as_labels(["1e999"], None, (1, 2)) == [float("inf")]
+
+
+def test_what_was_said_to_be_missing_is_so_in_new_rows_though_no_cell_held_it():
+    reading = understand(["8.5 kg", "7 kg"], hints=Hints(missing=("-9",)))
+    assert as_numbers(["-9", "7 kg"], reading) == ([None, 7.0], [])
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        Reading("number", grouping="5"),
+        Reading("boolean", spellings=("small", "large")),
+        Reading("date"),
+    ],
+)
+def test_a_reading_that_says_nothing_sensible_is_none(odd):
+    assert not odd.fits()
+
+
+def test_codes_are_numbers_where_it_is_known_that_their_column_holds_numbers():
+    rings = Column("ring", "numeric")
+    assert worded_numbers(["00017", "3", "n/a"], rings).tolist()[:2] == [17.0, 3.0]
+    with pytest.raises(InputError, match="holds something else"):
+        worded_numbers(["00017", "R3"], rings)
+    birds = pd.DataFrame({"ring": ["007", "012", "113", "008"] * 5})
+    model = mr.NaiveBayesClassifier(kinds={"ring": "numeric"}).fit(birds, ["wren", "tit"] * 10)
+    assert model.schema_["ring"].kind == "numeric"
+
+
+def test_a_word_that_other_words_make_another_number_is_said():
+    rents = Column("rent", "numeric", reading=Reading("number", decimal=",", grouping=".", unit="€"))
+    assert worded_numbers(["1,234 €"], rents).tolist() == [1.234]
+    assert worded_numbers(["1,234.50 €", "12.50 €"], rents).tolist() == [1234.5, 12.5]
+    with pytest.warns(UserWarning, match="decimal sign '.', so that '1,234 €' is 1234; at fit it was ','"):
+        assert worded_numbers(["1,234 €", "12.50 €"], rents).tolist() == [1234.0, 12.5]

@@ -218,7 +218,9 @@ def _parted(opened: Table, target: str) -> tuple[Table, Target, LookedAt]:
         raise InputError.at(f"the target {target!r}", "is empty in every row", got=target)
     frame = opened.frame if known.all() else opened.frame.filter(known.tolist())
     counts = dict(zip(labels, np.bincount(codes[known], minlength=len(labels)).tolist(), strict=True))
-    merged, apart = other_spellings(counts) if all(isinstance(label, str) for label in labels) else ({}, [])
+    merged, apart = (
+        other_spellings(counts, opened.hints.fold_case) if all(isinstance(label, str) for label in labels) else ({}, [])
+    )
     cells: Any = frame[target].to_native()
     if merged:
         cells = label_array([merged.get(label, label) for label in labels])[codes[known]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,20 @@ UNIT = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\
 FORMS = ("words", "number", "date", "time of day", "duration", "boolean")
 ORDERS = ("", "dmy", "mdy", "ymd")
 MOST_SHOWN = 20
+GROUPINGS = ("", ".", ",", " ", "'")
+BOOLEANS = (
+    ({"false", "f"}, {"true", "t"}),
+    ({"no", "n"}, {"yes", "y"}),
+    ({"off"}, {"on"}),
+    ({"nein", "n"}, {"ja", "j"}),
+    ({"non"}, {"oui"}),
+    ({"no"}, {"sí", "si", "sì"}),
+    ({"não", "nao"}, {"sim"}),
+    ({"nee"}, {"ja"}),
+    ({"nej"}, {"ja"}),
+    ({"nie"}, {"tak"}),
+)
+FIGURES = ({"0"}, {"1"})
 KINDS = ("numeric", "categorical", "count", "text", "datetime", "ignore")
 
 
@@ -29,6 +43,21 @@ def sort_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
         return (0, label) if isinstance(label, int | float) else (1, str(label))
 
     return tuple(sorted(labels, key=key))
+
+
+def no_and_yes(named: Sequence[Any]) -> tuple[set[str], set[str]] | None:
+    """The words that mean no and those that mean yes, in the language in which they are `named` so; None where they are not.
+
+    Examples
+    --------
+    >>> sorted(map(sorted, no_and_yes(("Nein", "ja")))), no_and_yes(("small", "large"))
+    ([['j', 'ja'], ['n', 'nein']], None)
+    """
+    for pair in BOOLEANS:
+        sides = [side | figure for side, figure in zip(pair, FIGURES, strict=True)]
+        if len(named) == 2 and all(str(name).casefold() in side for name, side in zip(named, sides, strict=True)):
+            return pair
+    return None
 
 
 def resolve_levels(name: str, met: Iterable[Label], declared: tuple[Label, ...] | None) -> tuple[Label, ...]:
@@ -73,10 +102,14 @@ class Reading(PlainFields):
     def fits(self) -> bool:
         """True when this says how words are read; a file from a stranger is asked before it is used."""
         signs = is_one_of(self.form, FORMS) and is_one_of(self.decimal, (".", ",")) and is_one_of(self.order, ORDERS)
-        apart = isinstance(self.grouping, str) and len(self.grouping) < 2 and self.grouping != self.decimal
+        apart = (
+            is_one_of(self.grouping, GROUPINGS)
+            and self.grouping != self.decimal
+            and (self.form != "date" or self.order != "")
+        )
         words = all(isinstance(many, tuple) and all(isinstance(word, str) for word in many) for many in (self.spellings, self.missing, self.keep))  # fmt: skip
-        named = isinstance(self.unit, str) and (self.form != "boolean" or len(self.spellings) == 2)
-        return signs and apart and words and named and type(self.fold_case) is bool and type(self.ambiguous) is bool
+        named = isinstance(self.unit, str) and words and (self.form != "boolean" or bool(no_and_yes(self.spellings)))
+        return signs and apart and named and type(self.fold_case) is bool and type(self.ambiguous) is bool
 
     def __or__(self, other: Reading) -> Reading | None:
         """How the words of either are read: the signs where they agree, else as any words are; missing is what is missing in one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ def predict_file(
         saved = open_model(path)
         console.remember(saved.notes)
         step("reading")
-        rows = named_table(table, replace(file, words=saved.words))
+        rows = named_table(table, saved.like_fit(file))
         step("predicting")
         opened = open_table(rows)
         note_other_readings(saved.model.schema_, opened, console)
@@ -119,7 +119,7 @@ def explain_rows(
     with console.warnings_as_notes():
         saved = open_model(path)
         console.remember(saved.notes)
-        rows = named_table(table, replace(file, words=[*saved.words, *_keys(saved, stated)]))
+        rows = named_table(table, saved.like_fit(file, _keys(saved, stated)))
         named = {str(name): name for name in saved.classes}
         if label is not None and label not in named:
             raise InputError.of("--label", label, f"one of {', '.join(named)}")

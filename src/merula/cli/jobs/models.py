@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from merula.core import InputError, located
 from merula.core.archive import NotAnArchiveError, read_state, write_state
 from merula.core.atomic_file import check_folder, check_named, nearest_file
 from merula.data.schema import Label
-from merula.data.table import plain_label
+from merula.data.table import FileOptions, plain_label
 from merula.data.table.codes import python_cells
 from merula.data.table.read import STANDARD, files_named
 from merula.distributions.mixed_cells import KeptRowsDistribution
@@ -69,6 +69,11 @@ class SavedModel:
         """The columns that held words when the model was fitted, and so hold words whatever they look like."""
         columns = self.model.schema_.columns
         return [c.name for c in columns if c.kind == "text" or any(isinstance(level, str) for level in c.levels or ())]
+
+    def like_fit(self, file: FileOptions, words: Sequence[str] = ()) -> FileOptions:
+        """What is stated of a file of new rows, with what was kept a word at fit, and the columns that hold words: these too."""
+        kept = (word for column in self.model.schema_.columns if column.reading for word in column.reading.keep)
+        return replace(file, words=[*self.words, *words], keep=list(dict.fromkeys((*file.keep, *kept))))
 
     @property
     def classes(self) -> list[Label]:

@@ -91,8 +91,8 @@ def _signs_of(reading: Reading) -> str:
     return f"({held})" if held else ""
 
 
-def one_spelling(labels: Any, target: str, console: Console) -> Any:
-    """The column of classes with rare spellings that differ only in case made one, each said."""
+def one_spelling(labels: Any, target: str, console: Console, fold_case: bool = False) -> Any:
+    """The column of classes with rare spellings that differ only in case made one, all where it was said to `fold_case`, each said."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -100,9 +100,9 @@ def one_spelling(labels: Any, target: str, console: Console) -> Any:
         return labels
     counted = pc.value_counts(labels.drop_null())
     counts: Mapping[str, int] = {entry["values"]: entry["counts"] for entry in counted.to_pylist()}
-    merged, apart = other_spellings(counts)
+    merged, apart = other_spellings(counts, fold_case)
     for words in apart:
-        console.note(f"the classes {', '.join(map(repr, words))} of {target!r} differ only in case; write them alike if they are one")  # fmt: skip
+        console.note(f"the classes {', '.join(map(repr, words))} of {target!r} differ only in case; --fold-case reads them as one")  # fmt: skip
     if not merged:
         return labels
     said = ", ".join(f"{word!r} ({counts[word]:,}) as {first!r}" for word, first in merged.items())

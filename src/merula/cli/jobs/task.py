@@ -141,7 +141,9 @@ def read_task(
             )
     table, times = with_times(_with_classes(table, asked.target, console), asked, console)
     place = table.column_names.index(asked.target)
-    table = table.set_column(place, asked.target, one_spelling(table[asked.target], asked.target, console))
+    table = table.set_column(
+        place, asked.target, one_spelling(table[asked.target], asked.target, console, asked.file.fold_case)
+    )
     when = None if asked.by_time in {item.rpartition("=")[0] for item in asked.kinds} else asked.by_time
     aside = [name for name in (asked.target, asked.weight, asked.groups, when) if name is not None]
     features = table.drop_columns(list(dict.fromkeys(aside)))

@@ -138,7 +138,7 @@ def _column(
     if kind == "categorical":
         return Column(name, kind, reading=_of_categories(table, position)), None
     found, unit = table.kind(position)
-    reading = Reading("number", missing=table.hints.missing) if table.hints.missing else None
+    reading = table.hints.of_numbers
     if found == "categorical":
         if kind is None:
             return _guessed(table, position, name)

@@ -34,11 +34,13 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
     """The number that each word of a column of numbers or times means, NaN for missing; an error where one means none."""
     also, kind = (column.reading.missing if column.reading else ()), "datetime" if column.unit else "numeric"
     said = [word for word in words if isinstance(word, str)]
-    for reading in (column.reading, understand(said, wanted=kind)):
+    plainly = Reading("number")  # codes such as 007, where it is known that they are numbers
+    for reading in (column.reading, understand(said, wanted=kind), plainly):
         if reading is not None and time_kind(reading) == (column.unit or "").partition("[")[0]:
             values, strange = as_numbers(words, replace(reading, missing=also))
             if not strange:
                 _check_change(column, reading)
+                _check_decimal(column, reading, words, values)
                 return _counted_in(values, column.unit)
     strange = without_gaps(map(clean, said), also)[0]
     if not strange:
@@ -65,6 +67,17 @@ def _check_change(column: Column, here: Reading) -> None:
     if {then.order, here.order} == {"dmy", "mdy"}:
         doubt = ", where either would have fitted: state the order and fit again" if then.ambiguous else ""
         warn_user(f"column {column.name!r} is read as days, {ORDERS[here.order]}; at fit it was read {ORDERS[then.order]}{doubt}", UserWarning)  # fmt: skip
+
+
+def _check_decimal(column: Column, here: Reading, words: Sequence[Label], values: Sequence[float | None]) -> None:
+    """A warning where the decimal sign is another than at fit, and some word would have been another number then."""
+    then = column.reading
+    if then is None or then.form != "number" or then.decimal == here.decimal:
+        return
+    for word, value, before in zip(words, values, as_numbers(words, then)[0], strict=True):
+        if value is not None and before is not None and value != before:
+            warn_user(f"column {column.name!r} is read with the decimal sign {here.decimal!r}, so that {word!r} is {value:g}; at fit it was {then.decimal!r}, and the word {before:g}", UserWarning)  # fmt: skip
+            return
 
 
 def _counted_in(values: Sequence[float | int | None], unit: str | None) -> NDArray[np.float64]:

@@ -111,17 +111,18 @@ def _distinct(column: Any, chosen: Any) -> tuple[str, ...]:
 def as_numbers_or_dates(column: Any, decimal: str = ".") -> tuple[Any | None, str]:
     """A column of words as numbers, dates or times, and which of them; None where a cell is something else, or a code such as 007."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if column.null_count == len(column):
         return None, "words"
-    numbers = column if decimal == "." else pc.replace_substring(column, decimal, ".")
+    numbers = column if decimal == "." else _with_points(column, decimal)
     for text, kind, what in (
         (numbers, pa.int64(), "numbers"),
         (numbers, pa.float64(), "numbers"),
         (column, pa.date32(), "dates"),
         (column, pa.timestamp("s"), "times"),
     ):
+        if text is None:
+            continue
         try:
             text.slice(0, HEAD).cast(kind)
             typed = text.cast(kind)
@@ -129,6 +130,13 @@ def as_numbers_or_dates(column: Any, decimal: str = ".") -> tuple[Any | None, st
             continue
         return (None, "words") if kind == pa.int64() and holds_codes(column) else (typed, what)
     return None, "words"
+
+
+def _with_points(column: Any, decimal: str) -> Any:
+    """The cells with a point for their decimal sign; None where one holds a point already, which stands between thousands."""
+    import pyarrow.compute as pc
+
+    return None if pc.any(pc.match_substring(column, ".")).as_py() else pc.replace_substring(column, decimal, ".")
 
 
 def holds_codes(column: Any) -> bool:

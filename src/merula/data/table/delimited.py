@@ -148,7 +148,7 @@ def _after_lines(data: bytes, count: int, start: int = 0) -> int:
     for _ in range(count):
         end = data.find(b"\n", start)
         if end < 0:
-            lines = several(data.count(b"\n") + 1, "line")
+            lines = several(len(data.splitlines()), "line")
             raise InputError(f"has {lines}, and {count:,} are to be skipped", where="skip_rows", got=count)
         start = end + 1
     return start

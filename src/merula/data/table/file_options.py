@@ -38,8 +38,13 @@ class FileOptions:
 
     def __post_init__(self) -> None:
         for name in ("words", "missing", "keep"):
-            if isinstance(getattr(self, name), str):
-                raise InputError.of(name, getattr(self, name), "a list of words", "put it into brackets")
+            given = getattr(self, name)
+            if isinstance(given, str):
+                raise InputError.of(name, given, "a list of words", "put it into brackets")
+            if not isinstance(given, Collection) or not all(isinstance(word, str) for word in given):
+                raise InputError.of(name, given, "a list of words")
+        if not isinstance(self.encoding, str | None):
+            raise InputError.of("encoding", self.encoding, "the name of an encoding, such as 'cp1252'")
         for name, allowed in (("decimal", DECIMALS), ("date_order", DATE_ORDERS)):
             if getattr(self, name) is not None:
                 one_of(getattr(self, name), allowed, name)

@@ -67,8 +67,10 @@ def without_gaps(
     return parted
 
 
-def other_spellings(counts: Mapping[str, int]) -> tuple[dict[str, str], list[list[str]]]:
+def other_spellings(counts: Mapping[str, int], fold_case: bool = False) -> tuple[dict[str, str], list[list[str]]]:
     """Words that differ only in case: {rare spelling: the common one}, and the spellings that are too common to be mistakes.
+
+    Where it was said to `fold_case`, none is too common.
 
     Examples
     --------
@@ -81,7 +83,8 @@ def other_spellings(counts: Mapping[str, int]) -> tuple[dict[str, str], list[lis
     merged: dict[str, str] = {}
     apart = []
     for first, *others in groups.values():
-        if others and len(first) > 1 and max(counts[word] for word in others) <= max(FEW, RARE * counts[first]):
+        rare = len(first) > 1 and all(counts[word] <= max(FEW, RARE * counts[first]) for word in others)
+        if others and (rare or fold_case):
             merged |= dict.fromkeys(others, first)
         elif others:
             apart.append([first, *others])

@@ -6,26 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from merula.data.schema import Label, Reading
+from merula.data.schema import BOOLEANS, FIGURES, Label, Reading, no_and_yes
 from merula.data.words.cleaning import ALWAYS_MISSING, clean, is_gap, without_gaps
-from merula.data.words.numbers import PADDED, PLAIN, NumberForm, number_form, numbers_in
+from merula.data.words.numbers import PADDED, PLAIN, NumberForm, number_form, numbers_in, parts_of
 from merula.data.words.times import date_order, duration, instant, seconds_of_day
 
 FEWEST_NUMBERS = 10  # different whole numbers without a sign, before they are amounts and not names
 FEWEST_DATES = 3  # different ones, before figures with signs between them are days
-BOOLEANS = (
-    ({"false", "f"}, {"true", "t"}),
-    ({"no", "n"}, {"yes", "y"}),
-    ({"off"}, {"on"}),
-    ({"nein", "n"}, {"ja", "j"}),
-    ({"non"}, {"oui"}),
-    ({"no"}, {"sí", "si", "sì"}),
-    ({"não", "nao"}, {"sim"}),
-    ({"nee"}, {"ja"}),
-    ({"nej"}, {"ja"}),
-    ({"nie"}, {"tak"}),
-)
-FIGURES = ({"0"}, {"1"})
 WHOLE = frozenset("0123456789")
 
 
@@ -44,6 +31,12 @@ class Hints:
         """What of this concerns words that stay words; None where nothing does."""
         stated = self.missing or self.fold_case or self.keep
         return Reading("words", missing=self.missing, fold_case=self.fold_case, keep=self.keep) if stated else None
+
+    @property
+    def of_numbers(self) -> Reading | None:
+        """What of this concerns cells that came as numbers, so that words among new ones are read like them; None where nothing does."""
+        decimal = self.decimal or "."
+        return Reading("number", decimal, missing=self.missing) if self.missing or decimal == "," else None
 
 
 NO_HINTS = Hints()
@@ -64,7 +57,7 @@ def understand(
     'date'
     """
     said, gaps = without_gaps(dict.fromkeys(map(clean, words)), hints.missing, hints.keep)
-    missing = tuple(sorted(gap for gap in gaps if gap not in ALWAYS_MISSING))
+    missing = tuple(sorted({*hints.missing, *(gap for gap in gaps if gap not in ALWAYS_MISSING)}))
     if not said:
         return None
     for read in (_number, _date, _clock, _duration):
@@ -78,7 +71,7 @@ def understand(
 
 
 def _number(words: Sequence[str], hints: Hints, wanted: str | None) -> dict[str, Any] | None:
-    if wanted == "datetime" or (not words[0].strip("+-−–( ")[:1].isdigit() and not any(map(str.isdigit, words[0]))):
+    if wanted == "datetime" or (not any(map(str.isdigit, words[0])) and parts_of(words[0]) is None):
         return None
     if wanted is None and len(words) < FEWEST_NUMBERS and all(WHOLE.issuperset(word) for word in words):
         return None
@@ -202,7 +195,7 @@ def _label_reader(reading: Reading | None, levels: frozenset[Label]) -> Callable
 
     def settle(label: Label) -> Label:
         if not isinstance(label, str):
-            return str(label) if kinds == {str} and type(label) is int else label
+            return spelled.get(str(label), str(label)) if kinds == {str} and type(label) is int else label
         word = clean(label)
         if word in levels:
             return word
@@ -214,7 +207,7 @@ def _label_reader(reading: Reading | None, levels: frozenset[Label]) -> Callable
             return spelled.get(word.casefold(), word)
         if kinds and kinds <= {int, float} and PLAIN.fullmatch(word) and not PADDED.fullmatch(word):
             number = float(word)
-            return int(number) if number == int(number) else number
+            return int(number) if number.is_integer() else number
         return word
 
     return settle
@@ -225,16 +218,16 @@ def _spellings(reading: Reading | None, levels: frozenset[Label]) -> Mapping[str
     named: Sequence[Label] = reading.spellings if reading is not None and reading.form == "boolean" else ()
     if not named and levels and all(isinstance(level, bool | None) for level in levels):
         named = ("false", "true")
-    named = named or _no_and_yes(levels)
-    if not named:
+    named = named or _levels_no_and_yes(levels)
+    sides = no_and_yes(named)
+    if sides is None:
         return {}
-    no, yes = next(pair for pair in BOOLEANS if all(str(name).casefold() in side for name, side in zip(named, pair, strict=True)))  # fmt: skip
     if str(named[0]).casefold() == "false":
         named = (False, True)
-    return {word: name for side, figure, name in zip((no, yes), FIGURES, named, strict=True) for word in side | figure}
+    return {word: name for side, figure, name in zip(sides, FIGURES, named, strict=True) for word in side | figure}
 
 
-def _no_and_yes(levels: frozenset[Label]) -> tuple[str, ...]:
+def _levels_no_and_yes(levels: frozenset[Label]) -> tuple[str, ...]:
     """The levels themselves where one of them means no and the other yes."""
     words = [level for level in levels if isinstance(level, str)]
     for pair in BOOLEANS:

@@ -11,10 +11,10 @@ from math import isfinite
 PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 CURRENCY = r"(?:[A-Z]{1,3})?[$€£¥₹₽₩₺₪฿₫₴₦₱₡]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|Rs\.?|Fr\.?|kr\.?|zł|Kč|元|円|원"
 SIGN = "[-+−–]"
-PARTS = re.compile(
-    rf"(?:(?P<lead>{CURRENCY})\s*(?=\())?(?P<open>\()?\s*(?P<sign>{SIGN}?)\s*(?P<before>{CURRENCY})?\s*(?P<inner>{SIGN}?)\s*"
+PARTS = re.compile(  # blanks are not given back (*+): a long row of them would take time beyond measure
+    rf"(?:(?P<lead>{CURRENCY})\s*+(?=\())?(?P<open>\()?\s*+(?P<sign>{SIGN}?)\s*+(?P<before>{CURRENCY})?\s*+(?P<inner>{SIGN}?)\s*+"
     r"(?P<digits>\d(?:[\d.,'’ ]*[\d.])?|[.,]\d+)(?P<exponent>[eE][-+]?\d+)?(?P<even>[.,](?:--|[-–—]))?"
-    rf"(?P<gap>\s*)(?P<after>[^\W\d_%‰°][^\d()+]*[23²³]?|[%‰°][^\d()+]*|{CURRENCY})?\s*(?P<behind>[-−])?(?P<close>\))?"
+    rf"(?P<gap>\s*+)(?P<after>[^\W\d_%‰°][^\d()+]{{0,20}}[23²³]?|[%‰°][^\d()+]{{0,20}}|{CURRENCY})?\s*+(?P<behind>[-−])?(?P<close>\))?"
 )
 MONEY = re.compile(CURRENCY)
 NOTHING = re.compile(rf"(?P<before>{CURRENCY})\s*[-–—]|[-–—]\s*(?P<after>{CURRENCY})")  # as spreadsheets show 0

@@ -138,7 +138,10 @@ def duration(word: str) -> int | None:
     held = {name: float(count) for name, count in found.groupdict().items() if count and name != "sign"}
     if not held or (word.endswith("M") and "P" not in word):  # 5 M are millions, PT5M are minutes
         return None
-    length = timedelta(**held) // MICROSECOND
+    try:
+        length = timedelta(**held) // MICROSECOND
+    except OverflowError:  # longer than anything lasts
+        return None
     return -length if found["sign"] else length
 
 

@@ -1,0 +1,47 @@
+"""What is stated of a file at fit holds for new files: nobody has to say it again."""
+
+import random
+
+import pytest
+
+STATED = ["--decimal", ",", "--date-order", "dmy", "--missing", "-9", "--keep", "NA", "--fold-case"]
+
+
+def cells(count=80):
+    """Lengths of three decimals, days of either order, words in any case, a sentinel, Namibia, a class of two spellings."""
+    draw = random.Random(3)
+    for place in range(count):
+        yield (
+            f"{draw.uniform(1, 9) + place % 2:.3f}".replace(".", ","),
+            f"{draw.randint(1, 12):02d}/{draw.randint(1, 12):02d}/2020",
+            draw.choice(["Red", "red", "BLUE", "blue"]),
+            str(draw.choice([-9, 3, 4, 5, 6, 7, 8.5])),
+            draw.choice(["NA", "DE", "FR"]),
+            "wren" if place % 2 else draw.choice(["Tit", "tit"]),
+        )
+
+
+@pytest.fixture
+def birds(folder):
+    """The same rows apart by tabs (where 7,024 may be seven thousand) and by semicolons."""
+    rows = [("länge", "seen", "colour", "eggs", "land", "bird"), *cells()]
+    for name, sign in (("birds.tsv", "\t"), ("birds.csv", ";")):
+        (folder / name).write_text("\n".join(map(sign.join, rows)) + "\n", encoding="utf-8")
+    return folder
+
+
+def test_new_files_are_read_as_was_stated_at_fit(merula, birds):
+    fit = merula("fit", "birds.tsv", "--target", "bird", "--model", "naive", "-o", "birds.merula", *STATED)
+    assert fit.exit_code == 0, fit.stderr
+    answers = {}
+    for table, more in (("birds.tsv", STATED), ("birds.tsv", []), ("birds.csv", [])):
+        assert merula("predict", "birds.merula", table, "-o", "answers.csv", *more).exit_code == 0
+        answers[table, bool(more)] = (birds / "answers.csv").read_text(encoding="utf-8")
+    assert len(set(answers.values())) == 1
+
+
+def test_case_that_does_not_matter_does_not_matter_in_the_target(merula, birds):
+    fit = merula("fit", "birds.tsv", "--target", "bird", "--model", "naive", "-o", "birds.merula", *STATED)
+    assert "2 classes" in fit.stdout and "read as one" in fit.stderr
+    assert "2 classes" in merula("look", "birds.tsv", "--target", "bird", "--fold-case").stdout
+    assert "3 classes" in merula("look", "birds.tsv", "--target", "bird").stdout
