@@ -331,9 +331,11 @@ def test_single_letters_of_another_alphabet_are_not_western(tmp_path):
         assert mr.read_table(path)["sex"][0].as_py() not in "ÌÆ"
 
 
-def test_codes_of_sixteen_digits_are_no_numbers(write):
-    table = mr.read_table(write("place,bird\n0x1f,wren\n0xA0,tit\n"))
-    assert table["place"].to_pylist() == ["0x1f", "0xA0"]
+def test_codes_are_words_and_other_numbers_with_a_zero_before_them_are_not(write):
+    table = mr.read_table(write("place,ring,wing,bird\n0x1f,007,1.5,wren\n0xA0,12,0123,tit\n"))
+    assert table["place"].to_pylist() == [31, 160]
+    assert table["ring"].to_pylist() == ["007", "12"]
+    assert table["wing"].to_pylist() == [1.5, 123.0]
 
 
 @pytest.mark.parametrize("last", ["3.125", "3.125 ", "NA"])

@@ -1,9 +1,11 @@
 """What words mean: numbers, days, times and yes or no as people write them; and what is none of it."""
 
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -207,6 +209,20 @@ def test_compass_points_are_no_answers():
     assert as_labels(["0", "no"], None, ("N", "S")) == ["0", "no"]
 
 
+@pytest.mark.parametrize(
+    "words", [["5%", "0.05", "7%"], ["12 Main St", "14 Main St", "9 Main St"], ["2 D", "3 D", "7 D"]]
+)
+def test_what_may_mean_something_else_stays_words(words):
+    assert understand(words) is None
+
+
+def test_what_others_keep_in_the_metadata_of_a_table_is_theirs():
+    birds = pa.table({"wing": ["4.9 cm", "5.1 cm", "9.8 cm"]})
+    for said in (b"[1]", b"no json", b'{"order": 3}'):
+        schema, _ = infer_schema(open_table(birds.replace_schema_metadata({b"merula": said})))
+        assert schema["wing"].reading.unit == "cm"
+
+
 def test_numbers_in_another_unit_are_refused():
     """Pounds are not read as the kilograms that a model learned from."""
     column = Column("weight", "numeric", reading=understand(["12 kg", "9.5 kg"]))
@@ -349,14 +365,21 @@ def test_a_number_that_was_said_to_be_missing_is_missing_in_new_rows():
 def test_a_word_that_is_no_number_is_named():
     with pytest.raises(InputError, match=r"column 'x0' is numeric but holds something else \('broken'\)"):
         read(["12 kg", "broken"], Column("x0", "numeric"))
-    with pytest.raises(InputError, match=r"column 'x0' is datetime64 but holds something else \('soon'\)"):
+    with pytest.raises(InputError, match=r"column 'x0' is a date but holds something else \('soon'\)"):
         read(["soon"], Column("x0", "datetime", unit="datetime64[ms]"))
 
 
 def test_readings_merge():
     euro, dollar = (Column("price", "numeric", reading=Reading("number", unit=unit)) for unit in "€$")
     assert (euro + euro).reading == euro.reading
-    assert (euro + dollar).reading is None
+    with pytest.raises(InputError, match="'price' cannot be merged: it holds amounts in € in one model and in \\$ in"):
+        euro + dollar
+    spelled = Column("price", "numeric", reading=replace(euro.reading, unit="EUR"))
+    assert (euro + spelled).reading == euro.reading
+    days = [Column("day", "datetime", unit="datetime64[D]", reading=Reading("date", order=order, ambiguous=doubt)) for order, doubt in (("mdy", True), ("dmy", False), ("mdy", False))]  # fmt: skip
+    with pytest.raises(InputError, match="'day' cannot be merged: it may hold days with day and month the other way"):
+        days[0] + days[1]
+    assert (days[1] + days[2]).reading is None
     assert (euro + Column("price", "numeric")).reading == (Column("price", "numeric") + euro).reading == euro.reading
     words = [Column("sky", "categorical", ("blue",), reading=Reading(missing=(word,))) for word in ("x", "y")]
     assert (words[0] + words[1]).reading.missing == ("x", "y")

@@ -71,6 +71,10 @@ class TargetColumnWarning(UserWarning):
     """
 
 
+class AlikeClassesWarning(UserWarning):
+    """Classes differ only in how they are written."""
+
+
 @dataclass(frozen=True)
 class Remark:
     """One thing worth knowing of one column.
@@ -345,7 +349,9 @@ def _spelled_alike(labels: Sequence[str]) -> list[Note]:
     for label in labels:
         alike.setdefault(clean(label).casefold(), []).append(label)
     problem = "differ only in case or blanks; make them one before fit if they are"
-    return [Note(UserWarning, f"the classes {shown(words)} {problem}") for words in alike.values() if len(words) > 1]
+    return [
+        Note(AlikeClassesWarning, f"the classes {shown(words)} {problem}") for words in alike.values() if len(words) > 1
+    ]
 
 
 def _holding_the_class(collected: Collected) -> list[Note]:

@@ -11,6 +11,7 @@ from typing import Any
 from merula.core import InputError, Option
 from merula.core.plain_fields import PlainFields
 from merula.core.sound import are_cuts, are_labels, are_names, is_one_of
+from merula.data.units import same_unit
 
 Label = Any
 UNIT = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]|counts")
@@ -111,11 +112,20 @@ class Reading(PlainFields):
         named = isinstance(self.unit, str) and words and (self.form != "boolean" or bool(no_and_yes(self.spellings)))
         return signs and apart and named and type(self.fold_case) is bool and type(self.ambiguous) is bool
 
+    def contradicts(self, other: Reading) -> str:
+        """Why numbers read in these two ways are not of one kind; nothing where they are."""
+        if not same_unit(self.unit, other.unit):
+            return f"holds amounts in {self.unit} in one model and in {other.unit} in the other"
+        if {self.order, other.order} == {"dmy", "mdy"} and (self.ambiguous or other.ambiguous):
+            return "may hold days with day and month the other way round in one of the models: state their order and fit again"
+        return ""
+
     def __or__(self, other: Reading) -> Reading | None:
         """How the words of either are read: the signs where they agree, else as any words are; missing is what is missing in one."""
         missing = tuple(sorted({*self.missing, *other.missing}))
-        if replace(self, missing=(), ambiguous=False) == replace(other, missing=(), ambiguous=False):
-            return replace(self, missing=missing, ambiguous=self.ambiguous and other.ambiguous)
+        other = replace(other, unit=self.unit or other.unit)
+        if replace(self, missing=(), ambiguous=False, unit=other.unit) == replace(other, missing=(), ambiguous=False):
+            return replace(self, missing=missing, unit=other.unit, ambiguous=self.ambiguous and other.ambiguous)
         return Reading(missing=missing) if missing else None
 
 
@@ -186,6 +196,8 @@ class Column(PlainFields):
         if self.declared and self.levels != other.levels:
             raise InputError.at(f"column {self.name!r}", ("cannot be merged: ", Option('levels'), f" declares {self.levels} in one model and {other.levels} in the other"))  # fmt: skip
         readings = [column.reading for column in (self, other) if column.reading is not None]
+        if len(readings) == 2 and (why := readings[0].contradicts(readings[1])):
+            raise InputError.at(f"column {self.name!r}", f"cannot be merged: it {why}")
         merged = replace(self, reading=readings[0] | readings[-1] if readings else None)
         if self.declared or self.levels is None or other.levels is None:
             return merged if self.levels is not None else replace(merged, levels=other.levels)

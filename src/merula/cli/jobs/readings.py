@@ -10,8 +10,8 @@ from merula.cli.console import Console
 from merula.data.encode.kinds import DOUBTS, ORDERS
 from merula.data.schema import Column, Reading, Schema
 from merula.data.table import Table
+from merula.data.units import same_unit
 from merula.data.words import as_numbers, other_spellings, understand
-from merula.data.words.numbers import same_unit
 
 MOST_NAMED = 6
 FORMS = {"number": "numbers", "date": "dates", "time of day": "times of day", "duration": "durations", "boolean": "yes or no"}  # fmt: skip

@@ -8,7 +8,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from merula.classify.advice import Remark, TargetColumnWarning, advised_kinds, check_target, review
+from merula.classify.advice import AlikeClassesWarning, Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.classify.sentinels import SentinelWarning
 from merula.cli.console import Console, SaidNote
 from merula.cli.jobs.readings import note_readings, one_spelling
@@ -20,7 +20,7 @@ from merula.data.schema import KINDS, Label
 from merula.data.table import NOTHING_STATED, FileOptions, Table, open_table, plain_label, read_file
 
 BUNDLED = ("penguins",)
-SAID = (TargetColumnWarning, SentinelWarning)  # by a remark already: a leak, or a sentinel
+SAID = (TargetColumnWarning, SentinelWarning, AlikeClassesWarning)  # by a remark already: a leak, a sentinel, or a note
 TABLES = (
     ".csv",
     ".tsv",

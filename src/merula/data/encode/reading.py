@@ -13,9 +13,10 @@ from merula.core import InputError, Option, fields_of, located, warn_user
 from merula.data.encode.kinds import ORDERS, shown
 from merula.data.schema import Column, Label, Reading
 from merula.data.table import Table, distinct_labels, time_numbers
+from merula.data.units import same_unit
 from merula.data.words import as_labels, as_numbers, clean, understand, without_gaps
 from merula.data.words.decision import time_kind
-from merula.data.words.numbers import PLAIN, same_unit
+from merula.data.words.numbers import PLAIN
 
 
 def numbers_read(table: Table, column: Column, position: int) -> NDArray[Any]:
@@ -45,11 +46,12 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
     strange = without_gaps(map(clean, said), also)[0]
     if not strange:
         return np.full(len(words), np.nan)
+    what = {"datetime64": "date", "timedelta64": "duration"}.get((column.unit or "").partition("[")[0], "number")
     worst = [word for word in strange if understand([word], wanted=kind) is None]
     raise InputError.at(
         f"column {column.name!r}",
-        f"is {column.unit.partition('[')[0] if column.unit else 'numeric'} but holds something else ({shown(worst or strange)})",
-        remedy=("make it a number or leave the cell empty, or at fit say ", Option("kinds", "categorical", column=column.name)),
+        f"is {'numeric' if what == 'number' else f'a {what}'} but holds something else ({shown(worst or strange)})",
+        remedy=(f"make it a {what} or leave the cell empty, or at fit say ", Option("kinds", "categorical", column=column.name)),
     )  # fmt: skip
 
 

@@ -15,7 +15,8 @@ from merula.data.words import ALWAYS_MISSING, AT_ENDS, UNSEEN, gap_spellings
 AMONG_NUMBERS = gap_spellings()
 IN_ANY_COLUMN = tuple(sorted(ALWAYS_MISSING - {""}))
 HIDDEN = "[" + "".join(f"\\x{{{ord(sign):x}}}" for sign in UNSEEN) + "]"
-CODE = r"^0([0-9]+|[xX][0-9a-fA-F]+)$"  # a whole number that is none: a postcode, a ring, a place in memory
+CODE = r"^0[0-9]+$"  # a whole number that is none: a postcode, a ring
+WHOLE = r"^[0-9]+$"
 BLOCK = 2**16
 HEAD = 1_000  # rows that mostly tell that a column is something else
 
@@ -140,10 +141,19 @@ def _with_points(column: Any, decimal: str) -> Any:
 
 
 def holds_codes(column: Any) -> bool:
-    """Whether some cell of a column of words is a whole number with a zero before it, as 01067 and 0x1f are."""
+    """Whether some cell of a column of words is a whole number with a zero before it, as 01067 is."""
     import pyarrow.compute as pc
 
     return bool(pc.any(pc.match_substring_regex(column, CODE)).as_py())
+
+
+def are_whole(column: Any) -> bool:
+    """Whether every cell of a column of words is written as a whole number, but for words that mean missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    missing = pc.is_in(column, value_set=pa.array(AMONG_NUMBERS, pa.string()))
+    return bool(pc.all(pc.or_(missing, pc.match_substring_regex(column, WHOLE))).as_py())
 
 
 def _note_missing(found: dict[tuple[str, tuple[str, ...]], list[str]]) -> None:
@@ -159,7 +169,7 @@ def _note_missing(found: dict[tuple[str, tuple[str, ...]], list[str]]) -> None:
 
 
 def seen_in(data: bytes, separator: str, start: int = 0) -> tuple[bool, bool]:
-    r"""Whether some cell of CSV may begin with a zero and another digit or an x; whether one may have blanks at its ends, or hidden signs.
+    r"""Whether some cell of CSV may begin with a zero and another digit; whether one may have blanks at its ends, or hidden signs.
 
     Examples
     --------
@@ -173,8 +183,8 @@ def seen_in(data: bytes, separator: str, start: int = 0) -> tuple[bool, bool]:
         before, sign, after = block[:-2], block[1:-1], block[2:]
         ends = _ends(block, separator)
         if not zeros:
-            first_zero = (sign == 48) & (ends[:-2] | (before == 32))
-            zeros = bool((first_zero & (((after - np.uint8(48)) < 10) | ((after | 32) == 120))).any())  # 07, 0x1f
+            digit = (after - np.uint8(48)) < 10  # smaller numbers wrap round
+            zeros = bool(((sign == 48) & digit & (ends[:-2] | (before == 32))).any())
         if not blanks:
             blank = (sign < 33) & (sign != 10) & (sign != 13) & (sign != ord(separator))
             blanks = bool((blank & ((sign != 32) | ends[:-2] | ends[2:])).any())

@@ -10,7 +10,7 @@ from typing import Any
 
 from merula.core import InputError, Option, warn_user
 from merula.core.notes import mention
-from merula.data.table.cleaning import cleaned, holds_codes, seen_in, trimmed
+from merula.data.table.cleaning import are_whole, cleaned, holds_codes, seen_in, trimmed
 from merula.data.table.declared_sizes import refuse_columns
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.headers import (
@@ -118,7 +118,8 @@ def _with_codes(table: Any, layout: Layout, options: FileOptions) -> Any:
         return table
     written = _read(layout, options, whole, None if options.on_error == "stop" else lambda _: "skip")
     for name in whole:
-        if holds_codes(trimmed(written[name])):
+        cells = trimmed(written[name])
+        if holds_codes(cells) and (pa.types.is_integer(table.schema.field(name).type) or are_whole(cells)):
             table = table.set_column(table.column_names.index(name), name, written[name])
     return table
 

@@ -54,9 +54,12 @@ class FrameTable:
     def hints(self) -> Hints:
         """What was said of the table's words when its file was read; nothing of other tables."""
         said = (self.frame.to_native().schema.metadata or {}).get(HINTS) if self.library == "pyarrow" else None
-        held: dict[str, Any] = json.loads(said) if said else {}
-        listed: dict[str, Any] = {name: tuple(value) for name, value in held.items() if isinstance(value, list)}
-        return Hints(**{**held, **listed})
+        try:
+            held: dict[str, Any] = json.loads(said) if said else {}
+            listed: dict[str, Any] = {name: tuple(value) for name, value in held.items() if isinstance(value, list)}
+            return Hints(**{**held, **listed})
+        except (ValueError, TypeError, AttributeError):  # what somebody else keeps under this name
+            return Hints()
 
     @cached_property
     def whole(self) -> NDArray[Any] | None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
 
+from merula.data.units import one_name, same_unit
+
 PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 CURRENCY = r"(?:[A-Z]{1,3})?[$€£¥₹₽₩₺₪฿₫₴₦₱₡]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|Rs\.?|Fr\.?|kr\.?|zł|Kč|元|円|원"
 SIGN = "[-+−–]"
@@ -23,8 +25,6 @@ TELEPHONE = re.compile(r"\d{1,3}(?: \d{3}){2,}")
 FEWEST_TELEPHONES = 10  # different ones, all equally long, before they are no amounts
 SHORTEST_POSTCODE = 4
 MOST_DIGITS = 300  # of a number that is surely finite
-ALIASES = {"€": "eur", "$": "usd", "us$": "usd", "£": "gbp", "¥": "jpy", "₹": "inr", "rs": "inr", "percent": "%", "fr": "chf"}  # fmt: skip
-MILLI_OR_MEGA = frozenset(["mw", "mwh", "mv", "mhz", "mpa", "ma", "mj"])  # where the case of the first letter matters
 # units that may stand close to a number: other letters there are more likely part of a code, as in 12B
 CLOSE_UNITS = frozenset(["%", "‰", "°", "°c", "°f", "k", "K", "M", "g", "h", "m", "s", "l", "mn", "bn", "kg", "mg", "µg", "μg", "lb", "lbs", "oz", "mm", "cm", "dm", "km", "in", "ft", "yd", "mi", "nm", "µm", "μm", "ml", "cl", "dl", "hr", "hrs", "min", "mins", "sec", "ms", "µs", "ns", "day", "days", "yr", "yrs", "year", "years", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "kw", "mw", "gw", "kwh", "mwh", "wh", "kv", "mv", "ma", "hz", "khz", "mhz", "ghz", "pa", "kpa", "hpa", "bar", "mbar", "psi", "kj", "cal", "kcal", "mph", "kph", "km/h", "m/s", "rpm", "bpm", "px", "pt", "pts", "dpi", "ha", "m²", "m2", "m³", "m3", "km²", "km2", "sqm", "sqft", "mmhg", "mg/dl", "mmol/l", "u/l", "iu", "ppm", "db", "kt", "kn"])  # fmt: skip
 LETTERS = "VWt"  # units of one letter that stand apart; others are more likely part of an address
@@ -84,7 +84,7 @@ def parts_of(word: str) -> Parts | None:
     after = (found["after"] or "").strip()
     is_money = bool(MONEY.fullmatch(after))
     close = _is_known(after)
-    apart = bool(found["gap"]) and (1 < len(after) <= LONGEST_UNIT or after in LETTERS)
+    apart = bool(found["gap"]) and " " not in after and (1 < len(after) <= LONGEST_UNIT or after in LETTERS)
     if after and not (is_money or close or apart):
         return None
     if after and found["digits"].endswith("."):  # 3. Stock
@@ -154,32 +154,13 @@ def _number(word: str, decimal: str, grouping: str, unit: str) -> float | None:
 
 
 def _shared_unit(parts: Sequence[Parts]) -> str | None:
-    """The unit of all parts, "" for none; None where they differ. Money and percent may be left out of some cells, a zero has any unit."""
-    spelled = {_singular(part.unit): part.unit for part in parts if part.unit}
+    """The unit of all parts, "" for none; None where they differ. That of money may be left out of some cells, a zero has any unit."""
+    spelled = {one_name(part.unit): part.unit for part in parts if part.unit}
     if len(spelled) > 1:
         return None
     unit = next(iter(spelled.values()), "")
-    may_lack = not unit or unit == "%" or MONEY.fullmatch(unit)
+    may_lack = not unit or MONEY.fullmatch(unit)
     return unit if may_lack or all(part.unit or not part.digits.strip("0.,") for part in parts) else None
-
-
-def same_unit(one: str, other: str) -> bool:
-    """Whether two units are the same one, or one of them is not named.
-
-    Examples
-    --------
-    >>> same_unit("kg", "Kg"), same_unit("€", "EUR"), same_unit("", "$"), same_unit("kg", "lb"), same_unit("mW", "MW")
-    (True, True, True, False, False)
-    """
-    return not one or not other or _singular(one) == _singular(other)
-
-
-def _singular(unit: str) -> str:
-    """A unit however it is written and however many of it there are: years as year, € as EUR."""
-    plain = unit.casefold().rstrip(".")
-    if len(plain) == 1 or plain in MILLI_OR_MEGA:
-        plain = unit[0] + plain[1:]
-    return ALIASES.get(plain, plain.removesuffix("s") if len(plain) > 3 else plain)
 
 
 def _is_known(unit: str) -> bool:

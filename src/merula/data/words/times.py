@@ -30,6 +30,7 @@ CLOCK = re.compile(TIME)
 LONG_CLOCK = re.compile(
     r"(?P<sign>-?)(?:(?P<days>\d+) *(?:days?|d),? *)?(?P<hours>\d+):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?"
 )
+CAPITAL = re.compile(r"[^A-Za-z][DHMSW]$")
 SPELLED = re.compile(
     r"(?P<sign>-?)P?T?(?=\d)(?:(?P<weeks>\d+) *(?:w|wks?|weeks?),? *)?(?:(?P<days>\d+) *(?:d|days?),? *)?T?(?:(?P<hours>\d+) *(?:h|hrs?|hours?),? *)?"
     r"(?:(?P<minutes>\d+) *(?:m|mins?|minutes?),? *)?(?:(?P<seconds>\d+(?:\.\d+)?) *(?:s|secs?|seconds?))?",
@@ -136,7 +137,7 @@ def duration(word: str) -> int | None:
     if found is None:
         return None
     held = {name: float(count) for name, count in found.groupdict().items() if count and name != "sign"}
-    if not held or (word.endswith("M") and "P" not in word):  # 5 M are millions, PT5M are minutes
+    if not held or (len(held) == 1 and CAPITAL.search(word) and "P" not in word):  # 5 M are millions, PT5M are minutes
         return None
     try:
         length = timedelta(**held) // MICROSECOND
