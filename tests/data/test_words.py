@@ -535,6 +535,10 @@ def test_letters_close_to_whole_numbers_are_codes():
 def test_yes_and_true_in_one_column_are_one():
     reading = understand(["Yes", "Y", "TRUE", "1", "No", "n", "FALSE", "0"], [9, 1, 1, 1, 9, 1, 1, 1])
     assert (reading.form, reading.spellings) == ("boolean", ("No", "Yes"))
+    assert understand(["Yes", "N", "TRUE", "FALSE"], [1, 9, 9, 1]).spellings == (
+        "N",
+        "Yes",
+    )  # of one pair, so that a model knows them
     assert as_labels(["true", "y", "1", "FALSE", " n", "0"], reading, ("No", "Yes")) == ["Yes"] * 3 + ["No"] * 3
 
 

@@ -126,8 +126,12 @@ def _boolean(words: Sequence[str], counts: Sequence[int] | None, keep: Sequence[
             for side, figure in zip((no, yes), FIGURES, strict=True)
         ]
         if all(sides) and len(spelled) == len(sides[0]) + len(sides[1]) > 2:
+            called = ENGLISH[1] if (no, yes) == MIXED else (no, yes)  # both named as one pair has them
             named = [
-                max(sorted(w for w in side if w not in "01") or sides[k], key=lambda word: (spelled[word], len(word)))
+                max(
+                    sorted(w for w in side if w.casefold() in called[k]) or sides[k],
+                    key=lambda word: (spelled[word], len(word)),
+                )
                 for k, side in enumerate(sides)
             ]
             return named[0], named[1]
