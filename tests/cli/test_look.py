@@ -133,3 +133,14 @@ def test_a_notebook_shows_what_was_decided_of_the_file():
     found = mr.look(MESSY / "title-lines.csv", "species")
     assert "the first 3 lines are no header but a title" in found._repr_html_()
     assert found.to_frame()["column"].tolist() == [one["column"] for one in found.to_dict()["columns"]]
+
+
+def test_codes_and_telephones_are_neither_days_nor_sentences(merula, looked, tmp_path):
+    a, b, c = np.random.default_rng(5).integers(40, 99, (3, 60))
+    rows = [f"{x}-{y}-{z},{x}0-{y}-{z}12,+91 {x}{y}1 {z}{x}{i:02},\"{x},{y}{z % 10}\",{'ab'[i % 2]}" for i, (x, y, z) in enumerate(zip(a, b, c, strict=True))]  # fmt: skip
+    path = tmp_path / "people.csv"
+    path.write_text("sort code,insured,phone,steps,class\n" + "\n".join(rows) + "\n")
+    columns, _ = looked(path, "--target", "class")
+    for name in ("sort code", "insured", "phone"):
+        assert "looks like an identifier" in columns[name]["why"]
+    assert "--decimal ','" in " ".join(merula("look", path, "--target", "class").stdout.split())

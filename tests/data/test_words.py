@@ -16,6 +16,7 @@ from merula.data.encode.reading import worded_numbers
 from merula.data.schema import Column, Reading, Schema
 from merula.data.table import open_table
 from merula.data.table.cleaning import AMONG_NUMBERS, trimmed
+from merula.data.units import same_unit
 from merula.data.words import Hints, as_labels, clean, other_spellings, understand
 from merula.data.words.decision import as_numbers
 from merula.data.words.times import month_named
@@ -490,3 +491,61 @@ def test_a_word_that_other_words_make_another_number_is_said():
     assert worded_numbers(["1,234.50 €", "12.50 €"], rents).tolist() == [1234.5, 12.5]
     with pytest.warns(UserWarning, match="decimal sign '.', so that '1,234 €' is 1234; at fit it was ','"):
         assert worded_numbers(["1,234 €", "12.50 €"], rents).tolist() == [1234.0, 12.5]
+
+
+def test_a_month_by_its_name_needs_no_order():
+    for days in (["04-Apr-2019", "29-Aug-2020", "31-Jul-2021"], ["June 10, 2013", "May 12, 2005", "July 1, 2007"]):
+        assert (understand(days).form, understand(days).order) == ("date", "")
+    assert understand(["2019.01.20", "2023.04.12", "2022.09.05"]).order == "ymd"
+
+
+def test_times_of_web_servers_are_times():
+    words = ["01/Jan/2024:00:00:37 +0000", "02/Jan/2024:10:00:00 +0000", "03/Feb/2024:23:59:59 +0100"]
+    reading = understand(words)
+    expected = ["2024-01-01T00:00:37+00:00", "2024-01-02T10:00:00+00:00", "2024-02-03T23:59:59+01:00"]
+    assert [value / 1e6 for value in as_numbers(words, reading)[0]] == [datetime.fromisoformat(day).timestamp() for day in expected]  # fmt: skip
+
+
+def test_months_of_iso_durations_are_no_minutes():
+    assert understand(["P3M", "P11M", "P5M"]) is None and understand(["P1Y2M", "P3Y", "P2M"]) is None
+    assert as_numbers(["PT3M", "P1DT2M"], understand(["PT3M", "P1DT2M"]))[0] == [180e6, (86_400 + 120) * 1e6]
+
+
+@pytest.mark.parametrize(
+    ("words", "unit", "first"),
+    [
+        (["3.70V", "3.65V"], "V", 3.7),
+        (["1.6L", "2.0L"], "L", 1.6),
+        (["45y", "7y"], "y", 45),
+        (["1.50x", "2x"], "x", 1.5),
+        (["1005 cc", "1012 cc"], "cc", 1005),
+        (["￥10,126.56", "￥980.00"], "￥", 10126.56),
+        (["18岁", "20岁"], "岁", 18),
+    ],
+)
+def test_units_of_batteries_cars_and_ages(words, unit, first):
+    reading = understand(words)
+    assert (reading.form, reading.unit, as_numbers(words, reading)[0][0]) == ("number", unit, first)
+
+
+def test_letters_close_to_whole_numbers_are_codes():
+    assert understand(["12A", "14A", "7A"]) is None and understand(["12L", "14L"]) is None
+
+
+def test_yes_and_true_in_one_column_are_one():
+    reading = understand(["Yes", "Y", "TRUE", "1", "No", "n", "FALSE", "0"], [9, 1, 1, 1, 9, 1, 1, 1])
+    assert (reading.form, reading.spellings) == ("boolean", ("No", "Yes"))
+    assert understand(["Yes", "N", "TRUE", "FALSE"], [1, 9, 9, 1]).spellings == (
+        "N",
+        "Yes",
+    )  # of one pair, so that a model knows them
+    assert as_labels(["true", "y", "1", "FALSE", " n", "0"], reading, ("No", "Yes")) == ["Yes"] * 3 + ["No"] * 3
+
+
+@pytest.mark.parametrize("words", [["N", "T", "Y"], ["No", "Yes", "TRUE"], ["F", "N", "T", "Y"], ["F", "M", "N"]])
+def test_letters_and_words_that_only_partly_mean_yes_or_no_stay_apart(words):
+    assert understand(words) is None
+
+
+def test_a_power_is_one_however_it_is_written():
+    assert same_unit("m2", "m²") and same_unit("m³", "m3") and not same_unit("m2", "m3")

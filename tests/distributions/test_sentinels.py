@@ -102,13 +102,33 @@ def test_no_note_of_heavy_tails(family):
         mr.BayesClassifier(distributions={"numeric": FAMILIES[family]}).fit(frame(x), np.arange(1_000) % 2)
 
 
+def only_nines(value):
+    return value and abs(value) >= 99 and set(f"{abs(value):.10g}") <= {"9", "."}
+
+
 def far_beyond(x):
-    """The definition, written out: beyond 1,000 distances between the quartiles, and ten times as far as any other value."""
+    """The definition, written out: beyond 1,000 distances between the quartiles, and ten times as far as any other value; or nines."""
     low, high = np.quantile(x, [0.25, 0.75])
     distance = np.maximum(low - x, x - high)
     out = distance > 1_000 * (high - low)
     apart = high > low and out.any() and 10 * distance[~out].max() <= distance[out].min()
-    return {v: int((x == v).sum()) for v in np.unique(x[out]).tolist()} if apart and len(np.unique(x[out])) <= 3 else {}
+    if not apart:
+        nines = np.array([bool(only_nines(value)) for value in x])
+        others = x[~nines] if (~nines).sum() >= 10 else np.array([-np.inf, np.inf])
+        reach = 5 * (others.max() - others.min())
+        out = nines & ((x > others.max() + reach) | (x < others.min() - reach))
+    return {v: int((x == v).sum()) for v in np.unique(x[out]).tolist()} if len(np.unique(x[out])) <= 3 else {}
+
+
+@pytest.mark.parametrize(("missing", "low", "high"), [(9999, 1, 30), (-999, 0, 100), (9999, 950, 1050), (999, 18, 90), (99.9, 0, 12)])  # fmt: skip
+def test_nines_that_many_rows_hold_are_told(missing, low, high):
+    x = np.where(RNG.random(800) < 0.1, missing, RNG.uniform(low, high, 800).round(1))
+    assert sentinels(x) == {float(missing): int((x == missing).sum())}
+
+
+@pytest.mark.parametrize("x", [np.arange(50.0, 150), np.linspace(0, 9999, 200), np.r_[np.arange(60.0), 99], np.r_[np.linspace(0, 2, 50), 9.99]])  # fmt: skip
+def test_nines_among_other_numbers_are_numbers(x):
+    assert sentinels(x) == {}
 
 
 def test_sentinels_are_those_of_the_definition():

@@ -20,6 +20,10 @@ from merula.stats import Collected, Moments, PatternMoments, Rows, ValueCounts
 FAR = 1_000.0  # distances between the quartiles
 ISOLATED = 10.0  # times as far out as all other values
 MOST = 3  # different ones
+NINES = tuple(
+    int("9" * k) / scale for k in range(2, 10) for scale in (1, 10, 100) if 10 ** (k - 2) >= scale
+)  # 99, 99.9, 999, …
+BEYOND = 5.0  # ranges of all others
 FEWEST_ROWS = 10
 ASKED, NARROW = 64, 0.25  # values that are asked first, and the share of the range that they may span
 SUSPICIOUS = 1e6  # times the variance that is usual within a class
@@ -43,7 +47,8 @@ class SentinelWarning(UserWarning):
 def sentinels(values: NDArray[Any]) -> dict[float, int]:
     """The values that lie far beyond all others, each with its count; none where too many differ.
 
-    Far is more than 1,000 times the distance between the quartiles away from them, and ten times as far as any other value.
+    Far is more than 1,000 times the distance between the quartiles away from them, and ten times as far as any other value; for
+    values that are nines alone, such as 9999 and -99.9, five times the range of all others beyond them.
 
     Examples
     --------
@@ -58,9 +63,20 @@ def sentinels(values: NDArray[Any]) -> dict[float, int]:
         distance = np.maximum(low - known, known - high)
         out = distance > FAR * (high - low)
     if high == low or not out.any() or distance[~out].max() * ISOLATED > distance[out].min():
-        return {}
+        out = _nines(known)
     found, counts = np.unique(known[out], return_counts=True)
     return dict(zip(found.tolist(), counts.tolist(), strict=True)) if len(found) <= MOST else {}
+
+
+def _nines(known: Array) -> NDArray[np.bool_]:
+    """Which values are nines alone, as people write for missing numbers, and lie several ranges of all others beyond them."""
+    nines = np.isin(np.abs(known), NINES)
+    others = known[~nines]
+    if not nines.any() or len(others) < FEWEST_ROWS:
+        return np.zeros(len(known), dtype=np.bool_)
+    low, high = others.min(), others.max()
+    out: NDArray[np.bool_] = nines & (np.maximum(low - known, known - high) > BEYOND * (high - low))
+    return out
 
 
 @kernel

@@ -31,6 +31,8 @@ BOOLEANS = (
     ({"nej"}, {"ja"}),
     ({"nie"}, {"tak"}),
 )
+ENGLISH = BOOLEANS[:2]
+MIXED = ({"false", "no", "n"}, {"true", "yes", "y"})  # as English tables mix them that several people filled
 FIGURES = ({"0"}, {"1"})
 KINDS = ("numeric", "categorical", "count", "text", "datetime", "ignore")
 

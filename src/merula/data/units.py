@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-ALIASES = {"€": "eur", "$": "usd", "us$": "usd", "£": "gbp", "¥": "jpy", "₹": "inr", "rs": "inr", "percent": "%", "fr": "chf"}  # fmt: skip
+POWERS = str.maketrans("²³", "23")
+ALIASES = {"￥": "jpy", "＄": "usd", "￡": "gbp", "μg": "µg", "μm": "µm", "€": "eur", "$": "usd", "us$": "usd", "£": "gbp", "¥": "jpy", "₹": "inr", "rs": "inr", "percent": "%", "fr": "chf"}  # fmt: skip
 MILLI_OR_MEGA = frozenset(["mw", "mwh", "mv", "mhz", "mpa", "ma", "mj"])  # where the case of the first letter matters
 
 
@@ -19,7 +20,7 @@ def same_unit(one: str, other: str) -> bool:
 
 def one_name(unit: str) -> str:
     """A unit however it is written and however many of it there are: years as year, € as EUR."""
-    plain = unit.casefold().rstrip(".")
+    plain = unit.translate(POWERS).casefold().rstrip(".")
     if len(plain) == 1 or plain in MILLI_OR_MEGA:
         plain = unit[0] + plain[1:]
     return ALIASES.get(plain, plain.removesuffix("s") if len(plain) > 3 else plain)

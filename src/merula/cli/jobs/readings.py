@@ -52,9 +52,9 @@ def _otherwise(column: Column, table: Table, position: int) -> str:
         "mdy",
     }:  # which the model itself says
         return ""
-    in_order = column.reading is not None or here.order == before.order
+    in_order = column.reading is not None or here.order in ("", before.order)  # a month by its name has none
     fits = before.form == here.form and in_order and not as_numbers(words, replace(before, missing=here.missing))[1]
-    if fits and (here.unit == before.unit or not here.unit):
+    if fits and (before.unit or not here.unit):  # which are the same, if both are named
         return ""
     doubt = f" (though {DOUBTS[here.form]} would fit as well)" if here.ambiguous and not fits else ""
     return f"{column.name!r} as {_written(here)}{doubt}, not {_written(before)}"

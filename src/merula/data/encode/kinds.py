@@ -22,7 +22,9 @@ FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of wor
 FEWEST_NUMBERS = 10  # different ones, before words may be called numbers
 COUNTED = "counts"  # the unit of a text column that came as a matrix of counts, a column for each word
 SIGNS = str.maketrans("", "", " ,'%€$£")
-DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2})?)?")
+DATE = re.compile(r"(\d{4}[./-]\d{1,2}[./-]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2}))([ T]\d{1,2}:\d{2}(:\d{2})?)?")
+FIGURES = re.compile(r"\d+")
+TELEPHONE = re.compile(r"\+\d+ \d")  # with the code of a country
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 PADDED = re.compile(r"0\d+")  # as in "007", a name
 FEWEST_WORDS = 5
@@ -258,6 +260,8 @@ def _gap_note(name: str, labels: Sequence[str], hints: Hints) -> Note | None:
 
 def _read_like_text(labels: Sequence[str], cells: int) -> bool:
     """True when words are sentences: most cells differ (or very many do), and a cell has several words."""
+    if not any(letter.isalpha() for label in labels for letter in label):  # telephones in groups of digits
+        return False
     several = len(labels) > max(FEWEST_TEXTS, min(0.5 * cells, MANY_TEXTS))
     return several and sum(len(label.split()) for label in labels) >= WORDS_OF_A_TEXT * len(labels)
 
@@ -296,7 +300,13 @@ def meant_missing(words: Sequence[str]) -> list[str]:
 
 def are_dates(words: Sequence[str]) -> bool:
     """Whether all words are days, written in an order that is not read as a date."""
-    return len(words) >= FEWEST_WORDS and all(DATE.fullmatch(word) for word in words)
+    return len(words) >= FEWEST_WORDS and all(DATE.fullmatch(word) and _may_be_day(word) for word in words)
+
+
+def _may_be_day(word: str) -> bool:
+    """Whether two of three numbers are small enough for a day and a month, even if mistyped, as those of 56-77-36 are not."""
+    numbers = sorted(int(number) for number in FIGURES.findall(word)[:3])
+    return 1 <= numbers[0] <= numbers[1] <= 31
 
 
 def shown(words: Sequence[Any]) -> str:
@@ -305,4 +315,4 @@ def shown(words: Sequence[Any]) -> str:
 
 
 def _is_number(word: str) -> bool:
-    return NUMBER.fullmatch(word.translate(SIGNS)) is not None
+    return NUMBER.fullmatch(word.translate(SIGNS)) is not None and TELEPHONE.match(word) is None

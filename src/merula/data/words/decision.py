@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from merula.data.schema import BOOLEANS, FIGURES, Label, Reading, no_and_yes
+from merula.data.schema import BOOLEANS, ENGLISH, FIGURES, MIXED, Label, Reading, no_and_yes
 from merula.data.words.cleaning import ALWAYS_MISSING, clean, is_gap, without_gaps
 from merula.data.words.numbers import PADDED, PLAIN, NumberForm, number_form, numbers_in, parts_of
 from merula.data.words.times import date_order, duration, instant, seconds_of_day
@@ -118,18 +118,30 @@ def _boolean(words: Sequence[str], counts: Sequence[int] | None, keep: Sequence[
     for word, count in weights.items():
         if clean(word) not in ALWAYS_MISSING.difference(keep):
             spelled[clean(word)] = spelled.get(clean(word), 0) + count
-    for no, yes in BOOLEANS:
+    for no, yes in (*BOOLEANS, MIXED):
+        if (no, yes) == MIXED and not all(_stands_on_both_sides(pair, spelled) for pair in ENGLISH):
+            continue
         sides = [
             [word for word in spelled if word.casefold() in side | figure]
             for side, figure in zip((no, yes), FIGURES, strict=True)
         ]
         if all(sides) and len(spelled) == len(sides[0]) + len(sides[1]) > 2:
+            called = ENGLISH[1] if (no, yes) == MIXED else (no, yes)  # both named as one pair has them
             named = [
-                max(sorted(w for w in side if w not in "01") or sides[k], key=lambda word: (spelled[word], len(word)))
+                max(
+                    sorted(w for w in side if w.casefold() in called[k]) or sides[k],
+                    key=lambda word: (spelled[word], len(word)),
+                )
                 for k, side in enumerate(sides)
             ]
             return named[0], named[1]
     return None
+
+
+def _stands_on_both_sides(pair: tuple[set[str], set[str]], words: Iterable[str]) -> bool:
+    """Whether both no and yes are spelled as the pair has them."""
+    met = {word.casefold() for word in words}
+    return all(met & side for side in pair)
 
 
 # ------------------------------------------------------------------------------------------------------- read as decided
@@ -224,6 +236,8 @@ def _spellings(reading: Reading | None, levels: frozenset[Label]) -> Mapping[str
         return {}
     if str(named[0]).casefold() == "false":
         named = (False, True)
+    if sides in ENGLISH:
+        sides = (sides[0] | MIXED[0], sides[1] | MIXED[1])
     return {word: name for side, figure, name in zip(sides, FIGURES, named, strict=True) for word in side | figure}
 
 

@@ -11,7 +11,7 @@ from math import isfinite
 from merula.data.units import one_name, same_unit
 
 PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-CURRENCY = r"(?:[A-Z]{1,3})?[$€£¥₹₽₩₺₪฿₫₴₦₱₡]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|Rs\.?|Fr\.?|kr\.?|zł|Kč|元|円|원"
+CURRENCY = r"(?:[A-Z]{1,3})?[$€£¥￥＄￡₹₽₩₺₪฿₫₴₦₱₡]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|Rs\.?|Fr\.?|kr\.?|zł|Kč|元|円|원"
 SIGN = "[-+−–]"
 PARTS = re.compile(  # blanks are not given back (*+): a long row of them would take time beyond measure
     rf"(?:(?P<lead>{CURRENCY})\s*+(?=\())?(?P<open>\()?\s*+(?P<sign>{SIGN}?)\s*+(?P<before>{CURRENCY})?\s*+(?P<inner>{SIGN}?)\s*+"
@@ -21,12 +21,14 @@ PARTS = re.compile(  # blanks are not given back (*+): a long row of them would 
 MONEY = re.compile(CURRENCY)
 NOTHING = re.compile(rf"(?P<before>{CURRENCY})\s*[-–—]|[-–—]\s*(?P<after>{CURRENCY})")  # as spreadsheets show 0
 ADDRESS = re.compile(r"(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}")
+WITH_DECIMALS = re.compile(r"\d[.,]\d")
 TELEPHONE = re.compile(r"\d{1,3}(?: \d{3}){2,}")
 FEWEST_TELEPHONES = 10  # different ones, all equally long, before they are no amounts
 SHORTEST_POSTCODE = 4
 MOST_DIGITS = 300  # of a number that is surely finite
 # units that may stand close to a number: other letters there are more likely part of a code, as in 12B
-CLOSE_UNITS = frozenset(["%", "‰", "°", "°c", "°f", "k", "K", "M", "g", "h", "m", "s", "l", "mn", "bn", "kg", "mg", "µg", "μg", "lb", "lbs", "oz", "mm", "cm", "dm", "km", "in", "ft", "yd", "mi", "nm", "µm", "μm", "ml", "cl", "dl", "hr", "hrs", "min", "mins", "sec", "ms", "µs", "ns", "day", "days", "yr", "yrs", "year", "years", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "kw", "mw", "gw", "kwh", "mwh", "wh", "kv", "mv", "ma", "hz", "khz", "mhz", "ghz", "pa", "kpa", "hpa", "bar", "mbar", "psi", "kj", "cal", "kcal", "mph", "kph", "km/h", "m/s", "rpm", "bpm", "px", "pt", "pts", "dpi", "ha", "m²", "m2", "m³", "m3", "km²", "km2", "sqm", "sqft", "mmhg", "mg/dl", "mmol/l", "u/l", "iu", "ppm", "db", "kt", "kn"])  # fmt: skip
+CLOSE_UNITS = frozenset(["%", "‰", "°", "°c", "°f", "k", "K", "M", "g", "h", "m", "s", "l", "mn", "bn", "kg", "mg", "µg", "μg", "lb", "lbs", "oz", "mm", "cm", "dm", "km", "in", "ft", "yd", "mi", "nm", "µm", "μm", "ml", "cl", "dl", "hr", "hrs", "min", "mins", "sec", "ms", "µs", "ns", "day", "days", "yr", "yrs", "year", "years", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "kw", "mw", "gw", "kwh", "mwh", "wh", "kv", "mv", "ma", "hz", "khz", "mhz", "ghz", "pa", "kpa", "hpa", "bar", "mbar", "psi", "kj", "cal", "kcal", "mph", "kph", "km/h", "m/s", "rpm", "bpm", "px", "pt", "pts", "dpi", "ha", "m²", "m2", "m³", "m3", "km²", "km2", "sqm", "sqft", "mmhg", "mg/dl", "mmol/l", "u/l", "iu", "ppm", "db", "kt", "kn", "y", "x", "hp", "bhp", "cc", "ccm", "mpg", "mah", "yo", "岁", "歳", "万", "万元", "万円", "亿", "亿元", "公斤", "公里", "平方米", "平米"])  # fmt: skip
+CLOSE_LETTERS = frozenset("VWAL")  # units that may stand close to a number with decimals: 3.70V, while 12A is a code
 LETTERS = "VWt"  # units of one letter that stand apart; others are more likely part of an address
 LONGEST_UNIT = 14
 CONVENTIONS = (
@@ -83,7 +85,7 @@ def parts_of(word: str) -> Parts | None:
         return None
     after = (found["after"] or "").strip()
     is_money = bool(MONEY.fullmatch(after))
-    close = _is_known(after)
+    close = _is_known(after) or (after in CLOSE_LETTERS and bool(WITH_DECIMALS.search(found["digits"])))
     apart = bool(found["gap"]) and " " not in after and (1 < len(after) <= LONGEST_UNIT or after in LETTERS)
     if after and not (is_money or close or apart):
         return None

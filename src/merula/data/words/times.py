@@ -19,7 +19,7 @@ DAYS = {
     "day first": rf"{WEEKDAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|º)?[ /-]*(?:de )?(?P<name>[^\W\d]{{3,10}})\.?,?[ /-]*(?:de )?(?P<year>\d{{4}}|\d{{2}})",
     "month first": rf"{WEEKDAY}(?P<name>[^\W\d]{{3,10}})\.?[ /-]*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[ /-]+(?P<year>\d{{4}})",
 }
-DATES = {family: re.compile(rf"{day}(?:(?: *T|,? +){TIME}{ZONE})?") for family, day in DAYS.items()}
+DATES = {family: re.compile(rf"{day}(?:(?: *T|,? +|:){TIME}{ZONE})?") for family, day in DAYS.items()}
 DATES["time within"] = re.compile(
     rf"{WEEKDAY}(?P<name>[^\W\d]{{3,10}}) +(?P<day>\d{{1,2}}) +{TIME}{ZONE} +(?P<year>\d{{4}})"
 )  # as Unix writes it
@@ -31,8 +31,8 @@ LONG_CLOCK = re.compile(
     r"(?P<sign>-?)(?:(?P<days>\d+) *(?:days?|d),? *)?(?P<hours>\d+):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?"
 )
 CAPITAL = re.compile(r"[^A-Za-z][DHMSW]$")
-SPELLED = re.compile(
-    r"(?P<sign>-?)P?T?(?=\d)(?:(?P<weeks>\d+) *(?:w|wks?|weeks?),? *)?(?:(?P<days>\d+) *(?:d|days?),? *)?T?(?:(?P<hours>\d+) *(?:h|hrs?|hours?),? *)?"
+SPELLED = re.compile(  # the M of P3M are months, that of PT3M minutes
+    r"(?P<sign>-?)(?!P[^T]*M)P?T?(?=\d)(?:(?P<weeks>\d+) *(?:w|wks?|weeks?),? *)?(?:(?P<days>\d+) *(?:d|days?),? *)?T?(?:(?P<hours>\d+) *(?:h|hrs?|hours?),? *)?"
     r"(?:(?P<minutes>\d+) *(?:m|mins?|minutes?),? *)?(?:(?P<seconds>\d+(?:\.\d+)?) *(?:s|secs?|seconds?))?",
     re.IGNORECASE,
 )
@@ -78,6 +78,8 @@ def date_order(words: Sequence[str], stated: str | None = None, are_days: bool =
         return None
     dotted = any(sign == "." for *_, sign in pairs)  # as only those write who put the day first
     ambiguous = len(fits) > 1 and not dotted and any(first != second for first, second, _ in pairs)
+    if not pairs and any("name" in match.re.groupindex for match in found if match is not None):
+        return ("", False) if all(instant(word, "") is not None for word in words) else None  # the name tells the month
     order = "ymd" if not pairs else "dmy" if dotted and len(fits) > 1 else fits[0]
     return (order, ambiguous) if all(instant(word, order) is not None for word in words) else None
 
