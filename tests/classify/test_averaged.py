@@ -9,6 +9,8 @@ from tests.classify.test_dependent import known, patients
 
 import merula as mr
 from merula.classify.mixture_weights import PRIOR, Unseen, best_log_weights, loss, out_of_fold
+from merula.data.table import open_table
+from merula.engines import Source
 
 
 def families(n=400, seed=3, lost=0.0):
@@ -155,7 +157,7 @@ def test_the_weights_are_those_of_another_optimiser():
 def test_rows_are_asked_of_models_that_have_not_seen_them():
     frame, y = patients(n=60, lost=0.1)
     model = mr.AODEClassifier(weights="out-of-fold").fit(frame, y)
-    found = out_of_fold(model, frame, y, None, list(model.super_parents_))
+    found = out_of_fold(model, Source(open_table(frame), y), list(model.super_parents_))
     assert found.log_joint.shape == (60, 5, 2) and found.weights.sum() == 60
     whole = mr.AODEClassifier().fit(frame, y)
     seen = [one.log_joint() for one in whole.components(frame) if one.name in model.super_parents_]

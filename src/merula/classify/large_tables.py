@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from merula.core import InputError, one_of
+from merula.data.schema import Schema
 from merula.data.table import FileOptions
 from merula.engines import Source, stream
 from merula.engines.opening import labelled, open_large
@@ -17,6 +18,13 @@ from merula.show.progress import progress_bar
 
 if TYPE_CHECKING:
     from merula.classify.fitted import FittedModel
+
+
+def words_of(schema: Schema) -> list[str]:
+    """The columns that held words when a model was fitted, and so hold words whatever they look like in a file."""
+    return [
+        c.name for c in schema.columns if c.kind == "text" or any(isinstance(level, str) for level in c.levels or ())
+    ]
 
 
 class LargeTables:
@@ -73,8 +81,9 @@ class LargeTables:
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "birds.csv"
         >>> _ = path.write_text("bird,wing\nwren,4.9\nblackbird,12.8\nwren,5.1\nblackbird,13.0\n")
         >>> model = mr.NaiveBayesClassifier().fit_table(path, target="bird")
-        >>> model.predict([[5.0], [13.1]])
-        array(['wren', 'blackbird'], dtype=object)
+        >>> [answer] = model.predict_table(path)
+        >>> answer["class"].to_pylist()
+        ['wren', 'blackbird', 'wren', 'blackbird']
         """
         table = open_large(source, engine, FileOptions(**reading), resume)
         rows = labelled(table, target, weight, type(self).__name__)
@@ -125,7 +134,7 @@ class LargeTables:
         (['wren'], ['ring', 'class', 'P(blackbird)', 'P(wren)'])
         """
         check_is_fitted(self, "classes_")
-        table = open_large(source, engine, FileOptions(**reading))
+        table = open_large(source, engine, FileOptions(**{"words": words_of(self.fitted_.schema), **reading}))
         for name in keys or ():
             one_of(name, table.names, "a column of keys")
         answers = self._answers(table, list(keys if keys is not None else table.names))

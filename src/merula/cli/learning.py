@@ -71,6 +71,15 @@ def fit(
         ),
     ] = None,
     calibrate: ask.Calibrate = False,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            "--resume",
+            metavar="FILE",
+            help="Of a table that is read in pieces: where is kept how far it has been counted, so that a fit that was interrupted, asked again, goes on there.",
+            show_default=False,
+        ),
+    ] = None,
     file: ask.File = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
@@ -78,9 +87,12 @@ def fit(
 ) -> None:
     """Fit a model on a table and save it.
 
+    A folder, and files of more than 1 GiB together, are read in pieces: they need not fit into memory.
+
     \b
-    Example:
+    Examples:
       merula fit penguins --target species -o penguins.merula
+      merula fit 'logs/*.parquet' --target churn --model naive
     """
     from merula.cli import rendering
     from merula.cli.jobs.learning import fit_file
@@ -95,7 +107,7 @@ def fit(
         refuse_without_target(
             asked, "fit", model=chosen, costs=costs, like=like, calibrate=calibrate or None, output=written
         )
-    saved, task = fit_file(asked, model.value, output, console, costs, like, calibrate=calibrate)
+    saved, task = fit_file(asked, model.value, output, console, costs, like, calibrate=calibrate, resume=resume)
     again = [] if table == "-" or like else asked.typed("evaluate", model=chosen, costs=costs)
     again += ["--calibrate"] if again and calibrate else []
     console.result(*rendering.fitted(saved, task, again))

@@ -34,7 +34,7 @@ NAMES = {
 def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[str, dict[str, Any]]:
     """A model that was fitted and saved: what it learned from, and which command tells how good it is."""
     used = [column.name for column in saved.model.schema_.columns if column.kind != "ignore"]
-    rows = task.table.rows
+    rows = task.rows
     text = (
         f"{NAMES[type(saved.model).__name__]}: {several(rows, 'row')}, {several(len(used), 'column')}, {several(len(saved.classes), 'class', 'classes')} "
         f"({shares(saved.shares)})\nmodel: {saved.path}"

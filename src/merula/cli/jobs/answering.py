@@ -10,6 +10,7 @@ import numpy as np
 
 from merula.answers.decision import conditional_risk, decide
 from merula.cli.console import Console
+from merula.cli.jobs.large import batches_of, large_table
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, open_model
 from merula.cli.jobs.readings import note_other_readings
 from merula.cli.jobs.rows import chosen_rows, key_columns
@@ -56,6 +57,9 @@ def predict_file(
         saved = open_model(path)
         console.remember(saved.notes)
         step("reading")
+        large = large_table(table, saved.like_fit(file))
+        if large is not None:
+            return _predict_large(saved, large, output, costs, append, for_spreadsheets)
         rows = named_table(table, saved.like_fit(file))
         step("predicting")
         opened = open_table(rows)
@@ -69,6 +73,23 @@ def predict_file(
             _note_formula(answers, console)
         write_table(answers, output, suffix)
     return int(rows.num_rows)
+
+
+def _predict_large(
+    saved: SavedModel, large: Any, output: str, costs: str | None, append: bool, for_spreadsheets: bool
+) -> int:
+    """The number of rows answered, of a table that is read in pieces: answers are written as they come."""
+    from merula.data.stream.writing import write_batches
+
+    if output == STANDARD:
+        raise InputError.at("--output", "is standard output, but the table is read in pieces", remedy="name a file: -o answers.parquet")  # fmt: skip
+
+    def answer(part: Any) -> Any:
+        answers = answered(saved, open_table(part), costs)
+        answers = _beside(part, answers) if append else answers
+        return without_formulas(answers) if for_spreadsheets else answers
+
+    return write_batches(batches_of(large, saved.model.fitted_.plan.schema, answer, saved.model.n_jobs), output)
 
 
 def _note_formula(answers: Any, console: Console) -> None:

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from merula.cli.console import Console
 from merula.cli.jobs.evaluating import note_calibration
+from merula.cli.jobs.large import first_rows_of, large_table
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, new_model, open_model, write_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task
 from merula.core import InputError, located
@@ -31,6 +32,7 @@ def fit_file(
     like: str | None = None,
     task: Task | None = None,
     calibrate: bool = False,
+    resume: str | None = None,
 ) -> tuple[SavedModel, Task]:
     """The model fitted on a table, read here unless it was before, and written to a file."""
     check_writable(output, "a model", [("table", asked.table), ("table of costs", costs), ("model", like)])
@@ -40,6 +42,11 @@ def fit_file(
             f"takes the model and the kinds of columns from {like}",
             remedy="leave out --model, --kinds and --ignore",
         )
+    large = None if task else large_table(asked.table, asked.file, resume)
+    if large is not None:
+        return _fit_large(large, asked, model, output, console, costs, like, calibrate)
+    if resume is not None:
+        raise InputError.at("--resume", f"is for tables that are read in pieces, and {asked.table} is read at once", got=resume, remedy="leave it out")  # fmt: skip
     with progress_bar(3, console.shows_progress) as step:
         with console.warnings_as_notes(but=SAID):
             step("reading")
@@ -61,6 +68,35 @@ def fit_file(
         saved = SavedModel(fitted, output, asked.target, read, (*task.said, *console.said[before:]))
         write_model(saved)
     return saved, task
+
+
+def _fit_large(
+    large: Any,
+    asked: Asked,
+    model: str,
+    output: str,
+    console: Console,
+    costs: str | None,
+    like: str | None,
+    calibrate: bool,
+) -> tuple[SavedModel, Task]:
+    """The model fitted on a table that is counted where it is; what its columns are, its first rows tell."""
+    for option, stated in (("--like", like), ("--calibrate", calibrate)):
+        if stated:
+            raise InputError.at(option, f"is for tables that are read at once, and {asked.table} is read in pieces", remedy="leave it out, or fit on some of the rows")  # fmt: skip
+    with progress_bar(3, console.shows_progress) as step:
+        with console.warnings_as_notes(but=SAID):
+            step("reading")
+            task = read_task(asked, console, first_rows=first_rows_of(large))
+            read, before = costs_file(costs, task.classes), len(console.said)
+            step("counting")
+            fitted = new_model(model, task.kinds).fit_table(large, asked.target, asked.weight, progress=False)
+        step("saving")
+        weight = fitted.fitted_.collected.class_counts.weight
+        counted = large.counted if hasattr(large, "counted") else round(float(weight.sum()))
+        saved = SavedModel(fitted, output, asked.target, read, (*task.said, *console.said[before:]))
+        write_model(saved)
+    return saved, replace(task, counted=counted)
 
 
 def _columns_of(kinds: Mapping[str, str], path: str, features: Any) -> Any:

@@ -18,6 +18,7 @@ from merula.classify import (
     NaiveBayesClassifier,
     NearestNeighborsClassifier,
 )
+from merula.classify.large_tables import words_of
 from merula.classify.model_files import model_of, model_state
 from merula.cli.console import SaidNote
 from merula.cli.jobs.task import named_table
@@ -67,8 +68,7 @@ class SavedModel:
     @property
     def words(self) -> list[str]:
         """The columns that held words when the model was fitted, and so hold words whatever they look like."""
-        columns = self.model.schema_.columns
-        return [c.name for c in columns if c.kind == "text" or any(isinstance(level, str) for level in c.levels or ())]
+        return words_of(self.model.schema_)
 
     def like_fit(self, file: FileOptions, words: Sequence[str] = ()) -> FileOptions:
         """What is stated of a file of new rows, with what was kept a word at fit, and the columns that hold words: these too."""

@@ -11,9 +11,10 @@ from typing import Any
 from merula.classify.advice import AlikeClassesWarning, Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.classify.sentinels import SentinelWarning
 from merula.cli.console import Console, SaidNote
+from merula.cli.jobs.large import large_table, some_rows_of
 from merula.cli.jobs.readings import note_readings, one_spelling
 from merula.cli.jobs.time_order import with_times
-from merula.core import InputError, one_of
+from merula.core import InputError, one_of, warn_of
 from merula.data.encode import Target, encode_target, infer_schema
 from merula.data.encode.kinds import meant_missing
 from merula.data.schema import KINDS, Label
@@ -102,6 +103,12 @@ class Task:
     groups: Any = None
     times: Any = None
     said: tuple[SaidNote, ...] = ()
+    counted: int | None = None  # of a large table, of which this holds the first rows
+
+    @property
+    def rows(self) -> int:
+        """How many rows were learned from."""
+        return self.table.rows if self.counted is None else self.counted
 
     @property
     def classes(self) -> list[Label]:
@@ -110,7 +117,7 @@ class Task:
 
 
 def named_table(name: str, file: FileOptions = NOTHING_STATED) -> Any:
-    """The table in a file of which something is stated, or the one that comes with merula."""
+    """The table in a file of which something is stated, or the one that comes with merula; of a very large one some rows."""
     if name in BUNDLED and not Path(name).exists():
         with as_file(files("merula") / "data" / f"{name}.csv") as path:
             return read_file(path, file)
@@ -119,20 +126,29 @@ def named_table(name: str, file: FileOptions = NOTHING_STATED) -> Any:
 
         if names_network(name):
             raise InputError.at(name, "is a network", expected="a table")
-    return read_file(name, file)
+    large = large_table(name, file)
+    if large is None:
+        return read_file(name, file)
+    table, note = some_rows_of(large)
+    warn_of([note])
+    return table
 
 
 def read_task(
-    asked: Asked, console: Console, like: Mapping[str, str] | None = None, words: Collection[str] = ()
+    asked: Asked,
+    console: Console,
+    like: Mapping[str, str] | None = None,
+    words: Collection[str] = (),
+    first_rows: Any = None,
 ) -> Task:
     """The table that was asked for, with a note for everything that the user should know of it.
 
     Where kinds of columns are those of another model, `like` it, columns that it does not have are left out; `words` names
-    columns that hold words whatever they look like.
+    columns that hold words whatever they look like. Of a large table the `first_rows` tell what its columns are.
     """
     before = len(console.said)
     with console.warnings_as_notes():
-        table = named_table(asked.table, replace(asked.file, words=words))
+        table = named_table(asked.table, replace(asked.file, words=words)) if first_rows is None else first_rows
     for name, option in _asked_columns(asked):
         one_of(name, table.column_names, option)
         if option in ("--weight", "--groups", "--by-time") and name == asked.target:
@@ -140,10 +156,11 @@ def read_task(
                 option, f"is {name!r}, which is the target itself", got=name, remedy="name another column"
             )
     table, times = with_times(_with_classes(table, asked.target, console), asked, console)
-    place = table.column_names.index(asked.target)
-    table = table.set_column(
-        place, asked.target, one_spelling(table[asked.target], asked.target, console, asked.file.fold_case)
-    )
+    if first_rows is None:  # others of a large table are counted as they are written
+        place = table.column_names.index(asked.target)
+        table = table.set_column(
+            place, asked.target, one_spelling(table[asked.target], asked.target, console, asked.file.fold_case)
+        )
     when = None if asked.by_time in {item.rpartition("=")[0] for item in asked.kinds} else asked.by_time
     aside = [name for name in (asked.target, asked.weight, asked.groups, when) if name is not None]
     features = table.drop_columns(list(dict.fromkeys(aside)))

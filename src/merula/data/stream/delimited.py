@@ -63,14 +63,15 @@ class DelimitedFiles:
         for place, (path, layout) in enumerate(zip(self.paths, self._start[2], strict=True)):
             for block in blocks(path, quoted=True):
                 if number >= skipped:
-                    part = self._without_header(block, layout) if block.line == 1 else block
                     done = (place + block.done) / len(self.paths)
-                    yield Piece(f"{path}, from line {block.line:,}", _Lines(self, path, part, layout), done)
+                    yield Piece(f"{path}, from line {block.line:,}", _Lines(self, path, block, layout), done)
                 number += 1
 
-    def _without_header(self, block: Block, layout: Layout) -> Block:
+    def in_utf8(self, block: Block, layout: Layout) -> Block:
+        """The rows of a block in UTF-8, without the header."""
         data = in_utf8(block.data, self._start[1])
-        return Block(data[layout.rows :], 1 + data.count(b"\n", 0, layout.rows), block.done)
+        start = layout.rows if block.line == 1 else 0
+        return Block(data[start:], block.line + data.count(b"\n", 0, start), block.done)
 
     def fingerprint(self) -> list[list[Any]]:
         """See `Stream.fingerprint`."""
@@ -119,22 +120,26 @@ class _Lines:
     layout: Layout
 
     def __call__(self, columns: Sequence[str], types: Mapping[str, Any]) -> Iterator[Any]:
+        part = replace(self, block=self.files.in_utf8(self.block, self.layout))
+        if part.block.data.strip(b"\r\n"):
+            yield part.table(columns, types)
+
+    def table(self, columns: Sequence[str], types: Mapping[str, Any]) -> Any:
+        """The rows of a block that is in UTF-8 and has no header."""
         import pyarrow as pa
 
-        if not self.block.data.strip(b"\r\n"):
-            return
         wanted = {name: self.files.type_of(name, types) for name in columns}
         try:
             table = self._read(wanted)
         except pa.ArrowInvalid as error:
             table = self._mended(wanted, error)
-        yield _tidy(table)
+        return _tidy(table)
 
     def _read(self, types: Mapping[str, Any], handler: Any = None) -> Any:
         import pyarrow as pa
         import pyarrow.csv
 
-        layout, data = self.layout, in_utf8(self.block.data, self.files._start[1])
+        layout, data = self.layout, self.block.data
         parsing = pyarrow.csv.ParseOptions(delimiter=layout.separator, newlines_in_values=True, invalid_row_handler=handler)  # fmt: skip
         converting = pyarrow.csv.ConvertOptions(
             null_values=self.files.missing,

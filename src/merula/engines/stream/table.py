@@ -99,7 +99,12 @@ class StreamedTable:
         skipped = getattr(self.stream, "left_out", 0)
         if skipped and not self._state.get("told"):
             warn_user(f"{several(skipped, 'row')} that could not be read {'is' if skipped == 1 else 'are'} left out in all", UserWarning)  # fmt: skip
-        self._state["told"] = True
+        self._state["told"], self._state["counted"] = True, counted.rows - counted.without_class
+
+    @property
+    def counted(self) -> int:
+        """How many rows with a class were counted last."""
+        return int(self._state.get("counted", 0))
 
     def watch(self, rows: int) -> Watch:
         """What tells how fast counting goes."""

@@ -1,0 +1,395 @@
+"""Tables read in pieces give the same model as in memory; what goes wrong on the way is told, and nothing half-done is left."""
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+import merula as mr
+from merula.core.archive import read_state
+from merula.data.stream import lines
+from merula.engines.stream import checkpoint
+
+MODELS = {
+    "naive": lambda: mr.NaiveBayesClassifier(),
+    "unbiased, missing a level": lambda: mr.NaiveBayesClassifier(variance="unbiased", missing="level"),
+    "counted numbers": lambda: mr.NaiveBayesClassifier(distributions={"numeric": "histogram", "kinder": "poisson"}),
+    "full": lambda: mr.BayesClassifier(),
+    "spode": lambda: mr.SPODEClassifier(distributions={"numeric": "gaussian"}),
+    "tan": lambda: mr.TANClassifier(distributions={"numeric": "gaussian"}),
+    "tan of numbers": lambda: mr.TANClassifier(numeric="gaussian"),
+    "aode": lambda: mr.AODEClassifier(distributions={"numeric": "gaussian"}),
+    "kdb": lambda: mr.KDBClassifier(k=2, distributions={"numeric": "gaussian"}),
+    "tree": lambda: mr.BayesianNetworkClassifier(method="chow-liu", distributions={"numeric": "gaussian"}),
+}
+
+
+def patients(n=3_000, seed=2):
+    """Rows of mixed columns, some cells and classes missing, numbers far from zero, and names that mean something elsewhere."""
+    rng = np.random.default_rng(seed)
+    ill = rng.choice(["krank", "gesund", "色"], n, p=[0.3, 0.6, 0.1])
+    shift = np.select([ill == "krank", ill == "gesund"], [1.0, 0.0], -1.0)
+    frame = pd.DataFrame(
+        {
+            "größe": 1e9 + shift + rng.normal(size=n),
+            "色泽": rng.choice(["青绿", "乌黑", "浅白"], n),
+            'a"; drop table x; --': np.where(rng.random(n) < 0.4 + 0.3 * shift, "it's", 'say "no"'),
+            "temperature": 37 + shift / 2 + rng.normal(size=n),
+            "kinder": rng.poisson(1.5, n),
+            "ill": ill,
+            "times": rng.integers(0, 4, n),
+        }
+    )
+    for k, name in enumerate(("größe", "色泽", "temperature", "ill")):
+        frame.loc[k :: 11 + k, name] = None
+    return frame
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The same rows in every kind of file."""
+    where, frame = tmp_path_factory.mktemp("tables"), patients()
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    frame.to_csv(where / "rows.csv", index=False)
+    (where / "rows.csv.gz").write_bytes(gzip.compress((where / "rows.csv").read_bytes()))
+    frame.to_json(where / "rows.jsonl", orient="records", lines=True, force_ascii=False, double_precision=15)
+    pq.write_table(table, where / "rows.parquet", row_group_size=700)
+    pyarrow.feather.write_feather(table, where / "rows.arrow", compression="uncompressed", chunksize=450)
+    (where / "parts").mkdir()
+    for k in range(4):
+        pq.write_table(table.slice(k * 750, 750), where / "parts" / f"part-{k}.parquet")
+        frame.iloc[k * 750 : (k + 1) * 750].to_csv(where / f"part-{k}.csv", index=False)
+    return where
+
+
+def sources(where):
+    """What a table can be given as."""
+    table = pq.read_table(where / "rows.parquet")
+    batches = lambda: iter(table.to_batches(max_chunksize=800))  # noqa: E731
+    return {
+        "CSV": where / "rows.csv",
+        "CSV, packed": where / "rows.csv.gz",
+        "JSON lines": where / "rows.jsonl",
+        "Parquet": where / "rows.parquet",
+        "Arrow": str(where / "rows.arrow"),
+        "a folder": where / "parts",
+        "a pattern": str(where / "part-*.csv"),
+        "a list of files": [where / "part-0.csv", where / "part-1.csv", where / "part-2.csv", where / "part-3.csv"],
+        "a dataset": pyarrow.dataset.dataset(where / "parts"),
+        "a lazy frame": pl.scan_parquet(where / "rows.parquet"),
+        "a function": batches,
+        "pandas": table.to_pandas(),
+        "polars": pl.from_arrow(table),
+        "a table": table,
+        "batches of pandas": [table.slice(k, 500).to_pandas() for k in range(0, 3_000, 500)].__iter__,
+    }
+
+
+def in_memory(model, weight):
+    rows = patients().dropna(subset=["ill"])
+    X = rows.drop(columns=["ill", "times"])
+    return model.fit(X, rows["ill"].to_numpy(object), rows["times"].to_numpy() if weight else None), X
+
+
+@pytest.mark.filterwarnings("ignore:.*rows have no 'ill'", "ignore:column '色泽'")
+@pytest.mark.parametrize("weight", [None, "times"])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_same_model_from_every_source(folder, name, weight, monkeypatch):
+    monkeypatch.setattr(lines, "BYTES", 20_000)
+    monkeypatch.setattr(lines.blocks, "__defaults__", (20_000,))
+    expected, X = in_memory(MODELS[name](), weight)
+    for called, source in sources(folder).items():
+        ours = MODELS[name]()
+        if weight is None:
+            ours.set_params(kinds={"times": "ignore"})
+        found = ours.fit_table(source, "ill", weight)
+        asked = X.assign(times=0) if weight is None else X
+        np.testing.assert_allclose(
+            found.predict_proba(asked), expected.predict_proba(X), atol=1e-9, err_msg=f"{called}, {name}"
+        )
+        assert found.classes_.tolist() == expected.classes_.tolist()
+        mine, theirs = found.fitted_.collected, expected.fitted_.collected
+        assert mine.class_counts.weight.tolist() == theirs.class_counts.weight.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:.*rows have no 'ill'", "ignore:column '色泽'")
+def test_moments_far_from_zero_are_those_of_memory(folder):
+    expected, _ = in_memory(mr.NaiveBayesClassifier(), "times")
+    found = mr.NaiveBayesClassifier().fit_table(folder / "rows.parquet", "ill", "times")
+    for mine, theirs in zip(found.distributions_, expected.distributions_, strict=True):
+        if hasattr(mine, "mean"):
+            deviation = np.sqrt(theirs.variance)
+            assert (np.abs(mine.mean - theirs.mean) <= 1e-9 * deviation).all()
+            np.testing.assert_allclose(np.sqrt(mine.variance), deviation, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:.*rows have no 'ill'", "ignore:column '色泽'")
+def test_any_number_of_threads_gives_the_same_bits(folder):
+    models = [mr.NaiveBayesClassifier(n_jobs=jobs).fit_table(folder / "rows.parquet", "ill") for jobs in (1, 2, 5)]
+    answers = [model.predict_proba(patients(50).drop(columns="ill")) for model in models]
+    assert all((one == answers[0]).all() for one in answers)
+
+
+@pytest.mark.filterwarnings("ignore:.*rows have no 'ill'", "ignore:column '色泽'")
+def test_numbers_are_cut_on_a_grid_about_where_memory_cuts_them(folder):
+    expected, _ = in_memory(mr.TANClassifier(), None)
+    found = mr.TANClassifier(kinds={"times": "ignore"}).fit_table(folder / "rows.parquet", "ill")
+    mine, theirs = (np.array(model.schema_["temperature"].cuts) for model in (found, expected))
+    assert mine.shape == theirs.shape and len(mine)
+    np.testing.assert_allclose(
+        mine, theirs, atol=0.02
+    )  # a few points of the grid: quartiles are 1.5 apart, points 0.0015
+
+
+def test_what_looks_at_rows_says_from_how_many(folder):
+    known = int(patients()["ill"].notna().sum())
+    with pytest.warns(UserWarning) as said:
+        model = mr.NaiveBayesClassifier(distributions="auto").fit_table(folder / "rows.parquet", "ill")
+    notes = [str(one.message) for one in said if one.category is mr.SampleWarning]
+    assert notes == [f"the distribution of each column was chosen from {known:,} rows of the table"]
+    assert model.fitted_.collected.class_counts.weight.sum() == known
+
+
+def test_rows_without_a_class_are_counted(folder):
+    lost = int(patients()["ill"].isna().sum())
+    with pytest.warns(UserWarning, match=f"{lost} of 3,000 rows have no 'ill' and are left out"):
+        mr.NaiveBayesClassifier().fit_table(folder / "rows.parquet", "ill")
+
+
+# ---------------------------------------------------------------------------------------------------------- what goes wrong
+
+
+def write_lines(path, rows):
+    path.write_text("wing,bird\n" + "".join(f"{row}\n" for row in rows))
+    return path
+
+
+GOOD = ["4.9,wren", "12.8,blackbird", "5.1,wren", "13.0,blackbird"] * 300
+
+
+def test_a_line_that_cannot_be_read_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines.blocks, "__defaults__", (4_000,))
+    path = write_lines(tmp_path / "birds.csv", [*GOOD[:700], "far,wren", *GOOD[700:]])
+    with pytest.raises(mr.InputError, match=r"birds.csv, line 702 holds 'far' in column 'wing', which holds numbers"):
+        mr.NaiveBayesClassifier().fit_table(path, "bird")
+    with pytest.warns(UserWarning, match="left out"):
+        model = mr.NaiveBayesClassifier().fit_table(path, "bird", on_error="skip")
+    whole = mr.NaiveBayesClassifier().fit_table(write_lines(tmp_path / "good.csv", GOOD), "bird")
+    assert model.fitted_.collected.class_counts.weight.tolist() == whole.fitted_.collected.class_counts.weight.tolist()
+
+
+def test_a_row_of_too_many_cells_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines.blocks, "__defaults__", (4_000,))
+    path = write_lines(tmp_path / "birds.csv", [*GOOD[:900], "4.9,wren,7", *GOOD[900:]])
+    with pytest.raises(mr.InputError, match=r"birds.csv, line 902 has 3 cells where the header has 2"):
+        mr.NaiveBayesClassifier().fit_table(path, "bird")
+    with pytest.warns(UserWarning, match="left out"):
+        model = mr.NaiveBayesClassifier().fit_table(path, "bird", on_error="skip")
+    assert model.fitted_.collected.class_counts.weight.sum() == len(GOOD)
+
+
+def test_words_that_mean_missing_among_numbers_are_missing_in_later_pieces_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines.blocks, "__defaults__", (4_000,))
+    path = write_lines(tmp_path / "birds.csv", [*GOOD[:900], "unknown,wren", "NA,wren", ",wren", *GOOD[900:]])
+    found = mr.NaiveBayesClassifier().fit_table(path, "bird")
+    with pytest.warns(UserWarning, match="read as missing"):
+        table = mr.read_table(path)
+    expected = mr.NaiveBayesClassifier().fit(table.select(["wing"]), table["bird"])
+    asked = pd.DataFrame({"wing": [6.0]})
+    np.testing.assert_allclose(found.predict_proba(asked), expected.predict_proba(asked), rtol=1e-12)
+
+
+def test_cells_may_hold_line_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines.blocks, "__defaults__", (1_000,))
+    cells = ['"a\nb"', '"say ""no"""', "plain", '"x,y"']
+    rows = [f"{cells[k % 4]},{'wren' if k % 3 else 'tit'}" for k in range(900)]
+    path = write_lines(tmp_path / "birds.csv", rows)
+    model = mr.NaiveBayesClassifier().fit_table(path, "bird")
+    assert set(model.schema_["wing"].levels) == {"a\nb", 'say "no"', "plain", "x,y"}
+    assert model.fitted_.collected.class_counts.weight.sum() == 900
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "gb18030"])
+def test_other_encodings(tmp_path, monkeypatch, encoding):
+    monkeypatch.setattr(lines.blocks, "__defaults__", (3_000,))
+    word = "青绿" if encoding == "gb18030" else "größe"
+    text = "farbe,vogel\n" + "".join(f"{word if k % 2 else 'rot'},{'amsel' if k % 3 else 'star'}\n" for k in range(900))
+    path = tmp_path / "birds.csv"
+    path.write_bytes(text.encode(encoding))
+    model = mr.NaiveBayesClassifier().fit_table(path, "vogel", encoding=encoding)
+    assert set(model.schema_["farbe"].levels) == {word, "rot"}
+
+
+def test_batches_that_can_be_read_once_serve_models_that_read_them_once(folder):
+    table = pq.read_table(folder / "rows.parquet").filter(pa.compute.field("ill").is_valid())
+    once = lambda: iter(table.to_batches(max_chunksize=500))  # noqa: E731
+    model = mr.NaiveBayesClassifier().fit_table(once(), "ill")
+    assert model.fitted_.collected.class_counts.weight.sum() == table.num_rows
+    with pytest.raises(mr.InputError, match="can be read only once.*begins anew"):
+        mr.TANClassifier().fit_table(once(), "ill")
+
+
+def test_files_of_other_columns_are_told(tmp_path):
+    write_lines(tmp_path / "a.csv", GOOD)
+    (tmp_path / "b.csv").write_text("wing,birds\n4.9,wren\n")
+    with pytest.raises(mr.InputError, match=r"b.csv has other columns than .*a.csv: 'bird' is in"):
+        mr.NaiveBayesClassifier().fit_table(str(tmp_path / "?.csv"), "bird")
+
+
+def test_a_file_that_changes_or_vanishes_makes_no_model(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines.blocks, "__defaults__", (2_000,))
+    path = write_lines(tmp_path / "birds.csv", GOOD)
+    model, counted = mr.NaiveBayesClassifier(n_jobs=1), []
+    count = mr.engines.stream._count_piece
+
+    def meddle(*args):
+        counted.append(1)
+        if len(counted) == 3:
+            with path.open("a") as file:
+                file.write("4.9,wren\n")
+        return count(*args)
+
+    monkeypatch.setattr("merula.engines.stream._count_piece", meddle)
+    with pytest.raises(mr.InputError, match=r"birds.csv was changed while it was being read"):
+        model.fit_table(path, "bird")
+    assert not hasattr(model, "classes_")
+
+
+def test_a_parquet_file_cut_short_is_told(folder, tmp_path):
+    whole = (folder / "rows.parquet").read_bytes()
+    path = tmp_path / "cut.parquet"
+    for size in (10, len(whole) // 2, len(whole) - 3):
+        path.write_bytes(whole[:size])
+        with pytest.raises(mr.InputError, match=r"cut.parquet.*(damaged|cut short)"):
+            mr.NaiveBayesClassifier().fit_table(path, "ill")
+
+
+@pytest.mark.parametrize("asked, match", [({"target": "bird "}, "target"), ({"target": "bird", "weight": "bird"}, "itself"), ({"target": "bird", "engine": "spark2"}, "engine")])  # fmt: skip
+def test_what_is_asked_wrongly(tmp_path, asked, match):
+    path = write_lines(tmp_path / "birds.csv", GOOD)
+    with pytest.raises(mr.InputError, match=match):
+        mr.NaiveBayesClassifier().fit_table(path, **asked)
+
+
+# ------------------------------------------------------------------------------------------------------------- going on
+
+
+def test_an_interrupted_fit_goes_on_to_the_same_bits(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    table = pq.read_table(folder / "rows.parquet").filter(pa.compute.field("ill").is_valid())
+    path, kept = tmp_path / "rows.parquet", tmp_path / "so-far"
+    pq.write_table(table, path, row_group_size=300)
+    expected = mr.TANClassifier().fit_table(path, "ill")
+    count, counted = mr.engines.stream._count_piece, []
+
+    def stop(*args):
+        counted.append(1)
+        if len(counted) in (4, 15):
+            raise KeyboardInterrupt
+        return count(*args)
+
+    monkeypatch.setattr("merula.engines.stream._count_piece", stop)
+    model = mr.TANClassifier(n_jobs=1)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            model.fit_table(path, "ill", resume=kept)
+        assert kept.exists()
+    model.fit_table(path, "ill", resume=kept)
+    assert not kept.exists() and len(counted) < 4 + 15 + 2 * 10  # nothing was counted twice
+    rows = patients(100).drop(columns="ill")
+    assert (model.predict_proba(rows) == expected.predict_proba(rows)).all()
+
+
+def test_a_checkpoint_of_other_files_is_refused(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    path, kept = write_lines(tmp_path / "birds.csv", GOOD), tmp_path / "so-far"
+    monkeypatch.setattr(lines.blocks, "__defaults__", (2_000,))
+    monkeypatch.setattr("merula.engines.stream.table.StreamedTable.finished", lambda self: None)
+    mr.NaiveBayesClassifier().fit_table(path, "bird", resume=kept)
+    write_lines(path, GOOD + GOOD)
+    with pytest.raises(mr.InputError, match="files that have changed since"):
+        mr.NaiveBayesClassifier().fit_table(path, "bird", resume=kept)
+    kept.write_text("no checkpoint")
+    with pytest.raises(mr.InputError, match="so-far"):
+        mr.NaiveBayesClassifier().fit_table(path, "bird", resume=kept)
+
+
+def test_a_process_that_is_killed_leaves_a_checkpoint_and_no_model(tmp_path):
+    path, kept, out = tmp_path / "birds.csv", tmp_path / "so-far", tmp_path / "birds.merula"
+    write_lines(path, GOOD * 40)
+    script = textwrap.dedent(f"""
+        import time
+        import merula as mr
+        from merula.data.stream import lines
+        from merula.engines.stream import checkpoint
+        checkpoint.SECONDS = 0.0
+        lines.blocks.__defaults__ = (20_000,)
+        count = mr.engines.stream._count_piece
+        def slowly(*args):
+            time.sleep(0.1)
+            return count(*args)
+        mr.engines.stream._count_piece = slowly
+        mr.NaiveBayesClassifier(n_jobs=1).fit_table({str(path)!r}, "bird", resume={str(kept)!r}).save({str(out)!r})
+    """)
+    child = subprocess.Popen([sys.executable, "-c", script], env={**os.environ})
+    while child.poll() is None and not kept.exists():
+        time.sleep(0.02)
+    time.sleep(0.3)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    assert not out.exists()
+    (held,) = read_state(kept)["passes"].values()
+    assert 0 < held["pieces"] < 30
+    model = mr.NaiveBayesClassifier().fit_table(path, "bird")
+    before = lines.blocks.__defaults__
+    lines.blocks.__defaults__ = (20_000,)
+    try:
+        again = mr.NaiveBayesClassifier().fit_table(path, "bird", resume=kept)
+    finally:
+        lines.blocks.__defaults__ = before
+    asked = pd.DataFrame({"wing": [6.0, None]})
+    np.testing.assert_allclose(again.predict_proba(asked), model.predict_proba(asked), rtol=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------------------ answering
+
+
+@pytest.mark.filterwarnings("ignore:.*rows have no 'ill'", "ignore:column '色泽'")
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow", ".jsonl"])
+def test_answers_are_those_of_memory(folder, tmp_path, suffix):
+    model = mr.NaiveBayesClassifier(kinds={"times": "ignore"}).fit_table(folder / "rows.parquet", "ill")
+    out = tmp_path / f"answers{suffix}"
+    rows = model.predict_table(folder / "rows.parquet", out, keys=["色泽", "times"])
+    assert rows == 3_000
+    answers = mr.read_table(out).to_pandas() if suffix != ".arrow" else pyarrow.feather.read_table(out).to_pandas()
+    assert answers.columns.tolist() == ["色泽", "times", "class", *(f"P({label})" for label in model.classes_)]
+    np.testing.assert_allclose(answers.iloc[:, 3:], model.predict_proba(patients()), rtol=1e-12)
+    assert (answers["class"] == model.predict(patients())).all()
+
+
+def test_answers_on_a_full_disk_leave_nothing(folder, tmp_path, monkeypatch):
+    table = pq.read_table(folder / "rows.parquet").filter(pa.compute.field("ill").is_valid())
+    model = mr.NaiveBayesClassifier().fit_table(table, "ill")
+    out = tmp_path / "answers.parquet"
+    out.write_text("what stood there before")
+
+    class Full(pq.ParquetWriter):
+        def write_table(self, table, *args):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq, "ParquetWriter", Full)
+    with pytest.raises(OSError, match="No space left"):
+        model.predict_table(folder / "rows.parquet", out)
+    assert out.read_text() == "what stood there before" and len(list(tmp_path.iterdir())) == 1
