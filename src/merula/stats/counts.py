@@ -276,8 +276,8 @@ def on_grid(values: Array, center: float, scale: float) -> Array:
 
     Examples
     --------
-    >>> on_grid(np.array([0.0, 1.0, 1.0002, 1e6]), 0.0, 1.0).round(3).tolist()
-    [0.0, 1.0, 1.0, 1000098.489]
+    >>> on_grid(np.array([7.0, 7.0002, 17.0, 1007.0]), 7.0, 10.0).round(1).tolist()
+    [7.0, 7.0, 17.0, 1007.5]
     """
     steps = np.floor(np.arcsinh((values.astype(np.float64) - center) / scale) * GRID + 0.5)
     return center + scale * np.sinh(steps / GRID)

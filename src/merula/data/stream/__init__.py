@@ -5,10 +5,9 @@ from merula.data.stream.columnar import ArrowFiles, Fragments, ParquetFiles
 from merula.data.stream.delimited import DelimitedFiles
 from merula.data.stream.json_lines import JsonLineFiles
 from merula.data.stream.opening import open_stream
-from merula.data.stream.pieces import ROWS, ChangedError, Piece, Stream
+from merula.data.stream.pieces import ChangedError, Piece, Stream
 
 __all__ = [
-    "ROWS",
     "ArrowFiles",
     "Batches",
     "ChangedError",

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from merula.core import InputError
-from merula.data.stream.pieces import FIRST, ROWS, Piece, check_names
+from merula.data.stream.pieces import FIRST, Piece, check_names, slices
 
 ONCE = "the batches can be read only once, and {} reads them again"
 
@@ -79,8 +79,7 @@ class _Table:
     table: Any
 
     def __call__(self, columns: Sequence[str], types: Mapping[str, Any]) -> Iterator[Any]:
-        table = self.table.select(list(columns))
-        yield from (table.slice(start, ROWS) for start in range(0, table.num_rows, ROWS))
+        yield from slices(self.table.select(list(columns)))
 
 
 def as_arrow(batch: Any) -> Any:

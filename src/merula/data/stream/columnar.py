@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from merula.core import InputError, bounded
-from merula.data.stream.pieces import FIRST, ROWS, Piece, check_names, fingerprint, rows_of
+from merula.data.stream.pieces import FIRST, Piece, check_names, fingerprint, rows_at_once, rows_of, slices
 from merula.data.table.declared_sizes import is_text, parquet_size, refuse_columns
 
 DAMAGED = "cannot be read: it is cut short or damaged ({})"
@@ -71,7 +71,9 @@ class _Group:
 
         texts = [field.name for field in self.footer.schema.to_arrow_schema() if is_text(field.type)]
         with _damage_told(self.path), pq.ParquetFile(self.path, metadata=self.footer, read_dictionary=texts) as file:
-            batches = file.iter_batches(ROWS, row_groups=[self.number], columns=list(columns), use_threads=self.alone)
+            batches = file.iter_batches(
+                rows_at_once(len(columns)), row_groups=[self.number], columns=list(columns), use_threads=self.alone
+            )
             for batch in batches:
                 batch.validate(full=True)
                 yield pa.Table.from_batches([batch])
@@ -167,7 +169,7 @@ class _Batch:
             batch = file.get_batch(self.number).select(list(columns))
             batch.validate(full=True)
             table = pa.Table.from_batches([batch])
-            yield from (table.slice(start, ROWS) for start in range(0, table.num_rows, ROWS))
+            yield from slices(table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +187,7 @@ class Fragments:
     @cached_property
     def first(self) -> Any:
         """See `Stream.first`."""
-        return _written_out(self.dataset.head(FIRST, batch_size=ROWS))
+        return _written_out(self.dataset.head(FIRST))
 
     def pieces(self, skipped: int = 0) -> Iterator[Piece]:
         """See `Stream.pieces`."""
@@ -210,7 +212,9 @@ class _Fragment:
     def __call__(self, columns: Sequence[str], types: Mapping[str, Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        for batch in self.fragment.to_batches(self.schema, columns=list(columns), batch_size=ROWS, use_threads=False):
+        for batch in self.fragment.to_batches(
+            self.schema, columns=list(columns), batch_size=rows_at_once(len(columns)), use_threads=False
+        ):
             if batch.num_rows:
                 yield pa.Table.from_batches([batch])
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from merula.core import InputError
 
-ROWS = 65_536  # that are read at once
+CELLS, MOST_ROWS, FEWEST_ROWS = 2**22, 2**18, 2**10  # that are read at once
 FIRST = 100_000  # rows that tell what columns hold
 
 
@@ -81,6 +81,17 @@ def check_names(names: Sequence[str], others: Sequence[str], path: str, first: s
         which = sorted(set(names) ^ set(others))[0]
         owner, other = (first, path) if which in names else (path, first)
         raise InputError.at(f"{path}", f"has other columns than {first}: {which!r} is in {owner} alone, not in {other}", remedy="name files of one table")  # fmt: skip
+
+
+def rows_at_once(columns: int) -> int:
+    """How many rows of so many columns are read at once: many, for each batch takes time of its own, but never much memory."""
+    return max(FEWEST_ROWS, min(MOST_ROWS, CELLS // max(1, columns)))
+
+
+def slices(table: Any) -> Iterator[Any]:
+    """A table some rows at a time."""
+    size = rows_at_once(table.num_columns)
+    return (table.slice(start, size) for start in range(0, table.num_rows, size))
 
 
 def rows_of(tables: Iterator[Any], most: int) -> Any:
