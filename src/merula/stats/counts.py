@@ -237,6 +237,10 @@ class ValueCounts(OfColumns):
         met = counted and all(all_shaped((len(values),), values) and ascends(values) for values in self.values)
         return met and all(bool(part.any(axis=0).all()) for part in self.counts)
 
+    def state(self) -> dict[str, Any]:
+        plain = super().state()
+        return plain if self.grid is not None else {name: held for name, held in plain.items() if name != "grid"}
+
     @classmethod
     def zero(
         cls, columns: Sequence[str], classes: int, grid: tuple[tuple[float, float], ...] | None = None
