@@ -190,6 +190,19 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path, monkeypatch):
     assert model.fitted_.collected.class_counts.weight.tolist() == whole.fitted_.collected.class_counts.weight.tolist()
 
 
+def test_fractions_may_follow_whole_numbers(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines.blocks, "__defaults__", (4_000,))
+    path = write_lines(tmp_path / "birds.csv", ["5,wren", "13,blackbird"] * 400 + ["5.5,wren", "12.5,blackbird"] * 400)
+    table = mr.read_table(path)
+    expected = mr.NaiveBayesClassifier().fit(table.select(["wing"]), table["bird"])
+    asked = pd.DataFrame({"wing": [8.0]})
+    for model in (mr.NaiveBayesClassifier(), mr.NaiveBayesClassifier(distributions={"wing": "gaussian"})):
+        found = model.fit_table(path, "bird")
+        np.testing.assert_allclose(found.predict_proba(asked), expected.predict_proba(asked), rtol=1e-9)
+    with pytest.warns(mr.SampleWarning):
+        mr.NaiveBayesClassifier(distributions="auto").fit_table(path, "bird")
+
+
 def test_a_row_of_too_many_cells_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(lines.blocks, "__defaults__", (4_000,))
     path = write_lines(tmp_path / "birds.csv", [*GOOD[:900], "4.9,wren,7", *GOOD[900:]])

@@ -44,12 +44,6 @@ def some_rows_of(large: Any) -> tuple[Any, Any]:
     return _written_out(table), sample_note("what follows is told", table.num_rows)
 
 
-def first_rows_of(large: Any) -> Any:
-    """Rows that tell what columns hold, as a pyarrow table."""
-    stream = getattr(large, "stream", None)
-    return some_rows_of(large)[0] if stream is None else stream.first
-
-
 def _written_out(table: Any) -> Any:
     """The table with words in place of their codes."""
     import pyarrow as pa

@@ -11,10 +11,11 @@ from sklearn.base import clone
 
 from merula.cli.console import Console
 from merula.cli.jobs.evaluating import note_calibration
-from merula.cli.jobs.large import first_rows_of, large_table
+from merula.cli.jobs.large import large_table, some_rows_of
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, new_model, open_model, write_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task
 from merula.core import InputError, located
+from merula.data.table import plain_label
 from merula.show.progress import progress_bar
 
 MERGED = "merged.merula"
@@ -80,23 +81,27 @@ def _fit_large(
     like: str | None,
     calibrate: bool,
 ) -> tuple[SavedModel, Task]:
-    """The model fitted on a table that is counted where it is; what its columns are, its first rows tell."""
+    """The model fitted on a table that is counted where it is; what its columns are, some of its rows tell."""
     for option, stated in (("--like", like), ("--calibrate", calibrate)):
         if stated:
             raise InputError.at(option, f"is for tables that are read at once, and {asked.table} is read in pieces", remedy="leave it out, or fit on some of the rows")  # fmt: skip
     with progress_bar(3, console.shows_progress) as step:
         with console.warnings_as_notes(but=SAID):
             step("reading")
-            task = read_task(asked, console, first_rows=first_rows_of(large))
-            read, before = costs_file(costs, task.classes), len(console.said)
+            task = read_task(asked, console, some_rows=some_rows_of(large)[0])
+            before = len(console.said)
             step("counting")
             fitted = new_model(model, task.kinds).fit_table(large, asked.target, asked.weight, progress=False)
         step("saving")
-        weight = fitted.fitted_.collected.class_counts.weight
+        read, weight = costs_file(costs, _labels(fitted)), fitted.fitted_.collected.class_counts.weight
         counted = large.counted if hasattr(large, "counted") else round(float(weight.sum()))
         saved = SavedModel(fitted, output, asked.target, read, (*task.said, *console.said[before:]))
         write_model(saved)
     return saved, replace(task, counted=counted)
+
+
+def _labels(model: Any) -> list[Any]:
+    return [plain_label(label) for label in model.classes_.tolist()]
 
 
 def _columns_of(kinds: Mapping[str, str], path: str, features: Any) -> Any:

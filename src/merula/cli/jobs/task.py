@@ -103,7 +103,7 @@ class Task:
     groups: Any = None
     times: Any = None
     said: tuple[SaidNote, ...] = ()
-    counted: int | None = None  # of a large table, of which this holds the first rows
+    counted: int | None = None  # of a large table, of which this holds some rows
 
     @property
     def rows(self) -> int:
@@ -139,16 +139,16 @@ def read_task(
     console: Console,
     like: Mapping[str, str] | None = None,
     words: Collection[str] = (),
-    first_rows: Any = None,
+    some_rows: Any = None,
 ) -> Task:
     """The table that was asked for, with a note for everything that the user should know of it.
 
     Where kinds of columns are those of another model, `like` it, columns that it does not have are left out; `words` names
-    columns that hold words whatever they look like. Of a large table the `first_rows` tell what its columns are.
+    columns that hold words whatever they look like. Of a large table `some_rows` tell what its columns are.
     """
     before = len(console.said)
     with console.warnings_as_notes():
-        table = named_table(asked.table, replace(asked.file, words=words)) if first_rows is None else first_rows
+        table = named_table(asked.table, replace(asked.file, words=words)) if some_rows is None else some_rows
     for name, option in _asked_columns(asked):
         one_of(name, table.column_names, option)
         if option in ("--weight", "--groups", "--by-time") and name == asked.target:
@@ -156,7 +156,7 @@ def read_task(
                 option, f"is {name!r}, which is the target itself", got=name, remedy="name another column"
             )
     table, times = with_times(_with_classes(table, asked.target, console), asked, console)
-    if first_rows is None:  # others of a large table are counted as they are written
+    if some_rows is None:  # others of a large table are counted as they are written
         place = table.column_names.index(asked.target)
         table = table.set_column(
             place, asked.target, one_spelling(table[asked.target], asked.target, console, asked.file.fold_case)

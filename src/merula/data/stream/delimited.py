@@ -10,7 +10,7 @@ from typing import Any
 from merula.core import InputError, Option, warn_user
 from merula.core.notes import silenced
 from merula.data.stream.lines import Block, blocks
-from merula.data.stream.pieces import Piece, check_names, fingerprint
+from merula.data.stream.pieces import MisfitError, Piece, check_names, fingerprint
 from merula.data.table.cleaning import AMONG_NUMBERS, IN_ANY_COLUMN, trimmed
 from merula.data.table.delimited import Layout, layout_of, read_delimited
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
@@ -210,16 +210,18 @@ class _Lines:
             remedy=("repair it, or leave such rows out: ", Option("on_error", "skip")),
         )
 
-    def _misfit(self, name: str, word: Any, row: int, kind: Any) -> InputError:
+    def _misfit(self, name: str, word: Any, row: int, kind: Any) -> MisfitError:
         import pyarrow as pa
 
         number = pa.types.is_floating(kind) or pa.types.is_integer(kind)
-        return InputError.at(
+        error = MisfitError.at(
             f"{self.path}, line {self.block.line + row:,}",
             f"holds {shortened(str(word), SHOWN)!r} in column {name!r}, which holds {'numbers' if number else kind} in the first rows",
             got=word,
             remedy=("say that it means missing (", Option("missing"), "), leave such rows out (", Option("on_error", "skip"), "), or say that the column holds words: ", Option("words")),
         )  # fmt: skip
+        error.column = name
+        return error
 
 
 def _unlike(cells: Any, kind: Any) -> list[int]:

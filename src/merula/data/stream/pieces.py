@@ -56,6 +56,12 @@ class ChangedError(InputError):
     """A file changed, or is gone, while it was being read."""
 
 
+class MisfitError(InputError):
+    """A cell is of another type than its column had in the first rows."""
+
+    column: str = ""
+
+
 def fingerprint(paths: Sequence[str]) -> list[list[Any]]:
     """Names, sizes and times of files; a `ChangedError` where one is gone."""
     found = []

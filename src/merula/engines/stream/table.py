@@ -12,7 +12,7 @@ from typing import Any
 from merula.core import InputError, Note, warn_of, warn_user
 from merula.data.schema import Schema
 from merula.data.stream import Stream
-from merula.data.stream.pieces import check_unchanged
+from merula.data.stream.pieces import MisfitError, check_unchanged
 from merula.engines.base import Source
 from merula.engines.stream.checkpoint import Checkpoint, Counted
 from merula.engines.stream.rows import with_class
@@ -64,7 +64,7 @@ class StreamedTable:
         """Every k-th row, k a power of 2, as a pyarrow table of at most so many rows; found once."""
         if ("sample", most) not in self._state:
             self.check_read_again("a choice that looks at rows")
-            self._state["sample", most] = _thinned(self.stream, self.names, most)
+            self._state["sample", most] = _thinned_as_read(self.stream, self.names, most)
         return self._state["sample", most]
 
     # ------------------------------------------------------------------------------------------------ counting
@@ -128,7 +128,21 @@ class Watch:
         return f"{text}, about {f'{left:.0f} s' if left < 120 else f'{left / 60:.0f} min'} left"
 
 
-def _thinned(stream: Stream, names: Sequence[str], most: int) -> Any:
+def _thinned_as_read(stream: Stream, names: Sequence[str], most: int) -> Any:
+    """Every k-th row of a stream; whole numbers that fractions follow after the first rows are read once more as numbers."""
+    import pyarrow as pa
+
+    types: dict[str, Any] = {}
+    while True:
+        try:
+            return _thinned(stream, names, most, types)
+        except MisfitError as error:
+            if error.column in types or not pa.types.is_integer(stream.first.schema.field(error.column).type):
+                raise
+            types[error.column] = pa.float64()
+
+
+def _thinned(stream: Stream, names: Sequence[str], most: int, types: dict[str, Any]) -> Any:
     """Every k-th row of a stream: whenever more are kept than may be, every second of them goes."""
     import numpy as np
     import pyarrow as pa
@@ -136,7 +150,7 @@ def _thinned(stream: Stream, names: Sequence[str], most: int) -> Any:
     kept: list[Any] = []
     step, seen, held = 1, 0, 0
     for piece in stream.pieces():
-        for table in piece.read(names, {}):
+        for table in piece.read(names, types):
             rows = np.arange(-seen % step, table.num_rows, step)
             kept.append(table.take(pa.array(rows)))
             seen, held = seen + table.num_rows, held + len(rows)
