@@ -93,6 +93,7 @@ def sources(where):
         "pandas": table.to_pandas(),
         "polars": pl.from_arrow(table),
         "a table": table,
+        "a list of tables": [table.slice(0, 2_000), table.slice(2_000)],
         "batches of pandas": [table.slice(k, 500).to_pandas() for k in range(0, 3_000, 500)].__iter__,
     }
 

@@ -29,7 +29,7 @@ def open_large(
     ('wing',)
     """
     chosen = None if engine is None else one_of(engine, ENGINES, "engine")
-    if hasattr(source, "engine"):
+    if hasattr(getattr(source, "engine", None), "collect"):  # opened before
         return source
     if chosen == "memory":
         return open_table(read_file(source, options) if isinstance(source, str | os.PathLike) else _collected(source))

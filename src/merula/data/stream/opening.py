@@ -38,9 +38,15 @@ def open_stream(source: Any, options: FileOptions = NOTHING_STATED) -> Stream | 
         return Batches.of(lambda: source.collect_batches(chunk_size=LAZY_ROWS, maintain_order=True))
     if hasattr(source, "get_fragments") and hasattr(source, "schema"):
         return Fragments(source)
+    if isinstance(source, list | tuple) and source and all(map(_is_table, source)):
+        return Batches.of(source)
     if hasattr(source, "read_next_batch") or isinstance(source, Iterator) or _makes_batches(source):
         return Batches.of(iter(source) if hasattr(source, "read_next_batch") else source)
     return None
+
+
+def _is_table(source: Any) -> bool:
+    return hasattr(source, "column_names") or hasattr(source, "columns") or hasattr(source, "schema")
 
 
 def _makes_batches(source: Any) -> bool:
