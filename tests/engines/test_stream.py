@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -407,3 +408,30 @@ def test_answers_on_a_full_disk_leave_nothing(folder, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         model.predict_table(folder / "rows.parquet", out)
     assert out.read_text() == "what stood there before" and len(list(tmp_path.iterdir())) == 1
+
+
+# ---------------------------------------------------------------------------------------------------------- messy files
+
+MESSY = pathlib.Path(__file__).parents[1] / "data" / "messy"
+WIDE = ("coded-utf-16.csv", "coded-utf-32.csv")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("size", [10_000_000, 6_000])
+@pytest.mark.parametrize("name", sorted(path.name for path in MESSY.glob("*.csv") if path.name not in WIDE))
+def test_messy_files_are_read_in_pieces_as_they_are_at_once(name, size, monkeypatch):
+    monkeypatch.setattr(lines.blocks, "__defaults__", (size,))
+    table = mr.read_table(MESSY / name)
+    target = table.column_names[-1]
+    known = table.filter(table[target].is_valid())
+    expected = mr.NaiveBayesClassifier().fit(known.drop_columns([target]), known[target])
+    found = mr.NaiveBayesClassifier().fit_table(MESSY / name, target)
+    assert found.schema_.kinds == expected.schema_.kinds
+    rows = known.drop_columns([target])
+    np.testing.assert_allclose(found.predict_proba(rows), expected.predict_proba(rows), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_encodings_whose_lines_cannot_be_told_apart_are_refused(name):
+    with pytest.raises(mr.InputError, match="whose lines cannot be told apart piece by piece; save it as UTF-8"):
+        mr.NaiveBayesClassifier().fit_table(MESSY / name, "sold")

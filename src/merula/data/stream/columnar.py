@@ -12,6 +12,7 @@ from typing import Any
 from merula.core import InputError, bounded
 from merula.data.stream.pieces import FIRST, Piece, check_names, fingerprint, rows_at_once, rows_of, slices
 from merula.data.table.declared_sizes import is_text, parquet_size, refuse_columns
+from merula.data.table.times_of_day import in_seconds
 
 DAMAGED = "cannot be read: it is cut short or damaged ({})"
 
@@ -76,7 +77,7 @@ class _Group:
             )
             for batch in batches:
                 batch.validate(full=True)
-                yield pa.Table.from_batches([batch])
+                yield in_seconds(pa.Table.from_batches([batch]))
 
 
 def _footer(path: str) -> Any:
@@ -168,8 +169,7 @@ class _Batch:
         with _damage_told(self.path), _opened(self.path) as file:
             batch = file.get_batch(self.number).select(list(columns))
             batch.validate(full=True)
-            table = pa.Table.from_batches([batch])
-            yield from slices(table)
+            yield from slices(in_seconds(pa.Table.from_batches([batch])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,7 @@ class Fragments:
     @cached_property
     def first(self) -> Any:
         """See `Stream.first`."""
-        return _written_out(self.dataset.head(FIRST))
+        return _written_out(in_seconds(self.dataset.head(FIRST)))
 
     def pieces(self, skipped: int = 0) -> Iterator[Piece]:
         """See `Stream.pieces`."""
@@ -216,7 +216,7 @@ class _Fragment:
             self.schema, columns=list(columns), batch_size=rows_at_once(len(columns)), use_threads=False
         ):
             if batch.num_rows:
-                yield pa.Table.from_batches([batch])
+                yield in_seconds(pa.Table.from_batches([batch]))
 
 
 def _written_out(table: Any) -> Any:

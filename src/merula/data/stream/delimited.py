@@ -15,6 +15,7 @@ from merula.data.table.cleaning import AMONG_NUMBERS, IN_ANY_COLUMN, trimmed
 from merula.data.table.delimited import Layout, layout_of, read_delimited
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.text_encoding import encoding_of, in_utf8
+from merula.data.table.times_of_day import in_seconds
 from merula.show.numbers import several
 from merula.show.text import shortened
 
@@ -50,7 +51,7 @@ class DelimitedFiles:
     @property
     def first(self) -> Any:
         """See `Stream.first`."""
-        return self.options.noted_in(self._start[0])
+        return self.options.noted_in(in_seconds(self._start[0]))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -86,7 +87,8 @@ class DelimitedFiles:
         """The type that the cells of a column are read as: the one asked for, or that of the first rows; words are codes."""
         import pyarrow as pa
 
-        kind = types.get(name, self._start[0].schema.field(name).type)
+        kind = self._start[0].schema.field(name).type
+        kind = kind if pa.types.is_time(kind) else types.get(name, kind)
         words = pa.types.is_string(kind) or pa.types.is_null(kind)
         return pa.dictionary(pa.int32(), pa.string()) if words else kind
 
@@ -133,7 +135,7 @@ class _Lines:
             table = self._read(wanted)
         except pa.ArrowInvalid as error:
             table = self._mended(wanted, error)
-        return _tidy(table)
+        return _tidy(in_seconds(table))
 
     def _read(self, types: Mapping[str, Any], handler: Any = None) -> Any:
         import pyarrow as pa
@@ -200,7 +202,7 @@ class _Lines:
             keep = np.ones(table.num_rows, dtype=np.bool_)
             keep[bad] = False
             table = table.filter(pa.array(keep))
-        return pa.table({name: table[name].cast(kind) for name, kind in types.items()})
+        return pa.table({name: _typed(table[name], kind) for name, kind in types.items()})
 
     def _ragged(self, row: Any) -> InputError:
         line = self.block.line + row.number - 1
@@ -224,6 +226,16 @@ class _Lines:
         return error
 
 
+def _typed(cells: Any, kind: Any) -> Any:
+    """Words as cells of this type; an `ArrowInvalid` where one is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_time(kind):
+        return cells.cast(kind)
+    return pc.binary_join_element_wise("1970-01-01", cells, " ").cast(pa.timestamp("us")).cast(kind)
+
+
 def _unlike(cells: Any, kind: Any) -> list[int]:
     """The rows whose cell is not of this type, found by halving."""
     import pyarrow as pa
@@ -233,7 +245,7 @@ def _unlike(cells: Any, kind: Any) -> list[int]:
     while waiting:
         start, stop = waiting.pop()
         try:
-            cells.slice(start, stop - start).cast(kind)
+            _typed(cells.slice(start, stop - start), kind)
         except pa.ArrowInvalid:
             if stop - start == 1:
                 wrong.append(start)

@@ -29,6 +29,7 @@ from merula.data.table.delimited import ALONE, NO_ROWS, read_delimited
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.headers import column_names, without_empty
 from merula.data.table.text_encoding import in_utf8, is_marked
+from merula.data.table.times_of_day import in_seconds
 
 PathLike = str | os.PathLike[str]
 STANDARD = "-"  # standard input or output
@@ -351,8 +352,6 @@ SIGNATURES: dict[bytes, Callable[[bytes, FileOptions], Any]] = {
 
 def _checked(table: Any) -> Any:
     """The table, unless it has no rows, each column under a name of its own; times of day as seconds since midnight."""
-    import pyarrow as pa
-
     refuse_columns(table.num_columns)
     refuse_rows(table)
     if len(set(table.column_names)) < table.num_columns or "" in table.column_names:
@@ -361,11 +360,7 @@ def _checked(table: Any) -> Any:
     names = table.column_names
     if not names or not table.num_rows:
         raise InputError(NO_ROWS if names else "has no columns")
-    for index, kind in enumerate(table.schema.types):
-        if pa.types.is_time(kind):
-            seconds = table.column(index).cast(pa.time32("s"), safe=False).cast(pa.int32())
-            table = table.set_column(index, names[index], seconds)
-    return table
+    return in_seconds(table)
 
 
 def _one_below_the_other(tables: list[Any], paths: list[str]) -> Any:
