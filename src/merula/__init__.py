@@ -67,6 +67,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
     )
     from merula.distributions.discretize import Discretizer as Discretizer
     from merula.distributions.priors import MEstimate as MEstimate
+    from merula.engines.sampling import SampleWarning as SampleWarning
     from merula.graphs.factors import (
         ConditionalDistribution as ConditionalDistribution,
         ImpossibleEvidenceError as ImpossibleEvidenceError,
@@ -109,6 +110,7 @@ _EXPORTS = {
     "distributions": "BaseFamily Bernoulli Categorical Discretized Distribution Family Gaussian GaussianMixture Histogram JointCategorical Kernel Multinomial MultivariateGaussian NearestNeighbors NegativeBinomial Poisson ProductKernel Setting ZeroInflated",
     "distributions.discretize": "Discretizer",
     "distributions.priors": "MEstimate",
+    "engines.sampling": "SampleWarning",
     "graphs.factors": "ConditionalDistribution ImpossibleEvidenceError JointDistribution NoSampleError SampledDistribution TooWideError",
     "graphs.formats": "read_network",
     "graphs.network": "BayesianNetwork LinearGaussian MixedDistribution NoisyMax NoisyOr NormalMixture UnobservedParentsWarning learn_structure",

@@ -21,6 +21,8 @@ from merula.core.logspace import times
 from merula.data.encode import Encoded
 from merula.distributions.discretize.methods import METHODS
 from merula.distributions.joint_table import level_cells, unknown_as_missing
+from merula.engines import Source
+from merula.engines.sampling import some_rows
 from merula.graphs.dependence import _kernels as kernels
 from merula.graphs.dependence.columns import DependentColumns
 from merula.graphs.dependence.families import OneDependence, ordered
@@ -225,10 +227,9 @@ class AODEClassifier(DependentClassifier):
             if self.missing == "level":
                 raise InputError.at("subsumption", "leaves cells out, which are a level of their own here", remedy=("use ", Option("missing", "marginalise")))  # fmt: skip
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """See `NaiveBayesClassifier.fit`."""
-        super().fit(X, y, sample_weight)
-        return self if self.weights is None else self._hold(self._weighed(X, y, sample_weight))
+    def _learn(self, source: Source) -> Self:
+        super()._learn(source)
+        return self if self.weights is None else self._hold(self._weighed(source))
 
     @property
     def _at_once(self) -> str:
@@ -251,12 +252,12 @@ class AODEClassifier(DependentClassifier):
         shares = np.exp([one.log_weight for one in above])
         return dict(zip([one.name for one in above], (shares / shares.sum()).tolist(), strict=True))
 
-    def _weighed(self, X: Any, y: Any, sample_weight: Any) -> FittedModel:
+    def _weighed(self, source: Source) -> FittedModel:
         """The model whose super-parents count as much as they are worth."""
         names = list(self.super_parents_)
         if len(names) < 2:
             return self.fitted_
-        found = component_weights(self, X, y, sample_weight, names)
+        found = component_weights(self, some_rows(source, "the weights of super-parents were learned"), names)
         return replace(
             self.fitted_,
             components=tuple(replace(one, log_weight=found.get(one.name, 0.0)) for one in self.fitted_.components),

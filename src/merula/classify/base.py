@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,18 +18,20 @@ from merula.classify.calibration import calibrated
 from merula.classify.family_choice import best_families, score_families
 from merula.classify.fitted import CONDITIONAL, Answer, ComponentTerms, FittedModel
 from merula.classify.joint_answers import JointAnswers
+from merula.classify.large_tables import LargeTables
 from merula.classify.plan import Block, Plan, choose_blocks, same_option
 from merula.classify.sentinels import sentinel_notes
 from merula.core import Array, InputError, Note, Option, one_of, warn_of
 from merula.core.archive import write_state
 from merula.core.logspace import safe_log, to_log_posterior, to_posterior
 from merula.core.threads import thread_count
-from merula.data.encode import Encoded, Target, encode_rows, encode_target, is_counted
+from merula.data.encode import Encoded, encode_rows, is_counted
 from merula.data.schema import KINDS, Schema
-from merula.data.table import Table, open_table, plain_label
+from merula.data.table import open_table, plain_label
 from merula.distributions import Distribution, Setting
 from merula.distributions.priors import Smoothing, checked_smoothing, class_probabilities
-from merula.engines import Source, collect, describe
+from merula.engines import Source, collect, describe, encoded
+from merula.engines.sampling import sample_note
 from merula.stats import Collected
 
 NOT_AUTO = (
@@ -47,7 +50,7 @@ def _takes_no_batches(model: Any) -> str:
     return why and f"rows cannot be added bit by bit: {why}"
 
 
-class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesianClassifier(LargeTables, JointAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The shared part of every classifier; a subclass names its parameters and the families it uses for each kind."""
 
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # options that the first batch fixes
@@ -102,14 +105,19 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
         sample_weight : array of shape (n_samples,), optional
             Frequency weights: a weight of 2 equals the row twice.
         """
+        return self._learn(self._source(X, y, sample_weight))
+
+    def _source(self, X: Any, y: Any, sample_weight: Any) -> Source:
+        """Rows in memory to learn from."""
         table = open_table(X)
-        auto = _is_auto(self.distributions)
-        plan, rows, target = (
-            self._choose(table, y, sample_weight) if auto else (self._inspect(table, y, sample_weight), table, y)
-        )
-        collected = self._count(plan, rows, target, sample_weight)
+        return Source(table, y, sample_weight, table.named, type(self).__name__)
+
+    def _learn(self, source: Source) -> Self:
+        """The model learned from these rows alone, wherever they are."""
+        plan, rows = self._choose(source) if _is_auto(self.distributions) else (self._inspect(source), source)
+        collected = self._count(plan, rows)
         self._refuse_one_class(collected)
-        return self._hold(self._tuned(self._build(plan, collected), rows, target, sample_weight))
+        return self._hold(self._tuned(self._build(plan, collected), rows))
 
     def _refuse_one_class(self, collected: Collected) -> None:
         if len(collected.classes) < 2:
@@ -119,7 +127,7 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
                 remedy="a classifier needs at least two classes",
             )
 
-    def _tuned(self, fitted: FittedModel, X: Any, y: Any, sample_weight: Any) -> FittedModel:
+    def _tuned(self, fitted: FittedModel, source: Source) -> FittedModel:
         """The model just built, with weights if it is to have any that are learned from the rows themselves."""
         return fitted
 
@@ -151,9 +159,9 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
         ['no', 'perhaps', 'yes']
         """
         before = self._counted() if hasattr(self, "classes_") else None
-        table = open_table(X)
-        plan = self._inspect(table, y, sample_weight, more_to_come=True) if before is None else self._agreed_plan()
-        collected = self._count(plan, table, y, sample_weight)
+        source = self._source(X, y, sample_weight)
+        plan = self._inspect(source, more_to_come=True) if before is None else self._agreed_plan()
+        collected = self._count(plan, source)
         if classes is not None:
             collected = collected.within(np.unique(np.asarray(classes)))
         if isinstance(self.class_prior, Mapping):  # it may name classes to come
@@ -171,30 +179,34 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
                 )
         return self.fitted_.plan
 
-    def _inspect(self, table: Table, y: Any, sample_weight: Any, more_to_come: bool = False) -> Plan:
+    def _inspect(self, source: Source, more_to_come: bool = False) -> Plan:
         """What a first look at a table decides: which columns there are, of which kind, and which blocks they form."""
-        schema, notes = describe(Source(table), self.kinds, self.levels, more_to_come, self.n_jobs)
+        schema, notes = describe(source, self.kinds, self.levels, more_to_come, self.n_jobs)
         warn_of(notes)
-        schema = self._read_as(schema, Source(table, y, sample_weight, table.named, type(self).__name__))
+        schema = self._read_as(schema, source)
         schema, blocks = choose_blocks(schema, self.distributions, self._default_families())
-        return Plan(schema, blocks, table.named, table.library)
+        return Plan(schema, blocks, source.named, source.table.library)
 
     def _read_as(self, schema: Schema, source: Source) -> Schema:
         """The columns as this model reads them; those that cut numbers into intervals say where."""
         return schema
 
-    def _choose(self, table: Table, y: Any, sample_weight: Any) -> tuple[Plan, Any, Target]:
-        """The plan with the family that suits each column best, and the scores it was chosen by; rows and classes to count by it."""
+    def _choose(self, source: Source) -> tuple[Plan, Source]:
+        """The plan with the family that suits each column best, and the scores it was chosen by; rows to count by it."""
         candidates = self._candidates()
-        schema, notes = describe(Source(table), self.kinds, self.levels, n_jobs=self.n_jobs)
+        schema, notes = describe(source, self.kinds, self.levels, n_jobs=self.n_jobs)
         warn_of(notes)
-        rows = encode_rows(table, schema, table.named, type(self).__name__)
-        target = encode_target(y, len(rows), sample_weight)
+        rows, target = encoded(source, schema, self.n_jobs)
+        if source.is_large:
+            warn_of([sample_note("the distribution of each column was chosen", len(rows))])
         smoothing = checked_smoothing(self.smoothing, schema.names)
         variance = one_of(self.variance, ("mle", "unbiased"), "variance")
         scores = score_families(rows, target, schema, candidates, smoothing, variance, self.n_jobs)
         read, blocks = choose_blocks(schema, best_families(scores, schema, candidates), self._default_families())
-        return Plan(read, blocks, table.named, table.library, scores), rows if read == schema else table, target
+        plan = Plan(read, blocks, source.named, source.table.library, scores)
+        if source.is_large:
+            return plan, source
+        return plan, replace(source, table=rows if read == schema else source.table, target=target)
 
     def _candidates(self) -> Mapping[str, Sequence[Any]]:
         raise InputError(
@@ -207,12 +219,12 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
             remedy="use NaiveBayesClassifier",
         )
 
-    def _count(self, plan: Plan, X: Any, y: Any, sample_weight: Any) -> Collected:
+    def _count(self, plan: Plan, source: Source) -> Collected:
         """The raw statistics of these rows."""
         self._check_options()
-        if y is None:
+        if source.target is None:
             raise InputError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
-        source = Source(X, y, sample_weight, plan.named, type(self).__name__)
+        source = replace(source, named=plan.named)
         collected = collect(
             source, plan.schema, [block.family.wanted(block.columns) for block in plan.blocks], self.n_jobs
         )

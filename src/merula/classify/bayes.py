@@ -14,6 +14,7 @@ from merula.core import InputError, check_probabilities, one_of
 from merula.data.encode import encode_target
 from merula.data.schema import sort_labels
 from merula.distributions import JointCategorical, Multinomial, MultivariateGaussian, NegativeBinomial
+from merula.engines import Source
 from merula.graphs.factors import read_columns
 
 if TYPE_CHECKING:
@@ -110,7 +111,9 @@ class BayesClassifier(BayesianClassifier):
         # a known joint is a table whose rows count as often as they are probable
         plan = stated_plan(levels, JointCategorical(smoothing=0))
         model = cls(smoothing=0, unseen=one_of(unseen, ("missing", "error"), "unseen"), n_jobs=n_jobs)
-        counted = model._count(plan, rows, truth, probabilities).within(encode_target(truth, len(truth)).classes)
+        counted = model._count(plan, Source(rows, truth, probabilities)).within(
+            encode_target(truth, len(truth)).classes
+        )
         return model._hold(replace(model._build(plan, counted), collected=None))
 
     def to_network(self, target: str = "class") -> BayesianNetwork:

@@ -15,14 +15,13 @@ from merula.classify.fitted import FittedModel
 from merula.classify.plan import Block, Plan
 from merula.classify.weighting import WeightedTerms
 from merula.core import InputError, Option, one_of
-from merula.data.encode import Encoded, Target, encode_rows, encode_target
 from merula.data.intervals import interval_labels
 from merula.data.schema import Column, Schema
-from merula.data.table import Table
 from merula.distributions import Gaussian, Multinomial, NegativeBinomial
 from merula.distributions.discretize.methods import METHODS, cuts_for, settled_bins
 from merula.distributions.priors import Smoothing
-from merula.engines import Source, collect
+from merula.engines import Source, collect, encoded
+from merula.engines.sampling import some_rows
 from merula.graphs.dependence.depths import DependentInSteps
 from merula.graphs.dependence.families import Dependent, OneDependence
 from merula.graphs.dependence.mixed_family import CLASS, MixedDependent
@@ -110,15 +109,17 @@ class DependentClassifier(BayesianClassifier):
             return schema
         names = {column.name for column in cut}
         some = Schema(tuple(c if c.name in names else replace(c, kind="ignore") for c in schema.columns))
-        values: Any = collect(source, some, [Wanted(ValueCounts, [c.name for c in cut])], self.n_jobs).blocks[0]
+        options = {"grid": _grid(source, some, [c.name for c in cut])} if source.is_large else {}
+        wanted = Wanted(ValueCounts, [c.name for c in cut], options=options)
+        values: Any = collect(source, some, [wanted], self.n_jobs).blocks[0]
         cuts = {
             column.name: cuts_for(self._cutting, met, counts, self.bins)
             for column, met, counts in zip(cut, values.values, values.counts, strict=True)
         }
         return Schema(tuple(_cut(c, cuts[c.name]) if c.name in cuts else c for c in schema.columns))
 
-    def _inspect(self, table: Table, y: Any, sample_weight: Any, more_to_come: bool = False) -> Plan:
-        plan = super()._inspect(table, y, sample_weight, more_to_come)
+    def _inspect(self, source: Source, more_to_come: bool = False) -> Plan:
+        plan = super()._inspect(source, more_to_come)
         if CLASS in plan.schema.names:
             raise InputError.at(f"column {CLASS!r}", "is called as the class is inside the model", remedy="rename it")
         return replace(plan, blocks=tuple(_telling_numbers(block, plan.schema) for block in plan.blocks))
@@ -132,18 +133,19 @@ class DependentClassifier(BayesianClassifier):
         family = MixedDependent if self.numeric == GAUSSIAN else self._family()
         return family(structure, smoothing=self.smoothing, **options)
 
-    def _count(self, plan: Plan, X: Any, y: Any, sample_weight: Any) -> Collected:
+    def _count(self, plan: Plan, source: Source) -> Collected:
         deep = [k for k, block in enumerate(plan.blocks) if getattr(block.family, "deepest", 0) > 1]
         if not deep:
-            return super()._count(plan, X, y, sample_weight)
-        rows = encode_rows(X, plan.schema, plan.named, type(self).__name__)
-        target = encode_target(y, len(rows), sample_weight)
-        first = super()._count(plan, rows, target, None)
+            return super()._count(plan, source)
+        if not source.is_large:  # encoded once for both passes
+            rows, target = encoded(replace(source, named=plan.named), plan.schema, self.n_jobs)
+            source = replace(source, table=rows, target=target)
+        first = super()._count(plan, source)
         blocks: list[Any] = list(first.blocks)
         for k in deep:
             block, chosen = plan.blocks[k], self._chosen(plan, k, first)
             wanted = block.family.wanted(block.columns, chosen=chosen, only_deeper=True)
-            second: Any = collect(Source(rows, target), plan.schema, [wanted], self.n_jobs).blocks[0]
+            second: Any = collect(source, plan.schema, [wanted], self.n_jobs).blocks[0]
             blocks[k] = blocks[k].with_deeper(second)
         return replace(first, blocks=tuple(blocks))
 
@@ -209,6 +211,19 @@ def _telling_numbers(block: Block, schema: Schema) -> Block:
         return block
     numeric = tuple(sorted(name for name in block.columns if schema[name].kind == "numeric"))
     return Block(replace(block.family, numeric=numeric), block.columns)
+
+
+def _grid(source: Source, schema: Schema, names: list[str]) -> tuple[tuple[float, float], ...]:
+    """The median and the distance between the quartiles of each column: of some rows, which tell where its numbers lie."""
+    rows, _ = encoded(source, schema)
+    found = []
+    for name in names:
+        values = rows.values((name,))[:, 0].astype(np.float64)
+        values = values[np.isfinite(values)]
+        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75]) if len(values) else (0.0, 0.0, 1.0)
+        scale = next(width for width in (high - low, np.ptp(values) if len(values) else 0.0, abs(middle), 1.0) if width > 0)  # fmt: skip
+        found.append((float(middle), float(scale)))
+    return tuple(found)
 
 
 def _cut(column: Column, cuts: tuple[float, ...]) -> Column:
@@ -480,18 +495,18 @@ class KDBClassifier(WeightedSumClassifier):
         model = super().with_choices_fixed()
         return model.set_params(select=False, parents=self.parents_)._hold(self.fitted_) if self.select else model
 
-    def _tuned(self, fitted: FittedModel, X: Any, y: Any, sample_weight: Any) -> FittedModel:
+    def _tuned(self, fitted: FittedModel, source: Source) -> FittedModel:
         if self.select:
             from merula.classify.selection import selected
 
-            rows = X if isinstance(X, Encoded) else encode_rows(X, fitted.plan.schema, fitted.plan.named, type(self).__name__)  # fmt: skip
-            target = y if isinstance(y, Target) else encode_target(y, len(rows), sample_weight)
-            dealt = partial(self._dealt, fitted.plan, X, rows, target)
+            source = replace(some_rows(source, "columns were selected"), named=fitted.plan.named)
+            rows, target = encoded(source, fitted.plan.schema, self.n_jobs)
+            dealt = partial(self._dealt, fitted.plan, source, rows, target)
             found = selected(fitted, self._held(fitted), rows, target, dealt)
             if found is not None:
                 plan, collected, loss = found
                 fitted = replace(self._build(plan, collected), tuning={"left_out_log_loss": loss})
-        return super()._tuned(fitted, X, y, sample_weight)
+        return super()._tuned(fitted, source)
 
     def _hold(self, fitted: FittedModel) -> Any:
         super()._hold(fitted)

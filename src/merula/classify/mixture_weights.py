@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
-from sklearn.utils import _safe_indexing
 
 from merula.classify.folds import canonical_order, deal, like, row_hashes, uncut
 from merula.core import Array
 from merula.core.notes import silenced
-from merula.data.encode import encode_rows, encode_target
-from merula.data.table import open_table
+from merula.data.table import open_rows
+from merula.engines import Source, encoded
 
 FOLDS = 5
 PRIOR = 1.0  # imaginary rows that each component alone explains
@@ -31,21 +30,20 @@ class Unseen:
     weights: Array
 
 
-def component_weights(model: Any, X: Any, y: Any, sample_weight: Any, names: Sequence[str]) -> dict[str, float]:
+def component_weights(model: Any, source: Source, names: Sequence[str]) -> dict[str, float]:
     """The log weight of each component, fitted on rows that each model of the folds had not seen.
 
     Maximal is Σ_row weight · log P(class given row) + Σ_component log w, P the mixture with these weights.
     """
-    found = out_of_fold(model, X, y, sample_weight, names)
+    found = out_of_fold(model, source, names)
     return dict(zip(names, best_log_weights(found).tolist(), strict=True))
 
 
-def out_of_fold(model: Any, X: Any, y: Any, sample_weight: Any, names: Sequence[str]) -> Unseen:
+def out_of_fold(model: Any, source: Source, names: Sequence[str]) -> Unseen:
     """What the components say of every row, of models learned without the row's fold; with their own cuts."""
-    table = open_table(X)
     schema = uncut(model.fitted_.plan.schema)
-    rows = encode_rows(table, schema, table.named, type(model).__name__)
-    target = encode_target(y, len(rows), sample_weight)
+    rows, target = encoded(source, schema)
+    table = open_rows(getattr(source.table, "matrix", source.table))
     order = np.empty(len(rows), dtype=np.int64)
     order[canonical_order(rows, target, schema)] = np.arange(len(rows))
     most = max(1, MOST_SCORES // (len(names) * len(target.classes)))
@@ -58,11 +56,11 @@ def out_of_fold(model: Any, X: Any, y: Any, sample_weight: Any, names: Sequence[
             continue
         learner = like(model, target.classes[np.unique(target.codes[learned.indices])]).set_params(weights=None)
         with silenced():  # what there is to say of the rows was said of all of them
-            learner.fit(_safe_indexing(X, learned.indices), labels[learned.indices], learned.weights)
+            learner.fit(table.take(learned.indices), labels[learned.indices], learned.weights)
         own = np.isin(target.codes[asked], np.searchsorted(target.classes, learner.classes_))
         asked, weights = asked[own], left_out.weights[kept[left_out.indices]][own]
         if len(asked):
-            joint = _joint(learner, _safe_indexing(X, asked), names, target.classes)
+            joint = _joint(learner, table.take(asked), names, target.classes)
             parts.append((order[asked], joint, target.codes[asked], weights))
     if not parts:
         return Unseen(np.zeros((0, len(names), len(target.classes))), np.zeros(0, dtype=np.int64), np.zeros(0))

@@ -12,14 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.dependent import DependentClassifier
 from merula.classify.plan import Block, Plan, is_network
-from merula.core import Array, InputError, Option, one_of
+from merula.core import Array, InputError, Option, one_of, warn_of
 from merula.core.errors import renamed
 from merula.core.logspace import safe_log
-from merula.data.encode import CodedColumns, Encoded, Target, encode_rows, encode_target
+from merula.data.encode import CodedColumns, Encoded, Target
 from merula.data.encode.columns import checked_numbers
 from merula.data.schema import Schema, resolve_levels
-from merula.data.table import Table, plain_label
+from merula.data.table import plain_label
 from merula.distributions import Distribution
+from merula.engines import Source, encoded
+from merula.engines.sampling import sample_note
 from merula.graphs.dependence.mixed_family import CLASS
 from merula.graphs.dependence.network_columns import NetworkColumns
 from merula.graphs.dependence.network_family import Network
@@ -196,13 +198,13 @@ class BayesianNetworkClassifier(DependentClassifier):
         if self.structure_score is not None and "score" not in METHODS[method].options:
             raise InputError((Option("structure_score", self.structure_score), " does nothing with ", Option("method", method)), where="structure_score", got=self.structure_score, remedy=("leave it out, or use ", Option("method", ("hill-climb", "tabu"))))  # fmt: skip
 
-    def _inspect(self, table: Table, y: Any, sample_weight: Any, more_to_come: bool = False) -> Plan:
-        plan = super()._inspect(table, y, sample_weight, more_to_come)
+    def _inspect(self, source: Source, more_to_come: bool = False) -> Plan:
+        plan = super()._inspect(source, more_to_come)
         if self.target in plan.schema.names:
             raise InputError.at("target", f"is {self.target!r}, which is a column of the table too", got=self.target, remedy=("give the class another name: ", Option("target", "…")))  # fmt: skip
         if not any(isinstance(block.family, Network) for block in plan.blocks):
             self._refuse_arcs_of_nothing(plan)
-        blocks = [self._settled(block, plan, table, y, sample_weight) if isinstance(block.family, Network) else block for block in plan.blocks]  # fmt: skip
+        blocks = [self._settled(block, plan, source) if isinstance(block.family, Network) else block for block in plan.blocks]  # fmt: skip
         return replace(plan, blocks=tuple(blocks))
 
     def _refuse_arcs_of_nothing(self, plan: Plan) -> None:
@@ -212,18 +214,20 @@ class BayesianNetworkClassifier(DependentClassifier):
                 why = "texts, counts and times, and columns named in distributions=, depend on the class alone"
                 raise InputError((Option(name), f" does nothing: no column is left to the network ({why})"), where=name, remedy=("leave it out, or name fewer columns in ", Option("distributions")))  # fmt: skip
 
-    def _settled(self, block: Block, plan: Plan, table: Table, y: Any, sample_weight: Any) -> Block:
+    def _settled(self, block: Block, plan: Plan, source: Source) -> Block:
         """The block with its arcs: as given, or learned from these rows."""
         numeric = block.family.numeric
         if self.network is None:
             self._refuse_numbers(numeric)
         if self.network is not None:
             arcs = self._given(block, numeric)
-        elif self.method == TREE or y is None:
+        elif self.method == TREE or source.target is None:
             arcs = []
         else:
-            rows = encode_rows(table, plan.schema, plan.named, type(self).__name__)
-            arcs = self._learned(rows, encode_target(y, len(rows), sample_weight), block, plan.schema)
+            rows, target = encoded(source, plan.schema, self.n_jobs)
+            if source.is_large:
+                warn_of([sample_note("the arcs of the network were learned", len(rows))])
+            arcs = self._learned(rows, target, block, plan.schema)
         tree = self.network is None and self.method == TREE
         family = replace(block.family, arcs=tuple(sorted(map(tuple, arcs))), tree=tree)
         return Block(family, block.columns)

@@ -14,7 +14,7 @@ from merula.core.compiled import kernel
 from merula.data.encode import Encoded, encode_rows
 from merula.data.schema import Schema
 from merula.distributions.gaussian import typical_variance
-from merula.engines import Source
+from merula.engines import Source, sampled
 from merula.stats import Collected, Moments, PatternMoments, Rows, ValueCounts
 
 FAR = 1_000.0  # distances between the quartiles
@@ -136,6 +136,7 @@ def _columns(source: Source, schema: Schema, names: set[str]) -> Encoded:
     if isinstance(source.table, Encoded):
         return source.table
     some = Schema(tuple(c if c.name in names else replace(c, kind="ignore") for c in schema.columns))
+    source = sampled(source)
     rows = encode_rows(source.table, some, source.named, source.reader)
     return rows if source.weight is None else rows.take(np.flatnonzero(np.asarray(source.weight) > 0))
 

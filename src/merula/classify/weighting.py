@@ -10,8 +10,10 @@ from merula.classify.fitted import FittedModel
 from merula.classify.folds import Folds, Some, canonical_order, deal, some_of_each, uncut
 from merula.classify.plan import Block, Plan
 from merula.core import InputError
-from merula.data.encode import Encoded, Target, encode_rows, encode_target
+from merula.data.encode import Encoded, Target
 from merula.data.schema import Column
+from merula.engines import Source, encoded
+from merula.engines.sampling import some_rows
 from merula.stats import Statistic, Wanted
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ class WeightedTerms(BayesianClassifier):
         if self.weights is not None and not self._weighs:
             raise InputError.of("weights", self.weights, "None or 'conditional'")
 
-    def _tuned(self, fitted: FittedModel, X: Any, y: Any, sample_weight: Any) -> FittedModel:
+    def _tuned(self, fitted: FittedModel, source: Source) -> FittedModel:
         """The same model with the weights that tell the classes of rows left out best."""
         if not self._weighs:
             return fitted
@@ -40,23 +42,23 @@ class WeightedTerms(BayesianClassifier):
         from merula.classify.term_weights import FOLDS, MOST_CELLS, fit_weights
 
         plan, (component,) = fitted.plan, fitted.components
-        rows = X if isinstance(X, Encoded) else encode_rows(X, plan.schema, plan.named, type(self).__name__)
-        target = y if isinstance(y, Target) else encode_target(y, len(rows), sample_weight)
+        source = replace(some_rows(source, "the weights of columns were learned"), named=plan.named)
+        rows, target = encoded(source, plan.schema, self.n_jobs)
         most = MOST_CELLS // (len(component.factors) * len(fitted.classes))
-        folds, some = self._dealt(plan, X, rows, target, FOLDS, most)
+        folds, some = self._dealt(plan, source, rows, target, FOLDS, most)
         terms = left_out_terms(self._held(fitted), rows, target, plan.schema, folds, some)
         weights, ridge = fit_weights(terms, fitted.log_prior)
         return fitted.with_weights(weights.tolist(), ridge=ridge)
 
     def _dealt(
-        self, plan: Plan, X: Any, rows: Encoded, target: Target, count: int, most: int
+        self, plan: Plan, source: Source, rows: Encoded, target: Target, count: int, most: int
     ) -> tuple[Folds, list[Some]]:
         """Folds of the rows, and of each at most so many rows; by numbers as they are, which tell rows apart that intervals do not."""
         schema = uncut(plan.schema)
-        if schema == plan.schema or isinstance(X, Encoded):
+        if schema == plan.schema or isinstance(source.table, Encoded):
             fine, schema = rows, plan.schema
         else:
-            fine = encode_rows(X, schema, plan.named, type(self).__name__)
+            fine, _ = encoded(replace(source, target=target, weight=None), schema, self.n_jobs)
         folds = deal(fine, target, schema, count)
         return folds, some_of_each(folds, canonical_order(fine, target, schema), most)
 

@@ -6,7 +6,8 @@ However threads are nested, no more than `n_jobs` of them work at a time: one th
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -18,6 +19,7 @@ import numpy as np
 from merula.core.errors import InputError
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 BLOCK = 65_536  # rows whose statistics are added as one, whatever the number of threads
 AWAKE = 0.1  # seconds after which a waiting thread looks whether the user has interrupted
 
@@ -110,6 +112,32 @@ def for_each_block(function: Callable[[int], Any], rows: int, n_jobs: int | None
 def side_by_side(tasks: Sequence[Callable[[], Result]], n_jobs: int | None) -> list[Result]:
     """What each task gives, in order, on as many threads as allowed; tasks may use threads themselves."""
     return for_each_block(lambda task: tasks[task](), len(tasks), n_jobs, 1)
+
+
+def in_order(
+    function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None
+) -> Iterator[tuple[Item, Result]]:
+    """Every item with what the function gives for it, in order; some items are worked on ahead, no more than there are threads and one.
+
+    Items are asked for by the calling thread, one after the other.
+    """
+    threads = thread_count(n_jobs)
+    if threads <= 1:
+        yield from ((item, function(item)) for item in items)
+        return
+    waiting: deque[tuple[Item, Future[Result]]] = deque()
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for item in items:
+            waiting.append((item, pool.submit(copy_context().run, function, item)))
+            if len(waiting) > threads:
+                first, future = waiting.popleft()
+                yield first, _Crew._polled(future)
+        while waiting:
+            first, future = waiting.popleft()
+            yield first, _Crew._polled(future)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _interruptible(function: Callable[[int], Result], start: int) -> Result:

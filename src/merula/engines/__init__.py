@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from merula.core import Note
+from merula.data.encode import Encoded, Target
 from merula.data.schema import Schema
 from merula.engines import memory
 from merula.engines.base import Engine, Source
+from merula.engines.sampling import SAMPLED, sampled
 from merula.stats import Collected, Wanted
 
-__all__ = ["Engine", "Source", "collect", "describe", "engine_for"]
+__all__ = ["SAMPLED", "Engine", "Source", "collect", "describe", "encoded", "engine_for", "sampled"]
 
 
-def engine_for(_: Source) -> Engine:
-    """The engine that reads a source: so far, all are read in memory."""
-    return memory
+def engine_for(source: Source) -> Engine:
+    """The engine that reads a source: the one that a large table names, else the memory's."""
+    engine: Engine = getattr(source.table, "engine", memory)
+    return engine
 
 
 def describe(
@@ -47,3 +50,8 @@ def collect(source: Source, schema: Schema, wanted: Sequence[Wanted], n_jobs: in
     (['no', 'yes'], ('red', 'blue'), [[1.0, 1.0], [1.0, 0.0]])
     """
     return engine_for(source).collect(source, schema, wanted, n_jobs)
+
+
+def encoded(source: Source, schema: Schema, n_jobs: int | None = None) -> tuple[Encoded, Target]:
+    """The rows and classes of a source in memory as codes and numbers, encoded unless they are already; of a large one, its sample's."""
+    return memory.encoded(sampled(source), schema, n_jobs)

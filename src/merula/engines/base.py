@@ -15,8 +15,9 @@ from merula.stats import Collected, Wanted
 class Source:
     """Rows to count: a table, the class of each row (None: all are of one) and how often each counts (None: once).
 
-    ``named`` says whether the table that a model first saw had names (None: columns are matched by name where there are
-    any); ``reader`` is what errors call whoever asks.
+    A large table says which `engine` reads it; then target and weight are names of its columns. ``named`` says whether the
+    table that a model first saw had names (None: columns are matched by name where there are any); ``reader`` is what errors
+    call whoever asks.
     """
 
     table: Any
@@ -24,6 +25,11 @@ class Source:
     weight: Any = None
     named: bool | None = None
     reader: str = "the model"
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the rows stay where they are, and an engine of their own counts them there."""
+        return hasattr(self.table, "engine")
 
 
 class Engine(Protocol):
@@ -37,4 +43,15 @@ class Engine(Protocol):
 
     def collect(self, source: Source, schema: Schema, wanted: Sequence[Wanted], n_jobs: int | None) -> Collected:
         """The wanted statistics of all rows, and the weight of each class."""
+        ...
+
+
+class LargeEngine(Engine, Protocol):
+    """An engine of tables that stay where they are."""
+
+    def sample(self, source: Source, rows: int) -> Any:
+        """At most so many rows as a pyarrow table, target and weight among its columns; always the same ones.
+
+        For what must look at rows: kinds of columns, families to choose among.
+        """
         ...

@@ -29,7 +29,7 @@ def describe(
 
 def collect(source: Source, schema: Schema, wanted: Sequence[Wanted], n_jobs: int | None) -> Collected:
     """See `Engine.collect`: the same bits for any number of threads."""
-    rows, target = _encoded(source, schema, n_jobs)
+    rows, target = encoded(source, schema, n_jobs)
     count = len(target.classes)
     nothing = Collected(target.classes, ClassCounts.zero((), count), tuple(one.zero(count) for one in wanted))
 
@@ -44,7 +44,7 @@ def collect(source: Source, schema: Schema, wanted: Sequence[Wanted], n_jobs: in
     return added(blocks or [nothing])
 
 
-def _encoded(source: Source, schema: Schema, n_jobs: int | None) -> tuple[Encoded, Target]:
+def encoded(source: Source, schema: Schema, n_jobs: int | None) -> tuple[Encoded, Target]:
     """Rows and classes, encoded unless they are already."""
     rows = source.table
     if not isinstance(rows, Encoded):

@@ -16,11 +16,11 @@ from merula.classify.plan import Plan
 from merula.core import InputError, Option, warn_of
 from merula.core.logspace import safe_log
 from merula.core.sound import MOST_COUNTED
-from merula.data.encode import encode_rows, encode_target
 from merula.data.schema import Column, Label
-from merula.data.table import open_table
 from merula.distributions import BaseFamily, Distribution
 from merula.distributions.priors import class_probabilities
+from merula.engines import Source, encoded
+from merula.engines.sampling import some_rows
 from merula.stats import Collected, LevelCounts, Moments, Wanted
 
 LEAST_WEIGHT = 1e-6  # of all rows together
@@ -148,16 +148,15 @@ class LogLinearClassifier(BayesianClassifier):
 
     # ------------------------------------------------------------------------------------------------ learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """See `NaiveBayesClassifier.fit`."""
+    def _learn(self, source: Source) -> Self:
+        """See `BayesianClassifier._learn`; of a large table, from a sample of its rows."""
         from merula.classify.effects.purified import marginals_for  # on first use: it knows the terms of this model
 
         self._check_options()
-        table = open_table(X)
-        plan = self._inspect(table, y, sample_weight)
-        rows = encode_rows(table, plan.schema, plan.named, type(self).__name__)
-        target = encode_target(y, len(rows), sample_weight)
-        collected = self._count(plan, rows, target, None)
+        source = some_rows(source)
+        plan = self._inspect(source)
+        rows, target = encoded(source, plan.schema, self.n_jobs)
+        collected = self._count(plan, replace(source, table=rows, target=target, weight=None))
         self._refuse_one_class(collected)
         refuse_light(float(collected.class_counts.weight.sum()))
         prior = class_probabilities(self.class_prior, collected.classes, collected.class_counts.weight)

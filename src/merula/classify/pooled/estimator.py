@@ -29,13 +29,14 @@ from merula.core import InputError, Note, one_of, warn_of
 from merula.core.checks import checked_number
 from merula.core.logspace import safe_log
 from merula.core.threads import thread_count
-from merula.data.encode import encode_rows, encode_target, is_counted
+from merula.data.encode import is_counted
 from merula.data.encode.kinds import by_column
 from merula.data.schema import Schema
 from merula.data.table import Table, open_table
 from merula.distributions import Multinomial
 from merula.distributions.priors import class_probabilities
-from merula.engines import Source, describe
+from merula.engines import Source, describe, encoded
+from merula.engines.sampling import some_rows
 from merula.stats import Collected, TokenCounts
 
 WORTH = 5e-4  # nats that a row is more probable by, out of fold, where rows are kept
@@ -160,14 +161,13 @@ class AutoBayesClassifier(BayesianClassifier):
 
     # ------------------------------------------------------------------------------------------------ learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """See `NaiveBayesClassifier.fit`."""
+    def _learn(self, source: Source) -> Self:
+        """See `BayesianClassifier._learn`; of a large table, from a sample of its rows."""
         self._check_options()
-        table = open_table(X)
-        plan = self._inspect(table, y, sample_weight)
-        rows = encode_rows(table, plan.schema, plan.named, type(self).__name__)
-        target = encode_target(y, len(rows), sample_weight)
-        collected = self._count(plan, rows, target, None)
+        source = some_rows(source)
+        plan = self._inspect(source)
+        rows, target = encoded(source, plan.schema, self.n_jobs)
+        collected = self._count(plan, replace(source, table=rows, target=target, weight=None))
         self._refuse_one_class(collected)
         refuse_light(float(collected.class_counts.weight.sum()))
         log_prior = safe_log(class_probabilities(self.class_prior, collected.classes, collected.class_counts.weight))
@@ -185,7 +185,7 @@ class AutoBayesClassifier(BayesianClassifier):
         components = pooled(log_prior, terms, record.members, record.slip)
         names = [column.name for column in plan.schema.columns if column.kind not in ("text", "ignore")]
         marginals = marginals_for(terms, rows, target.weights, names)
-        joint, record = self._joint(table, learned, plan, record)
+        joint, record = self._joint(source.table, learned, plan, record)
         return self._hold(PooledModel(plan, collected.classes, log_prior, components, collected, marginals=marginals, record=record, joint=joint))  # fmt: skip
 
     def _read_as(self, schema: Schema, source: Source) -> Schema:

@@ -39,7 +39,7 @@ def _refuse_many(count: int, size: int, what: str) -> None:
         )
 
 
-def parquet_size(data: bytes, metadata: Any) -> int:
+def parquet_size(data: Any, metadata: Any) -> int:
     """The bytes that a Parquet file becomes by its own metadata: rows × widths, or what its pages unpack to, if that is more."""
     schema = metadata.schema
     widths = [WIDTHS.get(schema.column(j).physical_type, 1) for j in range(metadata.num_columns)]

@@ -66,7 +66,7 @@ def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED) -> Any:
     """
     import pyarrow as pa
 
-    layout = _layout(in_utf8(data, options.encoding), options)
+    layout = layout_of(in_utf8(data, options.encoding), options)
     uneven: list[Uneven] = []
     try:
         table = _read(layout, options)
@@ -124,7 +124,7 @@ def _with_codes(table: Any, layout: Layout, options: FileOptions) -> Any:
     return table
 
 
-def _layout(data: bytes, options: FileOptions) -> Layout:
+def layout_of(data: bytes, options: FileOptions) -> Layout:
     """Where header and rows begin: below the lines that are to be skipped, and else below titles."""
     data = data if b"\n" in data or b"\r" not in data else data.replace(b"\r", b"\n")  # old lines
     excel = EXCEL.match(data)

@@ -48,9 +48,26 @@ def is_marked(data: bytes) -> bool:
     return marked_encoding(data) not in (None, "utf-8-sig")
 
 
+def encoding_of(data: bytes, stated: str | None) -> str:
+    """The encoding of a text that is read in parts: as it is stated, by its mark, or as the bytes of the first part tell."""
+    chosen = _told(data, stated)
+    if chosen != "utf-8" or stated or data.isascii():
+        return chosen
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        found = _found_by_bytes(data)
+        return found[0] if found else chosen
+    return chosen
+
+
+def _told(data: bytes, stated: str | None) -> str:
+    return stated or marked_encoding(data) or _unmarked(data)
+
+
 def in_utf8(data: bytes, encoding: str | None) -> bytes:
     """The same text in UTF-8 without a mark; a ValueError that says where it is not in the encoding, or no text at all."""
-    chosen = encoding or marked_encoding(data) or _unmarked(data)
+    chosen = _told(data, encoding)
     if chosen == "utf-8" and data.isascii():
         return data
     try:
@@ -63,7 +80,7 @@ def in_utf8(data: bytes, encoding: str | None) -> bytes:
         found = None if encoding or chosen != "utf-8" else _found_by_bytes(data)
         if found is None:
             raise _undecodable(data, chosen, error.start) from None
-        return found.encode()
+        return found[1].encode()
     return data if chosen == "utf-8" else text.encode()
 
 
@@ -90,8 +107,8 @@ def _undecodable(data: bytes, chosen: str, place: int) -> InputError:
     )
 
 
-def _found_by_bytes(data: bytes) -> str | None:
-    """The text in the encoding that its bytes tell, with a note; None where none fits, or it is UTF-8 but for a few bytes."""
+def _found_by_bytes(data: bytes) -> tuple[str, str] | None:
+    """The encoding that its bytes tell, with a note, and the text in it; None where none fits, or it is UTF-8 but for a few bytes."""
     words = list(_words(data))
     sample = b" ".join(words)
     if _is_damaged_utf8(sample):
@@ -102,7 +119,7 @@ def _found_by_bytes(data: bytes) -> str | None:
         except UnicodeDecodeError:
             continue
         _note(TITLES.get(name, name))
-        return text
+        return name, text
     return None
 
 

@@ -1,0 +1,162 @@
+"""Learning from tables that need not fit into memory, and answering for their rows: the same model, wherever the rows are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from merula.core import InputError, one_of
+from merula.data.table import FileOptions
+from merula.engines import Source, stream
+from merula.engines.opening import labelled, open_large
+from merula.show.progress import progress_bar
+
+if TYPE_CHECKING:
+    from merula.classify.fitted import FittedModel
+
+
+class LargeTables:
+    """The part of every classifier that learns from, and answers for, tables by the names of their columns."""
+
+    fitted_: FittedModel
+    n_jobs: Any
+
+    _learn: Callable[[Source], Any]
+
+    def fit_table(
+        self,
+        source: Any,
+        target: str,
+        weight: str | None = None,
+        *,
+        engine: str | None = None,
+        resume: str | os.PathLike[str] | None = None,
+        progress: bool | None = None,
+        **reading: Any,
+    ) -> Self:
+        r"""The model learned from a table that need not fit into memory; the target is one of its columns.
+
+        Parameters
+        ----------
+        source : path, pattern, folder, list of paths, dataset, lazy frame, batches or data frame
+            CSV (packed by gzip or not), JSON lines, Parquet and Arrow files are read in pieces, so are a pyarrow dataset, a polars
+            LazyFrame, and batches of rows: an iterator, or a function that begins a new one, for models that read rows twice.
+        target : str
+            The column that holds the class; rows without one are left out and counted.
+        weight : str, optional
+            The column that says how often each row counts.
+        engine : "memory" or "stream", optional
+            "memory" reads the whole table first; by default where the rows are says which.
+        resume : path, optional
+            A file in which every few minutes is kept how far the table has been counted: a fit that was interrupted, called again
+            with the same file, goes on where it stopped, and gives the same model. It is removed when the model is there.
+        progress : bool, optional
+            Whether to show a bar; by default where a terminal is watching.
+        **reading
+            What is stated about files, as for `read_table`: ``missing=["-9"]``, ``decimal=","``, ``on_error="skip"`` …
+
+        Notes
+        -----
+        What columns hold is told by the first rows (100,000, or of text files those of the first 16 MiB) and then fixed: a later
+        cell that does not fit is an error that names file and line. Statistics are those of all rows, and the same as in memory.
+        Choices that look at rows (``distributions="auto"``, ``weights="conditional"``, arcs that are searched for, and all of
+        `AutoBayesClassifier` and `LogLinearClassifier`) are made on every k-th row, at most 100,000, and a warning says so.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import merula as mr
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "birds.csv"
+        >>> _ = path.write_text("bird,wing\nwren,4.9\nblackbird,12.8\nwren,5.1\nblackbird,13.0\n")
+        >>> model = mr.NaiveBayesClassifier().fit_table(path, target="bird")
+        >>> model.predict([[5.0], [13.1]])
+        array(['wren', 'blackbird'], dtype=object)
+        """
+        table = open_large(source, engine, FileOptions(**reading), resume)
+        rows = labelled(table, target, weight, type(self).__name__)
+        with progress_bar(1, progress if rows.is_large else False) as step:
+            step("counting")
+            self._learn(rows)
+        if rows.is_large and hasattr(table, "finished"):
+            table.finished()
+        return self
+
+    def predict_table(
+        self,
+        source: Any,
+        output: str | os.PathLike[str] | None = None,
+        *,
+        keys: Sequence[str] | None = None,
+        engine: str | None = None,
+        progress: bool | None = None,
+        **reading: Any,
+    ) -> Any:
+        """The rows of a table with their most probable class and P(class given row), written to a file or given batch by batch.
+
+        Parameters
+        ----------
+        source : as for `fit_table`
+        output : path, optional
+            Where answers are written (CSV, JSON lines, Parquet or Arrow, by its suffix), whole or not at all. Without it an iterator
+            gives them as pyarrow tables.
+        keys : sequence of str, optional
+            The columns that stand beside the answers; by default all.
+        engine, progress, **reading
+            As for `fit_table`.
+
+        Returns
+        -------
+        int or iterator of pyarrow.Table
+            The number of rows that were written, or the answers: the columns `keys`, then ``class`` and one column for each class,
+            ``P(class)``.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> import merula as mr
+        >>> birds = pa.table({"wing": [4.9, 12.8, 5.1, 13.0], "bird": ["wren", "blackbird"] * 2})
+        >>> model = mr.NaiveBayesClassifier().fit_table(birds, target="bird")
+        >>> (answers,) = model.predict_table(pa.table({"ring": [7], "wing": [5.0]}), keys=["ring"])
+        >>> answers.to_pydict()["class"], answers.column_names
+        (['wren'], ['ring', 'class', 'P(blackbird)', 'P(wren)'])
+        """
+        check_is_fitted(self, "classes_")
+        table = open_large(source, engine, FileOptions(**reading))
+        for name in keys or ():
+            one_of(name, table.names, "a column of keys")
+        answers = self._answers(table, list(keys if keys is not None else table.names))
+        if output is None:
+            return answers
+        from merula.data.stream.writing import write_batches
+
+        with progress_bar(1, progress) as step:
+            step("answering")
+            return write_batches(answers, output)
+
+    def _answers(self, table: Any, keys: list[str]) -> Iterator[Any]:
+        if hasattr(table, "engine"):
+            if table.engine is not stream:
+                raise InputError.at("source", "is not read in pieces on this machine", remedy="use to_sql, and run the query where the rows are")  # fmt: skip
+            yield from stream.scored(Source(table), self.fitted_.plan.schema, lambda part: self._answered(part, keys), self.n_jobs)  # fmt: skip
+        else:
+            yield self._answered(table.frame.to_arrow(), keys)
+
+    def _answered(self, table: Any, keys: list[str]) -> Any:
+        """Rows with their answers beside them."""
+        import pyarrow as pa
+
+        from merula.data.table import plain_label
+
+        model: Any = self
+        posterior = model.predict_proba(table)
+        labels = [plain_label(label) for label in model.classes_.tolist()]
+        chosen = np.asarray(labels, dtype=object)[posterior.argmax(axis=1)]
+        columns = {name: table[name] for name in keys}
+        answers = {"class": pa.array(chosen.tolist()), **{f"P({label})": posterior[:, k] for k, label in enumerate(labels)}}  # fmt: skip
+        if clash := columns.keys() & answers.keys():
+            raise InputError.at("the table", f"has a column {min(clash)!r}, which is what an answer is called", remedy="rename it, or leave it out of keys")  # fmt: skip
+        return pa.table({**columns, **answers})

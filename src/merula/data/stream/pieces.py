@@ -1,0 +1,96 @@
+"""What a stream is: pieces in a fixed order, each read by itself, by whatever thread; and files that may not change meanwhile."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from merula.core import InputError
+
+ROWS = 65_536  # that are read at once
+FIRST = 100_000  # rows that tell what columns hold
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A part of a stream: `read(columns, types)` gives its rows as pyarrow tables, a bounded number at once.
+
+    ``where`` names it in errors, ``done`` is the share of the stream that has been read once it is (None: nobody knows).
+    """
+
+    where: str
+    read: Callable[[Sequence[str], Mapping[str, Any]], Iterator[Any]]
+    done: float | None = None
+
+
+class Stream(Protocol):
+    """A table that is read piece by piece."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its columns."""
+        ...
+
+    @property
+    def again(self) -> bool:
+        """Whether it can be read more than once."""
+        ...
+
+    @property
+    def first(self) -> Any:
+        """Its first rows as a pyarrow table, as the whole would be read in memory: they tell what columns hold."""
+        ...
+
+    def pieces(self, skipped: int = 0) -> Iterator[Piece]:
+        """Its pieces in order, the same whenever they are asked for; the first few may be skipped."""
+        ...
+
+    def fingerprint(self) -> list[list[Any]]:
+        """What tells whether it is still the same: of files their names, sizes and times."""
+        ...
+
+
+class ChangedError(InputError):
+    """A file changed, or is gone, while it was being read."""
+
+
+def fingerprint(paths: Sequence[str]) -> list[list[Any]]:
+    """Names, sizes and times of files; a `ChangedError` where one is gone."""
+    found = []
+    for path in paths:
+        try:
+            held = os.stat(path)
+        except OSError as error:
+            raise ChangedError.at(path, f"can no longer be read ({error.strerror})", remedy="put it back and start again") from None  # fmt: skip
+        found.append([path, held.st_size, held.st_mtime_ns])
+    return found
+
+
+def check_unchanged(before: list[list[Any]], now: list[list[Any]]) -> None:
+    """A `ChangedError` that names the first file which is not as it was."""
+    for old, new in zip(before, now, strict=True):
+        if old != new:
+            raise ChangedError.at(f"{old[0]}", "was changed while it was being read, so that its rows are of two tables", remedy="wait until it is written, then start again")  # fmt: skip
+
+
+def check_names(names: Sequence[str], others: Sequence[str], path: str, first: str) -> None:
+    """An `InputError` where a file has other columns than the first one."""
+    if set(names) != set(others):
+        which = sorted(set(names) ^ set(others))[0]
+        owner, other = (first, path) if which in names else (path, first)
+        raise InputError.at(f"{path}", f"has other columns than {first}: {which!r} is in {owner} alone, not in {other}", remedy="name files of one table")  # fmt: skip
+
+
+def rows_of(tables: Iterator[Any], most: int) -> Any:
+    """The first rows of some tables as one."""
+    import pyarrow as pa
+
+    found, rows = [], 0
+    for table in tables:
+        found.append(table.slice(0, most - rows))
+        rows += found[-1].num_rows
+        if rows >= most:
+            break
+    return pa.concat_tables(found, promote_options="permissive") if found else None

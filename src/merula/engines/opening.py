@@ -1,0 +1,85 @@
+"""Whatever holds a table, large or not → a source to learn from: files by stream, databases and clusters by their own engines."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from merula.core import InputError, one_of
+from merula.data.stream import open_stream
+from merula.data.table import NOTHING_STATED, FileOptions, open_table, read_file
+from merula.engines.base import Source
+from merula.engines.stream import StreamedTable
+
+ENGINES = ("memory", "stream")
+
+
+def open_large(
+    source: Any,
+    engine: str | None = None,
+    options: FileOptions = NOTHING_STATED,
+    resume: str | os.PathLike[str] | None = None,
+) -> Any:
+    """The large table that a source names, or a table in memory: by `engine`, or where the rows are.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> open_large(iter([pa.table({"wing": [4.9, 9.8]})])).names
+    ('wing',)
+    """
+    chosen = None if engine is None else one_of(engine, ENGINES, "engine")
+    if hasattr(source, "engine"):
+        return source
+    if chosen == "memory":
+        return open_table(read_file(source, options) if isinstance(source, str | os.PathLike) else _collected(source))
+    stream = open_stream(source, options)
+    if stream is not None:
+        return StreamedTable(stream, resume)
+    if chosen == "stream":
+        raise InputError.at("engine", f"is 'stream', but a {type(source).__name__} is not read in pieces", got=engine, remedy="leave it out")  # fmt: skip
+    if resume is not None:
+        raise InputError.at("resume", "is for tables that are read in pieces: files, datasets, batches", got=resume, remedy="leave it out")  # fmt: skip
+    return open_table(read_file(source, options) if isinstance(source, str | os.PathLike) else source)
+
+
+def _collected(source: Any) -> Any:
+    """A lazy frame with its rows in memory; anything else as it is."""
+    return source.collect() if hasattr(source, "collect_schema") and hasattr(source, "collect") else source
+
+
+def labelled(table: Any, target: str, weight: str | None, reader: str) -> Source:
+    """The source that a large table is, or a table in memory whose target is one of its columns."""
+    names = table.names
+    one_of(target, names, "target")
+    if weight is not None:
+        one_of(weight, names, "weight")
+    if weight == target:
+        raise InputError.at("weight", f"is {weight!r}, which is the target itself", got=weight, remedy="name another column")  # fmt: skip
+    if len(names) == 1 + (weight is not None):
+        raise InputError.at("the table", f"has no column besides {target!r}{f' and {weight!r}' if weight else ''}", remedy="there is nothing to learn from")  # fmt: skip
+    if hasattr(table, "engine"):
+        return Source(table, target, weight, True, reader)
+    return _in_memory(table, target, weight, reader)
+
+
+def _in_memory(table: Any, target: str, weight: str | None, reader: str) -> Source:
+    if not table.named:
+        raise InputError.at("the table", "has no names, so no column of it can be the target", remedy="use fit(X, y)")
+    import narwhals as nw
+
+    frame = table.frame
+    missing = frame[target].is_null() | (frame[target].is_nan() if frame[target].dtype.is_float() else False)
+    if missing.any():
+        from merula.core import warn_user
+
+        warn_user(f"{int(missing.sum()):,} of {len(frame):,} rows have no {target!r} and are left out", UserWarning)
+        frame = frame.filter(~missing)
+    aside = [name for name in (target, weight) if name is not None]
+    return Source(
+        open_table(frame.drop(aside).to_native()),
+        frame[target].to_native(),
+        None if weight is None else frame[weight].cast(nw.Float64()).to_numpy(),
+        True,
+        reader,
+    )

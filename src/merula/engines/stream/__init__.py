@@ -1,0 +1,98 @@
+"""Tables larger than memory on this machine: pieces counted by several threads, added in their order, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from merula.core import InputError, Note, located
+from merula.core.threads import in_order, thread_count
+from merula.data.encode import encode_rows, encode_target, infer_schema
+from merula.data.schema import Schema
+from merula.data.stream import Piece
+from merula.data.table import open_table
+from merula.engines import memory
+from merula.engines.base import Source
+from merula.engines.stream.rows import Kept, types_for, usable_rows
+from merula.engines.stream.table import StreamedTable
+from merula.show.progress import name_part
+from merula.stats import Collected, Wanted
+
+__all__ = ["StreamedTable", "collect", "describe", "sample"]
+
+
+def describe(
+    source: Source, kinds: Any, levels: Any, more_to_come: bool, n_jobs: int | None
+) -> tuple[Schema, tuple[Note, ...]]:
+    """See `Engine.describe`: what the first rows tell holds for all."""
+    table: StreamedTable = source.table
+    first = table.first_rows(source)
+    return infer_schema(open_table(first), kinds, levels, more_to_come, thread_count(n_jobs))
+
+
+def collect(source: Source, schema: Schema, wanted: Sequence[Wanted], n_jobs: int | None) -> Collected:
+    """See `Engine.collect`: the same bits for any number of threads, and for a count that was interrupted and resumed."""
+    table: StreamedTable = source.table
+    table.check_read_again("this model")
+    counted = table.begun(schema, wanted)
+    before = table.stream.fingerprint()
+    watch = table.watch(counted.rows)
+    pieces = table.stream.pieces(counted.pieces)
+
+    def count(piece: Piece) -> tuple[Collected | None, Kept]:
+        return _count_piece(piece, source, schema, wanted)
+
+    for piece, (found, kept) in in_order(count, pieces, n_jobs):
+        counted = counted.with_piece(found, kept)
+        name_part(watch.told(counted.rows, piece.done))
+        table.keep(counted, schema, wanted)
+    table.check_unchanged(before)
+    table.tell_left_out(counted, source)
+    if counted.total is None:
+        raise InputError.at(f"the target {source.target!r}", "is empty in every row")
+    return counted.total
+
+
+def _count_piece(
+    piece: Piece, source: Source, schema: Schema, wanted: Sequence[Wanted]
+) -> tuple[Collected | None, Kept]:
+    """The statistics of one piece, its tables added one after the other, and how many rows it had."""
+    total, kept = None, Kept()
+    try:
+        for rows, some in usable_rows(piece, source, schema):
+            kept += some
+            if rows is not None:
+                found = _count_rows(rows, schema, wanted)
+                total = found if total is None else total + found
+    except ValueError as error:
+        raise error if piece.where in str(error) else located(error, piece.where, ": ") from None
+    return total, kept
+
+
+def _count_rows(source: Source, schema: Schema, wanted: Sequence[Wanted]) -> Collected:
+    rows = encode_rows(source.table, schema, True, source.reader)
+    target = encode_target(source.target, len(rows), source.weight)
+    return memory.collect(replace(source, table=rows, target=target, weight=None), schema, wanted, 1)
+
+
+def sample(source: Source, rows: int) -> Any:
+    """See `LargeEngine.sample`: every k-th row of the whole table, k a power of 2 so that no more than `rows` are kept."""
+    table: StreamedTable = source.table
+    return table.every_kth(rows)
+
+
+def scored(source: Source, schema: Schema, function: Any, n_jobs: int | None) -> Iterator[Any]:
+    """What `function(table)` gives for the rows of each piece, in order; pieces are worked on side by side."""
+    table: StreamedTable = source.table
+
+    def work(piece: Piece) -> list[Any]:
+        try:
+            return [function(part) for part in piece.read(table.names, types_for(schema))]
+        except ValueError as error:
+            raise error if piece.where in str(error) else located(error, piece.where, ": ") from None
+
+    before = table.stream.fingerprint()
+    for _, found in in_order(work, table.stream.pieces(), n_jobs):
+        yield from found
+    table.check_unchanged(before)

@@ -1,0 +1,76 @@
+"""From the pieces of a stream to rows that can be counted: with a class, with some weight, in types that suit the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from merula.core import InputError
+from merula.data.schema import Schema
+from merula.data.stream import Piece
+from merula.data.table import open_table
+from merula.engines.base import Source
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How many rows were read, and how many of them have no class."""
+
+    rows: int = 0
+    without_class: int = 0
+
+    def __add__(self, other: Kept) -> Kept:
+        return Kept(self.rows + other.rows, self.without_class + other.without_class)
+
+
+def types_for(schema: Schema) -> dict[str, Any]:
+    """The types of columns that hold numbers, whatever the first rows look like: 7 may be followed by 7.5."""
+    import pyarrow as pa
+
+    return {column.name: pa.float64() for column in schema.columns if column.holds in ("numeric", "count") and column.reading is None}  # fmt: skip
+
+
+def usable_rows(piece: Piece, source: Source, schema: Schema) -> Iterator[tuple[Source | None, Kept]]:
+    """The rows of a piece that count, some at a time: None where there are none; and how many were read."""
+    aside = [name for name in (source.target, source.weight) if name is not None]
+    columns = [column.name for column in schema.columns if column.kind != "ignore"]
+    for table in piece.read([*columns, *aside], types_for(schema)):
+        rows, without = table.num_rows, 0
+        if source.target is not None:
+            table = with_class(table, source.target)
+            without = rows - table.num_rows
+        table, weights = _with_weight(table, source.weight)
+        usable = None
+        if table.num_rows:
+            target = None if source.target is None else table[source.target]
+            usable = replace(source, table=open_table(table.select(columns)), target=target, weight=weights)
+        yield usable, Kept(rows, without)
+
+
+def with_class(table: Any, target: str) -> Any:
+    """The rows whose class is known."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = table[target]
+    missing = column.is_null(nan_is_null=pa.types.is_floating(column.type))
+    return table.filter(pc.invert(missing)) if pc.any(missing).as_py() else table
+
+
+def _with_weight(table: Any, name: str | None) -> tuple[Any, Any]:
+    """The rows of some weight, and their weights; the rest of the checks is made when classes are encoded."""
+    import pyarrow as pa
+
+    if name is None:
+        return table, None
+    try:
+        weights = table[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        raise InputError.at(f"the weight {name!r}", "holds something that is not a number", remedy="give every row a number from 0") from None  # fmt: skip
+    if np.isnan(weights).any():
+        raise InputError.at(f"the weight {name!r}", "is missing in some rows", remedy="give every row a number, 0 to leave it out")  # fmt: skip
+    kept = weights != 0
+    return (table, weights) if kept.all() else (table.filter(pa.array(kept)), weights[kept])
