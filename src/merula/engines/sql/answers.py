@@ -13,7 +13,7 @@ from sqlglot import exp
 from merula.core import Array, InputError, Note, warn_of
 from merula.data.encode import Encoded, Target, encode_target
 from merula.engines.sql.covering import covering
-from merula.engines.sql.expressions import GRID, double, grid_point, number
+from merula.engines.sql.expressions import double, grid_point, number
 from merula.engines.sql.moments import lie_far, moments_of, pair_sums, patterns, products, single_sums
 from merula.engines.sql.needs import (
     Counts,
@@ -30,6 +30,7 @@ from merula.engines.sql.reading import CLASS, COUNT, Reading, numbers_of, weight
 from merula.engines.sql.statements import first_rows, grouped
 from merula.engines.sql.sums import Found, Origins, Question
 from merula.stats import Moments
+from merula.stats.counts import GRID, on_grid
 
 PEEKED = 10_000  # rows that tell where numbers lie and how many levels a column has, before all are asked
 
@@ -200,6 +201,7 @@ def _for(origins: Origins, alone: Moments, columns: Sequence[str]) -> Origins:
 def _counts(reading: Reading, needs: Sequence[Need], sizes: Mapping[str, int]) -> dict[Need, Any]:
     """The groups of all columns that are to be counted, several columns at once where they have few levels."""
     wanted = [need for need in needs if isinstance(need, Counts)]
+    reading = reading.with_gaps([name for need in wanted for name in (*need.known, *need.lacking)])
     classes = len(reading.classes)
     answers: dict[Need, Any] = {}
     for grouping, own in covering(wanted, sizes, classes):
@@ -224,15 +226,11 @@ def _alone(reading: Reading, need: Counts, refused: Counts) -> GroupedRows | Non
 
 
 def _where(reading: Reading, need: Counts) -> list[exp.Expression]:
-    """Which rows are counted, as far as the database can tell: what words mean is looked at when they are here."""
-    conditions = [reading.known(name) for name in need.known if not _may_mean_nothing(reading, name)]
-    if need.lacking and not any(_may_mean_nothing(reading, name) for name in need.lacking):
+    """Which rows are counted."""
+    conditions = [reading.known(name) for name in need.known]
+    if need.lacking:
         conditions.append(exp.or_(*(exp.Not(this=exp.paren(reading.known(name))) for name in need.lacking)))
     return conditions
-
-
-def _may_mean_nothing(_reading: Reading, _name: str) -> bool:
-    return False
 
 
 def _values(reading: Reading, need: Values) -> GroupedRows | None:
@@ -260,9 +258,8 @@ def _values(reading: Reading, need: Values) -> GroupedRows | None:
 
 def _on_grid(rows: GroupedRows, name: str, grid: tuple[float, float]) -> GroupedRows:
     """The same with each number at its point of the grid."""
-    values = np.asarray(rows.rows.numeric[name], dtype=np.float64)
-    points = np.floor(np.arcsinh((values - grid[0]) / grid[1]) * GRID + 0.5)
-    return replace(rows, rows=Encoded(0, len(values), {name: grid[0] + grid[1] * np.sinh(points / GRID)}, {}))
+    points = on_grid(np.asarray(rows.rows.numeric[name], dtype=np.float64), *grid)
+    return replace(rows, rows=Encoded(0, len(points), {name: points}, {}))
 
 
 # ------------------------------------------------------------------------------------------------------------ moments

@@ -7,7 +7,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from merula.core import Note, mention
+from merula.core import Note
+from merula.core.notes import mention
 from merula.core.threads import thread_count
 from merula.data.encode import infer_schema
 from merula.data.schema import Schema
@@ -63,19 +64,14 @@ def collect(source: Source, schema: Schema, wanted: Sequence[Wanted], n_jobs: in
     """See `Engine.collect`: the database adds; groups and sums come back."""
     thread_count(n_jobs)
     table: RemoteTable = source.table
-    begun = [(one, _zero(one, 1)) for one in wanted]
+    begun = [(one, one.zero(1)) for one in wanted]
     needs = [need for one, statistic in begun for need in needs_of(statistic, one)]
     reading = Reading(table, schema, source.target, source.weight)
     with table.runner.snapshot():
         found = answered(reading, needs)
     classes, weight = found.classes, ClassCounts(found.weight)
     answers: Answers = {**found.answers, Sums(()): weight}
-    return Collected(classes, weight, tuple(counted(_zero(one, len(classes)), answers) for one in wanted))
-
-
-def _zero(wanted: Wanted, classes: int) -> Any:
-    """The statistic with nothing counted yet."""
-    return wanted.zero(classes)
+    return Collected(classes, weight, tuple(counted(one.zero(len(classes)), answers) for one in wanted))
 
 
 def sample(source: Source, rows: int) -> Any:

@@ -15,9 +15,9 @@ from merula.core import InputError, Option
 from merula.data.schema import Column
 from merula.data.table import times_longer
 from merula.data.words.numbers import PLAIN
+from merula.stats.counts import GRID
 
 LOG_FROM = 1e8  # beyond this, asinh(z) is log(2 z) to the last digit, and z² need not be a number
-GRID = 1024  # points of a grid for each unit of asinh
 INFINITE = -2  # the interval of infinity: an error
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ BYTES_OF_A_CELL = 100  # that an answer takes on this machine
 class Reading:
     """A remote table as a schema reads it, with the columns of the class and the weight, if there are any.
 
-    ``codes`` has the code of each class, once they are known.
+    ``codes`` has the code of each class, once they are known; ``gaps`` the words of columns that mean that nothing is there.
     """
 
     table: RemoteTable
@@ -36,6 +36,7 @@ class Reading:
     target: str | None = None
     weight: str | None = None
     codes: Mapping[Any, int] = field(default_factory=dict)
+    gaps: Mapping[str, Sequence[str]] = field(default_factory=dict)
     classes: NDArray[Any] = field(default_factory=lambda: np.zeros(1, dtype=np.int8))
 
     @property
@@ -60,8 +61,35 @@ class Reading:
         return as_key(self.schema[name], kind, self.dialect)
 
     def known(self, name: str) -> exp.Expression:
-        """Whether a cell of a column is known, as the database can tell; words may mean that nothing is there."""
-        return is_known(self.key(name) if self.schema[name].kind == "categorical" else self.number(name))
+        """Whether a cell of a column is known: no NULL and no NaN, nor a word that means that nothing is there, as far as these are found."""
+        if self.schema[name].kind != "categorical":
+            return is_known(self.number(name))
+        key, gaps = self.key(name), self.gaps.get(name, ())
+        if not gaps:
+            return is_known(key)
+        words = exp.In(this=key.copy(), expressions=[exp.Literal.string(word) for word in gaps])
+        return exp.and_(is_known(key), exp.Not(this=exp.paren(words)))
+
+    def with_gaps(self, names: Sequence[str]) -> Reading:
+        """The same, once the words of these columns were looked at for those that mean that nothing is there."""
+        found = {name: self._gaps(name) for name in names if name not in self.gaps and self._holds_categories(name)}
+        return replace(self, gaps={**self.gaps, **found})
+
+    def _holds_categories(self, name: str) -> bool:
+        return self.schema[name].kind == "categorical" and holds_words(self.table.type_of(name))
+
+    def _gaps(self, name: str) -> list[str]:
+        """The words of a column that mean that nothing is there."""
+        most = self.most_groups(1)
+        found = self.groups((name,), (), most)
+        if found is None:
+            raise self.too_many((name,), most + 1)
+        rows = self.encoded((name,), found)
+        if rows is None:
+            return []
+        coded = rows.coded[name]
+        missing = [coded.label(int(code)) is None for code in coded.codes]
+        return sorted({word for word, gone in zip(found["k0"].to_pylist(), missing, strict=True) if gone and word is not None})  # fmt: skip
 
     @property
     def label(self) -> exp.Expression | None:

@@ -94,32 +94,26 @@ def _(statistic: LevelCounts, answers: Answers) -> LevelCounts:
 
 
 @needs_of.register
-def _(statistic: ValueCounts, wanted: Wanted) -> Sequence[Need]:
-    grids = wanted.options.get("grid") or (None,) * len(statistic.columns)
-    return [_values(name, grid) for name, grid in zip(statistic.columns, grids, strict=True)]
+def _(statistic: ValueCounts, _wanted: Wanted) -> Sequence[Need]:
+    return _values(statistic)
 
 
-def _values(name: str, grid: tuple[float, float] | None) -> Values:
-    """The values of one column; on a grid unless all are one."""
-    return Values(name, (float(grid[0]), float(grid[1])) if grid is not None and grid[1] > 0 else None)
+def _values(statistic: ValueCounts) -> list[Values]:
+    """The values of each column, on its grid if it has one."""
+    grids = statistic.grid or (None,) * len(statistic.columns)
+    return [Values(name, grid and (float(grid[0]), float(grid[1]))) for name, grid in zip(statistic.columns, grids, strict=True)]  # fmt: skip
 
 
 @counted.register
 def _(statistic: ValueCounts, answers: Answers) -> ValueCounts:
-    asked = {need.column: need for need in answers if isinstance(need, Values) and need.column in statistic.columns}
-    grids = getattr(statistic, "grid", None) or (None,) * len(statistic.columns)
-    parts = []
-    for name, grid in zip(statistic.columns, grids, strict=True):
-        need = _values(name, grid)
-        found = answers[need if need in answers else asked[name]]
-        parts.append(updated(ValueCounts.zero((name,), len(statistic.missing)), found))
-    return _side_by_side(statistic, parts)
-
-
-def _side_by_side(statistic: ValueCounts, parts: Sequence[ValueCounts]) -> ValueCounts:
-    missing = np.concatenate([part.missing for part in parts], axis=1)
-    values, counts = tuple(part.values[0] for part in parts), tuple(part.counts[0] for part in parts)
-    return replace(statistic, values=values, counts=counts, missing=missing)
+    zero = len(statistic.missing)
+    parts = [updated(ValueCounts.zero((need.column,), zero), answers[need]) for need in _values(statistic)]
+    return replace(
+        statistic,
+        values=tuple(part.values[0] for part in parts),
+        counts=tuple(part.counts[0] for part in parts),
+        missing=np.concatenate([part.missing for part in parts], axis=1),
+    )
 
 
 @needs_of.register
