@@ -47,9 +47,10 @@ class DuckRunner:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """See `Runner.snapshot`; who is in a transaction already stays in it. A relation is read anew by each query."""
-        if self.connection is None or self.depth or not self._begun():
+        if self.connection is None or self.depth or self._in_transaction():
             yield
             return
+        self.connection.begin()
         self.depth.append(1)
         try:
             yield
@@ -58,16 +59,11 @@ class DuckRunner:
             with suppress(Exception):  # the connection may be gone
                 self.connection.rollback()
 
-    def _begun(self) -> bool:
-        import duckdb
-
-        try:
-            self.connection.begin()
-        except duckdb.TransactionException:
-            return False
-        except duckdb.Error as error:
-            raise lost(self.place, error) from error
-        return True
+    def _in_transaction(self) -> bool:
+        """Whether somebody began a transaction: its number is then the same from query to query. To begin another would end it."""
+        asked = exp.select(exp.Anonymous(this="TXID_CURRENT", expressions=[]))
+        first, second = (self.fetch(asked, {}).column(0)[0].as_py() for _ in range(2))
+        return bool(first == second)
 
     def in_order(self) -> Any:
         """DuckDB keeps the order in which rows were written."""

@@ -134,7 +134,7 @@ class Reading:
         import pyarrow as pa
 
         held = {alias: self._key_type(name) for alias, name in keys.items()}
-        return held if self.target is None else {CLASS: self.table.type_of(self.target), **held, COUNT: pa.float64()}
+        return held if self.target is None else {CLASS: self.table.type_of(self.target, "the target"), **held, COUNT: pa.float64()}
 
     def _key_type(self, name: str) -> Any:
         import pyarrow as pa

@@ -98,21 +98,22 @@ class RemoteTable:
 def lost(place: str, error: Exception) -> InputError:
     """The error that a database or cluster went away in the middle of a query."""
     return InputError.at(
-        place, f"went away while it was read ({first_line(error)})", remedy=f"{NOTHING_WRITTEN}: connect again and repeat"
+        place, f"went away while it was read ({in_short(error)})", remedy=f"{NOTHING_WRITTEN}: connect again and repeat"
     )  # fmt: skip
 
 
 def refused(place: str, error: Exception) -> InputError:
     """The error that a database or cluster would not answer a query."""
     return InputError.at(
-        place, f"did not answer ({first_line(error)})", remedy=f"{NOTHING_WRITTEN}: see that it can be read"
+        place, f"did not answer ({in_short(error)})", remedy=f"{NOTHING_WRITTEN}: see that it can be read"
     )  # fmt: skip
 
 
-def first_line(error: Exception) -> str:
-    """What an error says, on one line."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0][:300] if lines else type(error).__name__
+def in_short(error: Exception) -> str:
+    """What an error says first, on one line."""
+    told = str(error).partition("LINE 1:")[0]  # behind it stands the query
+    lines = [line.strip() for line in told.splitlines() if line.strip()]
+    return " ".join(lines[:2])[:300] if lines else type(error).__name__
 
 
 class TooWideError(ArithmeticError):
