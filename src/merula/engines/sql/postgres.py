@@ -48,29 +48,48 @@ class PostgresRunner:
 
     def enumerations(self, types: list[int]) -> set[int]:
         """Which of these types, by number, are enumerations."""
-        listed = exp.Array(expressions=[exp.Literal.number(number) for number in types])
+        listed = exp.In(this=exp.column("oid"), expressions=[exp.Literal.number(number) for number in types])
         found = exp.select("oid").from_("pg_type").where(exp.EQ(this=exp.column("typtype"), expression=exp.Literal.string("e")))  # fmt: skip
-        found = found.where(exp.EQ(this=exp.column("oid"), expression=exp.Any(this=listed)))
+        found = found.where(listed)
         return {row[0] for row in self._execute(found.sql(dialect=self.dialect)).fetchall()} if types else set()
 
     def _execute(self, text: str) -> Any:
         import psycopg
 
         try:
-            return self.connection.cursor().execute(text, prepare=False)
+            with self._undone():
+                return self.connection.cursor().execute(text, prepare=False)
         except psycopg.errors.NumericValueOutOfRange as error:
             raise TooWideError(str(error)) from error
-        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-            raise (lost if self.connection.closed else refused)(self.place, error) from error
         except psycopg.Error as error:
-            raise refused(self.place, error) from error
+            raise (lost if self.connection.closed else refused)(self.place, error) from error
+
+    @contextmanager
+    def _undone(self) -> Iterator[None]:
+        """A query that fails within a transaction does not end it."""
+        if self.connection.info.transaction_status != self._statuses().INTRANS:
+            yield
+            return
+        self.connection.execute("SAVEPOINT merula")
+        try:
+            yield
+        except Exception:
+            with suppress(Exception):  # the connection may be gone
+                self.connection.execute("ROLLBACK TO SAVEPOINT merula")
+            raise
+        self.connection.execute("RELEASE SAVEPOINT merula")
+
+    @staticmethod
+    def _statuses() -> Any:
+        from psycopg.pq import TransactionStatus
+
+        return TransactionStatus
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """See `Runner.snapshot`; who is in a transaction already stays in it, with its own isolation."""
-        from psycopg.pq import TransactionStatus
-
-        if self.depth or self.connection.info.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):  # fmt: skip
+        statuses = self._statuses()
+        if self.depth or self.connection.info.transaction_status not in (statuses.IDLE, statuses.UNKNOWN):
             yield
             return
         self.depth.append(1)
