@@ -3,7 +3,6 @@
 import warnings
 
 import pytest
-
 from tests.engines_external.java import session, set_java_home
 
 

@@ -5,14 +5,14 @@ import psycopg
 import pyarrow as pa
 import pytest
 from psycopg import sql
+from tests.engines.sql.asked import MODELS, WANTED, check_cuts, check_model, check_statistic, hard_table
+from tests.engines.sql.same import assert_same
 
 import merula as mr
 from merula.data.schema import Column, Schema
 from merula.engines import Source, collect, describe
 from merula.engines.sql import postgres_table
 from merula.stats import LevelCounts, Moments, PatternMoments, ValueCounts, Wanted
-from tests.engines.sql.asked import MODELS, WANTED, check_cuts, check_model, check_statistic, hard_table
-from tests.engines.sql.same import assert_same
 
 TABLE = hard_table()
 TYPES = {pa.float64(): "float8", pa.float32(): "float4", pa.int32(): "int4", pa.int64(): "int8", pa.string(): "text", pa.bool_(): "bool", pa.date32(): "date", pa.timestamp("us"): "timestamp"}  # fmt: skip
@@ -73,7 +73,9 @@ def test_a_url_and_a_query_are_the_same_rows_and_nothing_can_be_written(postgres
 
 
 def test_rows_that_change_during_a_fit_are_not_seen(postgres, connection):
-    write(connection, pa.table({"beak": ["a", "b"] * 50, "wing": np.arange(100.0), "bird": ["tit", "wren"] * 50}), "birds")
+    write(
+        connection, pa.table({"beak": ["a", "b"] * 50, "wing": np.arange(100.0), "bird": ["tit", "wren"] * 50}), "birds"
+    )
     table = postgres_table(postgres, "birds")
     fetch = table.runner.fetch
 
@@ -129,7 +131,9 @@ def test_numbers_whose_squares_vanish_are_those_of_memory(connection):
 
 
 def test_types_that_postgres_has_are_read(connection):
-    connection.execute("DROP TABLE IF EXISTS kinds; DROP TYPE IF EXISTS color; CREATE TYPE color AS ENUM ('red', 'blue')")
+    connection.execute(
+        "DROP TABLE IF EXISTS kinds; DROP TYPE IF EXISTS color; CREATE TYPE color AS ENUM ('red', 'blue')"
+    )
     connection.execute(
         "CREATE TABLE kinds AS SELECT (i % 7)::numeric(9, 2) / 4 AS price, (i % 3)::numeric(4, 1) AS grade, (i % 5)::smallint AS legs,"
         " CASE WHEN i % 3 > 0 THEN (ARRAY['red', 'blue'])[i % 2 + 1]::color END AS beak, 'pad'::char(7) AS pad, i % 2 = 0 AS bird,"
@@ -181,7 +185,10 @@ def test_a_server_that_ends_the_connection_is_one_clear_error(postgres, connecti
         (lambda c, url: postgres_table(c, "brids"), "the PostgreSQL table 'brids' did not answer .*does not exist"),
         (lambda c, url: postgres_table(c, query="DELETE FROM birds"), "expected one SELECT"),
         (lambda c, url: postgres_table(7, "birds"), "expected a psycopg connection, or a URL"),
-        (lambda c, url: postgres_table("postgresql://127.0.0.1:1/x", "birds"), "the PostgreSQL database cannot be reached"),
+        (
+            lambda c, url: postgres_table("postgresql://127.0.0.1:1/x", "birds"),
+            "the PostgreSQL database cannot be reached",
+        ),
     ],
 )
 def test_what_is_no_table_is_told(connection, postgres, call, message):

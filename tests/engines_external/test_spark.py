@@ -3,13 +3,13 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.engines.sql.asked import MODELS, WANTED, check_cuts, check_model, check_statistic, hard_table
 
 import merula as mr
 from merula.data.schema import Column, Schema
 from merula.engines import Source, collect
 from merula.engines.sql import spark_table
 from merula.stats import LevelCounts, Moments, PatternMoments, Wanted
-from tests.engines.sql.asked import MODELS, WANTED, check_cuts, check_model, check_statistic, hard_table
 
 TABLE = hard_table()
 FEW_MODELS = ("naive", "full", "tree of numbers", "k-dependence", "network")
@@ -53,7 +53,11 @@ def test_only_groups_and_sums_reach_the_driver_and_nothing_is_left(spark):
     object.__setattr__(table.runner, "fetch", lambda query, types: reached.append(fetch(query, types)) or reached[-1])
     found = collect(Source(table, "bird"), schema, [Wanted(Moments, ("wing", "tail")), Wanted(LevelCounts, ("beak", "legs"))])  # fmt: skip
     assert found.class_counts.weight.sum() == 20_000
-    assert [part.num_rows for part in reached] == [1, 2, 30]  # a look; moments of 2 classes; 2 classes · 5 beaks · 3 numbers of legs
+    assert [part.num_rows for part in reached] == [
+        1,
+        2,
+        30,
+    ]  # a look; moments of 2 classes; 2 classes · 5 beaks · 3 numbers of legs
     assert table.fetched == {"rows": 33, "queries": 3}
     some = table.engine.sample(Source(table, "bird"), 500)
     assert 400 <= some.num_rows <= 500
@@ -81,6 +85,10 @@ def test_what_is_no_table_is_told(spark):
     twice = spark.createDataFrame(pa.table({"wing": [1.0], "bird": ["a"]})).selectExpr("wing", "bird", "wing")
     with pytest.raises(mr.InputError, match="column name 'wing' stands more than once"):
         spark_table(twice)
-    bad = spark_table(spark.range(10).selectExpr("id AS wing", "CAST(raise_error('the disk is gone') AS STRING) AS bird"))
-    with pytest.raises(mr.InputError, match="the Spark DataFrame did not answer .*the disk is gone.*nothing was written"):
+    bad = spark_table(
+        spark.range(10).selectExpr("id AS wing", "CAST(raise_error('the disk is gone') AS STRING) AS bird")
+    )
+    with pytest.raises(
+        mr.InputError, match="the Spark DataFrame did not answer .*the disk is gone.*nothing was written"
+    ):
         collect(Source(bad, "bird"), Schema((Column("wing", "numeric"),)), [Wanted(Moments, ("wing",))])

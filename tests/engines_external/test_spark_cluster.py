@@ -8,13 +8,13 @@ import time
 
 import numpy as np
 import pytest
+from tests.engines.sql.same import assert_same
+from tests.engines_external.java import session
 
 from merula.data.schema import Column, Schema
 from merula.engines import Source, collect
 from merula.engines.sql import spark_table
 from merula.stats import LevelCounts, Moments, Wanted
-from tests.engines.sql.same import assert_same
-from tests.engines_external.java import session
 
 SCHEMA = Schema((Column("wing", "numeric"), Column("beak", "categorical")))
 WANTED = [Wanted(Moments, ("wing",)), Wanted(LevelCounts, ("beak",))]
@@ -73,8 +73,12 @@ def test_separate_executors_give_the_same(cluster):
 
 
 def test_an_executor_that_is_killed_during_a_fit_changes_nothing(cluster):
-    slow = rows_of(cluster).selectExpr("wing", "beak", "bird")
-    slow = slow.mapInArrow(_slowly, slow.schema)
+    def slowly(batches):  # within the test: executors cannot import tests
+        time.sleep(0.5)
+        yield from batches
+
+    rows = rows_of(cluster)
+    slow = rows.mapInArrow(slowly, rows.schema)
     killed = []
 
     def kill():
@@ -91,10 +95,3 @@ def test_an_executor_that_is_killed_during_a_fit_changes_nothing(cluster):
     assert len(killed) == 1
     assert killed[0] not in executors(os.getpid())
     assert_same(found, in_memory(), {"wing": 1.0})
-
-
-def _slowly(batches):
-    import time
-
-    time.sleep(0.5)
-    yield from batches

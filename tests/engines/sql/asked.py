@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.engines.sql.same import HOSTILE, NUMBERS, WORDS, assert_same, deviations, hard_table, in_memory
 
 import merula as mr
 from merula.data.intervals import interval_labels
@@ -22,7 +23,6 @@ from merula.stats import (
 )
 from merula.stats.dependence import Dependence
 from merula.stats.mixed_pairs import MixedPairs
-from tests.engines.sql.same import HOSTILE, NUMBERS, WORDS, assert_same, deviations, hard_table, in_memory
 
 KINDS = {"pieces": "categorical", "whole": "categorical"}
 CATEGORIES = (*WORDS, "pieces", "whole")
@@ -57,7 +57,7 @@ MODELS = {
     "one-dependence": lambda: mr.AODEClassifier(kinds=KINDS, numeric="width", bins=3),
     "network": lambda: mr.BayesianNetworkClassifier(
         network=[("class", "色泽"), ("色泽", HOSTILE), ("class", HOSTILE), ("größe", "x`y"), ("class", "größe")],
-        kinds={name: "ignore" for name in (*KINDS, "day", "moment", "tiny", "huge level", "single", "same")},
+        kinds=dict.fromkeys((*KINDS, "day", "moment", "tiny", "huge level", "single", "same"), "ignore"),
         numeric="gaussian",
     ),
 }

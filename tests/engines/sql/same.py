@@ -9,7 +9,17 @@ import pyarrow as pa
 
 from merula.engines import Source
 from merula.graphs.dependence.network_statistic import NetworkStatistic
-from merula.stats import ClassCounts, Families, FullMoments, JointCounts, LevelCounts, Moments, PairCounts, PatternMoments, ValueCounts
+from merula.stats import (
+    ClassCounts,
+    Families,
+    FullMoments,
+    JointCounts,
+    LevelCounts,
+    Moments,
+    PairCounts,
+    PatternMoments,
+    ValueCounts,
+)
 from merula.stats.dependence import Dependence
 from merula.stats.mixed_pairs import MixedPairs
 
@@ -28,14 +38,14 @@ def holey(rng, values, share=0.1):
 def hard_table(rows=4_000, seed=7):
     """Columns of all kinds with missing cells, hostile names and labels, numbers far from 0, weights from 0 on, rows without a class."""
     rng = np.random.default_rng(seed)
-    target = rng.choice(["no", "yes", "it's \"so\"; --"], rows, p=[0.5, 0.3, 0.2])
+    target = rng.choice(["no", "yes", 'it\'s "so"; --'], rows, p=[0.5, 0.3, 0.2])
     apart = np.where(target == "yes", 1.0, 0.0)
     nan = np.where(rng.random(rows) < 0.1, np.nan, rng.gamma(2.0, 3.0, rows) + apart)
     start = datetime(2020, 5, 17, 3, 4, 5, 678_000)
     return pa.table(
         {
             "größe": pa.array(holey(rng, rng.normal(1e9, 1.0, rows) + apart), pa.float64()),
-            "色泽": holey(rng, rng.choice(["乌黑", "浅白", "o'hara", "\\ \" ` ;--", "", " NA ", "青绿 "], rows)),
+            "色泽": holey(rng, rng.choice(["乌黑", "浅白", "o'hara", '\\ " ` ;--', "", " NA ", "青绿 "], rows)),
             HOSTILE: holey(rng, rng.choice(["a", "B", "b", "{x}", "'"], rows), 0.02),
             "it's {rows}": holey(rng, (rng.random(rows) < 0.3 + 0.4 * apart).tolist()),
             "x`y": pa.array(nan),
@@ -46,7 +56,9 @@ def hard_table(rows=4_000, seed=7):
             "single": pa.array(rng.normal(2.0, 1.0, rows).astype(np.float32)),
             "same": pa.array(np.full(rows, 0.1)),
             "day": pa.array(holey(rng, [date(2020, 1, 1) + timedelta(int(d)) for d in rng.integers(0, 900, rows)])),
-            "moment": pa.array(holey(rng, [start + timedelta(microseconds=int(d)) for d in rng.integers(0, 10**15, rows)])),
+            "moment": pa.array(
+                holey(rng, [start + timedelta(microseconds=int(d)) for d in rng.integers(0, 10**15, rows)])
+            ),
             "class": pa.array(holey(rng, target.tolist(), 0.02)),
             "often": pa.array(rng.integers(0, 4, rows).astype(np.float64)),
         }

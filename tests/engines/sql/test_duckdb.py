@@ -2,9 +2,9 @@
 
 import duckdb
 import pytest
+from tests.engines.sql.asked import MODELS, WANTED, check_cuts, check_model, check_statistic, hard_table
 
 from merula.engines.sql import duckdb_table
-from tests.engines.sql.asked import MODELS, WANTED, check_cuts, check_model, check_statistic, hard_table
 
 TABLE = hard_table()
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from tests.engines.sql.same import HOSTILE, assert_same, same
 
 import merula as mr
 from merula.core.limits import TooLargeError
@@ -16,7 +17,6 @@ from merula.data.schema import Column, Schema
 from merula.engines import Source, collect, describe
 from merula.engines.sql import duckdb_table
 from merula.stats import LevelCounts, Moments, PatternMoments, Rows, TokenCounts, ValueCounts, Wanted
-from tests.engines.sql.same import HOSTILE, assert_same, same
 
 NUMERIC = Schema((Column("wing", "numeric"),))
 

@@ -229,7 +229,7 @@ def _where(reading: Reading, need: Counts) -> list[exp.Expression]:
     """Which rows are counted."""
     conditions = [reading.known(name) for name in need.known]
     if need.lacking:
-        conditions.append(exp.or_(*(exp.Not(this=exp.paren(reading.known(name))) for name in need.lacking)))
+        conditions.append(exp.paren(exp.or_(*(exp.Not(this=exp.paren(reading.known(name))) for name in need.lacking))))
     return conditions
 
 

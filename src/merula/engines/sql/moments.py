@@ -237,7 +237,7 @@ def _names(question: Question, origins: Origins, one: int, other: int) -> dict[s
 def _beside(question: Question, origins: Origins, one: int, other: int) -> dict[str, exp.Expression]:
     """The sums of two columns over the rows that know both, where those are others than the rows that know one."""
     first, second, dialect = question.z(one, origins), question.z(other, origins), question.reading.dialect
-    names, both = _names(question, origins, one, other), exp.and_(is_known(question.x(one)), is_known(question.x(other)))  # fmt: skip
+    names, both = _names(question, origins, one, other), exp.paren(exp.and_(is_known(question.x(one)), is_known(question.x(other))))  # fmt: skip
 
     def where_both(value: exp.Expression) -> exp.Expression:
         return question.weighed(exp.Case().when(both.copy(), value))

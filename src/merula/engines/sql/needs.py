@@ -94,13 +94,13 @@ class GroupedMoments:
 
 
 @singledispatch
-def needs_of(statistic: Any, wanted: Wanted) -> Sequence[Need]:
+def needs_of(_statistic: Any, wanted: Wanted) -> Sequence[Need]:
     """What a statistic that was just begun asks of a database; an `InputError` where no sums or counts would do."""
     raise refusal(wanted, "is counted row by row, and rows stay in the database")
 
 
 @singledispatch
-def counted(statistic: Any, answers: Answers) -> Statistic:
+def counted(statistic: Any, _answers: Answers) -> Statistic:
     """The statistic made of the answers to what it needs."""
     raise TypeError(f"{type(statistic).__name__} is not made of counts and sums")
 

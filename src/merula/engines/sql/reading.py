@@ -15,7 +15,19 @@ from merula.core.limits import TooLargeError, most_bytes
 from merula.data.encode import Coded, Encoded, Target, encode
 from merula.data.schema import Column, Schema
 from merula.data.table import open_table
-from merula.engines.sql.expressions import INFINITE, as_key, as_number, check_readable, column, double, holds_words, is_known, number, whole, without_nan  # fmt: skip
+from merula.engines.sql.expressions import (  # fmt: skip
+    INFINITE,
+    as_key,
+    as_number,
+    check_readable,
+    column,
+    double,
+    holds_words,
+    is_known,
+    number,
+    whole,
+    without_nan,
+)
 from merula.engines.sql.needs import GroupedRows
 from merula.engines.sql.remote import RemoteTable
 from merula.engines.sql.statements import grouped, projected
@@ -68,7 +80,7 @@ class Reading:
         if not gaps:
             return is_known(key)
         words = exp.In(this=key.copy(), expressions=[exp.Literal.string(word) for word in gaps])
-        return exp.and_(is_known(key), exp.Not(this=exp.paren(words)))
+        return exp.paren(exp.and_(is_known(key), exp.Not(this=exp.paren(words))))
 
     def with_gaps(self, names: Sequence[str]) -> Reading:
         """The same, once the words of these columns were looked at for those that mean that nothing is there."""
@@ -134,7 +146,11 @@ class Reading:
         import pyarrow as pa
 
         held = {alias: self._key_type(name) for alias, name in keys.items()}
-        return held if self.target is None else {CLASS: self.table.type_of(self.target, "the target"), **held, COUNT: pa.float64()}
+        return (
+            held
+            if self.target is None
+            else {CLASS: self.table.type_of(self.target, "the target"), **held, COUNT: pa.float64()}
+        )
 
     def _key_type(self, name: str) -> Any:
         import pyarrow as pa
@@ -229,7 +245,9 @@ def weight_problem(reading: Reading) -> None:
     negative = exp.Case().when(exp.LT(this=mass.copy(), expression=number(0.0)), whole(1)).else_(whole(0))
     query = grouped(rows, [], {"strange": exp.Sum(this=strange), "negative": exp.Sum(this=negative), "largest": exp.Max(this=without_nan(mass)), COUNT: exp.Count(this=exp.Star())})  # fmt: skip
     answer = reading.table.fetch(query, {})
-    found = {name: float(np.nan_to_num(numbers_of(answer, name)[0])) for name in ("strange", "negative", "largest", COUNT)}
+    found = {
+        name: float(np.nan_to_num(numbers_of(answer, name)[0])) for name in ("strange", "negative", "largest", COUNT)
+    }
     refuse_weights(reading.weight, found)
 
 

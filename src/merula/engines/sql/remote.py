@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
@@ -16,7 +16,10 @@ NOTHING_WRITTEN = "nothing was written, neither there nor here"
 class Runner(Protocol):
     """Runs queries where the rows are; what comes back is counted."""
 
-    dialect: str
+    @property
+    def dialect(self) -> str:
+        """Whose SQL is spoken, as sqlglot calls it."""
+        ...
 
     def fetch(self, query: Any, types: Mapping[str, Any]) -> Any:
         """The answer to a query (a sqlglot expression) as a pyarrow table whose columns are of these types."""
@@ -26,9 +29,16 @@ class Runner(Protocol):
         """What stands behind FROM, as a sqlglot expression."""
         ...
 
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
+    def snapshot(self) -> AbstractContextManager[None]:
         """While it is open, all queries see the same rows, and none is changed."""
+        ...
+
+    def in_order(self) -> AbstractContextManager[None]:
+        """While it is open, rows come in the same order each time."""
+        ...
+
+    def close(self) -> None:
+        """End what was begun for this table alone, such as a connection by a URL."""
         ...
 
 
@@ -111,9 +121,10 @@ def refused(place: str, error: Exception) -> InputError:
 
 def in_short(error: Exception) -> str:
     """What an error says first, on one line."""
-    told = str(error).partition("LINE 1:")[0]  # behind it stands the query
-    lines = [line.strip() for line in told.splitlines() if line.strip()]
-    return " ".join(lines[:2])[:300] if lines else type(error).__name__
+    lines = str(error).partition("LINE 1:")[0].splitlines()  # behind it stands the query
+    lines = [line.strip() for line in lines if line.strip()]
+    told = lines[-1] if any("Traceback" in line for line in lines) else " ".join(lines[:2])
+    return told[:300] or type(error).__name__
 
 
 class TooWideError(ArithmeticError):

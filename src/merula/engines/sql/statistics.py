@@ -124,7 +124,8 @@ def _(statistic: Moments, _wanted: Wanted) -> Sequence[Need]:
 @counted.register
 def _(statistic: Moments, answers: Answers) -> Moments:
     found: GroupedMoments = answers[Sums(statistic.columns)]
-    return placed(found.moments, found.classes, len(statistic.weight))
+    moments: Moments = placed(found.moments, found.classes, len(statistic.weight))
+    return moments
 
 
 # ------------------------------------------------------------------------------------------------ columns together
@@ -149,7 +150,8 @@ def _(statistic: FullMoments, _wanted: Wanted) -> Sequence[Need]:
 @counted.register
 def _(statistic: FullMoments, answers: Answers) -> FullMoments:
     found: GroupedMoments = answers[Products(statistic.columns)]
-    return placed(found.moments, found.classes, len(statistic.weight))
+    moments: FullMoments = placed(found.moments, found.classes, len(statistic.weight))
+    return moments
 
 
 @needs_of.register
@@ -165,16 +167,13 @@ def _(statistic: PatternMoments, answers: Answers) -> PatternMoments:
 
 def placed(moments: Any, where: NDArray[np.int64], count: int) -> Any:
     """The moments of groups at these places among `count`; groups at the same place are added up."""
-    layers: list[NDArray[np.int64]] = []
     rank = np.zeros(len(where), dtype=np.int64)
     met: dict[int, int] = {}
     for group, place in enumerate(where.tolist()):
         rank[group] = met[place] = met.get(place, -1) + 1
-    for layer in range(int(rank.max()) + 1 if len(rank) else 0):
-        layers.append(np.flatnonzero(rank == layer))
-    zero = type(moments).zero(moments.columns, count)
+    layers = [np.flatnonzero(rank == layer) for layer in range(int(rank.max(initial=-1)) + 1)]
     parts = [_some(moments, groups).with_classes(where[groups], count) for groups in layers]
-    return added(parts) if parts else zero
+    return added(parts) if parts else type(moments).zero(moments.columns, count)
 
 
 def _some(moments: Any, groups: NDArray[np.int64]) -> Any:
@@ -266,8 +265,9 @@ def one_family(statistic: Families, family: Family, found: Any) -> Families:
 def moments_of_family(alone: Families, found: GroupedMoments, classes: NDArray[np.int64]) -> Families:
     """The moments of one family of numbers, from those of the groups that its discrete columns make."""
     family = alone.families[0]
-    labels: dict[str, Any] = {name: () for name in family.discrete}
-    where, kept = classes.astype(np.int64), np.ones(len(classes), dtype=bool)
+    labels: dict[str, Any] = dict.fromkeys(family.discrete, ())
+    where: Any = classes.astype(np.int64)
+    kept: Any = np.ones(len(classes), dtype=bool)
     if found.rows is not None and family.discrete:
         met, cells = labelled_codes(found.rows, family.discrete, alone.missing_is_label)
         labels = dict(zip(family.discrete, map(tuple, met), strict=True))
@@ -281,7 +281,7 @@ def moments_of_family(alone: Families, found: GroupedMoments, classes: NDArray[n
 
 def joined(statistic: Families, parts: Sequence[Families]) -> Families:
     """Families that were counted one by one as one statistic: over the labels that any of them met."""
-    labels: dict[str, Any] = {name: () for name in statistic.labels}
+    labels: dict[str, Any] = dict.fromkeys(statistic.labels, ())
     for part in parts:
         for name, known in part.labels.items():
             labels[name] = tuple(unite_labels(labels[name], known)[0])

@@ -15,7 +15,17 @@ from merula.core.limits import check_cells
 from merula.core.sound import are_names
 from merula.data.encode import Coded, Encoded, Target
 from merula.data.schema import Label, resolve_levels
-from merula.engines.sql.needs import Answers, Counts, GroupedMoments, GroupedRows, Need, Products, Sums, counted, needs_of
+from merula.engines.sql.needs import (
+    Answers,
+    Counts,
+    GroupedMoments,
+    GroupedRows,
+    Need,
+    Products,
+    Sums,
+    counted,
+    needs_of,
+)
 from merula.graphs.factors.probability_tables import MOST_CELLS
 from merula.graphs.network.statistic import FamilyStatistic
 from merula.graphs.structure.family_scores import spread
