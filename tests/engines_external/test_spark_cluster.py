@@ -1,10 +1,11 @@
 """A Spark cluster of separate executors: the same result, also where one of them dies in the middle."""
 
+import contextlib
 import os
 import signal
-import subprocess
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,24 +52,27 @@ def in_memory():
     return collect(Source(table, np.where(number % 3 == 0, "tit", "wren").astype(object)), SCHEMA, WANTED)
 
 
-def executors(children_of):
+def executors():
     """The processes of the executors of this test's own driver."""
-    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
-    rows = [line.split(None, 2) for line in listed.splitlines()[1:]]
-    above = {int(pid): int(parent) for pid, parent, *_ in rows}
+    above, names = {}, {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):  # it may end meanwhile
+                names[int(entry.name)] = (entry / "cmdline").read_bytes()
+                above[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
 
     def is_ours(pid):
-        while pid in above and pid != children_of:
+        while pid in above and pid != os.getpid():
             pid = above[pid]
-        return pid == children_of
+        return pid == os.getpid()
 
-    return [int(pid) for pid, _, *args in rows if args and "CoarseGrainedExecutorBackend" in args[0] and is_ours(int(pid))]  # fmt: skip
+    return [pid for pid, name in names.items() if b"CoarseGrainedExecutorBackend" in name and is_ours(pid)]
 
 
 def test_separate_executors_give_the_same(cluster):
     table = spark_table(rows_of(cluster))
     assert_same(collect(Source(table, "bird"), SCHEMA, WANTED), in_memory(), {"wing": 1.0})
-    assert len(executors(os.getpid())) == 2
+    assert len(executors()) == 2
     assert table.fetched["rows"] == 1 + 2 + 10
 
 
@@ -82,16 +86,16 @@ def test_an_executor_that_is_killed_during_a_fit_changes_nothing(cluster):
     killed = []
 
     def kill():
-        time.sleep(3)
-        first, *_ = executors(os.getpid())
-        os.kill(first, signal.SIGKILL)
-        killed.append(first)
+        while not (running := executors()):
+            time.sleep(0.5)
+        time.sleep(3)  # by now it has some of the rows
+        os.kill(running[0], signal.SIGKILL)
+        killed.append(running[0])
 
     killer = threading.Thread(target=kill)
     table = spark_table(slow)
     killer.start()
     found = collect(Source(table, "bird"), SCHEMA, WANTED)
     killer.join()
-    assert len(killed) == 1
-    assert killed[0] not in executors(os.getpid())
+    assert killed[0] not in executors()
     assert_same(found, in_memory(), {"wing": 1.0})
