@@ -63,7 +63,7 @@ def test_a_table_a_query_a_relation_and_a_file_are_the_same_rows(connection, tmp
         same(counted(other, Wanted(Moments, ("wing",))), first, {"wing": 1.0})
     with pytest.raises(duckdb.InvalidInputException, match="read-only"):
         opened.runner.connection.execute("CREATE TABLE x AS SELECT 1")
-    opened.runner.close()
+    opened.close()
     assert connection.execute("SELECT 1").fetchall() == [(1,)]  # what was given is not closed
 
 

@@ -8,9 +8,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-_HOMES = {"duckdb_table": "duck", "postgres_table": "postgres", "spark_table": "spark", "RemoteTable": "remote"}
+_HOMES = {
+    "RemoteTable": "remote",
+    "duckdb_table": "duck",
+    "open_remote": "opening",
+    "postgres_table": "postgres",
+    "spark_table": "spark",
+}
 
-__all__ = ["RemoteTable", "duckdb_table", "postgres_table", "spark_table"]
+__all__ = ["RemoteTable", "duckdb_table", "open_remote", "postgres_table", "spark_table"]
 
 
 def __getattr__(name: str) -> Any:

@@ -95,6 +95,10 @@ class RemoteTable:
         self.fetched["queries"] += 1
         return found
 
+    def close(self) -> None:
+        """Close the connection, if it was opened for this table alone."""
+        self.runner.close()
+
     def type_of(self, name: str, what: str = "column") -> Any:
         """The type of one column; an `InputError` where there is none of this name."""
         if name not in self.types:
