@@ -32,6 +32,9 @@ from merula.engines.sql.sums import Found, Origins, Question
 from merula.stats import Moments
 from merula.stats.counts import GRID, on_grid
 
+MOST_GROUPS_OF_SUMS = (
+    2_000  # expected of one grouping within which numbers are added up: each has several sums of each column
+)
 PEEKED = 10_000  # rows that tell where numbers lie and how many levels a column has, before all are asked
 
 
@@ -54,10 +57,10 @@ def answered(reading: Reading, needs: Sequence[Need]) -> Answered:
     near, sizes = _peeked(reading, numbers, keys)
     reading, weight, alone = _classes(reading, numbers, near)
     origins = _origins(alone, weight, near)
-    answers: dict[Need, Any] = _counts(reading, needs, sizes)
+    answers = _counts(reading, needs, sizes) | _all_within(reading, needs, sizes, alone, origins)
     for need in needs:
-        if isinstance(need, Sums):
-            answers[need] = _sums(reading, need, alone, origins) if need.columns or need.within else None
+        if isinstance(need, Sums) and not need.within:
+            answers[need] = _sums(reading, need, alone)
         elif isinstance(need, Values):
             answers[need] = _values(reading, need)
         elif isinstance(need, Products):
@@ -265,11 +268,9 @@ def _on_grid(rows: GroupedRows, name: str, grid: tuple[float, float]) -> Grouped
 # ------------------------------------------------------------------------------------------------------------ moments
 
 
-def _sums(reading: Reading, need: Sums, alone: Moments, origins: Origins) -> GroupedMoments:
+def _sums(reading: Reading, need: Sums, alone: Moments) -> GroupedMoments:
     """See `Sums`: those of classes alone were added up with the classes; numbers that are words are mapped word by word."""
     classes = np.arange(len(reading.classes))
-    if need.within:
-        return _within(reading, need, _for(origins, alone, need.columns))
     worded = {name: _of_words(reading, name) for name in need.columns if reading.is_worded(name)}
     parts = []
     for field in range(4):
@@ -288,13 +289,36 @@ def _of_words(reading: Reading, name: str) -> Moments:
     return zero if rows is None else zero.update(rows.rows, rows.target)
 
 
-def _within(reading: Reading, need: Sums, origins: Origins) -> GroupedMoments:
-    keys = {f"k{place}": name for place, name in enumerate(need.within)}
-    where = [reading.known(name) for name in need.within]
-    question = Question(reading, need.columns, {alias: reading.key(name) for alias, name in keys.items()}, where)
-    most = reading.most_groups(len(need.within) + 5 * len(need.columns))
+def _all_within(
+    reading: Reading, needs: Sequence[Need], sizes: Mapping[str, int], alone: Moments, origins: Origins
+) -> dict[Need, Any]:
+    """The moments of numbers within the groups of other columns, of several of these at once where they have few levels."""
+    answers: dict[Need, Any] = {}
+    wanted = [need for need in needs if isinstance(need, Sums) and need.within]
+    for columns in dict.fromkeys(need.columns for need in wanted):
+        own = {Counts(need.within): need for need in wanted if need.columns == columns}
+        near = _for(origins, alone, columns)
+        for grouping, some in covering(own, sizes, len(reading.classes), MOST_GROUPS_OF_SUMS):
+            found = _within(reading, columns, grouping.columns, near)
+            if found is not None:
+                answers |= dict.fromkeys([own[need] for need in some], found)
+                continue
+            for need in some:
+                answers[own[need]] = _within(reading, columns, need.columns, near, refuse=True)
+    return answers
+
+
+def _within(
+    reading: Reading, columns: tuple[str, ...], within: tuple[str, ...], origins: Origins, refuse: bool = False
+) -> GroupedMoments | None:
+    """The moments of numbers in each class and configuration of some columns, missing cells among them; None where these are too many."""
+    keys = {f"k{place}": name for place, name in enumerate(within)}
+    question = Question(reading, columns, {alias: reading.key(name) for alias, name in keys.items()})
+    most = reading.most_groups(len(within) + 5 * len(columns))
     found = question.ask(single_sums(question, origins), origins, reading.types(keys), most)
+    if found is None and refuse:
+        raise reading.too_many(within, most + 1)
     if found is None:
-        raise reading.too_many(need.within, most + 1)
-    rows = reading.encoded(need.within, found.keys)
-    return GroupedMoments(rows, reading.class_codes(found.keys), moments_of(need.columns, found))
+        return None
+    rows = reading.encoded(within, found.keys)
+    return GroupedMoments(rows, reading.class_codes(found.keys), moments_of(columns, found))

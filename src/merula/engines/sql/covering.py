@@ -10,7 +10,9 @@ from merula.engines.sql.needs import Counts
 MOST_GROUPS = 20_000  # that one grouping over several columns is expected to have: few beside the rows of a large table
 
 
-def covering(needs: Iterable[Counts], sizes: Mapping[str, int], classes: int) -> list[tuple[Counts, list[Counts]]]:
+def covering(
+    needs: Iterable[Counts], sizes: Mapping[str, int], classes: int, most: int = MOST_GROUPS
+) -> list[tuple[Counts, list[Counts]]]:
     """Groupings, each with the needs that it answers: every need stands at one of them that has all its columns.
 
     Each grouping starts with what is left and takes the columns that answer most of the rest, as long as it is expected to have
@@ -26,26 +28,30 @@ def covering(needs: Iterable[Counts], sizes: Mapping[str, int], classes: int) ->
     left: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Counts]] = {}
     for need in dict.fromkeys(needs):
         left.setdefault((need.known, need.lacking), []).append(need)
-    return [found for (known, lacking), some in left.items() for found in _cover(some, known, lacking, sizes, classes)]
+    return [
+        found
+        for (known, lacking), some in left.items()
+        for found in _cover(some, known, lacking, sizes, most / max(classes, 1))
+    ]
 
 
 def _cover(
-    left: list[Counts], known: tuple[str, ...], lacking: tuple[str, ...], sizes: Mapping[str, int], classes: int
+    left: list[Counts], known: tuple[str, ...], lacking: tuple[str, ...], sizes: Mapping[str, int], most: float
 ) -> list[tuple[Counts, list[Counts]]]:
     left = sorted(left, key=lambda need: -len(need.columns))  # large families first: they may answer for small ones
     found = []
     while left:
-        columns = _grown(left, sizes, classes)
+        columns = _grown(left, sizes, most)
         own = [need for need in left if set(need.columns) <= set(columns)]
         left = [need for need in left if not set(need.columns) <= set(columns)]
         found.append((Counts(tuple(columns), known, lacking), own))
     return found
 
 
-def _grown(left: Sequence[Counts], sizes: Mapping[str, int], classes: int) -> list[str]:
+def _grown(left: Sequence[Counts], sizes: Mapping[str, int], most: float) -> list[str]:
     """The columns of the first need, and those that help most among the needs left."""
     columns = list(left[0].columns)
-    room = MOST_GROUPS / max(classes * prod(sizes[name] + 1 for name in columns), 1)
+    room = most / prod(sizes[name] + 1 for name in columns)
     others = list(dict.fromkeys(name for need in left for name in need.columns if name not in columns))
     while others:
         fitting = [name for name in others if sizes[name] + 1 <= room]

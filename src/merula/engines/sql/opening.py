@@ -52,11 +52,11 @@ def _opened(source: Any, said: dict[str, str | None]) -> RemoteTable | None:
     if library in ("duckdb", "_duckdb") and kind in ("DuckDBPyRelation", "DuckDBPyConnection"):
         from merula.engines.sql.duck import duckdb_table
 
-        return duckdb_table(source, **said)  # type: ignore[arg-type]
+        return duckdb_table(source, **said)
     if library == "psycopg" and hasattr(source, "cursor"):
         from merula.engines.sql.postgres import postgres_table
 
-        return postgres_table(source, **said)  # type: ignore[arg-type]
+        return postgres_table(source, **said)
     if library == "pyspark" and kind == "DataFrame":
         from merula.engines.sql.spark import spark_table
 
@@ -79,11 +79,11 @@ def _from_url(url: str, said: dict[str, str | None]) -> RemoteTable | None:
         from merula.engines.sql.postgres import postgres_table
 
         rest = urlencode([pair for pair in given if pair[0] not in OURS])
-        return postgres_table(urlunsplit(parts._replace(query=rest)), **said)  # type: ignore[arg-type]
+        return postgres_table(urlunsplit(parts._replace(query=rest)), **said)
     strange = [name for name, _ in given if name not in OURS]
     if strange or parts.netloc:
         what = f"says {strange[0]!r}" if strange else f"names a host, {parts.netloc!r}"
         raise InputError.at("the URL", what, got=url, expected="duckdb:///shop.db?table=orders")
     from merula.engines.sql.duck import duckdb_table
 
-    return duckdb_table(unquote(parts.path.removeprefix("/")), **said)  # type: ignore[arg-type]
+    return duckdb_table(unquote(parts.path.removeprefix("/")), **said)
