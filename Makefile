@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DATA ?= penguins
 TARGET ?=
 
-.PHONY: run test test-contract attack lint types imports bench compare docs examples picture format clean
+.PHONY: run test test-engines test-contract attack lint types imports bench compare docs examples picture format clean
 
 # The main job on the penguins, or on any table: make run DATA=my.csv TARGET=outcome
 run: $(VENV)/.command
@@ -16,6 +16,10 @@ run: $(VENV)/.command
 # few tests come last, and one of them takes a minute
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+# Databases and a cluster that are started for it: PostgreSQL and Java come with PyPI packages. Nothing is left out
+test-engines: $(VENV)/.engines
+	MERULA_ENGINES=1 $(BIN)/python -m pytest tests/engines_external
 
 # The attacks of tests/attack for as long as MINUTES says: make attack MINUTES=30 SEED=7; what breaks is kept in attack-found/
 MINUTES ?= 30
@@ -80,4 +84,8 @@ $(VENV)/.command: pyproject.toml
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+$(VENV)/.engines: $(VENV)/.ready
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[engines]'
 	touch $@

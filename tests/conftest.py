@@ -1,6 +1,10 @@
 """What every test that draws asks for."""
 
+import os
+
 import pytest
+
+collect_ignore = [] if os.environ.get("MERULA_ENGINES") else ["engines_external"]  # see `make test-engines`
 
 
 @pytest.fixture

@@ -15,11 +15,22 @@ from merula.core.limits import check_cells
 from merula.core.sound import are_names
 from merula.data.encode import Coded, Encoded, Target
 from merula.data.schema import Label, resolve_levels
+from merula.engines.sql.needs import (
+    Answers,
+    Counts,
+    GroupedMoments,
+    GroupedRows,
+    Need,
+    Products,
+    Sums,
+    counted,
+    needs_of,
+)
 from merula.graphs.factors.probability_tables import MOST_CELLS
 from merula.graphs.network.statistic import FamilyStatistic
 from merula.graphs.structure.family_scores import spread
 from merula.graphs.structure.graph import Arc, Graph, find_cycle
-from merula.stats import Families, Family, FullMoments, PairCounts
+from merula.stats import Families, Family, FullMoments, PairCounts, Wanted
 from merula.stats.distinct_rows import met_rows
 
 Known = Mapping[str, tuple[Label, ...] | None]
@@ -80,9 +91,9 @@ class NetworkStatistic:
         one = Target(np.zeros(len(rows), dtype=np.uint8), np.zeros(1, dtype=np.int8), target.weights)
         return replace(self, counted=self.counted.update(found, one))
 
-    def _refuse_size(self, sizes: Mapping[str, int]) -> None:
+    def _refuse_size(self, sizes: Mapping[str, int], families: Sequence[Family] | None = None) -> None:
         """An error before memory is taken for a table that is too large."""
-        for family in (*self.counted.families.families, *self.counted.moments.families):
+        for family in families or (*self.counted.families.families, *self.counted.moments.families):
             cells = prod(sizes[name] for name in family.discrete) * (1 + len(family.numeric)) ** 2
             given = f"column {family.child!r}" if family.child != self.target else "the class"
             check_cells(cells, MOST_CELLS, f"the table of {given} given {len(family.discrete) + len(family.numeric) - 1} parents", "give it fewer parents, or merge levels")  # fmt: skip
@@ -289,3 +300,101 @@ def without(counted: FamilyStatistic, silent: Collection[str]) -> FamilyStatisti
         columns=counted.columns.with_columns(numeric),
         pairs=counted.pairs and PairCounts.zero(discrete, 1),
     )
+
+
+# ------------------------------------------------------------------------------------------------ counted in a database
+
+
+@needs_of.register
+def _(statistic: NetworkStatistic, _wanted: Wanted) -> Sequence[Need]:
+    asked = _Asked(statistic)
+    families = [asked.counts(family.discrete) for family in statistic.counted.families.families]
+    moments = [asked.products(family) for family in statistic.counted.moments.families]
+    pairs = [asked.counts(pair) for pair in asked.pairs]
+    columns = [Sums(statistic.numeric)] if statistic.numeric else []
+    return [*families, *pairs, *asked.incomplete, *moments, *columns]
+
+
+@counted.register
+def _(statistic: NetworkStatistic, answers: Answers) -> NetworkStatistic:
+    from merula.engines.sql.statistics import joined, pairs_of, placed
+
+    asked, network = _Asked(statistic), statistic.counted
+    families = [asked.family(family, answers[asked.counts(family.discrete)]) for family in network.families.families]
+    moments = [asked.moments(family, answers[asked.products(family)]) for family in network.moments.families]
+    found: dict[str, Any] = {"families": joined(network.families, families)}
+    if moments:
+        alone = answers[Sums(statistic.numeric)]
+        found["moments"] = joined(network.moments, moments)
+        found["columns"] = placed(alone.moments, np.zeros(len(alone.classes), dtype=np.int64), 1)
+    if network.pairs is not None:
+        tables = [(pair, asked.grouped(answers[asked.counts(pair)], pair)) for pair in asked.pairs]
+        found["pairs"] = pairs_of(network.pairs, tables)
+    for need in asked.incomplete:
+        rows = asked.grouped(answers[need], network.discrete)
+        found["rows"] = network.rows if rows is None else network.rows.update(rows.rows, rows.target)
+    return replace(statistic, counted=replace(network, **found))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a network asks of a database, where the class is a key of every group, and what it makes of the answers."""
+
+    statistic: NetworkStatistic
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The columns with levels."""
+        return tuple(name for name in self.statistic.counted.discrete if name != self.statistic.target)
+
+    @property
+    def pairs(self) -> list[tuple[str, ...]]:
+        """The pairs of variables that are to be counted, the class among them."""
+        some = self.statistic.counted.pairs
+        names = () if some is None else some.columns
+        return [(one, other) for k, one in enumerate(names) for other in names[k + 1 :]]
+
+    @property
+    def incomplete(self) -> list[Counts]:
+        """The rows that lack a word, where missing is no label."""
+        return [] if self.statistic.missing_is_label or not self.words else [Counts(self.words, lacking=self.words)]
+
+    def counts(self, variables: Sequence[str]) -> Counts:
+        """The counts of some variables, of the rows that lack no word."""
+        known = () if self.statistic.missing_is_label else self.words
+        return Counts(tuple(name for name in variables if name != self.statistic.target), known)
+
+    def products(self, family: Family) -> Products:
+        """The moments of a family of numbers."""
+        return Products(family.numeric, tuple(name for name in family.discrete if name != self.statistic.target))
+
+    def grouped(self, found: GroupedRows | None, variables: Sequence[str]) -> GroupedRows | None:
+        """Grouped rows in which the class is a variable like others, and all are of one class."""
+        if found is None:
+            return None
+        one = Target(np.zeros(len(found.rows), dtype=np.uint8), np.zeros(1, dtype=np.int8), found.target.weights)
+        return GroupedRows(self._rows(found.rows, found.target.codes, variables), one)
+
+    def _rows(self, rows: Encoded | None, classes: NDArray[Any], variables: Sequence[str]) -> Encoded:
+        words = [name for name in variables if name != self.statistic.target]
+        coded = met_rows(rows, words, (), self.statistic.missing_is_label).coded if rows is not None and words else {}
+        labels = np.unique(classes)
+        own = Coded(np.searchsorted(labels, classes).astype(np.int32), [None, *labels.tolist()], -1)
+        return Encoded(0, len(classes), {}, {**coded, self.statistic.target: own})
+
+    def family(self, family: Family, found: GroupedRows | None) -> Families:
+        """The counts of one family."""
+        alone = Families.of([family], 1, self.statistic.missing_is_label)
+        rows = self.grouped(found, family.discrete)
+        if rows is None:
+            return alone
+        self.statistic._refuse_size({name: len(part.slots) - 1 for name, part in rows.rows.coded.items()}, [family])
+        return alone.update(rows.rows, rows.target)
+
+    def moments(self, family: Family, found: GroupedMoments) -> Families:
+        """The moments of one family of numbers."""
+        from merula.engines.sql.statistics import moments_of_family
+
+        rows = self._rows(found.rows, found.classes, family.discrete)
+        alone = Families.of([family], 1, self.statistic.missing_is_label)
+        return moments_of_family(alone, replace(found, rows=rows), np.zeros(len(found.classes), dtype=np.int64))

