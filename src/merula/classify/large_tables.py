@@ -42,6 +42,9 @@ class LargeTables:
         weight: str | None = None,
         *,
         engine: str | None = None,
+        table: str | None = None,
+        query: str | None = None,
+        schema: str | None = None,
         resume: str | os.PathLike[str] | None = None,
         progress: bool | None = None,
         **reading: Any,
@@ -50,15 +53,19 @@ class LargeTables:
 
         Parameters
         ----------
-        source : path, pattern, folder, list of paths, dataset, lazy frame, batches or data frame
+        source : path, pattern, folder, list of paths, dataset, lazy frame, batches, data frame, database or cluster
             CSV (packed by gzip or not), JSON lines, Parquet and Arrow files are read in pieces, so are a pyarrow dataset, a polars
             LazyFrame, and batches of rows: an iterator, or a function that begins a new one, for models that read rows twice.
+            A DuckDB relation or connection, a psycopg connection, a Spark DataFrame, or a URL (``duckdb:///shop.db?table=orders``,
+            ``postgresql://user@host/shop?table=orders``) is counted where it is: only sums and counts come back.
         target : str
             The column that holds the class; rows without one are left out and counted.
         weight : str, optional
             The column that says how often each row counts.
-        engine : "memory" or "stream", optional
+        engine : "memory", "stream" or "sql", optional
             "memory" reads the whole table first; by default where the rows are says which.
+        table, query, schema : str, optional
+            What of a database is meant: a table or view and its schema, or a SELECT.
         resume : path, optional
             A file in which every few minutes is kept how far the table has been counted: a fit that was interrupted, called again
             with the same file, goes on where it stopped, and gives the same model. It is removed when the model is there.
@@ -85,13 +92,13 @@ class LargeTables:
         >>> answer["class"].to_pylist()
         ['wren', 'blackbird', 'wren', 'blackbird']
         """
-        table = open_large(source, engine, FileOptions(**reading), resume)
-        rows = labelled(table, target, weight, type(self).__name__)
+        opened = open_large(source, engine, FileOptions(**reading), resume, table=table, query=query, schema=schema)
+        rows = labelled(opened, target, weight, type(self).__name__)
         with progress_bar(1, progress if rows.is_large else False) as step:
             step("counting")
             self._learn(rows)
-        if rows.is_large and hasattr(table, "finished"):
-            table.finished()
+        if rows.is_large:
+            opened.finished()
         return self
 
     def predict_table(

@@ -9,9 +9,10 @@ from merula.core import InputError, one_of
 from merula.data.stream import open_stream
 from merula.data.table import NOTHING_STATED, FileOptions, open_table, read_file
 from merula.engines.base import Source
+from merula.engines.sql.opening import open_remote
 from merula.engines.stream import StreamedTable
 
-ENGINES = ("memory", "stream")
+ENGINES = ("memory", "stream", "sql")
 
 
 def open_large(
@@ -19,8 +20,11 @@ def open_large(
     engine: str | None = None,
     options: FileOptions = NOTHING_STATED,
     resume: str | os.PathLike[str] | None = None,
+    **said: str | None,
 ) -> Any:
     """The large table that a source names, or a table in memory: by `engine`, or where the rows are.
+
+    `said` names a table, a query or a schema of a database.
 
     Examples
     --------
@@ -31,6 +35,14 @@ def open_large(
     chosen = None if engine is None else one_of(engine, ENGINES, "engine")
     if hasattr(getattr(source, "engine", None), "collect"):  # opened before
         return source
+    remote = open_remote(source, **said)
+    if remote is not None:
+        return _checked_remote(remote, chosen, resume)
+    for name, value in said.items():
+        if value is not None:
+            raise InputError.at(name, f"is {value!r}, but a {type(source).__name__} is no database", got=value, remedy="leave it out")  # fmt: skip
+    if chosen == "sql":
+        raise InputError.at("engine", f"is 'sql', but a {type(source).__name__} is no table of a database or a cluster", got=engine, remedy="leave it out")  # fmt: skip
     if chosen == "memory":
         return open_table(read_file(source, options) if isinstance(source, str | os.PathLike) else _collected(source))
     stream = open_stream(source, options)
@@ -41,6 +53,15 @@ def open_large(
     if resume is not None:
         raise InputError.at("resume", "is for tables that are read in pieces: files, datasets, batches", got=resume, remedy="leave it out")  # fmt: skip
     return open_table(read_file(source, options) if isinstance(source, str | os.PathLike) else source)
+
+
+def _checked_remote(remote: Any, chosen: str | None, resume: Any) -> Any:
+    """A table of a database or a cluster; an error for what is only asked of others."""
+    if chosen not in (None, "sql"):
+        raise InputError.at("engine", f"is {chosen!r}, but the rows stay in {remote.place}", got=chosen, remedy="leave it out")  # fmt: skip
+    if resume is not None:
+        raise InputError.at("resume", f"is for tables that are read in pieces, and {remote.place} is counted where it is", got=resume, remedy="leave it out")  # fmt: skip
+    return remote
 
 
 def _collected(source: Any) -> Any:

@@ -12,6 +12,7 @@ from merula.data.table import FileOptions
 from merula.data.table.read import STANDARD, files_named
 from merula.engines import SAMPLED, Source
 from merula.engines.sampling import sample_note
+from merula.engines.sql.opening import open_remote
 from merula.engines.stream import StreamedTable
 
 STREAMED = 2**30  # bytes of files, from which on they are read in pieces
@@ -19,7 +20,10 @@ VARIABLE = "MERULA_STREAM_BYTES"  # states another number
 
 
 def large_table(name: str, file: FileOptions, resume: str | None = None) -> Any | None:
-    """The table that a name means, where it is not read at once: a folder, or files that are large together."""
+    """The table that a name means, where it is not read at once: of a database, a folder, or files that are large together."""
+    remote = open_remote(name)
+    if remote is not None:
+        return remote
     if name == STANDARD or not (Path(name).is_dir() or _size(name) >= streamed_from()):
         return None
     stream = open_stream(name, file)

@@ -99,6 +99,10 @@ class RemoteTable:
         """Close the connection, if it was opened for this table alone."""
         self.runner.close()
 
+    def finished(self) -> None:
+        """The model is there: nothing more is asked."""
+        self.close()
+
     def type_of(self, name: str, what: str = "column") -> Any:
         """The type of one column; an `InputError` where there is none of this name."""
         if name not in self.types:
