@@ -19,7 +19,7 @@ def penguins(tmp_path, monkeypatch):
     table = mr.read_table("src/merula/data/penguins.csv").to_pandas()
     table.to_csv(tmp_path / "penguins.csv", index=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(lines.blocks, "__defaults__", (3_000,))
+    monkeypatch.setattr(lines, "BYTES", 3_000)
     return tmp_path
 
 

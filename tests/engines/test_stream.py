@@ -1,6 +1,7 @@
 """Tables read in pieces give the same model as in memory; what goes wrong on the way is told, and nothing half-done is left."""
 
 import gzip
+import json
 import os
 import pathlib
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -110,7 +112,6 @@ def in_memory(model, weight):
 @pytest.mark.parametrize("name", MODELS)
 def test_the_same_model_from_every_source(folder, name, weight, monkeypatch):
     monkeypatch.setattr(lines, "BYTES", 20_000)
-    monkeypatch.setattr(lines.blocks, "__defaults__", (20_000,))
     expected, X = in_memory(MODELS[name](), weight)
     for called, source in sources(folder).items():
         ours = MODELS[name]()
@@ -182,7 +183,7 @@ GOOD = ["4.9,wren", "12.8,blackbird", "5.1,wren", "13.0,blackbird"] * 300
 
 
 def test_a_line_that_cannot_be_read_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines.blocks, "__defaults__", (4_000,))
+    monkeypatch.setattr(lines, "BYTES", 4_000)
     path = write_lines(tmp_path / "birds.csv", [*GOOD[:700], "far,wren", *GOOD[700:]])
     with pytest.raises(mr.InputError, match=r"birds.csv, line 702 holds 'far' in column 'wing', which holds numbers"):
         mr.NaiveBayesClassifier().fit_table(path, "bird")
@@ -193,7 +194,7 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path, monkeypatch):
 
 
 def test_fractions_may_follow_whole_numbers(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines.blocks, "__defaults__", (4_000,))
+    monkeypatch.setattr(lines, "BYTES", 4_000)
     path = write_lines(tmp_path / "birds.csv", ["5,wren", "13,blackbird"] * 400 + ["5.5,wren", "12.5,blackbird"] * 400)
     table = mr.read_table(path)
     expected = mr.NaiveBayesClassifier().fit(table.select(["wing"]), table["bird"])
@@ -206,7 +207,7 @@ def test_fractions_may_follow_whole_numbers(tmp_path, monkeypatch):
 
 
 def test_a_row_of_too_many_cells_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines.blocks, "__defaults__", (4_000,))
+    monkeypatch.setattr(lines, "BYTES", 4_000)
     path = write_lines(tmp_path / "birds.csv", [*GOOD[:900], "4.9,wren,7", *GOOD[900:]])
     with pytest.raises(mr.InputError, match=r"birds.csv, line 902 has 3 cells where the header has 2"):
         mr.NaiveBayesClassifier().fit_table(path, "bird")
@@ -216,7 +217,7 @@ def test_a_row_of_too_many_cells_is_named(tmp_path, monkeypatch):
 
 
 def test_words_that_mean_missing_among_numbers_are_missing_in_later_pieces_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines.blocks, "__defaults__", (4_000,))
+    monkeypatch.setattr(lines, "BYTES", 4_000)
     path = write_lines(tmp_path / "birds.csv", [*GOOD[:900], "unknown,wren", "NA,wren", ",wren", *GOOD[900:]])
     found = mr.NaiveBayesClassifier().fit_table(path, "bird")
     with pytest.warns(UserWarning, match="read as missing"):
@@ -227,18 +228,20 @@ def test_words_that_mean_missing_among_numbers_are_missing_in_later_pieces_too(t
 
 
 def test_cells_may_hold_line_ends(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines.blocks, "__defaults__", (1_000,))
+    monkeypatch.setattr(lines, "BYTES", 1_000)
     cells = ['"a\nb"', '"say ""no"""', "plain", '"x,y"']
     rows = [f"{cells[k % 4]},{'wren' if k % 3 else 'tit'}" for k in range(900)]
     path = write_lines(tmp_path / "birds.csv", rows)
     model = mr.NaiveBayesClassifier().fit_table(path, "bird")
-    assert set(model.schema_["wing"].levels) == {"a\nb", 'say "no"', "plain", "x,y"}
+    table = mr.read_table(path)
+    expected = mr.NaiveBayesClassifier().fit(table.select(["wing"]), table["bird"])
+    assert model.schema_["wing"].levels == expected.schema_["wing"].levels and len(model.schema_["wing"].levels) == 4
     assert model.fitted_.collected.class_counts.weight.sum() == 900
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "gb18030"])
 def test_other_encodings(tmp_path, monkeypatch, encoding):
-    monkeypatch.setattr(lines.blocks, "__defaults__", (3_000,))
+    monkeypatch.setattr(lines, "BYTES", 3_000)
     word = "青绿" if encoding == "gb18030" else "größe"
     text = "farbe,vogel\n" + "".join(f"{word if k % 2 else 'rot'},{'amsel' if k % 3 else 'star'}\n" for k in range(900))
     path = tmp_path / "birds.csv"
@@ -264,7 +267,7 @@ def test_files_of_other_columns_are_told(tmp_path):
 
 
 def test_a_file_that_changes_or_vanishes_makes_no_model(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines.blocks, "__defaults__", (2_000,))
+    monkeypatch.setattr(lines, "BYTES", 2_000)
     path = write_lines(tmp_path / "birds.csv", GOOD)
     model, counted = mr.NaiveBayesClassifier(n_jobs=1), []
     count = mr.engines.stream._count_piece
@@ -330,7 +333,7 @@ def test_an_interrupted_fit_goes_on_to_the_same_bits(folder, tmp_path, monkeypat
 def test_a_checkpoint_of_other_files_is_refused(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
     path, kept = write_lines(tmp_path / "birds.csv", GOOD), tmp_path / "so-far"
-    monkeypatch.setattr(lines.blocks, "__defaults__", (2_000,))
+    monkeypatch.setattr(lines, "BYTES", 2_000)
     monkeypatch.setattr("merula.engines.stream.table.StreamedTable.finished", lambda self: None)
     mr.NaiveBayesClassifier().fit_table(path, "bird", resume=kept)
     write_lines(path, GOOD + GOOD)
@@ -341,7 +344,7 @@ def test_a_checkpoint_of_other_files_is_refused(folder, tmp_path, monkeypatch):
         mr.NaiveBayesClassifier().fit_table(path, "bird", resume=kept)
 
 
-def test_a_process_that_is_killed_leaves_a_checkpoint_and_no_model(tmp_path):
+def test_a_process_that_is_killed_leaves_a_checkpoint_and_no_model(tmp_path, monkeypatch):
     path, kept, out = tmp_path / "birds.csv", tmp_path / "so-far", tmp_path / "birds.merula"
     write_lines(path, GOOD * 40)
     script = textwrap.dedent(f"""
@@ -350,7 +353,7 @@ def test_a_process_that_is_killed_leaves_a_checkpoint_and_no_model(tmp_path):
         from merula.data.stream import lines
         from merula.engines.stream import checkpoint
         checkpoint.SECONDS = 0.0
-        lines.blocks.__defaults__ = (20_000,)
+        lines.BYTES = 20_000
         count = mr.engines.stream._count_piece
         def slowly(*args):
             time.sleep(0.1)
@@ -368,12 +371,8 @@ def test_a_process_that_is_killed_leaves_a_checkpoint_and_no_model(tmp_path):
     (held,) = read_state(kept)["passes"].values()
     assert 0 < held["pieces"] < 30
     model = mr.NaiveBayesClassifier().fit_table(path, "bird")
-    before = lines.blocks.__defaults__
-    lines.blocks.__defaults__ = (20_000,)
-    try:
-        again = mr.NaiveBayesClassifier().fit_table(path, "bird", resume=kept)
-    finally:
-        lines.blocks.__defaults__ = before
+    monkeypatch.setattr(lines, "BYTES", 20_000)
+    again = mr.NaiveBayesClassifier().fit_table(path, "bird", resume=kept)
     asked = pd.DataFrame({"wing": [6.0, None]})
     np.testing.assert_allclose(again.predict_proba(asked), model.predict_proba(asked), rtol=1e-12)
 
@@ -420,7 +419,7 @@ WIDE = ("coded-utf-16.csv", "coded-utf-32.csv")
 @pytest.mark.parametrize("size", [10_000_000, 6_000])
 @pytest.mark.parametrize("name", sorted(path.name for path in MESSY.glob("*.csv") if path.name not in WIDE))
 def test_messy_files_are_read_in_pieces_as_they_are_at_once(name, size, monkeypatch):
-    monkeypatch.setattr(lines.blocks, "__defaults__", (size,))
+    monkeypatch.setattr(lines, "BYTES", size)
     table = mr.read_table(MESSY / name)
     target = table.column_names[-1]
     known = table.filter(table[target].is_valid())
@@ -435,3 +434,235 @@ def test_messy_files_are_read_in_pieces_as_they_are_at_once(name, size, monkeypa
 def test_encodings_whose_lines_cannot_be_told_apart_are_refused(name):
     with pytest.raises(mr.InputError, match="whose lines cannot be told apart piece by piece; save it as UTF-8"):
         mr.NaiveBayesClassifier().fit_table(MESSY / name, "sold")
+
+
+# ------------------------------------------------------------------------------------------------ found by a hostile reader
+
+
+def frame_of(n=600, shift=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    bird = rng.choice(["tit", "wren"], n)
+    return pd.DataFrame({"wing": shift + (bird == "wren") + rng.normal(size=n), "sky": rng.choice(["blue", "grey"], n), "bird": bird})  # fmt: skip
+
+
+def test_no_checkpoint_outlives_a_file_that_changed(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    path, other, kept = tmp_path / "birds.parquet", tmp_path / "others.parquet", tmp_path / "so-far"
+    pq.write_table(pa.Table.from_pandas(frame_of()), path, row_group_size=100)
+    pq.write_table(pa.Table.from_pandas(frame_of(shift=100.0)), other, row_group_size=100)
+    count, counted = mr.engines.stream._count_piece, []
+
+    def meddle(*args):
+        counted.append(1)
+        if len(counted) == 3:
+            os.replace(other, path)
+        return count(*args)
+
+    monkeypatch.setattr("merula.engines.stream._count_piece", meddle)
+    for what in ("was changed", "of another table, or of files that have changed"):
+        with pytest.raises(mr.InputError, match=what):
+            mr.NaiveBayesClassifier(n_jobs=1).fit_table(path, "bird", resume=kept)
+
+
+def test_a_file_replaced_between_two_passes_makes_no_model(tmp_path, monkeypatch):
+    path, other = tmp_path / "birds.parquet", tmp_path / "others.parquet"
+    pq.write_table(pa.Table.from_pandas(frame_of()), path)
+    pq.write_table(pa.Table.from_pandas(frame_of(shift=100.0)), other)
+    collect = mr.engines.stream.collect
+
+    def meddle(*args):
+        found = collect(*args)
+        if other.exists():
+            os.replace(other, path)
+        return found
+
+    monkeypatch.setattr("merula.engines.stream.collect", meddle)
+    with pytest.raises(mr.InputError, match="was changed"):
+        mr.TANClassifier().fit_table(path, "bird")
+
+
+@pytest.mark.filterwarnings("ignore:column 'sky'")
+def test_words_that_mean_missing_do_so_in_parquet_too(tmp_path):
+    table = pa.table({"sky": ["NA", "yes", "no", "?", "", "null"] * 100, "bird": ["tit", "wren", "tit"] * 200})
+    pq.write_table(table, tmp_path / "birds.parquet")
+    expected = mr.NaiveBayesClassifier().fit_table(table, "bird")
+    found = mr.NaiveBayesClassifier().fit_table(tmp_path / "birds.parquet", "bird")
+    assert found.schema_["sky"].levels == expected.schema_["sky"].levels == ("no", "yes")
+
+
+def test_categories_of_a_library_stay_categories(tmp_path):
+    frame = frame_of().astype({"sky": "category"}).assign(sky=lambda f: f["sky"].cat.rename_categories({"blue": "NA"}))
+    pq.write_table(pa.Table.from_pandas(frame), tmp_path / "birds.parquet")
+    found = mr.NaiveBayesClassifier().fit_table(tmp_path / "birds.parquet", "bird")
+    assert found.schema_["sky"].levels == mr.NaiveBayesClassifier().fit_table(frame, "bird").schema_["sky"].levels
+
+
+@pytest.mark.filterwarnings("ignore:column 'amount'", "ignore:column 'day'")
+@pytest.mark.parametrize(
+    "name, first, later",
+    [("amount", "1,{}00", "5,50"), ("amount", "1.{}00 €", "1.50 €"), ("day", "03/0{}/2020", "28/04/2020")],
+)
+def test_one_fit_reads_words_in_one_way(tmp_path, name, first, later):
+    words = [first.format(k % 9 + 1) for k in range(120_000)] + [later] * 20_000
+    table = pa.table({name: words, "bird": ["tit", "wren"] * 70_000})
+    pq.write_table(table, tmp_path / "birds.parquet", row_group_size=20_000)
+    with pytest.raises(mr.InputError, match="not written as in the first rows.*state how it is written"):
+        mr.NaiveBayesClassifier().fit_table(tmp_path / "birds.parquet", "bird")
+
+
+def test_answers_never_replace_the_table(tmp_path):
+    path = tmp_path / "birds.csv"
+    frame_of().to_csv(path, index=False)
+    model, before = mr.NaiveBayesClassifier().fit_table(path, "bird"), path.read_bytes()
+    with pytest.raises(mr.InputError, match="is the table itself"):
+        model.predict_table(path, path)
+    assert path.read_bytes() == before
+
+
+def test_hidden_folders_are_not_read_and_partitions_are_columns(tmp_path):
+    for part in ("region=eu", "region=us", "region=eu/_temporary", "region=us/.ipynb_checkpoints"):
+        (tmp_path / part).mkdir()
+        frame_of().to_parquet(tmp_path / part / "birds.parquet")
+    model = mr.NaiveBayesClassifier().fit_table(tmp_path, "bird")
+    assert model.fitted_.collected.class_counts.weight.sum() == 1_200
+    assert model.schema_["region"].levels == ("eu", "us")
+
+
+def test_the_index_of_pandas_is_no_column():
+    frame = frame_of()
+    model = mr.NaiveBayesClassifier().fit_table(iter([frame[frame["wing"] > 0], frame[frame["wing"] <= 0]]), "bird")
+    assert model.schema_.names == ("wing", "sky")
+
+
+def test_a_checkpoint_is_of_one_target_and_one_weight(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    monkeypatch.setattr("merula.engines.stream.table.StreamedTable.finished", lambda self: None)
+    frame = frame_of().assign(bird=lambda f: (f["bird"] == "wren") + 1, times=np.arange(600) % 3 + 1)
+    path, kept = tmp_path / "birds.parquet", tmp_path / "so-far"
+    pq.write_table(pa.Table.from_pandas(frame), path, row_group_size=100)
+    mr.NaiveBayesClassifier().fit_table(path, "bird", "times", resume=kept)
+    found = mr.NaiveBayesClassifier().fit_table(path, "times", "bird", resume=kept)
+    expected = mr.NaiveBayesClassifier().fit_table(path, "times", "bird")
+    assert (
+        found.fitted_.collected.class_counts.weight.tolist() == expected.fitted_.collected.class_counts.weight.tolist()
+    )
+
+
+def test_a_column_empty_at_first_asks_for_its_kind(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, "BYTES", 4_000)
+    path = tmp_path / "birds.csv"
+    path.write_text("wing,mass,bird\n" + "4.9,,wren\n9.8,,tit\n" * 300 + "4.9,9.5,wren\n9.8,18,tit\n" * 300)
+    with pytest.raises(mr.InputError, match=r"column 'mass' is empty in the first rows and holds '9.5' later.*kinds="):
+        mr.NaiveBayesClassifier().fit_table(path, "bird")
+    model = mr.NaiveBayesClassifier(kinds={"mass": "numeric"}).fit_table(path, "bird")
+    assert model.distributions_[0].mean.ravel().round(6).tolist() == [9.8, 18.0, 4.9, 9.5]
+
+
+@pytest.mark.parametrize("outlier", [15.0, 1e9, 1e300])
+def test_cuts_of_a_column_that_is_mostly_zero(tmp_path, outlier):
+    rng = np.random.default_rng(1)
+    amount = np.where(rng.random(4_000) < 0.8, 0.0, rng.uniform(0, 15, 4_000))
+    bird = np.where((amount > 5) & (amount < 10), "tit", "wren")
+    amount[7] = outlier
+    frame = pd.DataFrame({"amount": amount, "bird": bird})
+    frame.to_parquet(tmp_path / "birds.parquet")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mr.SentinelWarning)
+        found = mr.TANClassifier().fit_table(tmp_path / "birds.parquet", "bird").schema_["amount"].cuts
+        expected = mr.TANClassifier().fit(frame[["amount"]], bird).schema_["amount"].cuts
+    assert len(found) == len(expected) >= 2
+    np.testing.assert_allclose(found, expected, atol=0.05)
+
+
+@pytest.mark.filterwarnings("ignore:column 'mass'")
+def test_options_are_heeded_or_refused(tmp_path):
+    table = pa.table({"mass": [9.5, -9.0, 18.0, 18.5] * 100, "bird": ["wren", "wren", "tit", "tit"] * 100})
+    pq.write_table(table, tmp_path / "birds.parquet")
+    model = mr.NaiveBayesClassifier().fit_table(tmp_path / "birds.parquet", "bird", missing=["-9"])
+    assert model.distributions_[0].mean.ravel().tolist() == [18.25, 9.5]
+    for option in ({"encoding": "cp1252"}, {"on_error": "skip"}, {"sheet": 2}):
+        with pytest.raises(mr.InputError, match=next(iter(option)).replace("_", ".")):
+            mr.NaiveBayesClassifier().fit_table(tmp_path / "birds.parquet", "bird", **option)
+    with pytest.raises(mr.InputError, match="missing is stated, but the table is no file"):
+        mr.NaiveBayesClassifier().fit_table(table, "bird", missing=["-9"])
+    with pytest.raises(mr.InputError, match="resume is for models that count all rows"):
+        mr.LogLinearClassifier().fit_table(tmp_path / "birds.parquet", "bird", resume=tmp_path / "so-far")
+
+
+def test_a_mark_for_inches_ends_no_row(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, "BYTES", 2_000)
+    cells = ['5" pipe', '"a, ""b""\nc"', "plain", 'half 3" or so']
+    path = write_lines(tmp_path / "pipes.csv", [f"{cells[k % 4]},{'wren' if k % 3 else 'tit'}" for k in range(900)])
+    model = mr.NaiveBayesClassifier().fit_table(path, "bird")
+    assert len(model.schema_["wing"].levels) == 4 and model.fitted_.collected.class_counts.weight.sum() == 900
+
+
+def test_json_that_is_no_lines_is_read_at_once(tmp_path):
+    rows = frame_of(40).to_dict("records")
+    (tmp_path / "list.json").write_text(json.dumps(rows))
+    (tmp_path / "columns.json").write_text(
+        json.dumps({name: [row[name] for row in rows] for name in rows[0]}, indent=1)
+    )
+    for name in ("list.json", "columns.json"):
+        assert mr.NaiveBayesClassifier().fit_table(tmp_path / name, "bird").schema_.names == ("wing", "sky")
+
+
+def test_json_lines_that_are_no_rows_may_be_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, "BYTES", 4_000)
+    good = [json.dumps(row) for row in frame_of(300).to_dict("records")]
+    path = tmp_path / "birds.jsonl"
+    path.write_text("\n".join([*good[:200], "{broken", *good[200:]]) + "\n")
+    with pytest.raises(mr.InputError, match=r"birds.jsonl, from line"):
+        mr.NaiveBayesClassifier().fit_table(path, "bird")
+    with pytest.warns(UserWarning) as said:
+        model = mr.NaiveBayesClassifier().fit_table(path, "bird", on_error="skip")
+    assert "first line 201" in str(said[0].message) and "1 row that could not be read" in str(said[1].message)
+    assert model.fitted_.collected.class_counts.weight.sum() == 300
+    path.write_text("\n".join([*good, json.dumps({**json.loads(good[0]), "mass": 9.5})]) + "\n")
+    with pytest.raises(mr.InputError, match="unexpected field"):
+        mr.NaiveBayesClassifier().fit_table(path, "bird")
+
+
+def test_memory_takes_what_streams_take(folder):
+    table = pq.read_table(folder / "rows.parquet").filter(pa.compute.field("ill").is_valid())
+    expected = mr.NaiveBayesClassifier().fit_table(table, "ill")
+    dataset = pyarrow.dataset.dataset(table)
+    sources = [dataset, dataset.scanner(), dataset.filter(pa.compute.field("kinder") >= 0), table.to_reader(), table.to_batches(), lambda: iter(table.to_batches())]  # fmt: skip
+    for source in sources:
+        found = mr.NaiveBayesClassifier().fit_table(source, "ill", engine="memory")
+        assert found.class_log_prior_.tolist() == expected.class_log_prior_.tolist()
+    for source in (dataset.scanner(), dataset.filter(pa.compute.field("kinder") >= 0), table.to_reader()):
+        found = mr.NaiveBayesClassifier().fit_table(source, "ill")
+        assert found.class_log_prior_.tolist() == expected.class_log_prior_.tolist()
+
+
+def test_keys_are_written_as_they_stand(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, "BYTES", 1_000)
+    path = tmp_path / "birds.csv"
+    path.write_text(
+        "ring,wing,class\n" + "".join(f"{k},{4 + k % 2 * 5},{'ab'[k % 2]}\n" for k in range(300)) + "007,4,a\n"
+    )
+    model = mr.NaiveBayesClassifier(kinds={"ring": "ignore"}).fit_table(path, "class", words=["ring"])
+    model.predict_table(path, tmp_path / "out.csv", keys=["ring", "class"])
+    written = (tmp_path / "out.csv").read_text().splitlines()
+    assert written[-1].startswith("007,a,a,") and written[0] == "ring,class,predicted class,P(a),P(b)"
+
+
+def test_each_file_has_its_encoding(tmp_path):
+    for name, encoding in (("a.csv", "cp1252"), ("b.csv", "utf-8")):
+        text = "farbe,vogel\n" + "größe,amsel\nrot,star\n" * 50
+        (tmp_path / name).write_bytes(text.encode(encoding))
+    with pytest.warns(UserWarning, match="Windows-1252"):
+        model = mr.NaiveBayesClassifier().fit_table(str(tmp_path / "?.csv"), "vogel")
+    assert model.schema_["farbe"].levels == ("größe", "rot")
+
+
+def test_rows_left_out_are_counted_once_and_lines_are_those_of_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, "BYTES", 4_000)
+    path = write_lines(tmp_path / "birds.csv", [*GOOD[:600], "", "4.9,wren,7", *GOOD[600:700], "far,wren", *GOOD[700:]])
+    with pytest.warns(UserWarning) as said:
+        mr.TANClassifier().fit_table(path, "bird", on_error="skip")
+    assert [str(one.message) for one in said if "in all" in str(one.message)] == ["2 rows that could not be read are left out in all"]  # fmt: skip
+    path = write_lines(tmp_path / "birds.csv", [*GOOD[:600], "", *GOOD[600:700], "far,wren", *GOOD[700:]])
+    with pytest.raises(mr.InputError, match="birds.csv, line 703 holds 'far'"):
+        mr.NaiveBayesClassifier().fit_table(path, "bird")

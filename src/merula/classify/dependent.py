@@ -14,7 +14,7 @@ from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import FittedModel
 from merula.classify.plan import Block, Plan
 from merula.classify.weighting import WeightedTerms
-from merula.core import InputError, Option, one_of
+from merula.core import Array, InputError, Option, one_of
 from merula.data.intervals import interval_labels
 from merula.data.schema import Column, Schema
 from merula.distributions import Gaussian, Multinomial, NegativeBinomial
@@ -214,16 +214,20 @@ def _telling_numbers(block: Block, schema: Schema) -> Block:
 
 
 def _grid(source: Source, schema: Schema, names: list[str]) -> tuple[tuple[float, float], ...]:
-    """The median and the distance between the quartiles of each column: of some rows, which tell where its numbers lie."""
+    """The median of each column and how far its numbers spread about it: of some rows, which tell where they lie."""
     rows, _ = encoded(source, schema)
-    found = []
-    for name in names:
-        values = rows.values((name,))[:, 0].astype(np.float64)
-        values = values[np.isfinite(values)]
-        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75]) if len(values) else (0.0, 0.0, 1.0)
-        scale = next(width for width in (high - low, np.ptp(values) if len(values) else 0.0, abs(middle), 1.0) if width > 0)  # fmt: skip
-        found.append((float(middle), float(scale)))
-    return tuple(found)
+    return tuple(_middle_and_spread(rows.values((name,))[:, 0].astype(np.float64)) for name in names)
+
+
+def _middle_and_spread(values: Array) -> tuple[float, float]:
+    """The median and the distance between the quartiles; where half of all numbers are one, how far the others lie from it."""
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return 0.0, 1.0
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    others = np.abs(values[values != middle] - middle)
+    spread = high - low if high > low else np.median(others) if len(others) else abs(middle) or 1.0
+    return float(middle), float(max(spread, np.finfo(np.float64).tiny))
 
 
 def _cut(column: Column, cuts: tuple[float, ...]) -> Column:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -25,6 +25,25 @@ def words_of(schema: Schema) -> list[str]:
     return [
         c.name for c in schema.columns if c.kind == "text" or any(isinstance(level, str) for level in c.levels or ())
     ]
+
+
+def beside(rows: Any, answers: Any) -> Any:
+    """The columns of a pyarrow table, then the answers; an answer whose name is taken is called predicted."""
+    for name in answers.column_names:
+        free = name
+        while free in rows.column_names:
+            free = f"predicted {free}"
+        rows = rows.append_column(free, answers[name])
+    return rows
+
+
+def _refuse_own_input(table: Any, output: Any) -> None:
+    """An error where answers would be written over a file that they are told for."""
+    if output is None or not os.path.isfile(output):
+        return
+    for path in getattr(table, "paths", ()):
+        if os.path.samefile(path, output):
+            raise InputError.at(f"{output}", "is the table itself, which would be lost", remedy="name another file for the answers")  # fmt: skip
 
 
 class LargeTables:
@@ -108,6 +127,9 @@ class LargeTables:
         *,
         keys: Sequence[str] | None = None,
         engine: str | None = None,
+        table: str | None = None,
+        query: str | None = None,
+        schema: str | None = None,
         progress: bool | None = None,
         **reading: Any,
     ) -> Any:
@@ -121,14 +143,14 @@ class LargeTables:
             gives them as pyarrow tables.
         keys : sequence of str, optional
             The columns that stand beside the answers; by default all.
-        engine, progress, **reading
+        engine, table, query, schema, progress, **reading
             As for `fit_table`.
 
         Returns
         -------
         int or iterator of pyarrow.Table
             The number of rows that were written, or the answers: the columns `keys`, then ``class`` and one column for each class,
-            ``P(class)``.
+            ``P(class)``; one whose name a key has already is called predicted.
 
         Examples
         --------
@@ -141,10 +163,11 @@ class LargeTables:
         (['wren'], ['ring', 'class', 'P(blackbird)', 'P(wren)'])
         """
         check_is_fitted(self, "classes_")
-        table = open_large(source, engine, FileOptions(**{"words": words_of(self.fitted_.schema), **reading}))
+        opened = self._opened(source, engine, reading, table=table, query=query, schema=schema)
         for name in keys or ():
-            one_of(name, table.names, "a column of keys")
-        answers = self._answers(table, list(keys if keys is not None else table.names))
+            one_of(name, opened.names, "a column of keys")
+        _refuse_own_input(opened, output)
+        answers = self._answers(opened, list(keys if keys is not None else opened.names))
         if output is None:
             return answers
         from merula.data.stream.writing import write_batches
@@ -153,11 +176,23 @@ class LargeTables:
             step("answering")
             return write_batches(answers, output)
 
+    def _opened(self, source: Any, engine: str | None, reading: Mapping[str, Any], **said: str | None) -> Any:
+        """The table to answer for; columns of a file that the model does not read stay as they are written, such as a key 007."""
+        words = words_of(self.fitted_.schema)
+        opened = open_large(source, engine, FileOptions(**{"words": words, **reading}), **said)
+        if hasattr(opened, "stream") and opened.paths and "words" not in reading:
+            read = {column.name for column in self.fitted_.schema.columns if column.kind != "ignore"}
+            others = [name for name in opened.names if name not in read]
+            opened = open_large(source, engine, FileOptions(**{**reading, "words": [*words, *others]}), **said)
+        return opened
+
     def _answers(self, table: Any, keys: list[str]) -> Iterator[Any]:
         if hasattr(table, "engine"):
             if table.engine is not stream:
                 raise InputError.at("source", "is not read in pieces on this machine", remedy="use to_sql, and run the query where the rows are")  # fmt: skip
-            yield from stream.scored(Source(table), self.fitted_.plan.schema, lambda part: self._answered(part, keys), self.n_jobs)  # fmt: skip
+            schema = self.fitted_.plan.schema
+            asked = [name for name in table.names if name in keys or (name in schema.names and schema[name].kind != "ignore")]  # fmt: skip
+            yield from stream.scored(Source(table), schema, asked, lambda part: self._answered(part, keys), self.n_jobs)
         else:
             yield self._answered(table.frame.to_arrow(), keys)
 
@@ -173,6 +208,4 @@ class LargeTables:
         chosen = np.asarray(labels, dtype=object)[posterior.argmax(axis=1)]
         columns = {name: table[name] for name in keys}
         answers = {"class": pa.array(chosen.tolist()), **{f"P({label})": posterior[:, k] for k, label in enumerate(labels)}}  # fmt: skip
-        if clash := columns.keys() & answers.keys():
-            raise InputError.at("the table", f"has a column {min(clash)!r}, which is what an answer is called", remedy="rename it, or leave it out of keys")  # fmt: skip
-        return pa.table({**columns, **answers})
+        return beside(pa.table(columns), pa.table(answers)) if columns else pa.table(answers)

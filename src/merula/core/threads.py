@@ -126,10 +126,16 @@ def in_order(
         yield from ((item, function(item)) for item in items)
         return
     waiting: deque[tuple[Item, Future[Result]]] = deque()
-    pool = ThreadPoolExecutor(threads)
+    pool, crew = ThreadPoolExecutor(threads), _Crew(_crew.get(), threads)
+
+    def work(item: Item) -> Result:
+        _crew.set(crew)  # threads that the function uses itself share the places
+        with crew.places:
+            return function(item)
+
     try:
         for item in items:
-            waiting.append((item, pool.submit(copy_context().run, function, item)))
+            waiting.append((item, pool.submit(copy_context().run, work, item)))
             if len(waiting) > threads:
                 first, future = waiting.popleft()
                 yield first, _Crew._polled(future)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields, replace
 from typing import Any
 
-from merula.core import InputError, one_of
-from merula.data.stream import open_stream
+from merula.core import InputError, one_of, warn_user
+from merula.data.stream import Stream, open_stream
+from merula.data.stream.batches import as_arrow
 from merula.data.table import NOTHING_STATED, FileOptions, open_table, read_file
 from merula.engines.base import Source
 from merula.engines.sql.opening import open_remote
@@ -43,16 +45,24 @@ def open_large(
             raise InputError.at(name, f"is {value!r}, but a {type(source).__name__} is no database", got=value, remedy="leave it out")  # fmt: skip
     if chosen == "sql":
         raise InputError.at("engine", f"is 'sql', but a {type(source).__name__} is no table of a database or a cluster", got=engine, remedy="leave it out")  # fmt: skip
-    if chosen == "memory":
-        return open_table(read_file(source, options) if isinstance(source, str | os.PathLike) else _collected(source))
+    if chosen == "memory" and isinstance(source, str | os.PathLike):
+        return open_table(read_file(source, options))
     stream = open_stream(source, options)
     if stream is not None:
-        return StreamedTable(stream, resume)
+        _refuse_options(stream, options)
+        return StreamedTable(stream, resume) if chosen != "memory" else open_table(whole(stream))
     if chosen == "stream":
         raise InputError.at("engine", f"is 'stream', but a {type(source).__name__} is not read in pieces", got=engine, remedy="leave it out")  # fmt: skip
     if resume is not None:
         raise InputError.at("resume", "is for tables that are read in pieces: files, datasets, batches", got=resume, remedy="leave it out")  # fmt: skip
-    return open_table(read_file(source, options) if isinstance(source, str | os.PathLike) else source)
+    if isinstance(source, str | os.PathLike):
+        return open_table(read_file(source, options))
+    _refuse_options(source, options)
+    return open_table(
+        source
+        if not hasattr(source, "read_next_batch") and type(source).__name__ != "RecordBatch"
+        else as_arrow(source)
+    )
 
 
 def _checked_remote(remote: Any, chosen: str | None, resume: Any) -> Any:
@@ -64,9 +74,23 @@ def _checked_remote(remote: Any, chosen: str | None, resume: Any) -> Any:
     return remote
 
 
-def _collected(source: Any) -> Any:
-    """A lazy frame with its rows in memory; anything else as it is."""
-    return source.collect() if hasattr(source, "collect_schema") and hasattr(source, "collect") else source
+def _refuse_options(source: Any, options: FileOptions) -> None:
+    """An error for what is stated of files where there are none."""
+    options = replace(options, words=())  # a model's own
+    if hasattr(source, "options") or options == NOTHING_STATED:
+        return
+    stated = next(field.name for field in fields(FileOptions) if getattr(options, field.name) != getattr(NOTHING_STATED, field.name))  # fmt: skip
+    raise InputError.at(stated, "is stated, but the table is no file of text", got=getattr(options, stated), remedy="leave it out")  # fmt: skip
+
+
+def whole(stream: Stream) -> Any:
+    """All rows of a stream as one pyarrow table."""
+    import pyarrow as pa
+
+    parts = [table for piece in stream.pieces() for table in piece.read(stream.names, {})]
+    if not parts:
+        raise InputError("the table has no rows", remedy="there is nothing to learn from")
+    return pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
 
 
 def labelled(table: Any, target: str, weight: str | None, reader: str) -> Source:
@@ -87,20 +111,24 @@ def labelled(table: Any, target: str, weight: str | None, reader: str) -> Source
 def _in_memory(table: Any, target: str, weight: str | None, reader: str) -> Source:
     if not table.named:
         raise InputError.at("the table", "has no names, so no column of it can be the target", remedy="use fit(X, y)")
-    import narwhals as nw
-
     frame = table.frame
     missing = frame[target].is_null() | (frame[target].is_nan() if frame[target].dtype.is_float() else False)
     if missing.any():
-        from merula.core import warn_user
-
         warn_user(f"{int(missing.sum()):,} of {len(frame):,} rows have no {target!r} and are left out", UserWarning)
         frame = frame.filter(~missing)
     aside = [name for name in (target, weight) if name is not None]
     return Source(
         open_table(frame.drop(aside).to_native()),
         frame[target].to_native(),
-        None if weight is None else frame[weight].cast(nw.Float64()).to_numpy(),
+        None if weight is None else _weights(frame[weight], weight),
         True,
         reader,
     )
+
+
+def _weights(column: Any, name: str) -> Any:
+    import narwhals as nw
+
+    if not column.dtype.is_numeric():
+        raise InputError.at(f"the weight {name!r}", f"holds {column.dtype}", expected="a number from 0 in every row")
+    return column.cast(nw.Float64()).to_numpy()

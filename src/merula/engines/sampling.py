@@ -10,6 +10,7 @@ from merula.data.table import open_table
 from merula.engines.base import Source
 
 SAMPLED = 100_000  # rows
+LEARNED = "the model was learned"
 
 
 class SampleWarning(UserWarning):
@@ -28,7 +29,7 @@ def sampled(source: Source, rows: int = SAMPLED) -> Source:
     if not source.is_large:
         return source
     table = source.table.engine.sample(source, rows)
-    table = table.filter(table[source.target].is_valid()) if source.target is not None else table
+    table = _with_class(table, source.target) if source.target is not None else table
     if not table.num_rows:
         raise InputError.at(f"the target {source.target!r}", "is empty in every row that was looked at")
     aside = [name for name in (source.target, source.weight) if name is not None]
@@ -40,12 +41,22 @@ def sampled(source: Source, rows: int = SAMPLED) -> Source:
     )
 
 
+def _with_class(table: Any, target: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = table[target]
+    return table.filter(pc.invert(column.is_null(nan_is_null=pa.types.is_floating(column.type))))
+
+
 def _weights(column: Any) -> Any:
     return column.to_numpy(zero_copy_only=False)
 
 
-def some_rows(source: Source, what: str = "the model was learned") -> Source:
+def some_rows(source: Source, what: str = LEARNED) -> Source:
     """The same as `sampled`, said in a warning: `what` was learned from these rows alone."""
+    if getattr(source.table, "resume", None) is not None and what == LEARNED:
+        raise InputError.at("resume", f"is for models that count all rows, and {source.reader} learns from some of them", remedy="leave it out, or choose another model")  # fmt: skip
     some = sampled(source)
     if source.is_large:
         warn_of([sample_note(what, some.table.rows)])

@@ -22,6 +22,7 @@ from merula.stats._kernels import class_weights, count_slots, count_tokens
 from merula.stats.base import OfColumns, moved, with_weight
 
 GRID = 1024  # points for each unit of the inverse hyperbolic sine
+FARTHEST = 1e300  # from the center
 COPIES = 6  # of a table of counts, from the first count to the model: blocks, sums, probabilities and their logarithms
 
 
@@ -283,7 +284,9 @@ def on_grid(values: Array, center: float, scale: float) -> Array:
     >>> on_grid(np.array([7.0, 7.0002, 17.0, 1007.0]), 7.0, 10.0).round(1).tolist()
     [7.0, 7.0, 17.0, 1007.5]
     """
-    steps = np.floor(np.arcsinh((values.astype(np.float64) - center) / scale) * GRID + 0.5)
+    with np.errstate(over="ignore"):
+        away = np.clip((values.astype(np.float64) - center) / scale, -FARTHEST / scale, FARTHEST / scale)
+    steps = np.floor(np.arcsinh(away) * GRID + 0.5)
     return center + scale * np.sinh(steps / GRID)
 
 

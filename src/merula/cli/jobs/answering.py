@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from merula.answers.decision import conditional_risk, decide
+from merula.classify.large_tables import beside
 from merula.cli.console import Console
 from merula.cli.jobs.large import batches_of, large_table
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, open_model
@@ -66,7 +67,7 @@ def predict_file(
         note_other_readings(saved.model.schema_, opened, console)
         answers = answered(saved, opened, costs)
         step("writing")
-        answers = _beside(rows, answers) if append else answers
+        answers = beside(rows, answers) if append else answers
         if for_spreadsheets:
             answers = without_formulas(answers)
         elif not console.as_json and output.lower().endswith(OPENED):
@@ -86,7 +87,7 @@ def _predict_large(
 
     def answer(part: Any) -> Any:
         answers = answered(saved, open_table(part), costs)
-        answers = _beside(part, answers) if append else answers
+        answers = beside(part, answers) if append else answers
         return without_formulas(answers) if for_spreadsheets else answers
 
     return write_batches(batches_of(large, saved.model.fitted_.plan.schema, answer, saved.model.n_jobs), output)
@@ -114,16 +115,6 @@ def answered(saved: SavedModel, rows: Any, costs: str | None = None) -> Any:
         columns["action"] = pa.array([str(action) for action in actions.tolist()])
         columns["risk"] = pa.array(np.min(conditional_risk(proba, read, classes=saved.model.classes_), axis=1))
     return pa.table(columns)
-
-
-def _beside(rows: Any, answers: Any) -> Any:
-    """The table's own columns, then the answers; an answer whose name is taken is called predicted."""
-    for name in answers.column_names:
-        free = name
-        while free in rows.column_names:
-            free = f"predicted {free}"
-        rows = rows.append_column(free, answers[name])
-    return rows
 
 
 def explain_rows(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from merula.core import InputError
 from merula.data.stream import open_stream
 from merula.data.table import FileOptions
 from merula.data.table.read import STANDARD, files_named
@@ -32,7 +33,10 @@ def large_table(name: str, file: FileOptions, resume: str | None = None) -> Any 
 
 def streamed_from() -> int:
     """The bytes of files from which on they are read in pieces."""
-    return int(os.environ.get(VARIABLE, STREAMED))
+    stated = os.environ.get(VARIABLE, str(STREAMED))
+    if not stated.isdecimal():
+        raise InputError.of(f"the environment variable {VARIABLE}", stated, "a number of bytes")
+    return int(stated)
 
 
 def _size(name: str) -> int:
@@ -62,4 +66,4 @@ def batches_of(large: Any, schema: Any, function: Any, n_jobs: int | None) -> It
     """What a function gives for the rows of a large table, some at a time."""
     from merula.engines import stream
 
-    return stream.scored(Source(large), schema, function, n_jobs)
+    return stream.scored(Source(large), schema, large.names, function, n_jobs)

@@ -94,7 +94,7 @@ def _fit_large(
             fitted = new_model(model, task.kinds).fit_table(large, asked.target, asked.weight, progress=False)
         step("saving")
         read, weight = costs_file(costs, _labels(fitted)), fitted.fitted_.collected.class_counts.weight
-        counted = large.counted if hasattr(large, "counted") else round(float(weight.sum()))
+        counted = getattr(large, "counted", 0) or round(float(weight.sum()))
         saved = SavedModel(fitted, output, asked.target, read, (*task.said, *console.said[before:]))
         write_model(saved)
     return saved, replace(task, counted=counted)

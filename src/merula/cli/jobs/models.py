@@ -171,11 +171,18 @@ def check_writable(path: str, what: str, inputs: Sequence[tuple[str, str | None]
 
 
 def _files_read(inputs: Sequence[tuple[str, str | None]]) -> Iterator[tuple[str, str]]:
-    """What each file is read as, patterns among their names expanded."""
+    """What each file is read as, patterns and folders among their names expanded."""
     for role, name in inputs:
-        for file in files_named(name) if name is not None and name != STANDARD else ():
+        for file in files_of(name) if name is not None and name != STANDARD else ():
             if Path(file).exists():
                 yield role, file
+
+
+def files_of(name: str) -> list[str]:
+    """The files that a name means: itself, all in a folder, those of a pattern; none for a table of a database."""
+    if Path(name).is_dir():
+        return [str(one) for one in Path(name).rglob("*") if one.is_file()]
+    return [] if "://" in name else files_named(name)
 
 
 def _cells(column: Any, where: str) -> list[Any]:

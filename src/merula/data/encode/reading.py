@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +19,18 @@ from merula.data.units import same_unit
 from merula.data.words import as_labels, as_numbers, clean, understand, without_gaps
 from merula.data.words.decision import time_kind
 from merula.data.words.numbers import PLAIN
+
+_one_way: ContextVar[bool] = ContextVar("whether words are read as the schema says and in no other way", default=False)
+
+
+@contextmanager
+def one_way() -> Iterator[None]:
+    """While it is open, words are read as the schema says and in no other way: rows of one fit mean the same."""
+    before = _one_way.set(True)
+    try:
+        yield
+    finally:
+        _one_way.reset(before)
 
 
 def numbers_read(table: Table, column: Column, position: int) -> NDArray[Any]:
@@ -36,7 +50,8 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
     also, kind = (column.reading.missing if column.reading else ()), "datetime" if column.unit else "numeric"
     said = [word for word in words if isinstance(word, str)]
     plainly = Reading("number")  # codes such as 007, where it is known that they are numbers
-    for reading in (column.reading, understand(said, wanted=kind), plainly):
+    only = _one_way.get() and column.reading is not None
+    for reading in (column.reading,) if only else (column.reading, understand(said, wanted=kind), plainly):
         if reading is not None and time_kind(reading) == (column.unit or "").partition("[")[0]:
             values, strange = as_numbers(words, replace(reading, missing=also))
             if not strange:
@@ -48,6 +63,8 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
         return np.full(len(words), np.nan)
     what = {"datetime64": "date", "timedelta64": "duration"}.get((column.unit or "").partition("[")[0], "number")
     worst = [word for word in strange if understand([word], wanted=kind) is None]
+    if only and not worst:
+        raise InputError.at(f"column {column.name!r}", f"holds {shown(strange)}, which is not written as in the first rows, and what these tell holds for all", remedy=("state how it is written: ", Option("date_order"), " or ", Option("decimal")))  # fmt: skip
     raise InputError.at(
         f"column {column.name!r}",
         f"is {'numeric' if what == 'number' else f'a {what}'} but holds something else ({shown(worst or strange)})",

@@ -9,9 +9,7 @@ from itertools import chain
 from typing import Any
 
 from merula.core import InputError
-from merula.data.stream.pieces import FIRST, Piece, check_names, slices
-
-ONCE = "the batches can be read only once, and {} reads them again"
+from merula.data.stream.pieces import Piece, check_distinct, check_names, first_rows, slices
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +34,19 @@ class Batches:
         """See `Stream.first`: so many batches as hold them, which are kept for when they are counted."""
         import pyarrow as pa
 
-        iterator, rows = iter(self._rest), 0
-        for table in iterator:
+        rows = 0
+        for table in self._rest:
+            names = (
+                check_distinct(table.column_names, "the first batch") if not self._held else self._held[0].column_names
+            )
+            check_names(names, table.column_names, f"batch {len(self._held) + 1}", "batch 1")
             self._held.append(table)
             rows += table.num_rows
-            if rows >= FIRST:
+            if rows >= first_rows(len(names)):
                 break
         if not self._held:
             raise InputError("the iterator gives no batch", remedy="there is nothing to learn from")
-        return pa.concat_tables(self._held, promote_options="permissive").slice(0, FIRST)
+        return pa.concat_tables(self._held, promote_options="permissive").slice(0, first_rows(len(names)))
 
     @cached_property
     def _rest(self) -> Iterator[Any]:
@@ -91,6 +93,8 @@ def as_arrow(batch: Any) -> Any:
         return batch
     if isinstance(batch, pa.RecordBatch):
         return pa.Table.from_batches([batch])
+    if hasattr(batch, "reset_index"):  # the index of pandas is no column
+        batch = batch.reset_index(drop=True)
     try:
         return nw.from_native(batch, eager_only=True).to_arrow()
     except TypeError:

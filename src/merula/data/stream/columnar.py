@@ -10,8 +10,18 @@ from functools import cached_property
 from typing import Any
 
 from merula.core import InputError, bounded
-from merula.data.stream.pieces import FIRST, Piece, check_names, fingerprint, rows_at_once, rows_of, slices
+from merula.data.stream.pieces import (
+    Piece,
+    check_distinct,
+    check_names,
+    fingerprint,
+    first_rows,
+    rows_at_once,
+    rows_of,
+    slices,
+)
 from merula.data.table.declared_sizes import is_text, parquet_size, refuse_columns
+from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.times_of_day import in_seconds
 
 DAMAGED = "cannot be read: it is cut short or damaged ({})"
@@ -22,6 +32,7 @@ class ParquetFiles:
     """Parquet files with the same columns, one below the other; a piece is a row group."""
 
     paths: tuple[str, ...]
+    options: FileOptions = NOTHING_STATED
     again: bool = True
 
     @cached_property
@@ -31,7 +42,7 @@ class ParquetFiles:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The columns of all files."""
-        every = [tuple(footer.schema.to_arrow_schema().names) for footer in self._footers]
+        every = [check_distinct(footer.schema.to_arrow_schema().names, path) for path, footer in zip(self.paths, self._footers, strict=True)]  # fmt: skip
         for path, names in zip(self.paths[1:], every[1:], strict=True):
             check_names(every[0], names, path, self.paths[0])
         return every[0]
@@ -40,7 +51,12 @@ class ParquetFiles:
     def first(self) -> Any:
         """See `Stream.first`: words written out."""
         tables = (table for piece in self.pieces() for table in piece.read(self.names, {}))
-        return _written_out(rows_of(tables, FIRST))
+        return self.options.noted_in(_written_out(rows_of(tables, first_rows(len(self.names))), self._texts))
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """The columns of words, which are read as codes."""
+        return [field.name for field in self._footers[0].schema.to_arrow_schema() if is_text(field.type)]
 
     def pieces(self, skipped: int = 0) -> Iterator[Piece]:
         """See `Stream.pieces`."""
@@ -116,6 +132,7 @@ class ArrowFiles:
     """Arrow or Feather files with the same columns; a piece is a batch of rows as the file holds it."""
 
     paths: tuple[str, ...]
+    options: FileOptions = NOTHING_STATED
     again: bool = True
 
     @cached_property
@@ -124,7 +141,7 @@ class ArrowFiles:
         every = []
         for path in self.paths:
             with _damage_told(path), _opened(path) as file:
-                every.append(tuple(file.schema.names))
+                every.append(check_distinct(file.schema.names, path))
         for path, names in zip(self.paths[1:], every[1:], strict=True):
             check_names(every[0], names, path, self.paths[0])
         return every[0]
@@ -132,7 +149,8 @@ class ArrowFiles:
     @cached_property
     def first(self) -> Any:
         """See `Stream.first`."""
-        return rows_of((table for piece in self.pieces() for table in piece.read(self.names, {})), FIRST)
+        tables = (table for piece in self.pieces() for table in piece.read(self.names, {}))
+        return self.options.noted_in(rows_of(tables, first_rows(len(self.names))))
 
     def pieces(self, skipped: int = 0) -> Iterator[Piece]:
         """See `Stream.pieces`."""
@@ -182,12 +200,12 @@ class Fragments:
     @property
     def names(self) -> tuple[str, ...]:
         """Its columns."""
-        return tuple(self.dataset.schema.names)
+        return check_distinct(self.dataset.schema.names, "the dataset")
 
     @cached_property
     def first(self) -> Any:
         """See `Stream.first`."""
-        return _written_out(in_seconds(self.dataset.head(FIRST)))
+        return in_seconds(self.dataset.head(first_rows(len(self.names))))
 
     def pieces(self, skipped: int = 0) -> Iterator[Piece]:
         """See `Stream.pieces`."""
@@ -219,13 +237,9 @@ class _Fragment:
                 yield in_seconds(pa.Table.from_batches([batch]))
 
 
-def _written_out(table: Any) -> Any:
+def _written_out(table: Any, texts: Sequence[str]) -> Any:
     """The table with words in place of their codes, as a file read whole has them."""
-    import pyarrow as pa
-
-    if table is None:
-        return None
-    for index, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type) and is_text(field.type.value_type):
-            table = table.set_column(index, field.name, table.column(index).cast(field.type.value_type))
+    for name in texts if table is not None else ():
+        column = table[name]
+        table = table.set_column(table.column_names.index(name), name, column.cast(column.type.value_type))
     return table

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from merula.core import InputError, Option, warn_user
+from merula.core import InputError, Option, located, warn_user
 from merula.core.notes import silenced
 from merula.data.stream.lines import Block, blocks
 from merula.data.stream.pieces import MisfitError, Piece, check_names, fingerprint
@@ -22,6 +22,7 @@ from merula.show.text import shortened
 WIDE = ("utf-16", "utf-32")
 MOST_LISTED = 5  # lines that are left out
 SHOWN = 60
+FEW = 2**16  # bytes that tell the header of a further file
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,22 +32,33 @@ class DelimitedFiles:
     paths: tuple[str, ...]
     options: FileOptions = NOTHING_STATED
     again: bool = True
-    _skipped: dict[str, list[int]] = field(default_factory=dict)  # lines that were left out of each file
+    _skipped: dict[str, set[int]] = field(default_factory=dict)  # lines that were left out of each file
 
     @cached_property
-    def _start(self) -> tuple[Any, str, tuple[Layout, ...]]:
-        """The table of the first block, the encoding of all files, and where the header of each ends."""
-        firsts = [_first_block(path) for path in self.paths]
-        encoding = encoding_of(firsts[0].data, self.options.encoding)
+    def _start(self) -> tuple[Any, tuple[str, ...], tuple[Layout, ...]]:
+        """The table of the first block, and of each file its encoding and where its header ends."""
+        table, encodings, layouts = None, list[str](), list[Layout]()
+        for path in self.paths:
+            block = _first_block(path, FEW if layouts else None)
+            try:
+                encoding = self._encoding(block.data)
+                options = replace(self.options, encoding=encoding)
+                table = read_delimited(block.data, options) if table is None else table
+                with silenced():  # what there is to say of how a file is written was said of the first
+                    layout = layout_of(in_utf8(block.data, encoding), options)
+            except ValueError as error:
+                raise located(error, path, " ") from None
+            if layouts:
+                check_names(layouts[0].names.names, layout.names.names, path, self.paths[0])
+            encodings.append(encoding)
+            layouts.append(replace(layout, data=b""))  # what is kept of thousands of files must be little
+        return table, tuple(encodings), tuple(layouts)
+
+    def _encoding(self, data: bytes) -> str:
+        encoding = encoding_of(data, self.options.encoding)
         if any(wide in encoding for wide in WIDE):
-            raise InputError.at(self.paths[0], f"is in {encoding}, whose lines cannot be told apart piece by piece", remedy="save it as UTF-8, or read it at once: merula.read_table")  # fmt: skip
-        options = replace(self.options, encoding=encoding)
-        table = read_delimited(firsts[0].data, options)
-        with silenced():  # what there is to say of how a file is written was said of the first
-            layouts = tuple(layout_of(in_utf8(block.data, encoding), options) for block in firsts)
-        for path, layout in zip(self.paths[1:], layouts[1:], strict=True):
-            check_names(layouts[0].names.names, layout.names.names, path, self.paths[0])
-        return table, encoding, layouts
+            raise InputError(f"is in {encoding}, whose lines cannot be told apart piece by piece", remedy="save it as UTF-8, or read it at once: merula.read_table")  # fmt: skip
+        return encoding
 
     @property
     def first(self) -> Any:
@@ -61,16 +73,17 @@ class DelimitedFiles:
     def pieces(self, skipped: int = 0) -> Iterator[Piece]:
         """See `Stream.pieces`."""
         number = 0
-        for place, (path, layout) in enumerate(zip(self.paths, self._start[2], strict=True)):
+        for place, (path, encoding, layout) in enumerate(zip(self.paths, *self._start[1:], strict=True)):
             for block in blocks(path, quoted=True):
                 if number >= skipped:
                     done = (place + block.done) / len(self.paths)
-                    yield Piece(f"{path}, from line {block.line:,}", _Lines(self, path, block, layout), done)
+                    yield Piece(f"{path}, from line {block.line:,}", _Lines(self, path, block, layout, encoding), done)
                 number += 1
 
-    def in_utf8(self, block: Block, layout: Layout) -> Block:
+    @staticmethod
+    def in_utf8(block: Block, layout: Layout, encoding: str) -> Block:
         """The rows of a block in UTF-8, without the header."""
-        data = in_utf8(block.data, self._start[1])
+        data = in_utf8(block.data, encoding)
         start = layout.rows if block.line == 1 else 0
         return Block(data[start:], block.line + data.count(b"\n", 0, start), block.done)
 
@@ -89,16 +102,18 @@ class DelimitedFiles:
 
         kind = self._start[0].schema.field(name).type
         kind = kind if pa.types.is_time(kind) else types.get(name, kind)
+        if pa.types.is_timestamp(kind):
+            return pa.timestamp("us", kind.tz)  # a fraction of a second may follow
         words = pa.types.is_string(kind) or pa.types.is_null(kind)
         return pa.dictionary(pa.int32(), pa.string()) if words else kind
 
     def leave_out(self, path: str, lines: Sequence[int]) -> None:
         """Keep in mind that these lines were left out, and say so of the first."""
-        known = self._skipped.setdefault(path, [])
+        known = self._skipped.setdefault(path, set())
         if not known and lines:
             shown = ", ".join(f"{line:,}" for line in lines[:MOST_LISTED]) + (", …" if len(lines) > MOST_LISTED else "")
             warn_user(f"{path}: rows that cannot be read are left out, first in line{'' if len(lines) == 1 else 's'} {shown}", UserWarning)  # fmt: skip
-        known.extend(lines)
+        known.update(lines)
 
     @property
     def left_out(self) -> int:
@@ -106,8 +121,8 @@ class DelimitedFiles:
         return sum(map(len, self._skipped.values()))
 
 
-def _first_block(path: str) -> Block:
-    for block in blocks(path, quoted=True):
+def _first_block(path: str, size: int | None) -> Block:
+    for block in blocks(path, quoted=True, size=size):
         return block
     raise InputError.at(path, "is empty")
 
@@ -120,9 +135,10 @@ class _Lines:
     path: str
     block: Block
     layout: Layout
+    encoding: str
 
     def __call__(self, columns: Sequence[str], types: Mapping[str, Any]) -> Iterator[Any]:
-        part = replace(self, block=self.files.in_utf8(self.block, self.layout))
+        part = replace(self, block=self.files.in_utf8(self.block, self.layout, self.encoding))
         if part.block.data.strip(b"\r\n"):
             yield part.table(columns, types)
 
@@ -176,10 +192,24 @@ class _Lines:
                 cells = self._cells(table.column(index))
                 wrong = _unlike(cells, kind)
                 if wrong and self.files.options.on_error == "stop":
-                    raise self._misfit(name, cells[wrong[0]].as_py(), wrong[0], kind)
+                    line = self._lines(uneven)[wrong[0]]
+                    raise self._misfit(name, cells[wrong[0]].as_py(), line, kind)
                 bad.update(wrong)
                 kept = kept.set_column(index, name, cells)
-        return self._without(kept, types, sorted(bad), [row.number for row in uneven])
+        if bad or uneven:
+            lines = self._lines(uneven)
+            self.files.leave_out(self.path, sorted({lines[row] for row in bad} | {self._line(row) for row in uneven}))
+        return _without(kept, types, sorted(bad))
+
+    def _line(self, row: Any) -> int:
+        """The line of a row that is uneven: rows are counted without blank lines."""
+        return self._lines([])[int(row.number) - 1]
+
+    def _lines(self, uneven: Sequence[Any]) -> list[int]:
+        """The line of each row but the uneven ones; where cells hold line ends, of lines before it."""
+        found = [self.block.line + k for k, line in enumerate(self.block.data.split(b"\n")) if line.strip(b"\r")]
+        others = {row.number - 1 for row in uneven}
+        return [line for k, line in enumerate(found) if k not in others]
 
     def _cells(self, column: Any) -> Any:
         """The words of a column that holds something else, without blanks, words that mean missing, and decimal commas."""
@@ -191,39 +221,42 @@ class _Lines:
         cells = pc.if_else(pc.is_in(cells, value_set=pa.array(gaps, pa.string())), pa.scalar(None, pa.string()), cells)
         return cells if self.layout.decimal == "." else pc.replace_substring(cells, self.layout.decimal, ".")
 
-    def _without(self, table: Any, types: Mapping[str, Any], bad: list[int], uneven: list[int]) -> Any:
-        """The rows that can be read, each column of its type; the others are counted."""
-        import numpy as np
-        import pyarrow as pa
-
-        if bad or uneven:
-            self.files.leave_out(self.path, sorted({self.block.line + row for row in bad} | {self.block.line + row - 1 for row in uneven}))  # fmt: skip
-        if bad:
-            keep = np.ones(table.num_rows, dtype=np.bool_)
-            keep[bad] = False
-            table = table.filter(pa.array(keep))
-        return pa.table({name: _typed(table[name], kind) for name, kind in types.items()})
-
     def _ragged(self, row: Any) -> InputError:
-        line = self.block.line + row.number - 1
         return InputError.at(
-            f"{self.path}, line {line:,}",
+            f"{self.path}, line {self._line(row):,}",
             f"has {several(row.actual_columns, 'cell')} where the header has {row.expected_columns} ({shortened(row.text, SHOWN)!r})",
             remedy=("repair it, or leave such rows out: ", Option("on_error", "skip")),
         )
 
-    def _misfit(self, name: str, word: Any, row: int, kind: Any) -> MisfitError:
-        import pyarrow as pa
-
-        number = pa.types.is_floating(kind) or pa.types.is_integer(kind)
+    def _misfit(self, name: str, word: Any, line: int, kind: Any) -> MisfitError:
         error = MisfitError.at(
-            f"{self.path}, line {self.block.line + row:,}",
-            f"holds {shortened(str(word), SHOWN)!r} in column {name!r}, which holds {'numbers' if number else kind} in the first rows",
+            f"{self.path}, line {line:,}",
+            f"holds {shortened(str(word), SHOWN)!r} in column {name!r}, which holds {_called(kind)} in the first rows",
             got=word,
             remedy=("say that it means missing (", Option("missing"), "), leave such rows out (", Option("on_error", "skip"), "), or say that the column holds words: ", Option("words")),
         )  # fmt: skip
         error.column = name
         return error
+
+
+def _called(kind: Any) -> str:
+    """What cells of a type are, in words."""
+    import pyarrow as pa
+
+    named = {"whole numbers": pa.types.is_integer, "numbers": pa.types.is_floating, "days": pa.types.is_date, "true and false": pa.types.is_boolean, "times": pa.types.is_temporal}  # fmt: skip
+    return next((words for words, is_such in named.items() if is_such(kind)), str(kind))
+
+
+def _without(table: Any, types: Mapping[str, Any], bad: list[int]) -> Any:
+    """The rows that can be read, each column of its type."""
+    import numpy as np
+    import pyarrow as pa
+
+    if bad:
+        keep = np.ones(table.num_rows, dtype=np.bool_)
+        keep[bad] = False
+        table = table.filter(pa.array(keep))
+    return pa.table({name: _typed(table[name], kind) for name, kind in types.items()})
 
 
 def _typed(cells: Any, kind: Any) -> Any:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from merula.core import InputError
+from merula.core import InputError, warn_user
 from merula.data.stream.lines import Block, blocks
 from merula.data.stream.pieces import Piece, fingerprint
+from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.hard_json import refuse_hard_json
 
 
@@ -18,14 +20,34 @@ class JsonLineFiles:
     """Files of JSON lines, one below the other; a piece is a block of whole lines."""
 
     paths: tuple[str, ...]
+    options: FileOptions = NOTHING_STATED
     again: bool = True
+    _skipped: set[tuple[str, int]] = field(default_factory=set)  # lines that were left out
 
     @cached_property
     def first(self) -> Any:
         """See `Stream.first`: with a column for every key that stands in the first rows of the first file."""
         for block in blocks(self.paths[0], quoted=False):
-            return _parsed(block, self.paths[0], None)
+            return self.options.noted_in(self.parsed(block, self.paths[0], None))
         raise InputError.at(self.paths[0], "is empty")
+
+    @property
+    def left_out(self) -> int:
+        """How many rows were left out so far."""
+        return len(self._skipped)
+
+    def parsed(self, block: Block, path: str, schema: Any) -> Any:
+        """The rows of a block; without lines that are no rows, where these may be left out."""
+        try:
+            return _parsed(block, path, schema)
+        except InputError:
+            if self.options.on_error == "stop":
+                raise
+        good, bad = _rows_and_others(block)
+        self._skipped.update((path, line) for line in bad)
+        if bad:
+            warn_user(f"{path}: lines that are no rows are left out, first line {bad[0]:,}", UserWarning)
+        return _parsed(good, path, schema)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,19 +80,33 @@ class _Rows:
     def __call__(self, columns: Sequence[str], types: Mapping[str, Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        held = self.files.first.schema
-        schema = pa.schema([(name, types.get(name, held.field(name).type)) for name in columns])
-        yield _parsed(self.block, self.path, schema)
+        schema = pa.schema([(one.name, types.get(one.name, one.type)) for one in self.files.first.schema])
+        yield self.files.parsed(self.block, self.path, schema).select(list(columns))
+
+
+def _rows_and_others(block: Block) -> tuple[Block, list[int]]:
+    """The lines of a block that hold a row, and the numbers of the others."""
+    good, bad = [], []
+    for number, line in enumerate(block.data.split(b"\n"), block.line):
+        try:
+            held = line.strip() and isinstance(json.loads(line), dict)
+        except ValueError:
+            held = False
+        if held:
+            good.append(line)
+        elif line.strip():
+            bad.append(number)
+    return replace(block, data=b"\n".join(good) + b"\n"), bad
 
 
 def _parsed(block: Block, path: str, schema: Any) -> Any:
-    """The rows of a block; with the columns of a schema alone where there is one."""
+    """The rows of a block, of the columns of a schema where there is one; an `InputError` where they have others."""
     import pyarrow as pa
     import pyarrow.json
 
     refuse_hard_json(block.data)
     reading = pyarrow.json.ReadOptions(block_size=len(block.data) + 1, use_threads=False)
-    parsing = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="infer" if schema is None else "ignore")  # fmt: skip
+    parsing = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="infer" if schema is None else "error")  # fmt: skip
     try:
         return pyarrow.json.read_json(pa.BufferReader(block.data), reading, parsing)
     except pa.ArrowInvalid as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ BYTES = 2**24  # of a block
 LONGEST = 2**26  # bytes without a line end, before a file is called no table
 PACKED = b"\x1f\x8b"
 QUOTE = b'"'
+STRAY = re.compile(rb'[^",;\t|\r\n]"[^",;\t|\r\n]')  # a mark within a cell
+OPENING, CELL = re.compile(rb'(?:\A|[,;\t|\n])"'), re.compile(rb'(?:[^"]|"")*+"')
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +32,9 @@ class Block:
         return len(self.data)
 
 
-def blocks(path: str, quoted: bool, size: int = BYTES) -> Iterator[Block]:
+def blocks(path: str, quoted: bool, size: int | None = None) -> Iterator[Block]:
     """A file as blocks of whole lines; where cells may be `quoted`, a line end within quotation marks ends no line."""
-    total = max(1, os.path.getsize(path))
+    total, size = max(1, os.path.getsize(path)), size or BYTES
     with open(path, "rb") as raw:
         packed = raw.read(2) == PACKED
         raw.seek(0)
@@ -63,12 +66,26 @@ def _whole_lines(data: bytes, quoted: bool) -> int:
     end = data.rfind(b"\n") + 1
     if not quoted or QUOTE not in data:
         return end
+    if STRAY.search(data):
+        return _outside_cells(data)
     marks = data.count(QUOTE, 0, end)
     while end and marks % 2:
         before = data.rfind(b"\n", 0, end - 1) + 1
         marks -= data.count(QUOTE, before, end)
         end = before
     return end
+
+
+def _outside_cells(data: bytes) -> int:
+    """Where the last line ends that ends outside of quoted cells, where marks also stand for inches: only one that begins a cell opens it."""
+    end = place = 0
+    while opening := OPENING.search(data, place):
+        end = max(end, data.rfind(b"\n", place, opening.end()) + 1)
+        closed = CELL.match(data, opening.end())
+        if closed is None:
+            return end
+        place = closed.end()
+    return max(end, data.rfind(b"\n", place) + 1)
 
 
 def _refuse_endless(data: bytes, path: str, line: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -31,18 +32,45 @@ def open_stream(source: Any, options: FileOptions = NOTHING_STATED) -> Stream | 
     None where the rows are in memory already, or in a file that is read at once, such as a workbook.
     """
     if isinstance(source, str | os.PathLike):
-        return _of_files(_files(os.fspath(source)), options)
+        return _of_partitions(os.fspath(source)) or _of_files(_files(os.fspath(source)), options)
     if isinstance(source, list | tuple) and source and all(isinstance(one, str | os.PathLike) for one in source):
         return _of_files(tuple(name for one in source for name in _files(os.fspath(one))), options)
     if hasattr(source, "collect_batches") and hasattr(source, "collect_schema"):
         return Batches.of(lambda: source.collect_batches(chunk_size=LAZY_ROWS, maintain_order=True))
     if hasattr(source, "get_fragments") and hasattr(source, "schema"):
-        return Fragments(source)
+        return _of_dataset(source)
+    if hasattr(source, "to_reader") and hasattr(source, "dataset_schema"):  # a pyarrow scanner
+        return Batches.of(source.to_reader)
     if isinstance(source, list | tuple) and source and all(map(_is_table, source)):
         return Batches.of(source)
     if hasattr(source, "read_next_batch") or isinstance(source, Iterator) or _makes_batches(source):
         return Batches.of(iter(source) if hasattr(source, "read_next_batch") else source)
     return None
+
+
+def _of_dataset(dataset: Any) -> Stream:
+    """A pyarrow dataset by its fragments; one that is filtered by the batches that pass."""
+    try:
+        dataset.get_fragments()
+    except ValueError:  # filtered
+        return Batches.of(lambda: dataset.scanner().to_reader())
+    return Fragments(dataset)
+
+
+def _of_partitions(path: str) -> Stream | None:
+    """A folder of Parquet files in folders such as region=eu, whose names hold a column; None where there are none such."""
+    if not Path(path).is_dir() or not any("=" in part for one in _files(path) for part in Path(one).relative_to(path).parts[:-1]):  # fmt: skip
+        return None
+    if {_kind(one) for one in _files(path)} != {"Parquet"}:
+        raise InputError.at(path, "holds folders such as region=eu, whose names are a column, with files that are not Parquet", remedy="name the files: a pattern such as 'folder/*/*.csv' leaves that column out")  # fmt: skip
+    import pyarrow.dataset
+
+    return Fragments(pyarrow.dataset.dataset(path, format="parquet", partitioning="hive"))
+
+
+def _is_hidden(path: Path) -> bool:
+    """Whether a file, or a folder it lies in, is not meant to be read, such as _SUCCESS, .ipynb_checkpoints."""
+    return any(part.startswith(("_", ".")) for part in path.parts)
 
 
 def _is_table(source: Any) -> bool:
@@ -57,7 +85,7 @@ def _makes_batches(source: Any) -> bool:
 def _files(path: str) -> tuple[str, ...]:
     """The files that a path names: itself, all in a folder that hold tables, or those that a pattern matches."""
     if Path(path).is_dir():
-        found = sorted(str(one) for one in Path(path).rglob("*") if one.is_file() and not one.name.startswith(("_", ".")))  # fmt: skip
+        found = sorted(str(one) for one in Path(path).rglob("*") if one.is_file() and not _is_hidden(one.relative_to(path)))  # fmt: skip
         if not found:
             raise FileNotFoundError(f"{path} is a folder without files")
         return tuple(found)
@@ -74,10 +102,21 @@ def _of_files(paths: Sequence[str], options: FileOptions) -> Stream | None:
     (kind,) = kinds
     if kind == "CSV":
         return DelimitedFiles(tuple(paths), options)
-    if kind in ("Parquet", "Arrow", "JSON"):
-        options.refuse_lines(f"{'an' if kind == 'Arrow' else 'a'} {kind} file")
     makers: dict[str, Any] = {"Parquet": ParquetFiles, "Arrow": ArrowFiles, "JSON": JsonLineFiles}
-    return makers[kind](tuple(paths)) if kind in makers else None
+    if kind not in makers:
+        return None
+    _refuse_options(options, kind)
+    return makers[kind](tuple(paths), options)  # type: ignore[no-any-return]
+
+
+def _refuse_options(options: FileOptions, kind: str) -> None:
+    """An error for what is stated of a file and does nothing with files of this kind."""
+    what = f"{'an' if kind == 'Arrow' else 'a'} {kind} file"
+    options.refuse_lines(what)
+    if options.encoding is not None:
+        raise InputError.at("encoding", f"is stated, but {what} has none of its own", got=options.encoding, remedy="leave it out")  # fmt: skip
+    if options.on_error != NOTHING_STATED.on_error and kind != "JSON":
+        raise InputError.at("on_error", f"is stated, but rows of {what} are all alike", got=options.on_error, remedy="leave it out")  # fmt: skip
 
 
 def _kind(path: str) -> str:
@@ -100,4 +139,18 @@ def _kind(path: str) -> str:
         return "other"
     if not start.strip():
         raise InputError.at(path, "is empty")
-    return "JSON" if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" else "CSV"
+    first = start.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if first[:1] == b"{":
+        return "JSON" if _is_whole_row(first) else "other"
+    return "other" if first[:1] == b"[" and first[1:].lstrip()[:1] in (b"{", b"[") else "CSV"
+
+
+def _is_whole_row(start: bytes) -> bool:
+    """Whether JSON begins with a row on a line of its own, not with columns or a row of many lines."""
+    line, end, _ = start.partition(b"\n")
+    if not end:  # longer than what was read
+        return True
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from merula.core import InputError
 
 CELLS, MOST_ROWS, FEWEST_ROWS = 2**22, 2**18, 2**10  # that are read at once
-FIRST = 100_000  # rows that tell what columns hold
+FIRST, FIRST_CELLS = 100_000, 2**23  # rows that tell what columns hold, and cells of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +81,14 @@ def check_unchanged(before: list[list[Any]], now: list[list[Any]]) -> None:
             raise ChangedError.at(f"{old[0]}", "was changed while it was being read, so that its rows are of two tables", remedy="wait until it is written, then start again")  # fmt: skip
 
 
+def check_distinct(names: Sequence[str], path: str) -> tuple[str, ...]:
+    """The names; an `InputError` where one stands more than once."""
+    if len(set(names)) < len(names):
+        twice = min(name for name in names if list(names).count(name) > 1)
+        raise InputError.at(f"{path}", f"has the column name {twice!r} more than once", remedy="rename so that every column has its own")  # fmt: skip
+    return tuple(names)
+
+
 def check_names(names: Sequence[str], others: Sequence[str], path: str, first: str) -> None:
     """An `InputError` where a file has other columns than the first one."""
     if set(names) != set(others):
@@ -92,6 +100,11 @@ def check_names(names: Sequence[str], others: Sequence[str], path: str, first: s
 def rows_at_once(columns: int) -> int:
     """How many rows of so many columns are read at once: many, for each batch takes time of its own, but never much memory."""
     return max(FEWEST_ROWS, min(MOST_ROWS, CELLS // max(1, columns)))
+
+
+def first_rows(columns: int) -> int:
+    """How many rows of so many columns tell what these hold."""
+    return max(FEWEST_ROWS, min(FIRST, FIRST_CELLS // max(1, columns)))
 
 
 def slices(table: Any) -> Iterator[Any]:

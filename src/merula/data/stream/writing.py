@@ -29,9 +29,20 @@ def write_batches(tables: Iterable[Any], path: str | os.PathLike[str]) -> int:
         schema = _plain(first).schema
         with WRITERS[suffix](file, schema) as write:
             for table in chain([first], iterator):
-                write(_plain(table).cast(schema))
+                write(_alike(_plain(table), schema))
                 rows += table.num_rows
     return rows
+
+
+def _alike(table: Any, schema: Any) -> Any:
+    """The table with the types that the first one had; an `InputError` naming the column that has another now."""
+    import pyarrow as pa
+
+    try:
+        return table.cast(schema)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
+        unlike = next((f"column {old.name!r} holds {new.type} after {old.type}" for old, new in zip(schema, table.schema, strict=False) if old.type != new.type), "columns differ")  # fmt: skip
+        raise InputError(f"the answers cannot stand in one file: {unlike}", remedy="leave that column out of keys, or write JSON lines") from None  # fmt: skip
 
 
 def _plain(table: Any) -> Any:
@@ -62,10 +73,10 @@ def _arrow(file: IO[bytes], schema: Any) -> Iterator[Write]:
 
 @contextmanager
 def _csv(file: IO[bytes], schema: Any) -> Iterator[Write]:
-    import pyarrow.csv
+    from merula.data.table.write import WRITERS as WHOLE, write_csv_rows
 
-    with pyarrow.csv.CSVWriter(file, schema, write_options=pyarrow.csv.WriteOptions(quoting_style="needed")) as writer:
-        yield writer.write_table
+    WHOLE[".csv"](schema.empty_table(), file)
+    yield lambda table: write_csv_rows(table, file)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ missing) and `codes` (the source's own integer codes, −1 for missing, with the
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -61,6 +62,7 @@ __all__ = [
     "object_numbers",
     "open_rows",
     "open_table",
+    "open_words",
     "plain_label",
     "read_file",
     "read_table",
@@ -91,6 +93,11 @@ def open_table(source: Any) -> Table:
         array = np.asarray(source)
         return open_matrix(np.array(source, dtype=object) if array.dtype.kind in "US" else array)
     return open_frame(source)
+
+
+def open_words(source: Any, coded_words: frozenset[str]) -> Table:
+    """The table behind a data frame whose reader holds the words of these columns as codes."""
+    return replace(open_frame(source), coded_words=coded_words)
 
 
 def _refuse_no_table(source: Any) -> None:

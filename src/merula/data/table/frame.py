@@ -41,6 +41,9 @@ class FrameTable:
     library: str
     named: bool
     names: tuple[str, ...]
+    coded_words: frozenset[str] = (
+        frozenset()
+    )  # columns that the reader of a file holds as codes: they are words all the same
     _read: dict[int, Any] = field(default_factory=dict)
     _seen: dict[int, Any] = field(default_factory=dict)
     _coded: dict[int, Codes] = field(default_factory=dict)
@@ -175,6 +178,8 @@ class FrameTable:
 
     def has_categories(self, position: int) -> bool:
         """Whether the library holds the column as categories, so that its words are names whatever they look like."""
+        if self.names[position] in self.coded_words:
+            return False
         if self.library == "pandas":
             return hasattr(self._native(position).dtype, "categories")
         import narwhals as nw

@@ -80,17 +80,22 @@ def writer_of(path: PathLike, suffix: str | None = None) -> Callable[[Any, IO[by
 
 
 def _write_csv(table: Any, file: IO[bytes], separator: str = ",") -> None:
-    from pyarrow import ArrowInvalid, csv
-
     header = io.StringIO()
     python_csv.writer(header, delimiter=separator, lineterminator="\n").writerow(table.column_names)
+    file.write(header.getvalue().encode())
+    write_csv_rows(table, file, separator)
+
+
+def write_csv_rows(table: Any, file: IO[bytes], separator: str = ",") -> None:
+    """The rows of a table without a header; words stand in quotation marks where one of them must."""
+    from pyarrow import ArrowInvalid, csv
+
     table, body = _as_cells(table), io.BytesIO()
     try:  # pyarrow quotes every word or none
         csv.write_csv(table, body, csv.WriteOptions(include_header=False, quoting_style="none", delimiter=separator))
     except ArrowInvalid:
         body = io.BytesIO()
         csv.write_csv(table, body, csv.WriteOptions(include_header=False, quoting_style="needed", delimiter=separator))
-    file.write(header.getvalue().encode())
     file.write(body.getbuffer())
 
 

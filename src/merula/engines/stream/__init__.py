@@ -9,6 +9,7 @@ from typing import Any
 from merula.core import InputError, Note, located
 from merula.core.threads import in_order, thread_count
 from merula.data.encode import encode_rows, encode_target, infer_schema
+from merula.data.encode.reading import one_way
 from merula.data.schema import Schema
 from merula.data.stream import Piece
 from merula.data.table import open_table
@@ -27,31 +28,35 @@ def describe(
 ) -> tuple[Schema, tuple[Note, ...]]:
     """See `Engine.describe`: what the first rows tell holds for all."""
     table: StreamedTable = source.table
-    first = table.first_rows(source)
-    return infer_schema(open_table(first), kinds, levels, more_to_come, thread_count(n_jobs))
+    first = open_table(table.first_rows(source))
+    schema, notes = infer_schema(first, kinds, levels, more_to_come, thread_count(n_jobs))
+    if not isinstance(kinds, str):
+        empty = {name for place, name in enumerate(first.names) if first.kind(place)[0] == "empty"}
+        table.unknown.update(empty - {*(kinds or {}), *(levels or {})})
+    return schema, notes
 
 
 def collect(source: Source, schema: Schema, wanted: Sequence[Wanted], n_jobs: int | None) -> Collected:
     """See `Engine.collect`: the same bits for any number of threads, and for a count that was interrupted and resumed."""
     table: StreamedTable = source.table
     table.check_read_again("this model")
-    counted = table.begun(schema, wanted)
-    before = table.stream.fingerprint()
+    counted = table.begun(source, schema, wanted)
     watch = table.watch(counted.rows)
-    pieces = table.stream.pieces(counted.pieces)
 
     def count(piece: Piece) -> tuple[Collected | None, Kept]:
         return _count_piece(piece, source, schema, wanted)
 
-    for piece, (found, kept) in in_order(count, pieces, n_jobs):
+    for piece, (found, kept) in in_order(count, table.stream.pieces(counted.pieces), n_jobs):
         counted = counted.with_piece(found, kept)
         name_part(watch.told(counted.rows, piece.done))
-        table.keep(counted, schema, wanted)
-    table.check_unchanged(before)
+        table.keep(counted, source, schema, wanted)
+    table.check_unchanged()
     table.tell_left_out(counted, source)
-    if counted.total is None:
-        raise InputError.at(f"the target {source.target!r}", "is empty in every row")
-    return counted.total
+    total = counted.total()
+    if total is None:
+        what = f"the target {source.target!r} is empty in every row" if source.weight is None else f"no row has both a {source.target!r} and a weight {source.weight!r} above 0"  # fmt: skip
+        raise InputError(what, remedy="there is nothing to learn from")
+    return total
 
 
 def _count_piece(
@@ -66,14 +71,20 @@ def _count_piece(
                 found = _count_rows(rows, schema, wanted)
                 total = found if total is None else total + found
     except ValueError as error:
-        raise error if piece.where in str(error) else located(error, piece.where, ": ") from None
+        raise _placed(error, piece) from None
     return total, kept
 
 
 def _count_rows(source: Source, schema: Schema, wanted: Sequence[Wanted]) -> Collected:
-    rows = encode_rows(source.table, schema, True, source.reader)
+    with one_way():
+        rows = encode_rows(source.table, schema, True, source.reader)
     target = encode_target(source.target, len(rows), source.weight)
     return memory.collect(replace(source, table=rows, target=target, weight=None), schema, wanted, 1)
+
+
+def _placed(error: ValueError, piece: Piece) -> ValueError:
+    """The error with the piece it arose in, unless it names the file already."""
+    return error if piece.where.partition(", ")[0] in str(error) else located(error, piece.where, ": ")
 
 
 def sample(source: Source, rows: int) -> Any:
@@ -82,17 +93,16 @@ def sample(source: Source, rows: int) -> Any:
     return table.every_kth(rows)
 
 
-def scored(source: Source, schema: Schema, function: Any, n_jobs: int | None) -> Iterator[Any]:
-    """What `function(table)` gives for the rows of each piece, in order; pieces are worked on side by side."""
+def scored(source: Source, schema: Schema, columns: Sequence[str], function: Any, n_jobs: int | None) -> Iterator[Any]:
+    """What `function(table)` gives for these columns of each piece, in order; pieces are worked on side by side."""
     table: StreamedTable = source.table
 
     def work(piece: Piece) -> list[Any]:
         try:
-            return [function(part) for part in piece.read(table.names, types_for(schema))]
+            return [function(part) for part in piece.read(columns, types_for(schema, columns))]
         except ValueError as error:
-            raise error if piece.where in str(error) else located(error, piece.where, ": ") from None
+            raise _placed(error, piece) from None
 
-    before = table.stream.fingerprint()
     for _, found in in_order(work, table.stream.pieces(), n_jobs):
         yield from found
-    table.check_unchanged(before)
+    table.check_unchanged()

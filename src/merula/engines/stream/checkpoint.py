@@ -14,25 +14,43 @@ from typing import Any
 from merula.core import InputError
 from merula.core.archive import read_state, write_state
 from merula.data.schema import Schema
+from merula.engines.base import Source
 from merula.engines.stream.rows import Kept
 from merula.stats import ClassCounts, Collected, Wanted
 
 SECONDS = 120.0  # between two writings
+KIND = "merula checkpoint"
 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """The statistics of the first `pieces` of a stream, and how many rows these had."""
+    """The statistics of the first `pieces` of a stream, and how many rows these had.
 
-    total: Collected | None = None
+    They are added as a tree whose shape depends on the number of pieces alone: each part holds those of 2^level pieces, so that a
+    statistic that grows with its rows is merged few times, not once for each piece.
+    """
+
+    parts: tuple[tuple[int, Collected], ...] = ()
     pieces: int = 0
     rows: int = 0
     without_class: int = 0
 
     def with_piece(self, found: Collected | None, kept: Kept) -> Counted:
         """The same with one more piece."""
-        total = found if self.total is None else self.total if found is None else self.total + found
-        return Counted(total, self.pieces + 1, self.rows + kept.rows, self.without_class + kept.without_class)
+        parts = list(self.parts)
+        if found is not None:
+            parts.append((0, found))
+        while len(parts) > 1 and parts[-1][0] == parts[-2][0]:
+            (level, second), (_, first) = parts.pop(), parts.pop()
+            parts.append((level + 1, first + second))
+        return Counted(tuple(parts), self.pieces + 1, self.rows + kept.rows, self.without_class + kept.without_class)
+
+    def total(self) -> Collected | None:
+        """All of it, the small parts added first; None where nothing was counted."""
+        total = None
+        for _, part in reversed(self.parts):
+            total = part if total is None else part + total
+        return total
 
 
 @dataclass(eq=False)
@@ -46,28 +64,37 @@ class Checkpoint:
     def __post_init__(self) -> None:
         if not Path(self.path).exists():
             return
-        state = read_state(self.path)
-        if state.get("kind") != "merula checkpoint" or not isinstance(state.get("passes"), dict):
-            raise InputError.at(f"{self.path}", "is no checkpoint of a fit", remedy="name a file that does not exist yet, or the one that an interrupted fit left")  # fmt: skip
-        self.passes = state["passes"]
+        try:
+            state = read_state(self.path)
+            passes = state["passes"] if state["kind"] == KIND else None
+        except (InputError, KeyError):
+            passes = None
+        if not isinstance(passes, dict):
+            raise InputError.at(f"{self.path}", "is no checkpoint of a fit, or a damaged one", remedy="name the file that an interrupted fit left, or one that does not exist")  # fmt: skip
+        self.passes = passes
 
-    def found(self, schema: Schema, wanted: Sequence[Wanted], source: list[list[Any]]) -> Counted:
+    def found(self, source: Source, schema: Schema, wanted: Sequence[Wanted], known: list[Any]) -> Counted:
         """What was counted in this pass before; nothing where it had not begun, an error where the table is another."""
-        held = self.passes.get(_key(schema, wanted))
+        held = self.passes.get(_key(source, schema, wanted))
         if held is None:
             return Counted()
-        if held["source"] != source:
-            raise InputError.at(f"{self.path}", "is of files that have changed since", remedy="remove it and start again")  # fmt: skip
-        total = held["total"]
-        return Counted(None if total is None else _collected(total, wanted), held["pieces"], held["rows"], held["without_class"])  # fmt: skip
+        if held["source"] != known:
+            raise InputError.at(f"{self.path}", "is of another table, or of files that have changed since", remedy="remove it and start again")  # fmt: skip
+        parts = tuple((level, _collected(part, wanted)) for level, part in held["parts"])
+        return Counted(parts, held["pieces"], held["rows"], held["without_class"])
 
-    def keep(self, counted: Counted, schema: Schema, wanted: Sequence[Wanted], source: list[list[Any]]) -> None:
-        """Write it down if the last time is long ago."""
-        if time.monotonic() - self.last < SECONDS:
-            return
-        total = None if counted.total is None else counted.total.state()
-        self.passes[_key(schema, wanted)] = {"total": total, "pieces": counted.pieces, "rows": counted.rows, "without_class": counted.without_class, "source": source}  # fmt: skip
-        write_state(self.path, {"kind": "merula checkpoint", "passes": self.passes})
+    @property
+    def is_due(self) -> bool:
+        """Whether the last writing is long enough ago."""
+        return time.monotonic() - self.last >= SECONDS
+
+    def keep(
+        self, counted: Counted, source: Source, schema: Schema, wanted: Sequence[Wanted], known: list[Any]
+    ) -> None:
+        """Write it down."""
+        parts = [[level, part.state()] for level, part in counted.parts]
+        self.passes[_key(source, schema, wanted)] = {"parts": parts, "pieces": counted.pieces, "rows": counted.rows, "without_class": counted.without_class, "source": known}  # fmt: skip
+        write_state(self.path, {"kind": KIND, "passes": self.passes})
         self.last = time.monotonic()
 
     def remove(self) -> None:
@@ -75,9 +102,15 @@ class Checkpoint:
         Path(self.path).unlink(missing_ok=True)
 
 
-def _key(schema: Schema, wanted: Sequence[Wanted]) -> str:
+def _key(source: Source, schema: Schema, wanted: Sequence[Wanted]) -> str:
     """A word for what is counted in a pass."""
-    plain = {"schema": schema.state(), "wanted": [one.state() for one in wanted]}
+    plain = {
+        "target": source.target,
+        "weight": source.weight,
+        "schema": schema.state(),
+        "wanted": [one.state() for one in wanted],
+        "read": repr(getattr(source.table.stream, "options", None)),
+    }
     return hashlib.sha256(json.dumps(plain, sort_keys=True, default=str).encode()).hexdigest()
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from merula.core import InputError
+from merula.core import InputError, Option
 from merula.data.schema import Schema
 from merula.data.stream import Piece
-from merula.data.table import open_table
+from merula.data.table import open_words
 from merula.engines.base import Source
 
 
@@ -26,19 +26,23 @@ class Kept:
         return Kept(self.rows + other.rows, self.without_class + other.without_class)
 
 
-def types_for(schema: Schema) -> dict[str, Any]:
+def types_for(schema: Schema, columns: Sequence[str]) -> dict[str, Any]:
     """The types of columns that hold numbers, whatever the first rows look like: 7 may be followed by 7.5."""
     import pyarrow as pa
 
-    return {column.name: pa.float64() for column in schema.columns if column.holds in ("numeric", "count") and column.reading is None}  # fmt: skip
+    return {c.name: pa.float64() for c in schema.columns if c.name in columns and c.holds in ("numeric", "count") and c.reading is None}  # fmt: skip
 
 
 def usable_rows(piece: Piece, source: Source, schema: Schema) -> Iterator[tuple[Source | None, Kept]]:
     """The rows of a piece that count, some at a time: None where there are none; and how many were read."""
+    import pyarrow as pa
+
     aside = [name for name in (source.target, source.weight) if name is not None]
     columns = [column.name for column in schema.columns if column.kind != "ignore"]
-    for table in piece.read([*columns, *aside], types_for(schema)):
+    types = types_for(schema, columns) | ({source.weight: pa.float64()} if source.weight else {})
+    for table in piece.read([*columns, *aside], types):
         rows, without = table.num_rows, 0
+        _refuse_unknown(table, source.table.unknown)
         if source.target is not None:
             table = with_class(table, source.target)
             without = rows - table.num_rows
@@ -46,8 +50,22 @@ def usable_rows(piece: Piece, source: Source, schema: Schema) -> Iterator[tuple[
         usable = None
         if table.num_rows:
             target = None if source.target is None else table[source.target]
-            usable = replace(source, table=open_table(table.select(columns)), target=target, weight=weights)
+            words = open_words(table.select(columns), source.table.words)
+            usable = replace(source, table=words, target=target, weight=weights)
         yield usable, Kept(rows, without)
+
+
+def _refuse_unknown(table: Any, unknown: set[str]) -> None:
+    """An error where a column holds something that was empty in the first rows, so that nobody knows what it holds."""
+    for name in unknown & set(table.column_names):
+        if table[name].null_count < table.num_rows:
+            held = next(cell for cell in table[name] if cell.is_valid).as_py()
+            raise InputError.at(
+                f"column {name!r}",
+                f"is empty in the first rows and holds {held!r} later, so that its kind is not known",
+                got=held,
+                remedy=("say ", Option("kinds", ("numeric", "categorical"), column=name)),
+            )
 
 
 def with_class(table: Any, target: str) -> Any:
@@ -68,7 +86,7 @@ def _with_weight(table: Any, name: str | None) -> tuple[Any, Any]:
         return table, None
     try:
         weights = table[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InputError.at(f"the weight {name!r}", "holds something that is not a number", remedy="give every row a number from 0") from None  # fmt: skip
     if np.isnan(weights).any():
         raise InputError.at(f"the weight {name!r}", "is missing in some rows", remedy="give every row a number, 0 to leave it out")  # fmt: skip

@@ -21,6 +21,7 @@ from merula.stats import Wanted
 
 ONCE = "the batches can be read only once, and {} reads them a second time"
 AGAIN = "give a function that begins anew, such as lambda: make_batches(), or a file"
+CELLS = 2**24  # of a sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,13 @@ class StreamedTable:
     stream: Stream
     resume: str | os.PathLike[str] | None = None
     library: str = "pyarrow"
+    unknown: set[str] = field(
+        default_factory=set
+    )  # columns that are empty in the first rows, and of which nothing is said
     _state: dict[Any, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._state["opened"] = self.stream.fingerprint()  # every pass must find the files as they are now
 
     @property
     def engine(self) -> Any:
@@ -43,6 +50,13 @@ class StreamedTable:
     def names(self) -> tuple[str, ...]:
         """Its columns, target and weight among them."""
         return self.stream.names
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The columns of words: pieces may hold codes of them, which are no categories for that."""
+        from merula.data.table.declared_sizes import is_text
+
+        return frozenset(field.name for field in self.stream.first.schema if is_text(field.type))
 
     def first_rows(self, source: Source) -> Any:
         """The first rows as a pyarrow table, without target and weight; rows without a class tell nothing."""
@@ -62,21 +76,32 @@ class StreamedTable:
 
     def every_kth(self, most: int) -> Any:
         """Every k-th row, k a power of 2, as a pyarrow table of at most so many rows; found once."""
+        most = max(1, min(most, CELLS // len(self.names)))
         if ("sample", most) not in self._state:
             self.check_read_again("a choice that looks at rows")
             self._state["sample", most] = _thinned_as_read(self.stream, self.names, most)
+            self.check_unchanged()
         return self._state["sample", most]
 
     # ------------------------------------------------------------------------------------------------ counting
 
-    def begun(self, schema: Schema, wanted: Sequence[Wanted]) -> Counted:
+    def begun(self, source: Source, schema: Schema, wanted: Sequence[Wanted]) -> Counted:
         """What was counted before the last interruption, or nothing."""
-        return self._checkpoint.found(schema, wanted, self.stream.fingerprint()) if self.resume else Counted()
+        if not self.resume:
+            return Counted()
+        self.check_unchanged()
+        return self._checkpoint.found(source, schema, wanted, self._known)
 
-    def keep(self, counted: Counted, schema: Schema, wanted: Sequence[Wanted]) -> None:
+    def keep(self, counted: Counted, source: Source, schema: Schema, wanted: Sequence[Wanted]) -> None:
         """Write down how far the table has been counted, every few minutes."""
-        if self.resume:
-            self._checkpoint.keep(counted, schema, wanted, self.stream.fingerprint())
+        if self.resume and self._checkpoint.is_due:
+            self.check_unchanged()
+            self._checkpoint.keep(counted, source, schema, wanted, self._known)
+
+    @cached_property
+    def _known(self) -> list[Any]:
+        """What tells this table from others: its files as they were opened, and its first rows where there are no files."""
+        return [self._state["opened"] or self.stream.first.slice(0, 1_000).to_pylist().__repr__()]
 
     @cached_property
     def _checkpoint(self) -> Checkpoint:
@@ -88,9 +113,14 @@ class StreamedTable:
         if self.resume:
             self._checkpoint.remove()
 
-    def check_unchanged(self, before: list[list[Any]]) -> None:
-        """An error where a file changed or vanished while it was read."""
-        check_unchanged(before, self.stream.fingerprint())
+    def check_unchanged(self) -> None:
+        """An error where a file changed or vanished since it was opened."""
+        check_unchanged(self._state["opened"], self.stream.fingerprint())
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that are read."""
+        return [path for path, *_ in self._state["opened"]]
 
     def tell_left_out(self, counted: Counted, source: Source) -> None:
         """Say once how many rows have no class, and how many could not be read."""
@@ -129,7 +159,7 @@ class Watch:
 
 
 def _thinned_as_read(stream: Stream, names: Sequence[str], most: int) -> Any:
-    """Every k-th row of a stream; whole numbers that fractions follow after the first rows are read once more as numbers."""
+    """Every k-th row of a stream; a column whose later cells are unlike its first is read once more as numbers, or as words."""
     import pyarrow as pa
 
     types: dict[str, Any] = {}
@@ -137,9 +167,8 @@ def _thinned_as_read(stream: Stream, names: Sequence[str], most: int) -> Any:
         try:
             return _thinned(stream, names, most, types)
         except MisfitError as error:
-            if error.column in types or not pa.types.is_integer(stream.first.schema.field(error.column).type):
-                raise
-            types[error.column] = pa.float64()
+            whole = pa.types.is_integer(stream.first.schema.field(error.column).type) and error.column not in types
+            types[error.column] = pa.float64() if whole else pa.string()
 
 
 def _thinned(stream: Stream, names: Sequence[str], most: int, types: dict[str, Any]) -> Any:
