@@ -20,6 +20,7 @@ from merula.stats._kernels import incomplete_rows
 from merula.stats.base import with_weight
 from merula.stats.distinct_rows import distinct_rows
 from merula.stats.moments import FullMoments, Means, centred, merge_means, refuse_overflow
+from merula.stats.removal import NEVER, unmerge_moments
 
 Key = tuple[int, bytes]  # class, observed columns
 
@@ -46,9 +47,23 @@ class Partial:
         root = np.concatenate([self.root, other.root, (apart * np.sqrt(count))[None, :]])
         return Partial(float(weight), mean, compressed(root), rest)
 
+    def less(self, other: Partial, columns: Sequence[str]) -> Partial:
+        """What is left without another part: its root vectors are those of the scatter that is left."""
+        mine, theirs = ((np.array([one.weight]), one.mean[None], (one.root.T @ one.root)[None], one.low[None]) for one in (self, other))  # fmt: skip
+        weight, mean, scatter, rest = unmerge_moments(mine, theirs, columns)
+        return Partial(float(weight[0]), mean[0], root_of(scatter[0]), rest[0])
+
     @property
     def _means(self) -> Means:
         return np.asarray(self.weight), self.mean, self.low
+
+
+def root_of(scatter: Array) -> Array:
+    """Vectors r with Σ r rᵀ = scatter, found in units of each column's own spread."""
+    unit = np.sqrt(np.diagonal(scatter))
+    safe = np.where(unit > 0, unit, 1.0)
+    values, vectors = np.linalg.eigh(scatter / safe[:, None] / safe)
+    return compressed(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * unit)
 
 
 def compressed(root: Array) -> Array:
@@ -93,8 +108,17 @@ class PatternMoments:
     def __add__(self, other: PatternMoments) -> PatternMoments:
         return PatternMoments(self.complete + other.complete, merge(self.partial, other.partial.items()))
 
+    def __sub__(self, other: PatternMoments) -> PatternMoments:
+        left = dict(self.partial)
+        for key, part in other.partial.items():
+            known = tuple(name for name, seen in zip(self.columns, key[1], strict=True) if seen)
+            if key not in left:
+                raise InputError(f"no row of the whole knows {', '.join(map(repr, known))} alone, as one of the part does: the part was never in the whole", remedy=NEVER)  # fmt: skip
+            left[key] = left[key].less(part, known)
+        return PatternMoments(self.complete - other.complete, {key: part for key, part in left.items() if part.weight > 0})  # fmt: skip
+
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PatternMoments:
-        partial = {(int(indices[label]), mask): part for (label, mask), part in self.partial.items()}
+        partial = {(int(indices[label]), mask): part for (label, mask), part in self.partial.items() if indices[label] >= 0}  # fmt: skip
         return PatternMoments(self.complete.with_classes(indices, count), partial)
 
     def with_columns(self, columns: Sequence[str]) -> PatternMoments:
