@@ -17,6 +17,7 @@ from merula.classify.calibration import calibrated
 from merula.classify.family_choice import best_families, score_families
 from merula.classify.fitted import CONDITIONAL, Answer, ComponentTerms, FittedModel
 from merula.classify.joint_answers import JointAnswers
+from merula.classify.merging import NOT_AUTO, Merging, is_auto
 from merula.classify.plan import Block, Plan, choose_blocks, same_option
 from merula.classify.sentinels import sentinel_notes
 from merula.core import Array, InputError, Note, Option, one_of, warn_of
@@ -31,23 +32,14 @@ from merula.distributions.priors import Smoothing, checked_smoothing, class_prob
 from merula.engines import Source, collect, describe
 from merula.stats import Collected
 
-NOT_AUTO = (
-    "distributions='auto' chooses families from all rows at once, so {}; fit once, then name the families it chose"
-)
-
-
-def _is_auto(distributions: Any) -> bool:
-    return isinstance(distributions, str) and distributions == "auto"
-
-
 def _takes_no_batches(model: Any) -> str:
-    if _is_auto(model.distributions):
+    if is_auto(model.distributions):
         return NOT_AUTO.format("rows cannot be added bit by bit")
     why = model._at_once or model._no_joint
     return why and f"rows cannot be added bit by bit: {why}"
 
 
-class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesianClassifier(Merging, JointAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The shared part of every classifier; a subclass names its parameters and the families it uses for each kind."""
 
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # options that the first batch fixes
@@ -103,7 +95,7 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
             Frequency weights: a weight of 2 equals the row twice.
         """
         table = open_table(X)
-        auto = _is_auto(self.distributions)
+        auto = is_auto(self.distributions)
         plan, rows, target = (
             self._choose(table, y, sample_weight) if auto else (self._inspect(table, y, sample_weight), table, y)
         )
@@ -171,13 +163,17 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
                 )
         return self.fitted_.plan
 
-    def _inspect(self, table: Table, y: Any, sample_weight: Any, more_to_come: bool = False) -> Plan:
-        """What a first look at a table decides: which columns there are, of which kind, and which blocks they form."""
-        schema, notes = describe(Source(table), self.kinds, self.levels, more_to_come, self.n_jobs)
-        warn_of(notes)
-        schema = self._read_as(schema, Source(table, y, sample_weight, table.named, type(self).__name__))
-        schema, blocks = choose_blocks(schema, self.distributions, self._default_families())
-        return Plan(schema, blocks, table.named, table.library)
+    def _inspect(
+        self, table: Table, y: Any, sample_weight: Any, more_to_come: bool = False, like: Schema | None = None
+    ) -> Plan:
+        """What a first look at a table decides, if it is not to be read `like` another: its columns, their kinds, its blocks."""
+        stated = like is not None
+        if like is None:
+            like, notes = describe(Source(table), self.kinds, self.levels, more_to_come, self.n_jobs)
+            warn_of(notes)
+            like = self._read_as(like, Source(table, y, sample_weight, table.named, type(self).__name__))
+        schema, blocks = choose_blocks(like, self.distributions, self._default_families())
+        return Plan(schema, blocks, table.named, table.library, stated=stated)
 
     def _read_as(self, schema: Schema, source: Source) -> Schema:
         """The columns as this model reads them; those that cut numbers into intervals say where."""
@@ -284,27 +280,6 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
             )
         return self.fitted_.collected
 
-    def __add__(self, other: Any) -> Self:
-        """The model as if fitted on the rows of both."""
-        if type(other) is not type(self):
-            return NotImplemented
-        if _is_auto(self.distributions):
-            raise InputError(NOT_AUTO.format("models cannot be merged"), where="distributions", got="auto")
-        mine, theirs = self._counted(), other._counted()
-        if self._at_once or other._at_once:
-            raise InputError(f"models cannot be merged: {self._at_once or other._at_once}")
-        for name, value in self.get_params(deep=False).items():
-            if name != "n_jobs" and not same_option(value, getattr(other, name)):
-                raise InputError(
-                    f"models cannot be merged: {name} is {value!r} in one and {getattr(other, name)!r} in the other"
-                )
-        plan, their_plan = self._agreed_plan(), other._agreed_plan()
-        united, blocks = plan + their_plan, plan.blocks_of(their_plan)
-        if self._no_joint or other._no_joint:
-            raise InputError(f"models cannot be merged: {CONDITIONAL}", remedy="fit one on the rows of both")
-        model: Self = clone(self)
-        return model._hold(model._build(united, mine + theirs.with_blocks(blocks)))
-
     def with_class_prior(self, class_prior: Any) -> Self:
         """The same model where classes are as frequent as `class_prior` says, without refitting.
 
@@ -383,7 +358,7 @@ class BayesianClassifier(JointAnswers, ClassifierMixin, BaseEstimator):  # type:
         check_is_fitted(self, "classes_")
         plan = self.fitted_.plan
         model: Self = clone(self).set_params(kinds="text" if is_counted(plan.schema) else plan.schema.kinds)
-        if _is_auto(self.distributions):
+        if is_auto(self.distributions):
             model.distributions = {name: block.family for block in plan.blocks for name in block.columns}
         return model._hold(self.fitted_)
 

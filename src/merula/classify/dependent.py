@@ -93,6 +93,9 @@ class DependentClassifier(BayesianClassifier):
             if getattr(self, name) == value:
                 raise InputError((Option(name, value), " needs columns of levels alone, and ", normal, " keeps numbers"), where=name, got=value, remedy=("use ", Option(name, allowed), *cut))  # fmt: skip
 
+    def _with_choices_stated(self, plan: Plan) -> Self:
+        return super()._with_choices_stated(plan).set_params(numeric=self._cutting)
+
     def with_choices_fixed(self) -> Self:
         """See `NaiveBayesClassifier.with_choices_fixed`; how numbers are cut is stated as well."""
         return super().with_choices_fixed().set_params(numeric=self._cutting)._hold(self.fitted_)
@@ -117,8 +120,10 @@ class DependentClassifier(BayesianClassifier):
         }
         return Schema(tuple(_cut(c, cuts[c.name]) if c.name in cuts else c for c in schema.columns))
 
-    def _inspect(self, table: Table, y: Any, sample_weight: Any, more_to_come: bool = False) -> Plan:
-        plan = super()._inspect(table, y, sample_weight, more_to_come)
+    def _inspect(
+        self, table: Table, y: Any, sample_weight: Any, more_to_come: bool = False, like: Schema | None = None
+    ) -> Plan:
+        plan = super()._inspect(table, y, sample_weight, more_to_come, like)
         if CLASS in plan.schema.names:
             raise InputError.at(f"column {CLASS!r}", "is called as the class is inside the model", remedy="rename it")
         return replace(plan, blocks=tuple(_telling_numbers(block, plan.schema) for block in plan.blocks))

@@ -487,7 +487,7 @@ class FittedModel:
         parts = tuple(shapes[part["name"]].from_state(part["state"]) for part in state["distributions"])
         written = state.get("components", [{"log_prior": state["log_prior"], "parts": range(len(parts))}])
         components = tuple(_component(one, parts) for one in written)
-        collected, tuning = _collected(state["collected"], plan), dict(state.get("tuning", {}))
+        collected, tuning = collected_of(state["collected"], plan), dict(state.get("tuning", {}))
         marginals = Marginals.from_state(state["marginals"]) if "marginals" in state else None
         model = cls(plan, state["classes"], state["log_prior"], components, collected, tuning, marginals)
         if not model.fits():
@@ -543,18 +543,25 @@ class FittedModel:
         return read and suit(marginals, self.distributions)
 
     def _fits_statistics(self, collected: Collected) -> bool:
-        """True when the statistics are of the same classes, and each is of its block's columns; one of your own may not tell."""
-        count, same = len(self.classes), collected.classes.dtype == self.classes.dtype
-        if not same or not np.array_equal(collected.classes, self.classes) or not collected.class_counts.fits(count):
-            return False
-        told: list[tuple[Any, Any]] = [(block, part) for block, part in zip(self.plan.blocks, collected.blocks, strict=True) if hasattr(part, "fits")]  # fmt: skip
-        of_blocks = all(tuple(part.columns) == block.columns and part.fits(count) for block, part in told)
-        return of_blocks and all(self._reads_as(part) for _, part in told if isinstance(part, Rows))
+        """True when the statistics are sound, and of the same classes."""
+        same = collected.classes.dtype == self.classes.dtype and np.array_equal(collected.classes, self.classes)
+        return same and statistics_fit(self.plan, collected)
 
-    def _reads_as(self, rows: Rows) -> bool:
-        """True when kept rows hold words where the columns do."""
-        words = [self.plan.schema[name].kind == "categorical" for name in rows.columns]
-        return words == [known is not None for known in rows.labels]
+
+def statistics_fit(plan: Plan, collected: Collected) -> bool:
+    """True when each statistic fits the classes and is of its block's columns; one of your own may not tell."""
+    count = len(collected.classes)
+    if not collected.class_counts.fits(count):
+        return False
+    told: list[tuple[Any, Any]] = [(block, part) for block, part in zip(plan.blocks, collected.blocks, strict=True) if hasattr(part, "fits")]  # fmt: skip
+    of_blocks = all(tuple(part.columns) == block.columns and part.fits(count) for block, part in told)
+    return of_blocks and all(_reads_as(plan, part) for _, part in told if isinstance(part, Rows))
+
+
+def _reads_as(plan: Plan, rows: Rows) -> bool:
+    """True when kept rows hold words where the columns do."""
+    words = [plan.schema[name].kind == "categorical" for name in rows.columns]
+    return words == [known is not None for known in rows.labels]
 
 
 def _draw(component: Component, n: int, rng: np.random.Generator) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
@@ -593,7 +600,8 @@ def _component(state: Mapping[str, Any], parts: tuple[Distribution, ...]) -> Com
     )
 
 
-def _collected(state: Mapping[str, Any] | None, plan: Plan) -> Collected | None:
+def collected_of(state: Mapping[str, Any] | None, plan: Plan) -> Collected | None:
+    """The statistics that `state`, read from a file, describes."""
     if state is None:
         return None
     kinds = [block.family.wanted(block.columns).statistic for block in plan.blocks]

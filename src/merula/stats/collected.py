@@ -99,7 +99,7 @@ def _block_left(whole: Statistic, part: Statistic) -> Statistic:
     if not hasattr(type(whole), "__sub__"):
         named = ", ".join(map(repr, getattr(whole, "columns", ())))
         raise InputError(f"the statistic of {named} ({type(whole).__name__}) cannot be taken apart: kept rows, sketches and extremes do not tell whose they are", remedy="fit on the rows that stay")  # fmt: skip
-    return whole - part  # type: ignore[operator, no-any-return]
+    return whole - part  # type: ignore[operator]
 
 
 def _sort_of_label(classes: NDArray[Any]) -> str:

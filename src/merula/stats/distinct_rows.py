@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -161,12 +161,16 @@ class JointCounts(PlainFields):
         for j, (_, indices) in enumerate(pairs):
             gone[:, j] = indices[other.cells[:, j]]
         cells, left = rows_left(self.cells, self.weight, gone, other.weight, lambda row: self._told([one for one, _ in pairs], row))  # fmt: skip
-        labels = []
-        for j, (united, _) in enumerate(pairs):
-            known, where = used_labels(united, cells[:, j])
+        return JointCounts(self.columns, tuple(united for united, _ in pairs), cells, left).with_met_labels()
+
+    def with_met_labels(self) -> JointCounts:
+        """The same with those labels alone that some row holds."""
+        cells, labels = self.cells.copy(), []
+        for j, known in enumerate(self.labels):
+            used, where = used_labels(known, cells[:, j])
             cells[:, j] = where[cells[:, j]]
-            labels.append(known)
-        return JointCounts(self.columns, tuple(labels), cells, left)
+            labels.append(used)
+        return replace(self, labels=tuple(labels), cells=cells)
 
     def _told(self, labels: Sequence[Sequence[Label]], row: NDArray[Any]) -> str:
         """What an error calls a row of cells."""

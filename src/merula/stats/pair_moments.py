@@ -18,7 +18,7 @@ from merula.data.schema import Label
 from merula.stats.base import moved, moved_groups
 from merula.stats.distinct_rows import labelled_codes, unite_labels
 from merula.stats.moments import TINY, FullMoments, Moments, exact_sum, kept_apart, merge_means, refuse_distant
-from merula.stats.removal import squares_left, unmerge_means
+from merula.stats.removal import Means, squares_left, unmerge_means
 
 COPIES = 10  # of a matrix of pairs, from the first count to the model
 
@@ -70,7 +70,7 @@ class PairMoments(PlainFields):
         if not self.columns:
             return self
         # the last axis is that of the column whose mean it is
-        mine, theirs = (tuple(part.swapaxes(1, 2) for part in (one.weight, one.mean, one.rest)) for one in (self, other))  # fmt: skip
+        mine, theirs = self._means_last, other._means_last
         left, apart, count = unmerge_means(mine, theirs, self.columns)
         squares = squares_left(mine, theirs, left, self.squares.swapaxes(1, 2), other.squares.swapaxes(1, 2), apart, count, self.columns)  # fmt: skip
         scatter = self.scatter - other.scatter - apart * apart.swapaxes(1, 2) * count
@@ -81,6 +81,11 @@ class PairMoments(PlainFields):
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PairMoments:
         parts = (self.weight, self.mean, self.squares, self.scatter, self.rest)
         return PairMoments(self.columns, *(moved(part, indices, count) for part in parts))
+
+    @property
+    def _means_last(self) -> Means:
+        """Weights, means and rests, the axis of the column whose mean it is last."""
+        return self.weight.swapaxes(1, 2), self.mean.swapaxes(1, 2), self.rest.swapaxes(1, 2)
 
     def alone(self, name: str) -> FullMoments:
         """The moments of one number, a group for each class."""
@@ -172,7 +177,7 @@ class LabelMoments:
         left = self.over(labels).moments - other.over(labels).moments
         if not left.columns:
             return self
-        met = left.weight.reshape(self.classes, len(labels), -1).any(axis=(0, 2))
+        met: Any = left.weight.reshape(self.classes, len(labels), -1).any(axis=(0, 2))
         grid = np.full((self.classes, len(labels)), -1, dtype=np.int64)
         grid[:, met] = np.arange(self.classes * met.sum()).reshape(self.classes, -1)
         kept = tuple(label for label, some in zip(labels, met.tolist(), strict=True) if some)

@@ -111,11 +111,13 @@ def unmerge_means(whole: Means, part: Means, columns: Sequence[str]) -> tuple[Me
 
 
 def squares_left(
-    whole: Means, part: Means, left: Means, squares: Array, fewer: Array, apart: Array, count: Array, columns: Sequence[str]
-) -> Array:
+    whole: Means, part: Means, left: Means, squares: Array, fewer: Array, apart: Array, count: Array, columns: Sequence[str],
+    variance: Array | None = None,
+) -> Array:  # fmt: skip
     """Σ w·(x − mean)² of what is left: S = S₀ − S₁ − (n₀·n₁ / n)·(m₁ − m₀)²; what rounding alone may have left is 0.
 
-    An error where it would be negative, or where moments would keep fewer digits than `DIGITS` says.
+    An error where it would be negative, or where moments would keep fewer digits than `DIGITS` says: of the variance of the
+    columns that is stated, or else of that over all groups.
     """
     distance = apart * apart * count
     lost = NOISE * (squares + fewer + distance)
@@ -129,7 +131,8 @@ def squares_left(
         name = columns[int(np.nonzero(never)[-1][0])]
         raise InputError.at(f"column {name!r}", "holds other numbers in the part than in the whole: the part was never in the whole", remedy=NEVER)  # fmt: skip
     found = np.where((np.abs(found) <= lost) & (part[0] > 0), 0.0, found)
-    _refuse_few_digits(whole, part, left, (squares, fewer, found), apart, lost, columns)
+    variance = variance_of(left, found) if variance is None else variance
+    _refuse_few_digits(whole, part, left, (squares, fewer, variance), apart, lost, columns)
     return found
 
 
@@ -140,18 +143,17 @@ def _refuse_few_digits(
     changed = np.broadcast_to((left[0] > 0) & (part[0] > 0), apart.shape)
     if not changed.any():
         return
-    variance = np.broadcast_to(_variance(left, squares[2]), apart.shape)
+    variance = np.broadcast_to(squares[2], apart.shape)
     n, gone, weight = (np.where(changed, one[0], 1.0) for one in (whole, part, left))
     off = np.sqrt(n * squares[0]) + np.sqrt(gone * squares[1]) + gone * np.abs(apart)
     poor = (NOISE * off / weight > DIGITS * np.sqrt(variance)) | (lost / weight > DIGITS * variance)
     if (poor & changed).any():
         index = tuple(int(axis[0]) for axis in np.nonzero(poor & changed))
-        share = weight[index] / n[index]
-        what = f"would keep too few digits: {weight[index]:.12g} of {n[index]:.12g} rows stay ({share:.2g}), or the part lies far from them"
-        raise InputError.at(f"column {columns[index[-1]]!r}", what, remedy=ANEW)
+        few = f"{weight[index]:.12g} of {n[index]:.12g} rows stay, and vary too little for what rounding leaves of their digits"
+        raise InputError.at(f"column {columns[index[-1]]!r}", f"cannot be told without the part: {few}", remedy=ANEW)
 
 
-def _variance(left: Means, squares: Array) -> Array:
+def variance_of(left: Means, squares: Array) -> Array:
     """The variance of each column over all of its groups, as far as they have weight."""
     weight, mean, rest = (np.broadcast_to(part, squares.shape) for part in left)
     axes = tuple(range(squares.ndim - 1))
@@ -164,16 +166,19 @@ def _variance(left: Means, squares: Array) -> Array:
 
 
 def unmerge_moments(
-    whole: tuple[Array, Array, Array, Array], part: tuple[Array, Array, Array, Array], columns: Sequence[str]
+    whole: tuple[Array, Array, Array, Array],
+    part: tuple[Array, Array, Array, Array],
+    columns: Sequence[str],
+    variance: Array | None = None,
 ) -> tuple[Array, Array, Array, Array]:
     """Weight, mean, squares (or scatter matrices) and rest of what is left: `merge_moments` undone.
 
     Examples
     --------
-    >>> both = np.array([2.0]), np.array([[3.0]]), np.array([[2.0]]), np.array([[0.0]])
-    >>> one_row = np.array([1.0]), np.array([[4.0]]), np.array([[0.0]]), np.array([[0.0]])
-    >>> unmerge_moments(both, one_row, ["size"])
-    (array([1.]), array([[2.]]), array([[0.]]), array([[0.]]))
+    >>> three = np.array([3.0]), np.array([[3.0]]), np.array([[8.0]]), np.array([[0.0]])
+    >>> one_row = np.array([1.0]), np.array([[5.0]]), np.array([[0.0]]), np.array([[0.0]])
+    >>> unmerge_moments(three, one_row, ["size"])
+    (array([2.]), array([[2.]]), array([[2.]]), array([[0.]]))
     """
     (n, mean, squares, rest), (gone, other_mean, fewer, other_rest) = whole, part
     by_group = n.ndim < mean.ndim
@@ -183,7 +188,7 @@ def unmerge_moments(
     left, apart, count = unmerge_means(means, others, columns)
     full = squares.ndim > mean.ndim
     own, theirs = (np.einsum("...ii->...i", one) if full else one for one in (squares, fewer))
-    diagonal = squares_left(means, others, left, own, theirs, apart, count, columns)
+    diagonal = squares_left(means, others, left, own, theirs, apart, count, columns, variance)
     weight = left[0][..., 0] if by_group else left[0]
     if not full:
         return weight, left[1], diagonal, left[2]
