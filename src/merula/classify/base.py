@@ -15,7 +15,7 @@ from merula.classify.advice import target_notes
 from merula.classify.availability import available_unless
 from merula.classify.calibration import calibrated
 from merula.classify.family_choice import best_families, score_families
-from merula.classify.fitted import CONDITIONAL, Answer, ComponentTerms, FittedModel
+from merula.classify.fitted import Answer, ComponentTerms, FittedModel
 from merula.classify.joint_answers import JointAnswers
 from merula.classify.merging import NOT_AUTO, Merging, is_auto
 from merula.classify.plan import Block, Plan, choose_blocks, same_option
@@ -32,6 +32,7 @@ from merula.distributions.priors import Smoothing, checked_smoothing, class_prob
 from merula.engines import Source, collect, describe
 from merula.stats import Collected
 
+
 def _takes_no_batches(model: Any) -> str:
     if is_auto(model.distributions):
         return NOT_AUTO.format("rows cannot be added bit by bit")
@@ -46,7 +47,6 @@ class BayesianClassifier(Merging, JointAnswers, ClassifierMixin, BaseEstimator):
     _unseen: ClassVar[tuple[str, ...]] = ("missing", "smooth", "error")
     _remedy: ClassVar[str] = "smoothing > 0 avoids this"  # for rows that are impossible under every class
     _answering: ClassVar[type[FittedModel]] = FittedModel
-    _own_families: ClassVar[tuple[Any, ...]] = ()  # besides those that any model may use
 
     def __init__(
         self,
@@ -114,20 +114,6 @@ class BayesianClassifier(Merging, JointAnswers, ClassifierMixin, BaseEstimator):
     def _tuned(self, fitted: FittedModel, X: Any, y: Any, sample_weight: Any) -> FittedModel:
         """The model just built, with weights if it is to have any that are learned from the rows themselves."""
         return fitted
-
-    @property
-    def _at_once(self) -> str:
-        """Which of its choices needs all rows at once, and what to do where they come in parts; empty where none does."""
-        return ""
-
-    @property
-    def _no_joint(self) -> str:
-        """Why this model gives P(class given row) alone, and what does not; empty where it gives P(row) as well."""
-        if getattr(self, "_weighs", False):
-            return f"{CONDITIONAL}; weights=None has it"
-        if hasattr(self, "fitted_") and self.fitted_.is_conditional:
-            return f"{CONDITIONAL}; ask the model that was calibrated" if hasattr(self, "temperature_") else CONDITIONAL
-        return ""
 
     @available_unless(_takes_no_batches)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

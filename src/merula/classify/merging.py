@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.base import clone
 
@@ -43,14 +43,26 @@ class Merging:
     """The part of every classifier that adds and subtracts."""
 
     distributions: Any
-    _at_once: str
-    _no_joint: str
-    _own_families: Any
+    _own_families: ClassVar[tuple[Any, ...]] = ()  # besides those that any model may use
     _counted: Callable[[], Collected]
     _agreed_plan: Callable[[], Plan]
     _build: Callable[[Plan, Collected], FittedModel]
     _hold: Callable[[FittedModel], Self]
     _refuse_one_class: Callable[[Collected], None]
+
+    @property
+    def _at_once(self) -> str:
+        """Which of its choices needs all rows at once, and what to do where they come in parts; empty where none does."""
+        return ""
+
+    @property
+    def _no_joint(self) -> str:
+        """Why this model gives P(class given row) alone, and what does not; empty where it gives P(row) as well."""
+        if getattr(self, "_weighs", False):
+            return f"{CONDITIONAL}; weights=None has it"
+        if hasattr(self, "fitted_") and self.fitted_.is_conditional:
+            return f"{CONDITIONAL}; ask the model that was calibrated" if hasattr(self, "temperature_") else CONDITIONAL
+        return ""
 
     def __add__(self, other: Any) -> Self:
         """The model as if fitted on the rows of both."""

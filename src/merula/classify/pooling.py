@@ -170,7 +170,8 @@ def _rows(statistic: JointCounts, rule: Pooling) -> JointCounts:
     cells, labels = statistic.cells.copy(), []
     other = np.full(len(statistic.columns), -1, dtype=np.int32)
     for j, (name, known) in enumerate(zip(statistic.columns, statistic.labels, strict=True)):
-        held = np.bincount(cells[cells[:, j] >= 0, j], statistic.weight.sum(axis=1)[cells[:, j] >= 0], len(known))
+        seen = cells[:, j] >= 0
+        held: Any = np.bincount(cells[seen, j], statistic.weight.sum(axis=1)[seen], len(known))
         names, place = rule.renamed(name, known, held)
         cells[:, j], other[j] = place[cells[:, j]], -1 if name in rule.declared else len(names) - 1
         labels.append(tuple(names))

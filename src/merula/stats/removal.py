@@ -17,7 +17,7 @@ from merula.data.schema import Label
 
 Index = tuple[int, ...]
 ROUNDING = 1e-12  # share of a weight that was added up from fractions, in any order
-NOISE = 512 * float(np.finfo(np.float64).eps)  # share of a sum of squares that its additions may have lost: measured, 400 at N(10⁹, 1)
+NOISE = 512 * 2.0**-52  # share of a sum of squares that its additions may have lost: of 10⁶ rows of N(10⁹, 1), some 400
 DIGITS = 1e-9  # of a column's standard deviation: what moments may be off, at the most
 NEVER = "take away only rows that were counted before, read the same way"
 ANEW = "fit on the rows that stay"
