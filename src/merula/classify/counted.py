@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.fitted import statistics_fit
 from merula.classify.merging import is_auto, refuse_learned_cuts, refuse_other_options
 from merula.classify.plan import Plan
-from merula.core import InputError, Note, one_of, warn_of
+from merula.core import InputError, InPython, Note, Option, one_of, warn_of
 from merula.core.archive import write_state
 from merula.core.sound import HEAVIEST, are_classes, is_number
 from merula.data.schema import Schema
@@ -93,9 +94,11 @@ class Counts:
     @classmethod
     def of(cls, model: Any, target: str | None = None) -> Counts:
         """What a fitted model was counted from."""
-        fixed = model.with_choices_fixed()
-        refuse_model(clone(fixed), fixed.fitted_.plan)
-        return cls(clone(fixed), fixed._agreed_plan(), fixed._counted(), target)
+        check_is_fitted(model, "classes_")
+        like, collected = read_like(model), model._counted()
+        assert like.plan is not None  # a fitted model has one
+        refuse_model(like.estimator, like.plan)
+        return cls(like.estimator, like.plan, collected, target)
 
     def __add__(self, other: Counts) -> Counts:
         if not isinstance(other, Counts):
@@ -143,7 +146,7 @@ class Counts:
         ...     warnings.simplefilter("ignore")
         ...     pooled = mr.count(birds, target="bird").pooled(5)
         >>> pooled.schema["beak"].levels, pooled.notes
-        (('(other)', 'grey'), ("no cell below 5 is kept: 2 levels of 'beak' (6 cells) pooled into '(other)'",))
+        (('(other)', 'grey'), ("no cell below 5 is kept: 2 levels of 'beak' (weight 6) pooled into '(other)'",))
         """
         from merula.classify.pooling import pooled
 
@@ -263,6 +266,9 @@ def read_like(like: Any) -> Like:
         estimator, plan = clone(fixed), fixed.fitted_.plan
         if hasattr(estimator, "parents") and estimator.parents is None:
             estimator, plan = _with_parents(estimator, plan, like.parents_)
+        if hasattr(estimator, "network") and estimator._at_once:
+            estimator = _with_arcs(estimator, plan)
+        # the levels of columns of words alone: cuts that a family finds anew are not the schema's
         schema = plan.schema.with_levels({c.name: c.levels for c in like.schema_.columns if c.kind == "categorical" and c.levels is not None})  # fmt: skip
         return Like(schema, estimator, plan)
     raise InputError.of("like", like, "a Schema, Counts, a fitted model, or the path of a file of one of them")
@@ -283,6 +289,13 @@ def _with_parents(estimator: Any, plan: Plan, parents: Any) -> tuple[Any, Plan]:
     stated = clone(estimator).set_params(parents=chosen)
     blocks = tuple(replace(b, family=replace(b.family, parents=chosen)) if hasattr(b.family, "parents") else b for b in plan.blocks)  # fmt: skip
     return stated, replace(plan, blocks=blocks)
+
+
+def _with_arcs(estimator: Any, plan: Plan) -> Any:
+    """The same with the arcs stated that a search found."""
+    arcs = [list(arc) for block in plan.blocks for arc in getattr(block.family, "arcs", ())]
+    searched = dict.fromkeys(("method", "structure_score", "max_parents", "required", "forbidden"))
+    return clone(estimator).set_params(network=arcs, **searched)
 
 
 # --------------------------------------------------------------------------------------------------------------- counting
@@ -340,7 +353,7 @@ def estimator_of(model: Any) -> Any:
 def _refuse_another_model(model: Any, estimator: Any) -> None:
     asked = estimator_of(model)
     if type(asked) is not type(estimator):
-        raise InputError.at("model", f"is {type(asked).__name__}, but like= is for {type(estimator).__name__}", remedy="leave model out")  # fmt: skip
+        raise InputError.at("model", (f"is {type(asked).__name__}, but ", Option("like"), f" is for {type(estimator).__name__}"), remedy="leave it out")  # fmt: skip
     if not isinstance(model, str):
         refuse_other_options(asked, estimator, "model and like= differ", ("n_jobs", "kinds", "parents"))
 
@@ -348,14 +361,14 @@ def _refuse_another_model(model: Any, estimator: Any) -> None:
 def refuse_model(estimator: Any, plan: Plan | None = None) -> None:
     """An error where a model's statistics do not make sense apart from its rows, which names what to count for instead."""
     if is_auto(estimator.distributions):
-        raise InputError(f"{APART}: distributions='auto' chooses families from all rows at once", where="distributions", remedy="fit one on some rows, and count like it (like=model), or name the families")  # fmt: skip
+        raise InputError(f"{APART}: distributions='auto' chooses families from all rows at once", where="distributions", remedy=("fit one on some rows, and count like it (", Option("like"), "), or name the families"))  # fmt: skip
     if why := estimator._at_once or estimator._no_joint:
         raise InputError(f"{APART}: {why}", remedy=f"fit on all rows, or {INSTEAD}")
     for block in plan.blocks if plan is not None else ():
         if issubclass(block.family.wanted(block.columns).statistic, Rows):
             raise InputError(f"{APART}: {type(estimator).__name__} keeps the rows themselves", remedy=INSTEAD)
         if getattr(block.family, "deepest", 0) > 1 and getattr(block.family, "parents", None) is None:
-            raise InputError(f"{APART}: which parents its columns have, {type(estimator).__name__} with k={block.family.k} chooses from all rows, in a second pass", where="k", remedy="state parents=, count like a fitted model (like=model), or take k=1")  # fmt: skip
+            raise InputError(f"{APART}: which parents its columns have, {type(estimator).__name__} with k={block.family.k} chooses from all rows, in a second pass", where="k", remedy=("count like a fitted model (", Option("like"), ")", InPython(", state parents=, or take k=1")))  # fmt: skip
 
 
 def plain_classes(counts: Counts) -> list[Any]:

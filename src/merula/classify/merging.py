@@ -16,7 +16,7 @@ from merula.stats import Collected
 NOT_AUTO = (
     "distributions='auto' chooses families from all rows at once, so {}; fit once, then name the families it chose"
 )
-CUT_ANEW = "count both anew with cuts that are stated (mr.count(…, like=schema), merula count --like), or fit on the rows that stay"
+CUT_ANEW = "count both with cuts that are stated (mr.count(…, like=schema) or merula count --like), or fit on the rows that stay"
 
 
 def is_auto(distributions: Any) -> bool:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from merula.classify.plan import Plan, packed, unpacked
-from merula.core import InputError, bounded, located
+from merula.core import InputError, InPython, bounded, located
 from merula.core.archive import NotAnArchiveError, read_state
 from merula.distributions import FAMILIES
 
@@ -72,7 +72,7 @@ def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
 def model_of(state: dict[str, Any], path: Any, families: Iterable[Any] = ()) -> Any:
     """The model that a file's plain data describe; a ValueError where they describe none."""
     if "counts" in state:
-        raise InputError.at(f"{path}", "holds statistics, not a model", remedy="make one of them: merula merge, or mr.load(path).model()")  # fmt: skip
+        raise InputError.at(f"{path}", "holds statistics, not a model", remedy=("merula merge makes one of it", InPython(", and so does mr.load(path).model()")))  # fmt: skip
     with _described(path, "a model"):
         model, known = _estimator(state, path, families)
         return model._hold(type(model)._answering.from_state(state, known, path))

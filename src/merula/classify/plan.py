@@ -197,6 +197,8 @@ def _written(value: Any) -> Any:
     """A parameter so that those `same_option` takes for equal are written alike: 1 and 1.0, a list and an array."""
     if isinstance(value, list | tuple | np.ndarray):
         return tuple(_written(item) for item in value)
+    if isinstance(value, Mapping):
+        return {key: _written(value[key]) for key in sorted(value, key=str)}
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     return float(value) if number and abs(value) <= LARGEST else value
 

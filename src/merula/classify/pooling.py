@@ -25,6 +25,16 @@ from merula.stats.dependence import Dependence
 from merula.stats.distinct_rows import distinct_rows, sum_rows
 from merula.stats.patterns import PatternMoments
 
+UNPOOLED = {
+    "ValueCounts": (
+        "keeps every distinct number",
+        "use 'gaussian' for numbers, or a model that cuts them, such as tan",
+    ),
+    "TokenCounts": ("counts words, not rows", "leave columns of text out (kinds 'ignore')"),
+    "MixedPairs": ("keeps moments of numbers beside words", "cut numbers (numeric='mdl', with stated cuts)"),
+    "NetworkStatistic": ("keeps whole rows that lack a cell", "use tan, aode or naive"),
+}  # and what to do instead
+
 if TYPE_CHECKING:
     from merula.classify.counted import Counts
 
@@ -114,7 +124,7 @@ def _told(rule: Pooling, classes: str) -> str:
     """What pooling has cost, without a word of what was pooled."""
     named = ", ".join(f"{several(count, 'level')} of {name!r}" for name, count in rule.levels.items())
     told = [classes] if classes else []
-    told += [f"{named} ({short(rule.weight)} cells) pooled into {OTHER!r}"] if named else []
+    told += [f"{named} (weight {short(rule.weight)}) pooled into {OTHER!r}"] if named else []
     told += [f"{several(rule.moved, 'further cell')} pooled within {'its class' if rule.moved == 1 else 'their classes'}"] if rule.moved else []  # fmt: skip
     told += [f"{several(rule.dropped, 'cell')} left out"] if rule.dropped else []
     return f"no cell below {short(rule.min_cell)} is kept: {'; '.join(told) if told else 'there was none'}"
@@ -126,8 +136,9 @@ def _told(rule: Pooling, classes: str) -> str:
 @singledispatch
 def pool(statistic: Any, _rule: Pooling) -> Any:
     """The statistic without small cells; an error where it keeps what cannot be pooled."""
-    named = ", ".join(map(repr, statistic.columns))
-    raise InputError(f"the statistic of {named} ({type(statistic).__name__}) keeps single values, words or networks, which cannot be pooled", where="min_cell", remedy="leave the columns out, use naive Bayes with 'gaussian' or models that cut numbers, or count without min_cell")  # fmt: skip
+    named, kind = ", ".join(map(repr, statistic.columns)), type(statistic).__name__
+    why, instead = UNPOOLED.get(kind, ("is one of your own", "count without min_cell"))
+    raise InputError(f"min_cell cannot pool what was counted of {named}: it {why}", where="min_cell", remedy=instead)
 
 
 @pool.register

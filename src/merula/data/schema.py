@@ -196,6 +196,7 @@ class Column(PlainFields):
                 raise InputError.at(
                     f"column {self.name!r}",
                     f"cannot be merged: its {what} is {mine!r} in one model and {theirs!r} in the other",
+                    remedy="count both with the same cuts, those of one schema" if what == "cuts" else None,
                 )
         if self.declared and self.levels != other.levels:
             raise InputError.at(f"column {self.name!r}", ("cannot be merged: ", Option('levels'), f" declares {self.levels} in one model and {other.levels} in the other"))  # fmt: skip
