@@ -24,7 +24,7 @@ def is_auto(distributions: Any) -> bool:
     return isinstance(distributions, str) and distributions == "auto"
 
 
-def refuse_other_options(mine: Any, theirs: Any, done: str, leaving_out: tuple[str, ...] = ("n_jobs",)) -> None:
+def refuse_other_options(mine: Any, theirs: Any, done: str, leaving_out: tuple[str, ...]) -> None:
     """An error naming the first option in which two estimators differ; `done` is what cannot be done with them."""
     for name, value in mine.get_params(deep=False).items():
         if name not in leaving_out and not same_option(value, getattr(theirs, name)):
@@ -68,7 +68,7 @@ class Merging:
         """The model as if fitted on the rows of both."""
         if type(other) is not type(self):
             return NotImplemented
-        mine, theirs = self._statistics_with(other, "merged")
+        mine, theirs = self._statistics_with(other, "merged", ("n_jobs",))
         plan, their_plan = self._agreed_plan(), other._agreed_plan()
         united, blocks = plan + their_plan, plan.blocks_of(their_plan)
         if self._no_joint or other._no_joint:
@@ -95,7 +95,7 @@ class Merging:
         """
         if type(other) is not type(self):
             return NotImplemented
-        whole, part = self._statistics_with(other, "subtracted")
+        whole, part = self._statistics_with(other, "subtracted", ("n_jobs", "kinds"))  # of kinds, the columns tell
         plan, their_plan = self._agreed_plan(), other._agreed_plan()
         _, blocks = plan + their_plan, plan.blocks_of(their_plan)  # or an error where the two conflict
         if self._no_joint or other._no_joint:
@@ -111,12 +111,12 @@ class Merging:
         kinds = "text" if is_counted(plan.schema) else plan.schema.kinds
         return clone(self).set_params(kinds=kinds)  # type: ignore[no-any-return]
 
-    def _statistics_with(self, other: Any, done: str) -> tuple[Collected, Collected]:
+    def _statistics_with(self, other: Any, done: str, leaving_out: tuple[str, ...]) -> tuple[Collected, Collected]:
         """The raw statistics of both; an error where a choice needs all rows at once, or their options differ."""
         if is_auto(self.distributions):
             raise InputError(NOT_AUTO.format(f"models cannot be {done}"), where="distributions", got="auto")
         mine, theirs = self._counted(), other._counted()
         if self._at_once or other._at_once:
             raise InputError(f"models cannot be {done}: {self._at_once or other._at_once}")
-        refuse_other_options(self, other, f"models cannot be {done}")
+        refuse_other_options(self, other, f"models cannot be {done}", leaving_out)
         return mine, theirs

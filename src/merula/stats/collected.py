@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import sub
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ class Collected:
 
     def __sub__(self, other: Collected) -> Collected:
         """What is left without the rows of a part; classes of which nothing is left are gone."""
+        for block in self.blocks:
+            _refuse_what_stays_whole(block)
         self._refuse_other_labels(other)
         mine, theirs = self.classes.tolist(), other.classes.tolist()
         places = np.array([mine.index(label) if label in mine else -1 for label in theirs], dtype=np.int64)
@@ -47,7 +50,7 @@ class Collected:
         weight = left_over(self.class_counts.weight, part.class_counts.weight, lambda index: f"class {mine[index[0]]!r}")  # fmt: skip
         if not weight.any():
             raise InputError("nothing is left: the part holds all rows of the whole", remedy="keep some of them")
-        blocks = tuple(map(_block_left, self.blocks, part.blocks))
+        blocks: Any = tuple(map(sub, self.blocks, part.blocks))
         left, kept = Collected(self.classes, ClassCounts(weight), blocks), weight > 0
         return left if kept.all() else left._moved(self.classes[kept], np.where(kept, np.cumsum(kept) - 1, -1))
 
@@ -94,12 +97,11 @@ class Collected:
         }
 
 
-def _block_left(whole: Statistic, part: Statistic) -> Statistic:
-    """What is left of one block; an error where its statistic cannot be taken apart."""
+def _refuse_what_stays_whole(whole: Statistic) -> None:
+    """An error where a statistic cannot be taken apart."""
     if not hasattr(type(whole), "__sub__"):
         named = ", ".join(map(repr, getattr(whole, "columns", ())))
         raise InputError(f"the statistic of {named} ({type(whole).__name__}) cannot be taken apart: kept rows, sketches and extremes do not tell whose they are", remedy="fit on the rows that stay")  # fmt: skip
-    return whole - part  # type: ignore[operator]
 
 
 def _sort_of_label(classes: NDArray[Any]) -> str:
