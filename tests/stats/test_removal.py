@@ -48,7 +48,9 @@ def patients(rows, seed, levels="pqrs", center=1.7):
     y = rng.integers(0, 3, rows)
     table = pd.DataFrame(
         {
-            "色泽": np.where(rng.random(rows) < 0.15, None, np.array(["rot", "blau", "gelb"])[rng.integers(0, 3, rows)]),
+            "色泽": np.where(
+                rng.random(rows) < 0.15, None, np.array(["rot", "blau", "gelb"])[rng.integers(0, 3, rows)]
+            ),
             HOSTILE: np.array(["ja", "nein"])[(rng.random(rows) < 0.3 + 0.2 * y).astype(int)],
             "'": rng.choice(list(levels), rows),
             "größe": np.where(rng.random(rows) < 0.1, np.nan, rng.normal(center, 0.1, rows)),
@@ -87,7 +89,9 @@ def plain(statistic):
         ], statistic.missing.tolist()
     if isinstance(statistic, JointCounts):
         return {
-            tuple(None if k < 0 else labels[k] for k, labels in zip(row, statistic.labels, strict=True)): weight.tolist()
+            tuple(
+                None if k < 0 else labels[k] for k, labels in zip(row, statistic.labels, strict=True)
+            ): weight.tolist()
             for row, weight in zip(statistic.cells.tolist(), statistic.weight, strict=True)
         }
     pairs = statistic.pairs
@@ -97,7 +101,9 @@ def plain(statistic):
             names = [one] if one == other else [one, other]
             table = pairs.table(names)
             for index in np.argwhere(table.any(axis=0)).tolist():
-                key = tuple((name, pairs.labels[pairs.columns.index(name)][k]) for name, k in zip(names, index, strict=True))
+                key = tuple(
+                    (name, pairs.labels[pairs.columns.index(name)][k]) for name, k in zip(names, index, strict=True)
+                )
                 tables[key] = table[(slice(None), *index)].tolist()
     for part in statistic.deeper:
         for family in part.families:
@@ -266,7 +272,9 @@ def test_what_keeps_too_few_digits_is_refused():
     x = rng.normal(0, 1, 200)
     x[:100] *= 1e12
     table, y, wanted = pd.DataFrame({"größe": x}), np.tile([0, 1], 100), Wanted(Moments, ("größe",))
-    with pytest.raises(InputError, match="column 'größe' cannot be told without the part: 50 of 100 rows stay.*fit on the rows"):
+    with pytest.raises(
+        InputError, match="column 'größe' cannot be told without the part: 50 of 100 rows stay.*fit on the rows"
+    ):
         counted(wanted, table, y) - counted(wanted, table[:100], y[:100])
     constant = pd.DataFrame({"größe": np.where(np.arange(200) < 100, x / 1e12, 3.0)})
     with pytest.raises(InputError, match="vary too little"):
@@ -279,7 +287,10 @@ def test_what_keeps_too_few_digits_is_refused():
 def test_kept_rows_cannot_be_taken_away():
     table, y = patients(30, 2)
     whole = counted(Wanted(Rows, NUMBERS), table, y)
-    with pytest.raises(InputError, match="the statistic of 'größe', 'blood pressure' .Rows. cannot be taken apart.*fit on the rows that stay"):
+    with pytest.raises(
+        InputError,
+        match="the statistic of 'größe', 'blood pressure' .Rows. cannot be taken apart.*fit on the rows that stay",
+    ):
         whole - counted(Wanted(Rows, NUMBERS), table[:5], y[:5])
 
 

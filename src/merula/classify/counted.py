@@ -114,9 +114,9 @@ class Counts:
         if not isinstance(other, Counts):
             return NotImplemented
         blocks = self._agreed(other, "subtracted")
-        refuse_learned_cuts(self.plan, self.estimator._own_families)
         if self.min_cell is not None or other.min_cell is not None:
             raise InputError("statistics cannot be subtracted: cells of one of them were pooled, and no longer tell what they held", remedy="subtract them before they are pooled (min_cell=None)")  # fmt: skip
+        refuse_learned_cuts(self.plan, self.estimator._own_families)
         _ = self.plan + other.plan  # or an error where the two conflict
         with one_sentence():
             left = self.collected - other.collected.with_blocks(blocks)
