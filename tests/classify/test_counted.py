@@ -123,6 +123,17 @@ def test_models_subtract(name):
     assert_alike(left, fitted(MODELS[name], tables[:2]), tables[:2])
 
 
+@pytest.mark.parametrize("name", ["naive", "full Bayes", "tree of words and numbers"])
+def test_models_take_counts_away_and_take_them_back(name):
+    table = hospital(60, 8).drop(columns="times")
+    rows, classes = table.drop(columns=TARGET), table[TARGET]
+    model = clone(MODELS[name]).fit(rows, classes)
+    one = mr.count(table[:1], target=TARGET, like=model)  # of one class alone
+    without, expected = model - one, clone(MODELS[name]).fit(rows[1:], classes[1:])
+    np.testing.assert_allclose(without.predict_proba(rows), expected.predict_proba(rows), atol=1e-9)
+    np.testing.assert_allclose((without + one).predict_proba(rows), model.predict_proba(rows), atol=1e-9)
+
+
 def test_trees_of_words_alone_subtract_and_find_their_structure_anew():
     tables = [table.drop(columns="größe") for table in three(3)]
     for kind in (mr.TANClassifier, mr.AODEClassifier, mr.SPODEClassifier):

@@ -196,7 +196,7 @@ def test_moments_far_from_zero_are_those_of_the_rows_that_stay(wanted, share):
 
 def test_patterns_of_missing_cells_without_a_part():
     rng = np.random.default_rng(4)
-    x = rng.normal(0, [1e-6, 1.0, 1e6], (3_000, 3)) + [0, 1e9, 5]
+    x = rng.normal([0, 1e9, 5], [1e-6, 1.0, 1e6], (3_000, 3))
     x[rng.random(x.shape) < 0.2] = np.nan
     y, gone = rng.integers(0, 2, 3_000), rng.random(3_000) < 0.6
     names = ("größe", "色泽", "'")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import add, sub
 from typing import Any, ClassVar, Self
 
 from sklearn.base import clone
@@ -65,9 +66,9 @@ class Merging:
         return ""
 
     def __add__(self, other: Any) -> Self:
-        """The model as if fitted on the rows of both."""
+        """The model as if fitted on the rows of both; the other may be `Counts` for such a model."""
         if type(other) is not type(self):
-            return NotImplemented
+            return self._with_counts(other, add)
         mine, theirs = self._statistics_with(other, "merged", ("n_jobs",))
         plan, their_plan = self._agreed_plan(), other._agreed_plan()
         united, blocks = plan + their_plan, plan.blocks_of(their_plan)
@@ -77,7 +78,7 @@ class Merging:
         return model._hold(model._build(united, mine + theirs.with_blocks(blocks)))
 
     def __sub__(self, other: Any) -> Self:
-        """The model as if the rows of the other, which are among its own, had never been seen.
+        """The model as if the rows of the other, a model or `Counts` for one, which are among its own, had never been seen.
 
         Counts are identical, moments the same to 1e-9 of the column's standard deviation; levels and classes of which nothing is
         left are gone. An error says why where that cannot be: rows or sketches are kept, cuts were learned, options or columns
@@ -88,13 +89,13 @@ class Merging:
         >>> import merula as mr
         >>> rows, fruit = [["red"], ["green"], ["red"], ["blue"]], ["cherry", "apple", "apple", "cherry"]
         >>> whole = mr.NaiveBayesClassifier().fit(rows, fruit)
-        >>> part = mr.NaiveBayesClassifier().partial_fit(rows[3:], fruit[3:])
+        >>> part = mr.NaiveBayesClassifier().partial_fit(rows[3:], fruit[3:])  # or mr.count(…, like=whole)
         >>> left = whole - part
         >>> left.schema_["x0"].levels, left.class_log_prior_.round(3).tolist()
         (('green', 'red'), [-0.405, -1.099])
         """
         if type(other) is not type(self):
-            return NotImplemented
+            return self._with_counts(other, sub)
         whole, part = self._statistics_with(other, "subtracted", ("n_jobs", "kinds"))  # of kinds, the columns tell
         plan, their_plan = self._agreed_plan(), other._agreed_plan()
         _, blocks = plan + their_plan, plan.blocks_of(their_plan)  # or an error where the two conflict
@@ -105,6 +106,12 @@ class Merging:
         left = whole - part.with_blocks(blocks)
         model._refuse_one_class(left)
         return model._hold(model._build(plan, left))
+
+    def _with_counts(self, other: Any, join: Callable[[Any, Any], Any]) -> Any:
+        """The model of what it was counted from together with what else was."""
+        from merula.classify.counted import Counts  # on first use: it knows models that are built on this one
+
+        return join(Counts.of(self), other).model() if isinstance(other, Counts) else NotImplemented
 
     def _with_choices_stated(self, plan: Plan) -> Self:
         """An unfitted one with the kinds of columns named that a plan has, as `with_choices_fixed` names them."""
