@@ -278,8 +278,8 @@ def merge(
     """Merge models, or statistics that were counted apart, into one model, as if fitted on the rows of all of them.
 
     Models of --model naive, bayes, kernel and neighbors merge; those of naive-auto if the later ones were fitted with --like the first;
-    those of spode, tan, aode and kdb where no column holds numbers. Those of auto, log-linear and network do not. Statistics of
-    merula count merge where they were counted alike.
+    those of spode, tan, aode and kdb where no column holds numbers. Those of auto, log-linear and network do not. Files of
+    statistics, as the command count writes them, merge where they were counted alike.
 
     \b
     Example:
