@@ -68,7 +68,8 @@ class Merging:
     def __add__(self, other: Any) -> Self:
         """The model as if fitted on the rows of both; the other may be `Counts` for such a model."""
         if type(other) is not type(self):
-            return self._with_counts(other, add)
+            both: Self = self._with_counts(other, add)
+            return both
         mine, theirs = self._statistics_with(other, "merged", ("n_jobs",))
         plan, their_plan = self._agreed_plan(), other._agreed_plan()
         united, blocks = plan + their_plan, plan.blocks_of(their_plan)
@@ -95,7 +96,8 @@ class Merging:
         (('green', 'red'), [-0.405, -1.099])
         """
         if type(other) is not type(self):
-            return self._with_counts(other, sub)
+            rest: Self = self._with_counts(other, sub)
+            return rest
         whole, part = self._statistics_with(other, "subtracted", ("n_jobs", "kinds"))  # of kinds, the columns tell
         plan, their_plan = self._agreed_plan(), other._agreed_plan()
         _, blocks = plan + their_plan, plan.blocks_of(their_plan)  # or an error where the two conflict

@@ -96,7 +96,12 @@ def counted(found: Counts, path: str, schema_out: str | None) -> tuple[str, dict
     lines += [f"  {name!r}: {short(weight)}" for name, weight in weights.items()]
     lines += [] if schema_out is None else [f"schema: {schema_out}"]
     lines.append(f"next: merula merge {path} … -o model.merula")
-    about = {"counts": path, "model": type(found.estimator).__name__, "target": found.target, "rows": found.weight}
+    about: dict[str, Any] = {
+        "counts": path,
+        "model": type(found.estimator).__name__,
+        "target": found.target,
+        "rows": found.weight,
+    }
     about |= {"classes": weights, "columns": found.schema.kinds, "min_cell": found.min_cell, "schema": schema_out}
     return "\n".join(lines), {**about, "notes": list(found.notes)}
 
