@@ -325,6 +325,23 @@ def test_a_schema_survives_its_file_bit_by_bit(tmp_path):
     assert json.loads((tmp_path / "schema.json").read_text())["format"] == "merula schema"
 
 
+def test_a_schema_without_cuts_is_refused_for_models_that_cut():
+    schema = mr.count(TABLE, target=TARGET).schema
+    with pytest.raises(
+        mr.InputError,
+        match="column 'größe' holds numbers, and the schema states no cuts for them, by which TANClassifier counts; make the schema",
+    ):
+        mr.count(TABLE, target=TARGET, model="tan", like=schema)
+    assert mr.count(TABLE, target=TARGET, model=mr.TANClassifier(numeric="gaussian"), like=schema).weight == 40
+
+
+def test_a_calibrated_model_has_no_statistics_to_travel():
+    rows, classes = rows_of(TABLE), TABLE[TARGET]
+    calm = mr.NaiveBayesClassifier().fit(rows, classes).calibrated(rows, classes)
+    with pytest.raises(mr.InputError, match="cannot be counted apart"):
+        calm - mr.count(TABLE.drop(columns="times"), target=TARGET, like=calm)
+
+
 def test_a_column_that_the_schema_has_and_the_table_lacks_is_named():
     like = mr.count(TABLE, target=TARGET)
     with pytest.raises(mr.InputError, match="column '色泽' is missing from the table"):

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.fitted import statistics_fit
 from merula.classify.merging import is_auto, refuse_learned_cuts, refuse_other_options
-from merula.classify.plan import Plan
+from merula.classify.plan import Block, Plan
 from merula.core import InputError, InPython, Note, Option, one_of, warn_of
 from merula.core.archive import write_state
 from merula.core.sound import HEAVIEST, are_classes, is_number
@@ -95,6 +95,8 @@ class Counts:
     def of(cls, model: Any, target: str | None = None) -> Counts:
         """What a fitted model was counted from."""
         check_is_fitted(model, "classes_")
+        if model._no_joint:
+            raise InputError(f"{APART}: {model._no_joint}")
         like, collected = read_like(model), model._counted()
         assert like.plan is not None  # a fitted model has one
         refuse_model(like.estimator, like.plan)
@@ -264,7 +266,7 @@ def read_like(like: Any) -> Like:
     if hasattr(like, "fitted_") and hasattr(like, "with_choices_fixed"):
         fixed = like.with_choices_fixed()
         estimator, plan = clone(fixed), fixed.fitted_.plan
-        if hasattr(estimator, "parents") and estimator.parents is None:
+        if any(_chooses_parents(block) for block in plan.blocks):
             estimator, plan = _with_parents(estimator, plan, like.parents_)
         if hasattr(estimator, "network") and estimator._at_once:
             estimator = _with_arcs(estimator, plan)
@@ -367,8 +369,13 @@ def refuse_model(estimator: Any, plan: Plan | None = None) -> None:
     for block in plan.blocks if plan is not None else ():
         if issubclass(block.family.wanted(block.columns).statistic, Rows):
             raise InputError(f"{APART}: {type(estimator).__name__} keeps the rows themselves", remedy=INSTEAD)
-        if getattr(block.family, "deepest", 0) > 1 and getattr(block.family, "parents", None) is None:
+        if _chooses_parents(block):
             raise InputError(f"{APART}: which parents its columns have, {type(estimator).__name__} with k={block.family.k} chooses from all rows, in a second pass", where="k", remedy=("count like a fitted model (", Option("like"), ")", InPython(", state parents=, or take k=1")))  # fmt: skip
+
+
+def _chooses_parents(block: Block) -> bool:
+    """Whether columns get several parents each, which are chosen by what their pairs say."""
+    return getattr(block.family, "deepest", 0) > 1 and getattr(block.family, "parents", None) is None
 
 
 def plain_classes(counts: Counts) -> list[Any]:

@@ -123,10 +123,19 @@ class DependentClassifier(BayesianClassifier):
     def _inspect(
         self, table: Table, y: Any, sample_weight: Any, more_to_come: bool = False, like: Schema | None = None
     ) -> Plan:
+        if like is not None:
+            self._refuse_uncut(like)
         plan = super()._inspect(table, y, sample_weight, more_to_come, like)
         if CLASS in plan.schema.names:
             raise InputError.at(f"column {CLASS!r}", "is called as the class is inside the model", remedy="rename it")
         return replace(plan, blocks=tuple(_telling_numbers(block, plan.schema) for block in plan.blocks))
+
+    def _refuse_uncut(self, like: Schema) -> None:
+        """An error where a schema states no cuts for numbers that this model counts by intervals."""
+        chosen = self.distributions if isinstance(self.distributions, Mapping) else {}
+        numbers = [c.name for c in like.of_kind("numeric") if "numeric" not in chosen and c.name not in chosen]
+        if numbers and self.numeric != GAUSSIAN:
+            raise InputError.at(f"column {numbers[0]!r}", f"holds numbers, and the schema states no cuts for them, by which {type(self).__name__} counts", remedy="make the schema by counting for this model")  # fmt: skip
 
     def _family(self) -> type[Dependent]:
         """The family of columns of words that depend on one another."""

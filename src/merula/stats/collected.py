@@ -42,7 +42,8 @@ class Collected:
             _refuse_what_stays_whole(block)
         self._refuse_other_labels(other)
         mine, theirs = self.classes.tolist(), other.classes.tolist()
-        places = np.array([mine.index(label) if label in mine else -1 for label in theirs], dtype=np.int64)
+        known = {label: place for place, label in enumerate(mine)}
+        places = np.array([known.get(label, -1) for label in theirs], dtype=np.int64)
         met = zip(theirs, places.tolist(), other.class_counts.weight.tolist(), strict=True)
         for label in (label for label, place, weight in met if place < 0 and weight > 0):
             raise InputError.at(f"class {label!r}", "is in the part but not in the whole: the part was never in the whole", remedy=NEVER)  # fmt: skip

@@ -120,31 +120,32 @@ def holds_counts(path: str) -> bool:
 def merge_counts(paths: Sequence[str], output: str) -> SavedModel:
     """The model of the statistics in several files, and of models among them, as if fitted on the rows of all."""
     found = [_open(path) for path in paths]
-    (total, notes), *others = found
-    said = dict.fromkeys(notes)
-    for path, (counts, more) in zip(paths[1:], others, strict=True):
+    (total, _), *others = found
+    models = [saved for _, saved in found if saved is not None]
+    for path, (counts, _) in zip(paths[1:], others, strict=True):
         try:
             total = total + counts
         except ValueError as error:
             error.add_note(ALIKE)
             raise located(error, path) from None
-        said |= dict.fromkeys(more)
+    said = dict.fromkeys(note for saved in models for note in saved.notes)
     told = tuple(SaidNote(text, None) for text in total.notes)
-    result = SavedModel(total.model(), output, total.target, None, (*said, *told))
+    costs = next((saved.costs for saved in models if saved.costs is not None), None)
+    result = SavedModel(total.model(), output, total.target, costs, (*said, *told))
     write_model(result)
     return result
 
 
-def _open(path: str) -> tuple[Counts, tuple[SaidNote, ...]]:
-    """The statistics in a file, its own or its model's, and what was said when the model was fitted."""
+def _open(path: str) -> tuple[Counts, SavedModel | None]:
+    """The statistics in a file, its own or its model's, and the model."""
     if not os.path.exists(check_named(path)):
         from pathlib import Path
 
         raise FileNotFoundError(f"there is no file {path}{nearest_file(Path(path), '.counts')}")
     if holds_counts(path):
-        return counts_of(read_state(path), path), ()
+        return counts_of(read_state(path), path), None
     saved = open_model(path)
     try:
-        return Counts.of(saved.model, saved.target), saved.notes
+        return Counts.of(saved.model, saved.target), saved
     except ValueError as error:
         raise located(error, path) from None
