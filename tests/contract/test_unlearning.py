@@ -20,7 +20,9 @@ def test_a_model_without_a_part_is_that_of_the_other_rows(classifier, patients, 
     gone = np.arange(len(y)) % share != 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        whole, part, rest = (clone(classifier).fit(table[rows], y[rows]) for rows in (np.ones(len(y), bool), gone, ~gone))
+        whole, part, rest = (
+            clone(classifier).fit(table[rows], y[rows]) for rows in (np.ones(len(y), bool), gone, ~gone)
+        )
         try:
             left = whole - part
         except mr.InputError as error:

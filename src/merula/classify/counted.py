@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from merula.classify.fitted import statistics_fit
+from merula.classify.kept_statistics import statistics_fit
 from merula.classify.merging import is_auto, refuse_learned_cuts, refuse_other_options
 from merula.classify.plan import Block, Plan
 from merula.core import InputError, InPython, Note, Option, one_of, warn_of

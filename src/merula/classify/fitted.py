@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.effects.marginals import Marginals
+from merula.classify.kept_statistics import collected_of, statistics_fit
 from merula.classify.plan import Plan
 from merula.core import Array, InputError, Note, Option
 from merula.core.logspace import add_share, log_sum_exp, most_probable, start_rows, times, zero_evidence_notes
@@ -26,7 +27,7 @@ from merula.distributions.base import READ, Added
 from merula.distributions.lookups import joined
 from merula.engines import memory
 from merula.show.brief import brief
-from merula.stats import ClassCounts, Collected, Rows
+from merula.stats import Collected
 
 if TYPE_CHECKING:
     from merula.classify.effects.purified import Effects
@@ -548,22 +549,6 @@ class FittedModel:
         return same and statistics_fit(self.plan, collected)
 
 
-def statistics_fit(plan: Plan, collected: Collected) -> bool:
-    """True when each statistic fits the classes and is of its block's columns; one of your own may not tell."""
-    count = len(collected.classes)
-    if not collected.class_counts.fits(count):
-        return False
-    told: list[tuple[Any, Any]] = [(block, part) for block, part in zip(plan.blocks, collected.blocks, strict=True) if hasattr(part, "fits")]  # fmt: skip
-    of_blocks = all(tuple(part.columns) == block.columns and part.fits(count) for block, part in told)
-    return of_blocks and all(_reads_as(plan, part) for _, part in told if isinstance(part, Rows))
-
-
-def _reads_as(plan: Plan, rows: Rows) -> bool:
-    """True when kept rows hold words where the columns do."""
-    words = [plan.schema[name].kind == "categorical" for name in rows.columns]
-    return words == [known is not None for known in rows.labels]
-
-
 def _draw(component: Component, n: int, rng: np.random.Generator) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
     """The columns and classes of `n` rows of one component."""
     classes = rng.choice(len(component.log_prior), size=n, p=np.exp(component.log_prior))
@@ -598,12 +583,3 @@ def _component(state: Mapping[str, Any], parts: tuple[Distribution, ...]) -> Com
             "condition": condition and HasLevel(condition["column"], tuple(condition["levels"])),
         }
     )
-
-
-def collected_of(state: Mapping[str, Any] | None, plan: Plan) -> Collected | None:
-    """The statistics that `state`, read from a file, describes."""
-    if state is None:
-        return None
-    kinds = [block.family.wanted(block.columns).statistic for block in plan.blocks]
-    parts = tuple(kind.from_state(part) for kind, part in zip(kinds, state["blocks"], strict=True))
-    return Collected(state["classes"], ClassCounts.from_state(state["class_counts"]), parts)

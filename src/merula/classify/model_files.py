@@ -81,7 +81,7 @@ def model_of(state: dict[str, Any], path: Any, families: Iterable[Any] = ()) -> 
 def counts_of(state: dict[str, Any], path: Any, families: Iterable[Any] = ()) -> Counts:
     """The statistics that a file's plain data describe; a ValueError where they describe none."""
     from merula.classify.counted import Counts, refuse_model
-    from merula.classify.fitted import collected_of
+    from merula.classify.kept_statistics import collected_of
 
     with _described(path, "statistics"):
         estimator, known = _estimator(state, path, families)
