@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
         load as load,
     )
     from merula.classify.advice import TargetColumnWarning as TargetColumnWarning
+    from merula.classify.counted import Counts as Counts, count as count
     from merula.classify.look import look as look
     from merula.classify.pooled.estimator import LeftOutWarning as LeftOutWarning
     from merula.classify.sentinels import SentinelWarning as SentinelWarning
@@ -96,6 +97,7 @@ _EXPORTS = {
     "answers.question": "next_question",
     "classify": "AODEClassifier AutoBayesClassifier BayesClassifier BayesianNetworkClassifier KDBClassifier KernelBayesClassifier LogLinearClassifier NaiveBayesClassifier NearestNeighborsClassifier SPODEClassifier TANClassifier load",
     "classify.advice": "TargetColumnWarning",
+    "classify.counted": "Counts count",
     "classify.look": "look",
     "classify.pooled.estimator": "LeftOutWarning",
     "classify.sentinels": "SentinelWarning",

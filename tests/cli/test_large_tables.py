@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 import merula as mr
 from merula.cli.app import app
-from merula.cli.jobs.large import VARIABLE
 from merula.data.stream import lines
+from merula.engines.opening import VARIABLE
 
 
 @pytest.fixture
@@ -82,3 +82,25 @@ def test_what_cannot_be_done_in_pieces_is_told(penguins, monkeypatch, words, mat
 def test_resume_is_for_tables_in_pieces(penguins):
     found = CliRunner().invoke(app, ["fit", "penguins.csv", "-t", "species", "--resume", "so-far", "-o", "x.merula"])
     assert found.exit_code == 2 and "--resume is for tables that are read in pieces" in found.stderr
+
+
+def test_statistics_of_a_large_table_are_those_of_all_its_rows(penguins, monkeypatch):
+    run("count", "penguins.csv", "--target", "species", "--kinds", "year=numeric", "-o", "whole.counts")
+    monkeypatch.setenv(VARIABLE, "1000")
+    monkeypatch.setattr("merula.cli.jobs.large.SAMPLED", 50)
+    run("count", "penguins.csv", "--target", "species", "--kinds", "year=numeric", "-o", "pieces.counts")
+    whole, pieces = mr.load("whole.counts"), mr.load("pieces.counts")
+    assert pieces.weight == whole.weight == 344
+    table = pd.read_csv("penguins.csv")
+    np.testing.assert_allclose(pieces.model().predict_proba(table), whole.model().predict_proba(table), atol=1e-9)
+
+
+def test_a_database_by_its_address(penguins):
+    import duckdb
+
+    with duckdb.connect("birds.db") as connection:
+        connection.execute("CREATE TABLE birds AS SELECT * FROM read_csv('penguins.csv', nullstr='NA')")
+    address = "duckdb:///birds.db?table=birds"
+    assert "344 rows" in run("fit", address, "--target", "species", "--model", "naive", "-o", "birds.merula")
+    assert "island" in run("look", address)
+    assert "Adelie" in run("info", "birds.merula")

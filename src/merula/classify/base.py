@@ -16,9 +16,10 @@ from merula.classify.advice import target_notes
 from merula.classify.availability import available_unless
 from merula.classify.calibration import calibrated
 from merula.classify.family_choice import best_families, score_families
-from merula.classify.fitted import CONDITIONAL, Answer, ComponentTerms, FittedModel
+from merula.classify.fitted import Answer, ComponentTerms, FittedModel
 from merula.classify.joint_answers import JointAnswers
 from merula.classify.large_tables import LargeTables
+from merula.classify.merging import NOT_AUTO, Merging, is_auto
 from merula.classify.plan import Block, Plan, choose_blocks, same_option
 from merula.classify.sentinels import sentinel_notes
 from merula.core import Array, InputError, Note, Option, one_of, warn_of
@@ -34,30 +35,21 @@ from merula.engines import Source, collect, describe, encoded
 from merula.engines.sampling import sample_note
 from merula.stats import Collected
 
-NOT_AUTO = (
-    "distributions='auto' chooses families from all rows at once, so {}; fit once, then name the families it chose"
-)
-
-
-def _is_auto(distributions: Any) -> bool:
-    return isinstance(distributions, str) and distributions == "auto"
-
 
 def _takes_no_batches(model: Any) -> str:
-    if _is_auto(model.distributions):
+    if is_auto(model.distributions):
         return NOT_AUTO.format("rows cannot be added bit by bit")
     why = model._at_once or model._no_joint
     return why and f"rows cannot be added bit by bit: {why}"
 
 
-class BayesianClassifier(LargeTables, JointAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesianClassifier(LargeTables, Merging, JointAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The shared part of every classifier; a subclass names its parameters and the families it uses for each kind."""
 
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # options that the first batch fixes
     _unseen: ClassVar[tuple[str, ...]] = ("missing", "smooth", "error")
     _remedy: ClassVar[str] = "smoothing > 0 avoids this"  # for rows that are impossible under every class
     _answering: ClassVar[type[FittedModel]] = FittedModel
-    _own_families: ClassVar[tuple[Any, ...]] = ()  # besides those that any model may use
 
     def __init__(
         self,
@@ -114,7 +106,7 @@ class BayesianClassifier(LargeTables, JointAnswers, ClassifierMixin, BaseEstimat
 
     def _learn(self, source: Source) -> Self:
         """The model learned from these rows alone, wherever they are."""
-        plan, rows = self._choose(source) if _is_auto(self.distributions) else (self._inspect(source), source)
+        plan, rows = self._choose(source) if is_auto(self.distributions) else (self._inspect(source), source)
         collected = self._count(plan, rows)
         self._refuse_one_class(collected)
         return self._hold(self._tuned(self._build(plan, collected), rows))
@@ -130,20 +122,6 @@ class BayesianClassifier(LargeTables, JointAnswers, ClassifierMixin, BaseEstimat
     def _tuned(self, fitted: FittedModel, source: Source) -> FittedModel:
         """The model just built, with weights if it is to have any that are learned from the rows themselves."""
         return fitted
-
-    @property
-    def _at_once(self) -> str:
-        """Which of its choices needs all rows at once, and what to do where they come in parts; empty where none does."""
-        return ""
-
-    @property
-    def _no_joint(self) -> str:
-        """Why this model gives P(class given row) alone, and what does not; empty where it gives P(row) as well."""
-        if getattr(self, "_weighs", False):
-            return f"{CONDITIONAL}; weights=None has it"
-        if hasattr(self, "fitted_") and self.fitted_.is_conditional:
-            return f"{CONDITIONAL}; ask the model that was calibrated" if hasattr(self, "temperature_") else CONDITIONAL
-        return ""
 
     @available_unless(_takes_no_batches)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -179,13 +157,15 @@ class BayesianClassifier(LargeTables, JointAnswers, ClassifierMixin, BaseEstimat
                 )
         return self.fitted_.plan
 
-    def _inspect(self, source: Source, more_to_come: bool = False) -> Plan:
-        """What a first look at a table decides: which columns there are, of which kind, and which blocks they form."""
-        schema, notes = describe(source, self.kinds, self.levels, more_to_come, self.n_jobs)
-        warn_of(notes)
-        schema = self._read_as(schema, source)
-        schema, blocks = choose_blocks(schema, self.distributions, self._default_families())
-        return Plan(schema, blocks, source.named, source.table.library)
+    def _inspect(self, source: Source, more_to_come: bool = False, like: Schema | None = None) -> Plan:
+        """What a first look at a table decides, if it is not to be read `like` another: its columns, their kinds, its blocks."""
+        stated = like is not None
+        if like is None:
+            like, notes = describe(source, self.kinds, self.levels, more_to_come, self.n_jobs)
+            warn_of(notes)
+            like = self._read_as(like, source)
+        schema, blocks = choose_blocks(like, self.distributions, self._default_families())
+        return Plan(schema, blocks, source.named, source.table.library, stated=stated)
 
     def _read_as(self, schema: Schema, source: Source) -> Schema:
         """The columns as this model reads them; those that cut numbers into intervals say where."""
@@ -296,27 +276,6 @@ class BayesianClassifier(LargeTables, JointAnswers, ClassifierMixin, BaseEstimat
             )
         return self.fitted_.collected
 
-    def __add__(self, other: Any) -> Self:
-        """The model as if fitted on the rows of both."""
-        if type(other) is not type(self):
-            return NotImplemented
-        if _is_auto(self.distributions):
-            raise InputError(NOT_AUTO.format("models cannot be merged"), where="distributions", got="auto")
-        mine, theirs = self._counted(), other._counted()
-        if self._at_once or other._at_once:
-            raise InputError(f"models cannot be merged: {self._at_once or other._at_once}")
-        for name, value in self.get_params(deep=False).items():
-            if name != "n_jobs" and not same_option(value, getattr(other, name)):
-                raise InputError(
-                    f"models cannot be merged: {name} is {value!r} in one and {getattr(other, name)!r} in the other"
-                )
-        plan, their_plan = self._agreed_plan(), other._agreed_plan()
-        united, blocks = plan + their_plan, plan.blocks_of(their_plan)
-        if self._no_joint or other._no_joint:
-            raise InputError(f"models cannot be merged: {CONDITIONAL}", remedy="fit one on the rows of both")
-        model: Self = clone(self)
-        return model._hold(model._build(united, mine + theirs.with_blocks(blocks)))
-
     def with_class_prior(self, class_prior: Any) -> Self:
         """The same model where classes are as frequent as `class_prior` says, without refitting.
 
@@ -395,7 +354,7 @@ class BayesianClassifier(LargeTables, JointAnswers, ClassifierMixin, BaseEstimat
         check_is_fitted(self, "classes_")
         plan = self.fitted_.plan
         model: Self = clone(self).set_params(kinds="text" if is_counted(plan.schema) else plan.schema.kinds)
-        if _is_auto(self.distributions):
+        if is_auto(self.distributions):
             model.distributions = {name: block.family for block in plan.blocks for name in block.columns}
         return model._hold(self.fitted_)
 

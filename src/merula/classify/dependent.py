@@ -92,6 +92,9 @@ class DependentClassifier(BayesianClassifier):
             if getattr(self, name) == value:
                 raise InputError((Option(name, value), " needs columns of levels alone, and ", normal, " keeps numbers"), where=name, got=value, remedy=("use ", Option(name, allowed), *cut))  # fmt: skip
 
+    def _with_choices_stated(self, plan: Plan) -> Self:
+        return super()._with_choices_stated(plan).set_params(numeric=self._cutting)
+
     def with_choices_fixed(self) -> Self:
         """See `NaiveBayesClassifier.with_choices_fixed`; how numbers are cut is stated as well."""
         return super().with_choices_fixed().set_params(numeric=self._cutting)._hold(self.fitted_)
@@ -118,11 +121,20 @@ class DependentClassifier(BayesianClassifier):
         }
         return Schema(tuple(_cut(c, cuts[c.name]) if c.name in cuts else c for c in schema.columns))
 
-    def _inspect(self, source: Source, more_to_come: bool = False) -> Plan:
-        plan = super()._inspect(source, more_to_come)
+    def _inspect(self, source: Source, more_to_come: bool = False, like: Schema | None = None) -> Plan:
+        if like is not None:
+            self._refuse_uncut(like)
+        plan = super()._inspect(source, more_to_come, like)
         if CLASS in plan.schema.names:
             raise InputError.at(f"column {CLASS!r}", "is called as the class is inside the model", remedy="rename it")
         return replace(plan, blocks=tuple(_telling_numbers(block, plan.schema) for block in plan.blocks))
+
+    def _refuse_uncut(self, like: Schema) -> None:
+        """An error where a schema states no cuts for numbers that this model counts by intervals."""
+        chosen = self.distributions if isinstance(self.distributions, Mapping) else {}
+        numbers = [c.name for c in like.of_kind("numeric") if "numeric" not in chosen and c.name not in chosen]
+        if numbers and self.numeric != GAUSSIAN:
+            raise InputError.at(f"column {numbers[0]!r}", f"holds numbers, and the schema states no cuts for them, by which {type(self).__name__} counts", remedy="make the schema by counting for this model")  # fmt: skip
 
     def _family(self) -> type[Dependent]:
         """The family of columns of words that depend on one another."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.effects.marginals import Marginals
+from merula.classify.kept_statistics import collected_of, statistics_fit
 from merula.classify.plan import Plan
 from merula.core import Array, InputError, Note, Option
 from merula.core.logspace import add_share, log_sum_exp, most_probable, start_rows, times, zero_evidence_notes
@@ -26,7 +27,7 @@ from merula.distributions.base import READ, Added
 from merula.distributions.lookups import joined
 from merula.engines import memory
 from merula.show.brief import brief
-from merula.stats import ClassCounts, Collected, Rows
+from merula.stats import Collected
 
 if TYPE_CHECKING:
     from merula.classify.effects.purified import Effects
@@ -487,7 +488,7 @@ class FittedModel:
         parts = tuple(shapes[part["name"]].from_state(part["state"]) for part in state["distributions"])
         written = state.get("components", [{"log_prior": state["log_prior"], "parts": range(len(parts))}])
         components = tuple(_component(one, parts) for one in written)
-        collected, tuning = _collected(state["collected"], plan), dict(state.get("tuning", {}))
+        collected, tuning = collected_of(state["collected"], plan), dict(state.get("tuning", {}))
         marginals = Marginals.from_state(state["marginals"]) if "marginals" in state else None
         model = cls(plan, state["classes"], state["log_prior"], components, collected, tuning, marginals)
         if not model.fits():
@@ -543,18 +544,9 @@ class FittedModel:
         return read and suit(marginals, self.distributions)
 
     def _fits_statistics(self, collected: Collected) -> bool:
-        """True when the statistics are of the same classes, and each is of its block's columns; one of your own may not tell."""
-        count, same = len(self.classes), collected.classes.dtype == self.classes.dtype
-        if not same or not np.array_equal(collected.classes, self.classes) or not collected.class_counts.fits(count):
-            return False
-        told: list[tuple[Any, Any]] = [(block, part) for block, part in zip(self.plan.blocks, collected.blocks, strict=True) if hasattr(part, "fits")]  # fmt: skip
-        of_blocks = all(tuple(part.columns) == block.columns and part.fits(count) for block, part in told)
-        return of_blocks and all(self._reads_as(part) for _, part in told if isinstance(part, Rows))
-
-    def _reads_as(self, rows: Rows) -> bool:
-        """True when kept rows hold words where the columns do."""
-        words = [self.plan.schema[name].kind == "categorical" for name in rows.columns]
-        return words == [known is not None for known in rows.labels]
+        """True when the statistics are sound, and of the same classes."""
+        same = collected.classes.dtype == self.classes.dtype and np.array_equal(collected.classes, self.classes)
+        return same and statistics_fit(self.plan, collected)
 
 
 def _draw(component: Component, n: int, rng: np.random.Generator) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
@@ -591,11 +583,3 @@ def _component(state: Mapping[str, Any], parts: tuple[Distribution, ...]) -> Com
             "condition": condition and HasLevel(condition["column"], tuple(condition["levels"])),
         }
     )
-
-
-def _collected(state: Mapping[str, Any] | None, plan: Plan) -> Collected | None:
-    if state is None:
-        return None
-    kinds = [block.family.wanted(block.columns).statistic for block in plan.blocks]
-    parts = tuple(kind.from_state(part) for kind, part in zip(kinds, state["blocks"], strict=True))
-    return Collected(state["classes"], ClassCounts.from_state(state["class_counts"]), parts)

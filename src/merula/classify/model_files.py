@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-from merula.classify.plan import packed, unpacked
-from merula.core import InputError, bounded, located
+from merula.classify.plan import Plan, packed, unpacked
+from merula.core import InputError, InPython, bounded, located
 from merula.core.archive import NotAnArchiveError, read_state
 from merula.distributions import FAMILIES
+
+if TYPE_CHECKING:
+    from merula.classify.counted import Counts
 
 WRONG = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
 
 def model_state(model: Any) -> dict[str, Any]:
     """All of a fitted model as plain data: its class and parameters, and what was learned."""
+    return {**estimator_state(model), **model.fitted_.state()}
+
+
+def estimator_state(model: Any) -> dict[str, Any]:
+    """The class and the parameters of a model, fitted or not, as plain data."""
     params = {name: packed(value) for name, value in model.get_params(deep=False).items()}
-    return {"model": type(model).__name__, "params": params, **model.fitted_.state()}
+    return {"model": type(model).__name__, "params": params}
 
 
 def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
-    """The model in a file that `save` wrote, or the network in a file of any kind `read_network` reads.
+    """The model or the `Counts` in a file that `save` wrote, or the network in a file of any kind `read_network` reads.
 
     Parameters
     ----------
@@ -54,7 +63,7 @@ def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
                 raise
             state = None
         if state is not None:
-            return model_of(state, path, families)
+            return (counts_of if "counts" in state else model_of)(state, path, families)
     from merula.graphs.formats import read_network
 
     return read_network(path)
@@ -62,17 +71,44 @@ def load(path: str | os.PathLike[str], families: Iterable[Any] = ()) -> Any:
 
 def model_of(state: dict[str, Any], path: Any, families: Iterable[Any] = ()) -> Any:
     """The model that a file's plain data describe; a ValueError where they describe none."""
+    if "counts" in state:
+        raise InputError.at(f"{path}", "holds statistics, not a model", remedy=("merula merge makes one of it", InPython(", and so does mr.load(path).model()")))  # fmt: skip
+    with _described(path, "a model"):
+        model, known = _estimator(state, path, families)
+        return model._hold(type(model)._answering.from_state(state, known, path))
+
+
+def counts_of(state: dict[str, Any], path: Any, families: Iterable[Any] = ()) -> Counts:
+    """The statistics that a file's plain data describe; a ValueError where they describe none."""
+    from merula.classify.counted import Counts, refuse_model
+    from merula.classify.kept_statistics import collected_of
+
+    with _described(path, "statistics"):
+        estimator, known = _estimator(state, path, families)
+        plan, about = Plan.from_state(state, known, path), state["counts"]
+        refuse_model(estimator, plan)
+        collected = collected_of(state["collected"], plan)
+        found = Counts(estimator, plan, collected, about["target"], about["min_cell"], tuple(about["notes"]))  # type: ignore[arg-type]
+        if not found.fits():
+            raise InputError("its parts do not fit together", remedy="count them again")
+        return found
+
+
+@contextmanager
+def _described(path: Any, what: str) -> Iterator[None]:
+    """While plain data are read: what they do not describe is one `InputError` that names the file."""
     try:
-        return _model(state, path, families)
+        yield
     except InputError as error:
-        raise error if f"{path}" in str(error) else located(error, f"{path}", " does not describe a model: ") from None
+        raise error if f"{path}" in str(error) else located(error, f"{path}", f" does not describe {what}: ") from None
     except WRONG as error:
         raise InputError.at(
-            f"{path}", f"does not describe a model this merula can read ({error!r})", remedy="save the model again"
+            f"{path}", f"does not describe {what} this merula can read ({error!r})", remedy="save the model again"
         ) from error
 
 
-def _model(state: dict[str, Any], path: Any, families: Iterable[Any]) -> Any:
+def _estimator(state: dict[str, Any], path: Any, families: Iterable[Any]) -> tuple[Any, dict[str, Any]]:
+    """The unfitted model that a file names, its options checked, and the families that it may use."""
     import merula.classify as classifiers
 
     found: Any = getattr(classifiers, str(state["model"]), None)
@@ -87,4 +123,4 @@ def _model(state: dict[str, Any], path: Any, families: Iterable[Any]) -> Any:
     kind: Any = found
     model = kind(**{name: unpacked(value, known, path) for name, value in state["params"].items()})
     model._check_options()
-    return model._hold(kind._answering.from_state(state, known, path))
+    return model, known

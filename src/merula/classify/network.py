@@ -198,8 +198,8 @@ class BayesianNetworkClassifier(DependentClassifier):
         if self.structure_score is not None and "score" not in METHODS[method].options:
             raise InputError((Option("structure_score", self.structure_score), " does nothing with ", Option("method", method)), where="structure_score", got=self.structure_score, remedy=("leave it out, or use ", Option("method", ("hill-climb", "tabu"))))  # fmt: skip
 
-    def _inspect(self, source: Source, more_to_come: bool = False) -> Plan:
-        plan = super()._inspect(source, more_to_come)
+    def _inspect(self, source: Source, more_to_come: bool = False, like: Schema | None = None) -> Plan:
+        plan = super()._inspect(source, more_to_come, like)
         if self.target in plan.schema.names:
             raise InputError.at("target", f"is {self.target!r}, which is a column of the table too", got=self.target, remedy=("give the class another name: ", Option("target", "…")))  # fmt: skip
         if not any(isinstance(block.family, Network) for block in plan.blocks):

@@ -41,10 +41,12 @@ class Plan:
     scores: Mapping[str, Mapping[str, float]] = field(
         default_factory=dict
     )  # of families, where they were chosen by merit
+    stated: bool = False  # its columns were stated before the rows were seen, so that no cut was learned from these
 
     def __add__(self, other: Plan) -> Plan:
         """The plan of two models as one: columns by name."""
-        return Plan(self.schema + other.schema, self.blocks, self.named, self.library)
+        stated = self.stated and other.stated
+        return Plan(self.schema + other.schema, self.blocks, self.named, self.library, stated=stated)
 
     def blocks_of(self, other: Plan) -> list[tuple[int, tuple[str, ...]]]:
         """For each block, which of the other plan's blocks is the same, and the order its columns have here."""
@@ -64,6 +66,7 @@ class Plan:
             "named": self.named,
             "library": self.library,
             "scores": {name: dict(table) for name, table in self.scores.items()},
+            **({"stated": True} if self.stated else {}),
         }
 
     @classmethod
@@ -73,8 +76,9 @@ class Plan:
             Block(unpacked(block["family"], families, path), tuple(block["columns"])) for block in state["blocks"]
         )
         plan = cls(
-            Schema.from_state(state["schema"]), blocks, state["named"], state["library"], state.get("scores", {})
-        )
+            Schema.from_state(state["schema"]), blocks, state["named"], state["library"], state.get("scores", {}),
+            state.get("stated", False),
+        )  # fmt: skip
         if not plan.fits():
             raise InputError("its blocks of columns do not fit its columns")
         return plan
@@ -84,6 +88,8 @@ class Plan:
         read = {column.name for column in self.schema.columns if column.kind != "ignore"}
         placed = [name for block in self.blocks for name in block.columns]
         if not are_names(placed) or set(placed) != read or not is_one_of(self.library, LIBRARIES):
+            return False
+        if type(self.stated) is not bool:
             return False
         for block in self.blocks:
             block.family.wanted(block.columns)
@@ -191,6 +197,8 @@ def _written(value: Any) -> Any:
     """A parameter so that those `same_option` takes for equal are written alike: 1 and 1.0, a list and an array."""
     if isinstance(value, list | tuple | np.ndarray):
         return tuple(_written(item) for item in value)
+    if isinstance(value, Mapping):
+        return {key: _written(value[key]) for key in sorted(value, key=str)}
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     return float(value) if number and abs(value) <= LARGEST else value
 

@@ -125,7 +125,7 @@ def _merula(
 
 
 for command in (
-    learning.look, learning.fit, learning.evaluate, learning.report, learning.merge,
+    learning.look, learning.fit, learning.evaluate, learning.report, learning.count, learning.merge,
     answering.predict, answering.explain, answering.info, learning.demo,
 ):  # fmt: skip
     app.command(cls=Command)(command)

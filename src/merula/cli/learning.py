@@ -1,4 +1,4 @@
-"""Commands on a table: look, and those that learn from it: fit, evaluate, report, merge, and demo, which shows them all once."""
+"""Commands on a table: look, and those that learn from it: fit, evaluate, report, count, merge, and demo, which shows them all once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from merula.cli import options as ask
 from merula.cli.console import Console, say
 
 MODEL_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the model is written.")]
-MODEL, REPORT = "model.merula", "report.html"  # written unless another name is stated
+MODEL, REPORT, COUNTS = "model.merula", "report.html", "table.counts"  # written unless another name is stated
 MODELS = Annotated[
     list[ask.ModelName],
     typer.Option("--model", "-m", help="The model, as for merula fit. May be repeated, to compare several."),
@@ -196,9 +196,86 @@ def report(
     console.result(f"report: {output}", {"report": output})
 
 
+@ask.reads_a_file
+def count(
+    table: ask.Table,
+    target: ask.Target = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where the statistics are written.")
+    ] = COUNTS,
+    model: Annotated[
+        ask.CountedModel | None,
+        typer.Option(
+            "--model",
+            "-m",
+            help="The model that the statistics are for, as for merula fit; those of auto, naive-auto, log-linear, kernel and neighbors need the rows. kdb and network need --like MODEL, for their arcs.",
+            show_default="naive",
+        ),
+    ] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            "--like",
+            metavar="FILE",
+            help="Read and cut columns as there, so that statistics add up: a schema (.json), statistics (.counts) or a model; of these the options too.",
+            show_default=False,
+        ),
+    ] = None,
+    min_cell: Annotated[
+        float | None,
+        typer.Option(
+            "--min-cell",
+            metavar="N",
+            help="Keep no count of fewer than N rows: rare levels are pooled into (other), other small cells too, or left out. It is no differential privacy.",
+            show_default=False,
+        ),
+    ] = None,
+    schema_out: Annotated[
+        str | None,
+        typer.Option(
+            "--schema-out",
+            metavar="FILE",
+            help="Write how columns are read, with levels and cuts, into this .json, for others to count with --like.",
+            show_default=False,
+        ),
+    ] = None,
+    kinds: ask.Kinds = [],  # noqa: B006
+    ignore: ask.Ignore = [],  # noqa: B006
+    weight: ask.Weight = None,
+    file: ask.File = None,
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Count what a model needs of a table, without the model: the file holds no row, and merula merge makes a model of several.
+
+    \b
+    Example:
+      merula count penguins --target species --model tan --schema-out schema.json -o north.counts
+      merula count penguins --target species --model tan --like schema.json -o south.counts
+      merula merge north.counts south.counts -o both.merula
+    """
+    from merula.cli.jobs.counting import count_file, counted
+    from merula.cli.jobs.targets import refuse_without_target
+    from merula.cli.jobs.task import Asked
+
+    console, chosen = Console(quiet, as_json), None if model is None else model.value
+    asked = Asked(table, target or "", kinds, ignore, weight, None, file)
+    if not asked.target:
+        written = None if output == COUNTS else output
+        refuse_without_target(asked, "count", model=chosen, like=like, min_cell=min_cell, schema_out=schema_out, output=written)  # fmt: skip
+    found = count_file(asked, chosen, output, console, like, min_cell, schema_out)
+    console.result(*counted(found, output, schema_out))
+
+
 def merge(
     models: Annotated[
-        list[str], typer.Argument(metavar="MODEL...", help="Two or more model files.", show_default=False)
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Files of models that merula fit wrote, or of statistics of merula count.",
+            show_default=False,
+        ),
     ],
     output: Annotated[
         str | None,
@@ -210,10 +287,11 @@ def merge(
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
 ) -> None:
-    """Merge models into one, as if it had been fitted on the rows of all of them.
+    """Merge models, or statistics that were counted apart, into one model, as if fitted on the rows of all of them.
 
     Models of --model naive, bayes, kernel and neighbors merge; those of naive-auto if the later ones were fitted with --like the first;
-    those of spode, tan, aode and kdb where no column holds numbers. Those of auto, log-linear and network do not.
+    those of spode, tan, aode and kdb where no column holds numbers. Those of auto, log-linear and network do not. Files of
+    statistics, as the command count writes them, merge where they were counted alike.
 
     \b
     Example:
@@ -223,10 +301,11 @@ def merge(
     """
     from merula.cli import rendering
     from merula.cli.jobs.answering import describe
+    from merula.cli.jobs.counting import holds_counts
     from merula.cli.jobs.learning import merge_files
     from merula.core import InputError
 
-    if len(models) < 2:
+    if len(models) < 2 and not holds_counts(models[0]):
         raise InputError("one model is already merged", remedy="name two or more")
     found = describe(merge_files(models, output))
     Console(quiet, as_json).result(rendering.described(found), found)

@@ -28,6 +28,18 @@ class ModelName(StrEnum):
     neighbors = "neighbors"
 
 
+class CountedModel(StrEnum):
+    """The models whose statistics can be counted apart from them."""
+
+    naive = "naive"
+    bayes = "bayes"
+    spode = "spode"
+    tan = "tan"
+    aode = "aode"
+    kdb = "kdb"
+    network = "network"
+
+
 class Decimal(StrEnum):
     """Decimal signs."""
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 from merula.core import InputError, Option
@@ -18,6 +19,7 @@ UNIT = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\
 FORMS = ("words", "number", "date", "time of day", "duration", "boolean")
 ORDERS = ("", "dmy", "mdy", "ymd")
 MOST_SHOWN = 20
+OTHER = "(other)"  # the level that rare ones are pooled into; a column that has it takes what it never saw for it
 GROUPINGS = ("", ".", ",", " ", "'")
 BOOLEANS = (
     ({"false", "f"}, {"true", "t"}),
@@ -194,6 +196,7 @@ class Column(PlainFields):
                 raise InputError.at(
                     f"column {self.name!r}",
                     f"cannot be merged: its {what} is {mine!r} in one model and {theirs!r} in the other",
+                    remedy="count both with the same cuts, those of one schema" if what == "cuts" else None,
                 )
         if self.declared and self.levels != other.levels:
             raise InputError.at(f"column {self.name!r}", ("cannot be merged: ", Option('levels'), f" declares {self.levels} in one model and {other.levels} in the other"))  # fmt: skip
@@ -268,6 +271,19 @@ class Schema:
             different = sorted(set(self.names) ^ set(other.names))
             raise InputError(f"cannot be merged: only one of the two models has column {different[0]!r}")
         return Schema(tuple(column + other[column.name] for column in self.columns))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the schema into a JSON file, so that other tables are counted like this one."""
+        from merula.data.schema_files import write_schema
+
+        write_schema(path, self)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Schema:
+        """The schema in a JSON file that `save` or ``merula count --schema-out`` wrote."""
+        from merula.data.schema_files import read_schema
+
+        return read_schema(path)
 
     def state(self) -> dict[str, Any]:
         """Plain data that JSON can hold."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from merula.core import Array
 from merula.data.encode import Encoded
-from merula.data.schema import Label
+from merula.data.schema import OTHER, Label
 from merula.distributions import _lookups as kernels
 from merula.distributions.base import Added
 from merula.distributions.joint_table import level_cells
@@ -103,8 +103,8 @@ def _together(several: Sequence[Parted]) -> Parted:
 def level_axis(column: str, levels: tuple[Label, ...], missing: int, unseen: int) -> Axis:
     """A cell for each level; being missing has that of None where it is a level, else `missing`; a level that is not known has `unseen`."""
     cells = {label: k for k, label in enumerate(levels)}
-    lost = cells.pop(None, missing)
-    return Axis(column, tuple(cells), np.array([*cells.values(), lost, unseen], dtype=np.int64))
+    lost, strange = cells.pop(None, missing), cells.get(OTHER, unseen)
+    return Axis(column, tuple(cells), np.array([*cells.values(), lost, strange], dtype=np.int64))
 
 
 def padded(cuts: Array) -> Array:

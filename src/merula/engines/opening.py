@@ -10,11 +10,14 @@ from merula.core import InputError, one_of, warn_user
 from merula.data.stream import Stream, open_stream
 from merula.data.stream.batches import as_arrow
 from merula.data.table import NOTHING_STATED, FileOptions, open_table, read_file
+from merula.data.table.read import STANDARD, files_named
 from merula.engines.base import Source
 from merula.engines.sql.opening import open_remote
 from merula.engines.stream import StreamedTable
 
 ENGINES = ("memory", "stream", "sql")
+STREAMED = 2**30  # bytes of files, from which on they are read in pieces where nobody says how
+VARIABLE = "MERULA_STREAM_BYTES"  # states another number
 
 
 def open_large(
@@ -63,6 +66,35 @@ def open_large(
         if not hasattr(source, "read_next_batch") and type(source).__name__ != "RecordBatch"
         else as_arrow(source)
     )
+
+
+def large_or_none(
+    name: str | os.PathLike[str], options: FileOptions, resume: str | os.PathLike[str] | None = None
+) -> Any | None:
+    """The table that a path or URL names, where it is not to be read at once: of a database, a folder, or files that are large together."""
+    path = os.fspath(name)
+    remote = open_remote(path)
+    if remote is not None:
+        return _checked_remote(remote, None, resume)
+    if path == STANDARD or not (os.path.isdir(path) or _size(path) >= streamed_from()):
+        return None
+    stream = open_stream(path, options)
+    return None if stream is None else StreamedTable(stream, resume)
+
+
+def streamed_from() -> int:
+    """The bytes of files from which on they are read in pieces."""
+    stated = os.environ.get(VARIABLE, str(STREAMED))
+    if not stated.isdecimal():
+        raise InputError.of(f"the environment variable {VARIABLE}", stated, "a number of bytes")
+    return int(stated)
+
+
+def _size(name: str) -> int:
+    try:
+        return sum(os.path.getsize(path) for path in files_named(name))
+    except OSError:  # there is none: whoever reads it says so
+        return 0
 
 
 def _checked_remote(remote: Any, chosen: str | None, resume: Any) -> Any:

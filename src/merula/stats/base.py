@@ -34,7 +34,7 @@ class Statistic(Protocol):
         ...
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> Self:
-        """The same statistic with class k moved to ``indices[k]`` among `count` classes."""
+        """The same statistic with class k moved to ``indices[k]`` among `count` classes; −1 leaves a class out that has no weight."""
         ...
 
     def with_columns(self, columns: Sequence[str]) -> Self:
@@ -80,6 +80,12 @@ class OfColumns(PlainFields):
         return replace(self, **{field.name: change(getattr(self, field.name)) for field in fields(self)})  # type: ignore[type-var, arg-type]
 
 
+def moved_groups(indices: NDArray[np.int64], classes: int, cells: int) -> NDArray[np.int64]:
+    """Where the groups of each class, so many cells in each, stand when class k moves to ``indices[k]``; −1 for a class left out."""
+    grid = np.arange(classes * cells).reshape(classes, cells)
+    return np.where(indices[:, None] >= 0, grid[indices], -1).ravel()
+
+
 Part = TypeVar("Part")
 
 
@@ -100,9 +106,10 @@ def with_weight(x: NDArray[Any], target: Target) -> tuple[NDArray[Any], Target]:
 
 
 def moved(array: Array, indices: NDArray[np.int64], count: int, fill: float = 0.0) -> Array:
-    """An array whose first axis is the class, with class k moved to ``indices[k]`` among `count` classes."""
+    """An array whose first axis is the class, with class k moved to ``indices[k]`` among `count` classes, or left out (−1)."""
     result = np.full((count, *array.shape[1:]), fill, dtype=array.dtype)
-    result[indices] = array
+    kept = indices >= 0
+    result[indices[kept]] = array[kept]
     return result
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import sub
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from merula.core import InputError, Option
 from merula.stats.base import Statistic
 from merula.stats.counts import ClassCounts
+from merula.stats.removal import NEVER, left_over
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +25,8 @@ class Collected:
     blocks: tuple[Statistic, ...]
 
     def __add__(self, other: Collected) -> Collected:
+        self._refuse_other_labels(other)
         mine, theirs = self.classes, other.classes
-        if _sort_of_label(mine) != _sort_of_label(theirs):
-            raise InputError.at(
-                f"classes {mine.tolist()[:3]} and {theirs.tolist()[:3]}", "are of different types and cannot be merged"
-            )
         if len(mine) == len(theirs) and (mine == theirs).all():
             return Collected(
                 mine,
@@ -36,6 +35,32 @@ class Collected:
             )
         classes = np.unique(np.concatenate([mine, theirs]))
         return self.with_classes(classes) + other.with_classes(classes)
+
+    def __sub__(self, other: Collected) -> Collected:
+        """What is left without the rows of a part; classes of which nothing is left are gone."""
+        for block in self.blocks:
+            _refuse_what_stays_whole(block)
+        self._refuse_other_labels(other)
+        mine, theirs = self.classes.tolist(), other.classes.tolist()
+        known = {label: place for place, label in enumerate(mine)}
+        places = np.array([known.get(label, -1) for label in theirs], dtype=np.int64)
+        met = zip(theirs, places.tolist(), other.class_counts.weight.tolist(), strict=True)
+        for label in (label for label, place, weight in met if place < 0 and weight > 0):
+            raise InputError.at(f"class {label!r}", "is in the part but not in the whole: the part was never in the whole", remedy=NEVER)  # fmt: skip
+        part = other._moved(self.classes, places)
+        weight = left_over(self.class_counts.weight, part.class_counts.weight, lambda index: f"class {mine[index[0]]!r}")  # fmt: skip
+        if not weight.any():
+            raise InputError("nothing is left: the part holds all rows of the whole", remedy="keep some of them")
+        blocks: Any = tuple(map(sub, self.blocks, part.blocks))
+        left, kept = Collected(self.classes, ClassCounts(weight), blocks), weight > 0
+        return left if kept.all() else left._moved(self.classes[kept], np.where(kept, np.cumsum(kept) - 1, -1))
+
+    def _refuse_other_labels(self, other: Collected) -> None:
+        mine, theirs = self.classes, other.classes
+        if _sort_of_label(mine) != _sort_of_label(theirs):
+            raise InputError.at(
+                f"classes {mine.tolist()[:3]} and {theirs.tolist()[:3]}", "are of different types and cannot be merged"
+            )
 
     def within(self, classes: NDArray[Any]) -> Collected:
         """The same statistics among all of these classes, sorted; a ValueError if it counted another."""
@@ -51,7 +76,10 @@ class Collected:
 
     def with_classes(self, classes: NDArray[Any]) -> Collected:
         """The same statistics among these classes, which include its own, in sorted order."""
-        indices = np.searchsorted(classes, self.classes)
+        return self._moved(classes, np.searchsorted(classes, self.classes))
+
+    def _moved(self, classes: NDArray[Any], indices: NDArray[np.int64]) -> Collected:
+        """The same statistics among these classes, each at its new place; −1 for one that has no weight and is left out."""
         moved = tuple(block.with_classes(indices, len(classes)) for block in self.blocks)
         return Collected(classes, self.class_counts.with_classes(indices, len(classes)), moved)
 
@@ -68,6 +96,13 @@ class Collected:
             "class_counts": self.class_counts.state(),
             "blocks": [block.state() for block in self.blocks],
         }
+
+
+def _refuse_what_stays_whole(whole: Statistic) -> None:
+    """An error where a statistic cannot be taken apart."""
+    if not hasattr(type(whole), "__sub__"):
+        named = ", ".join(map(repr, getattr(whole, "columns", ())))
+        raise InputError(f"the statistic of {named} ({type(whole).__name__}) cannot be taken apart: kept rows, sketches and extremes do not tell whose they are", remedy="fit on the rows that stay")  # fmt: skip
 
 
 def _sort_of_label(classes: NDArray[Any]) -> str:

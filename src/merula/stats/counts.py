@@ -20,6 +20,7 @@ from merula.data.schema import Label, resolve_levels
 from merula.data.table import codes_of_numbers
 from merula.stats._kernels import class_weights, count_slots, count_tokens
 from merula.stats.base import OfColumns, moved, with_weight
+from merula.stats.removal import labels_left, left_over, of_missing
 
 GRID = 1024  # points for each unit of the inverse hyperbolic sine
 FARTHEST = 1e300  # from the center
@@ -66,6 +67,9 @@ class ClassCounts(PlainFields):
 
     def __add__(self, other: ClassCounts) -> ClassCounts:
         return ClassCounts(self.weight + other.weight)
+
+    def __sub__(self, other: ClassCounts) -> ClassCounts:
+        return ClassCounts(left_over(self.weight, other.weight, lambda _: "a class"))
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> ClassCounts:
         return ClassCounts(moved(self.weight, indices, count))
@@ -136,6 +140,11 @@ class LevelCounts(OfColumns):
         self._check(widths(self.labels, other.labels))
         labels, counts = zip(*map(merged_counts, self.labels, self.counts, other.labels, other.counts), strict=True)
         return LevelCounts(self.columns, labels, counts, self.missing + other.missing)
+
+    def __sub__(self, other: LevelCounts) -> LevelCounts:
+        parts = zip(self.columns, self.labels, self.counts, other.labels, other.counts, strict=True)
+        labels, counts = zip(*(labels_left(*part) for part in parts), strict=True)
+        return LevelCounts(self.columns, labels, counts, left_over(self.missing, other.missing, of_missing(self.columns)))  # fmt: skip
 
     def _check(self, sizes: Sequence[int]) -> None:
         check_tables(self.columns, sizes, "levels", len(self.missing), FEWER_LEVELS)
@@ -215,6 +224,12 @@ class TokenCounts(OfColumns):
         labels, counts = zip(*map(merged_counts, self.labels, self.counts, other.labels, other.counts), strict=True)
         return TokenCounts(self.columns, self.binary, labels, counts, self.present + other.present)
 
+    def __sub__(self, other: TokenCounts) -> TokenCounts:
+        parts = zip(self.columns, self.labels, self.counts, other.labels, other.counts, strict=True)
+        labels, counts = zip(*(labels_left(*part) for part in parts), strict=True)
+        present = left_over(self.present, other.present, lambda index: f"column {self.columns[index[1]]!r}: texts")
+        return TokenCounts(self.columns, self.binary, labels, counts, present)
+
 
 @dataclass(frozen=True, eq=False)
 class ValueCounts(OfColumns):
@@ -268,6 +283,12 @@ class ValueCounts(OfColumns):
         merged = [_merge(*pair) for pair in zip(self.values, self.counts, other.values, other.counts, strict=True)]
         values, counts = tuple(met for met, _ in merged), tuple(part for _, part in merged)
         return ValueCounts(self.columns, values, counts, self.missing + other.missing, self.grid)
+
+    def __sub__(self, other: ValueCounts) -> ValueCounts:
+        parts = zip(self.columns, self.values, self.counts, other.values, other.counts, strict=True)
+        left = [labels_left(name, met.tolist(), own, more.tolist(), part) for name, met, own, more, part in parts]
+        missing = left_over(self.missing, other.missing, of_missing(self.columns))
+        return ValueCounts(self.columns, tuple(np.array(met, dtype=np.float64) for met, _ in left), tuple(np.ascontiguousarray(part) for _, part in left), missing)  # fmt: skip
 
     def _check(self, name: str, size: int) -> None:
         """Of each column alone: they are added up one after another, and together take what the columns themselves do."""

@@ -56,6 +56,17 @@ class Dependence:
         return Dependence(pairs, tuple(part.update(rows, target) for part in self.deeper))
 
     def __add__(self, other: Dependence) -> Dependence:
+        self._refuse_others(other)
+        deeper = tuple(mine + theirs for mine, theirs in zip(self.deeper, other.deeper, strict=True))
+        return Dependence(self.pairs + other.pairs, deeper)
+
+    def __sub__(self, other: Dependence) -> Dependence:
+        self._refuse_others(other)
+        deeper = tuple(mine - theirs for mine, theirs in zip(self.deeper, other.deeper, strict=True))
+        return Dependence(self.pairs - other.pairs, deeper)
+
+    def _refuse_others(self, other: Dependence) -> None:
+        """An error where the two have counted different families."""
         strange = [name for name in {**self.parents, **other.parents} if self._counted_with(name) != other._counted_with(name)]  # fmt: skip
         if strange:
             name = strange[0]
@@ -64,8 +75,6 @@ class Dependence:
                 where=f"column {name!r}",
                 remedy="fit on all rows at once, or state the parents",
             )
-        deeper = tuple(mine + theirs for mine, theirs in zip(self.deeper, other.deeper, strict=True))
-        return Dependence(self.pairs + other.pairs, deeper)
 
     def with_deeper(self, second: Dependence) -> Dependence:
         """The same with the larger families that a second pass has counted."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from merula.data.schema import Label, resolve_levels
 from merula.data.table import codes_of_numbers
 from merula.stats.base import moved
 from merula.stats.moments import refuse_overflow
+from merula.stats.removal import left_over, used_labels
 
 Cells = NDArray[np.int32]
 MISSING = -1
@@ -47,6 +48,19 @@ def sum_rows(values: Array, groups: NDArray[np.int64], count: int) -> Array:
         if values.size
         else np.zeros((count, values.shape[1]))
     )
+
+
+def rows_left(
+    cells: Cells, weight: Array, fewer: Cells, gone: Array, told: Callable[[NDArray[Any]], str]
+) -> tuple[Cells, Array]:
+    """The distinct rows that keep some weight when others are taken away, in order, and the weight of each class there."""
+    together = np.concatenate([cells, fewer])
+    first, groups = distinct_rows(together)
+    whole = sum_rows(np.concatenate([weight, np.zeros_like(gone)]), groups, len(first))
+    part = sum_rows(np.concatenate([np.zeros_like(weight), gone]), groups, len(first))
+    left = left_over(whole, part, lambda index: told(together[first[index[0]]]))
+    kept = left.any(axis=1)
+    return together[first][kept], left[kept]
 
 
 def labelled_codes(
@@ -140,6 +154,28 @@ class JointCounts(PlainFields):
         return JointCounts(
             self.columns, tuple(united for united, _ in pairs), cells[first], sum_rows(weight, groups, len(first))
         )
+
+    def __sub__(self, other: JointCounts) -> JointCounts:
+        pairs = [unite_labels(mine, theirs) for mine, theirs in zip(self.labels, other.labels, strict=True)]
+        gone = other.cells.copy()
+        for j, (_, indices) in enumerate(pairs):
+            gone[:, j] = indices[other.cells[:, j]]
+        cells, left = rows_left(self.cells, self.weight, gone, other.weight, lambda row: self._told([one for one, _ in pairs], row))  # fmt: skip
+        return JointCounts(self.columns, tuple(united for united, _ in pairs), cells, left).with_met_labels()
+
+    def with_met_labels(self) -> JointCounts:
+        """The same with those labels alone that some row holds."""
+        cells, labels = self.cells.copy(), []
+        for j, known in enumerate(self.labels):
+            used, where = used_labels(known, cells[:, j])
+            cells[:, j] = where[cells[:, j]]
+            labels.append(used)
+        return replace(self, labels=tuple(labels), cells=cells)
+
+    def _told(self, labels: Sequence[Sequence[Label]], row: NDArray[Any]) -> str:
+        """What an error calls a row of cells."""
+        held = {name: None if k < 0 else known[k] for name, known, k in zip(self.columns, labels, row.tolist(), strict=True)}  # fmt: skip
+        return f"the row {held}"
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> JointCounts:
         return JointCounts(self.columns, self.labels, self.cells, moved(self.weight.T, indices, count).T.copy())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import Any
 
@@ -15,10 +15,12 @@ from merula.core import Array
 from merula.core.sound import all_shaped, are_labels, are_names, are_weights
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Label
+from merula.stats.base import moved_groups
 from merula.stats.configurations import NO_WEIGHTS, Index, count_table, group_moments, numbered, where_known
 from merula.stats.counts import ClassCounts
 from merula.stats.distinct_rows import labelled_codes, unite_labels
 from merula.stats.moments import FullMoments, exact_sum
+from merula.stats.removal import left_over, of_label
 
 Labels = Mapping[str, Sequence[Label]]
 
@@ -141,6 +143,40 @@ class Families:
         within: Any = tuple(mine + theirs for mine, theirs in pairs)  # type: ignore[operator]
         return replace(self, labels=labels, within=within)
 
+    def __sub__(self, other: Families) -> Families:
+        labels = {name: unite_labels(mine, other.labels[name])[0] for name, mine in self.labels.items()}
+        whole, gone = self.over(labels), other.over(labels, self.families)
+        within: list[Any] = []
+        for family, mine, theirs in zip(self.families, whole.within, gone.within, strict=True):
+            if isinstance(mine, FullMoments) and isinstance(theirs, FullMoments):
+                within.append(mine - theirs)
+            else:
+                within.append(ClassCounts(left_over(mine.weight, theirs.weight, partial(self._told, family, labels))))
+        return replace(whole, within=tuple(within)).with_met_labels()
+
+    def _told(self, family: Family, labels: Labels, index: tuple[int, ...]) -> str:
+        """What an error calls a configuration of a family."""
+        places = np.unravel_index(index[0], (self.classes, *family.shape(labels)))[1:]
+        return ", ".join(of_label(name, labels[name][int(k)]) for name, k in zip(family.discrete, places, strict=True))
+
+    def with_met_labels(self) -> Families:
+        """The same without labels that have no weight in any family."""
+        met: dict[str, Any] = {name: np.zeros(len(known), dtype=np.bool_) for name, known in self.labels.items()}
+        for family, part in zip(self.families, self.within, strict=True):
+            table = part.weight.reshape(self.classes, *family.shape(self.labels)) > 0
+            for axis, name in enumerate(family.discrete, start=1):
+                met[name] |= table.any(axis=tuple(a for a in range(table.ndim) if a != axis))
+        if all(some.all() for some in met.values()):
+            return self
+        labels = {name: tuple(known[k] for k in np.flatnonzero(met[name]).tolist()) for name, known in self.labels.items()}  # fmt: skip
+        within: list[Any] = []
+        for family, part in zip(self.families, self.within, strict=True):
+            shape = (self.classes, *family.shape(labels))
+            grid = np.full((self.classes, *family.shape(self.labels)), -1, dtype=np.int64)
+            grid[np.ix_(np.arange(self.classes), *(np.flatnonzero(met[name]) for name in family.discrete))] = np.arange(prod(shape)).reshape(shape)  # fmt: skip
+            within.append(part.with_classes(grid.ravel(), prod(shape)))
+        return replace(self, labels=labels, within=tuple(within))
+
     def over(self, labels: Labels, families: Sequence[Family] | None = None) -> Families:
         """The same with these labels, which include its own; and with the columns of the families in this order."""
         wanted = self.families if families is None else tuple(families)
@@ -166,8 +202,7 @@ class Families:
         within: list[Any] = []
         for part in self.within:
             cells = len(part.weight) // max(self.classes, 1)
-            grid = np.arange(count * cells).reshape(count, cells)
-            within.append(part.with_classes(grid[indices].ravel(), count * cells))
+            within.append(part.with_classes(moved_groups(indices, count, cells), count * cells))
         return replace(self, classes=count, within=tuple(within))
 
     def with_columns(self, columns: Sequence[str]) -> Families:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import add, sub
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,13 @@ class MixedPairs:
         return replace(self, words=words, numbers=numbers, beside_words=beside, deeper=deeper)
 
     def __add__(self, other: MixedPairs) -> MixedPairs:
+        return self._together(other, add)
+
+    def __sub__(self, other: MixedPairs) -> MixedPairs:
+        return self._together(other, sub)
+
+    def _together(self, other: MixedPairs, join: Callable[[Any, Any], Any]) -> MixedPairs:
+        """Both as one, their parts joined one by one; an error where they are of different columns."""
         if self.numeric != other.numeric or self.words.columns != other.words.columns:
             raise InputError("statistics of different columns cannot be added", remedy="fit on all rows at once")
         if any(self._counted_with(name) != other._counted_with(name) for name in self.numeric):
@@ -97,13 +105,12 @@ class MixedPairs:
                 "columns of numbers depend on different others in the two parts: moments of different families cannot be added",
                 remedy="fit on all rows at once, or state the parents",
             )
-        beside = tuple(mine + theirs for mine, theirs in zip(self.beside_words, other.beside_words, strict=True))
         return replace(
             self,
-            words=self.words + other.words,
-            numbers=self.numbers + other.numbers,
-            beside_words=beside,
-            deeper=self.deeper + other.deeper,
+            words=join(self.words, other.words),
+            numbers=join(self.numbers, other.numbers),
+            beside_words=tuple(map(join, self.beside_words, other.beside_words)),
+            deeper=join(self.deeper, other.deeper),
         )
 
     def with_deeper(self, second: MixedPairs) -> MixedPairs:

@@ -20,6 +20,7 @@ from merula.core.sound import LARGEST, all_shaped, are_finite, are_names, are_we
 from merula.data.encode import Encoded, Target
 from merula.stats._kernels import class_sums, class_weights, first_values, present_class_sums
 from merula.stats.base import OfColumns, moved, with_weight
+from merula.stats.removal import unmerge_moments
 
 Means = tuple[Array, Array, Array]  # weight, mean, rest
 Parts = tuple[Array, Array, Array, Array]  # weight, mean, squares or scatter, rest
@@ -137,6 +138,9 @@ class Moments(OfColumns):
         total = Moments(self.columns, *merge_moments(self._parts, other._parts))
         refuse_distant(np.isfinite(total.squares).all(axis=0), self.columns)
         return total
+
+    def __sub__(self, other: Moments) -> Moments:
+        return Moments(self.columns, *unmerge_moments(self._parts, other._parts, self.columns))
 
     @property
     def _parts(self) -> tuple[Array, Array, Array, Array]:
@@ -263,6 +267,9 @@ class FullMoments(PlainFields):
         total = FullMoments(self.columns, *merge_moments(self._parts, other._parts))
         refuse_distant(np.isfinite(np.diagonal(total.scatter, axis1=1, axis2=2)).all(axis=0), self.columns)
         return total
+
+    def __sub__(self, other: FullMoments) -> FullMoments:
+        return FullMoments(self.columns, *unmerge_moments(self._parts, other._parts, self.columns))
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> FullMoments:
         return FullMoments(self.columns, *(moved(part, indices, count) for part in self._parts))

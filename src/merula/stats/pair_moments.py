@@ -15,9 +15,10 @@ from merula.core.plain_fields import PlainFields
 from merula.core.sound import LARGEST, all_shaped, are_finite, are_labels, are_names, are_weights, within
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Label
-from merula.stats.base import moved
+from merula.stats.base import moved, moved_groups
 from merula.stats.distinct_rows import labelled_codes, unite_labels
 from merula.stats.moments import TINY, FullMoments, Moments, exact_sum, kept_apart, merge_means, refuse_distant
+from merula.stats.removal import Means, squares_left, unmerge_means
 
 COPIES = 10  # of a matrix of pairs, from the first count to the model
 
@@ -65,9 +66,26 @@ class PairMoments(PlainFields):
         refuse_distant(np.isfinite(squares).all(axis=(0, 2)), self.columns)
         return PairMoments(self.columns, weight, mean, squares, scatter, rest)
 
+    def __sub__(self, other: PairMoments) -> PairMoments:
+        if not self.columns:
+            return self
+        # the last axis is that of the column whose mean it is
+        mine, theirs = self._means_last, other._means_last
+        left, apart, count = unmerge_means(mine, theirs, self.columns)
+        squares = squares_left(mine, theirs, left, self.squares.swapaxes(1, 2), other.squares.swapaxes(1, 2), apart, count, self.columns)  # fmt: skip
+        scatter = self.scatter - other.scatter - apart * apart.swapaxes(1, 2) * count
+        scatter = np.where(theirs[0] > 0, np.where((squares > 0) & (squares.swapaxes(1, 2) > 0), scatter, 0.0), self.scatter)  # fmt: skip
+        weight, mean, rest = (np.ascontiguousarray(part.swapaxes(1, 2)) for part in left)
+        return PairMoments(self.columns, weight, mean, np.ascontiguousarray(squares.swapaxes(1, 2)), (scatter + scatter.swapaxes(1, 2)) / 2, rest)  # fmt: skip
+
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PairMoments:
         parts = (self.weight, self.mean, self.squares, self.scatter, self.rest)
         return PairMoments(self.columns, *(moved(part, indices, count) for part in parts))
+
+    @property
+    def _means_last(self) -> Means:
+        """Weights, means and rests, the axis of the column whose mean it is last."""
+        return self.weight.swapaxes(1, 2), self.mean.swapaxes(1, 2), self.rest.swapaxes(1, 2)
 
     def alone(self, name: str) -> FullMoments:
         """The moments of one number, a group for each class."""
@@ -154,6 +172,17 @@ class LabelMoments:
         labels = tuple(unite_labels(self.labels, other.labels)[0])
         return replace(self, labels=labels, moments=self.over(labels).moments + other.over(labels).moments)
 
+    def __sub__(self, other: LabelMoments) -> LabelMoments:
+        labels = tuple(unite_labels(self.labels, other.labels)[0])
+        left = self.over(labels).moments - other.over(labels).moments
+        if not left.columns:
+            return self
+        met: Any = left.weight.reshape(self.classes, len(labels), -1).any(axis=(0, 2))
+        grid = np.full((self.classes, len(labels)), -1, dtype=np.int64)
+        grid[:, met] = np.arange(self.classes * met.sum()).reshape(self.classes, -1)
+        kept = tuple(label for label, some in zip(labels, met.tolist(), strict=True) if some)
+        return replace(self, labels=kept, moments=left.with_classes(grid.ravel(), self.classes * len(kept)))
+
     def over(self, labels: Sequence[Label]) -> LabelMoments:
         """The same with these labels, which include its own."""
         grid = np.arange(self.classes * len(labels)).reshape(self.classes, len(labels))
@@ -167,8 +196,8 @@ class LabelMoments:
         return FullMoments((name,), weight, mean[:, None], squares[:, None, None], rest[:, None])
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> LabelMoments:
-        grid = np.arange(count * len(self.labels)).reshape(count, len(self.labels))
-        return replace(self, classes=count, moments=self.moments.with_classes(grid[indices].ravel(), grid.size))
+        groups = moved_groups(indices, count, len(self.labels))
+        return replace(self, classes=count, moments=self.moments.with_classes(groups, count * len(self.labels)))
 
     def fits(self, classes: int) -> bool:
         """True when its parts fit together and this number of classes; a file from a stranger is asked before it is used."""

@@ -20,8 +20,9 @@ from merula.data.schema import Label, resolve_levels
 from merula.stats.base import moved
 from merula.stats.configurations import NO_WEIGHTS, Configurations, Index, count_cells, fill_table, most_cells, numbered
 from merula.stats.counts import ClassCounts
-from merula.stats.distinct_rows import distinct_rows, labelled_codes, sum_rows, unite_labels
+from merula.stats.distinct_rows import distinct_rows, labelled_codes, rows_left, sum_rows, unite_labels
 from merula.stats.families import Families, Family
+from merula.stats.removal import of_label, used_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +106,36 @@ class PairCounts(PlainFields):
         if not len(self.cells):
             return other
         united = [unite_labels(mine, theirs) for mine, theirs in zip(self.labels, other.labels, strict=True)]
-        theirs = other.cells.copy()
-        for side, columns in enumerate(np.triu_indices(len(self.columns)), start=1):
-            theirs[:, side] = _looked_up([where for _, where in united], columns[other.cells[:, 0]], theirs[:, side])
+        theirs = self._recoded(other.cells, [where for _, where in united])
         cells, weight = _sorted(np.concatenate([self.cells, theirs]), np.concatenate([self.weight, other.weight]))
         return replace(self, labels=tuple(labels for labels, _ in united), cells=cells, weight=weight)
+
+    def __sub__(self, other: PairCounts) -> PairCounts:
+        united = [unite_labels(mine, theirs) for mine, theirs in zip(self.labels, other.labels, strict=True)]
+        gone = self._recoded(other.cells, [where for _, where in united])
+        known, sides = [labels for labels, _ in united], np.triu_indices(len(self.columns))
+
+        def told(cell: NDArray[Any]) -> str:
+            one, two = (int(side[cell[0]]) for side in sides)
+            first = of_label(self.columns[one], known[one][cell[1]])
+            return first if one == two else f"{first} beside {of_label(self.columns[two], known[two][cell[2]])}"
+
+        cells, left = rows_left(self.cells, self.weight, gone, other.weight, told)
+        return replace(self, labels=tuple(known), cells=cells, weight=left)._without_unused_labels()
+
+    def _without_unused_labels(self) -> PairCounts:
+        """The same with those labels alone that some cell holds: each meets itself."""
+        alone = [self._rows(j, j) for j in range(len(self.columns))]
+        kept = [used_labels(known, self.cells[some, 1]) for known, some in zip(self.labels, alone, strict=True)]
+        cells = self._recoded(self.cells, [where for _, where in kept]) if kept else self.cells
+        return replace(self, labels=tuple(labels for labels, _ in kept), cells=cells)
+
+    def _recoded(self, cells: NDArray[np.int32], where: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
+        """Cells with every label at its new place."""
+        found = cells.copy()
+        for side, columns in enumerate(np.triu_indices(len(self.columns)), start=1):
+            found[:, side] = _looked_up(where, columns[cells[:, 0]], cells[:, side])
+        return found
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PairCounts:
         return replace(self, weight=moved(self.weight.T, indices, count).T.copy())

@@ -20,6 +20,7 @@ from merula.stats._kernels import incomplete_rows
 from merula.stats.base import with_weight
 from merula.stats.distinct_rows import distinct_rows
 from merula.stats.moments import FullMoments, Means, centred, merge_means, refuse_overflow
+from merula.stats.removal import NEVER, unmerge_moments, variance_of
 
 Key = tuple[int, bytes]  # class, observed columns
 
@@ -46,9 +47,23 @@ class Partial:
         root = np.concatenate([self.root, other.root, (apart * np.sqrt(count))[None, :]])
         return Partial(float(weight), mean, compressed(root), rest)
 
+    def less(self, other: Partial, columns: Sequence[str], variance: Array) -> Partial:
+        """What is left without another part of columns of this variance: its root vectors are those of the scatter that is left."""
+        mine, theirs = ((np.array([one.weight]), one.mean[None], (one.root.T @ one.root)[None], one.low[None]) for one in (self, other))  # fmt: skip
+        weight, mean, scatter, rest = unmerge_moments(mine, theirs, columns, variance)
+        return Partial(float(weight[0]), mean[0], root_of(scatter[0]), rest[0])
+
     @property
     def _means(self) -> Means:
         return np.asarray(self.weight), self.mean, self.low
+
+
+def root_of(scatter: Array) -> Array:
+    """Vectors r with Σ r rᵀ = scatter, found in units of each column's own spread."""
+    unit = np.sqrt(np.diagonal(scatter))
+    safe = np.where(unit > 0, unit, 1.0)
+    values, vectors = np.linalg.eigh(scatter / safe[:, None] / safe)
+    return compressed(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * unit)
 
 
 def compressed(root: Array) -> Array:
@@ -93,8 +108,40 @@ class PatternMoments:
     def __add__(self, other: PatternMoments) -> PatternMoments:
         return PatternMoments(self.complete + other.complete, merge(self.partial, other.partial.items()))
 
+    def __sub__(self, other: PatternMoments) -> PatternMoments:
+        """What is left, checked against the variance of what is left: of all patterns, for one may have a single row."""
+        for key in (key for key in other.partial if key not in self.partial):
+            known = ", ".join(repr(name) for name, seen in zip(self.columns, key[1], strict=True) if seen)
+            raise InputError(f"no row of the whole knows {known} alone, as one of the part does: the part was never in the whole", remedy=NEVER)  # fmt: skip
+        return self._less(other, self._less(other, np.full(len(self.columns), np.inf))._variance)
+
+    def _less(self, other: PatternMoments, variance: Array) -> PatternMoments:
+        mine, theirs = self.complete, other.complete
+        complete = FullMoments(self.columns, *unmerge_moments(mine._parts, theirs._parts, self.columns, variance))
+        left = dict(self.partial)
+        for key, part in other.partial.items():
+            seen = np.frombuffer(key[1], dtype=np.bool_)
+            left[key] = left[key].less(part, tuple(np.array(self.columns)[seen].tolist()), variance[seen])
+        return PatternMoments(complete, {key: part for key, part in left.items() if part.weight > 0})
+
+    @property
+    def _variance(self) -> Array:
+        """The variance of each column over all classes and patterns."""
+        shape = (len(self.partial), len(self.columns))
+        weight, mean, squares, rest = (np.zeros(shape) for _ in range(4))
+        for row, ((_, mask), part) in enumerate(self.partial.items()):
+            seen = np.frombuffer(mask, dtype=np.bool_)
+            weight[row, seen], mean[row, seen], rest[row, seen] = part.weight, part.mean, part.low
+            squares[row, seen] = (part.root * part.root).sum(axis=0)
+        alone = self.complete
+        every = np.repeat(alone.weight[:, None], len(self.columns), axis=1)
+        own = np.diagonal(alone.scatter, axis1=1, axis2=2)
+        parts = ((weight, every), (mean, alone.mean), (rest, alone._parts[3]), (squares, own))
+        weight, mean, rest, squares = (np.concatenate(pair) for pair in parts)
+        return variance_of((weight, mean, rest), squares)
+
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PatternMoments:
-        partial = {(int(indices[label]), mask): part for (label, mask), part in self.partial.items()}
+        partial = {(int(indices[label]), mask): part for (label, mask), part in self.partial.items() if indices[label] >= 0}  # fmt: skip
         return PatternMoments(self.complete.with_classes(indices, count), partial)
 
     def with_columns(self, columns: Sequence[str]) -> PatternMoments:

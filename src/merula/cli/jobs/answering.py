@@ -11,7 +11,7 @@ import numpy as np
 from merula.answers.decision import conditional_risk, decide
 from merula.classify.large_tables import beside
 from merula.cli.console import Console
-from merula.cli.jobs.large import batches_of, large_table
+from merula.cli.jobs.large import batches_of
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, open_model
 from merula.cli.jobs.readings import note_other_readings
 from merula.cli.jobs.rows import chosen_rows, key_columns
@@ -22,6 +22,7 @@ from merula.data.table import NOTHING_STATED, FileOptions, open_table
 from merula.data.table.read import STANDARD
 from merula.data.table.spreadsheets import first_formula, without_formulas
 from merula.data.table.write import write_table, writer_of
+from merula.engines.opening import large_or_none
 from merula.show.progress import progress_bar
 from merula.show.text import shortened
 
@@ -58,7 +59,7 @@ def predict_file(
         saved = open_model(path)
         console.remember(saved.notes)
         step("reading")
-        large = large_table(table, saved.like_fit(file))
+        large = large_or_none(table, saved.like_fit(file))
         if large is not None:
             return _predict_large(saved, large, output, costs, append, for_spreadsheets)
         rows = named_table(table, saved.like_fit(file))

@@ -10,12 +10,14 @@ from typing import Any
 from sklearn.base import clone
 
 from merula.cli.console import Console
+from merula.cli.jobs.counting import holds_counts, merge_counts
 from merula.cli.jobs.evaluating import note_calibration
-from merula.cli.jobs.large import large_table, some_rows_of
+from merula.cli.jobs.large import some_rows_of
 from merula.cli.jobs.models import SavedModel, check_writable, costs_file, new_model, open_model, write_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task
 from merula.core import InputError, located
 from merula.data.table import plain_label
+from merula.engines.opening import large_or_none
 from merula.show.progress import progress_bar
 
 MERGED = "merged.merula"
@@ -43,7 +45,7 @@ def fit_file(
             f"takes the model and the kinds of columns from {like}",
             remedy="leave out --model, --kinds and --ignore",
         )
-    large = None if task else large_table(asked.table, asked.file, resume)
+    large = None if task else large_or_none(asked.table, asked.file, resume)
     if large is not None:
         return _fit_large(large, asked, model, output, console, costs, like, calibrate)
     if resume is not None:
@@ -119,6 +121,8 @@ def _columns_of(kinds: Mapping[str, str], path: str, features: Any) -> Any:
 def merge_files(paths: Sequence[str], output: str | None = None) -> SavedModel:
     """The model as if fitted on the rows of all models, written to a file; one of them only where it is named for that."""
     check_writable(output or MERGED, "a model", [("model", path) for path in paths if path != output])
+    if any(map(holds_counts, paths)):
+        return merge_counts(paths, output or MERGED)
     saved = [open_model(path) for path in paths]
     _refuse_calibrated(saved)
     merged = saved[0].model.with_choices_fixed()
@@ -160,5 +164,5 @@ def _hint(model: Any, path: str) -> str:
     if model._at_once:
         return ""
     if hasattr(model, "numeric") and any(column.cuts for column in model.schema_.columns):
-        return "(numbers are cut anew for each table; fit both with --model naive or bayes)"
+        return "(numbers are cut anew for each table; count both with --like one schema, see merula count --help, or fit both with --model naive or bayes)"
     return f"(fit it with --like {os.fspath(path)})"

@@ -11,7 +11,7 @@ from typing import Any
 from merula.classify.advice import AlikeClassesWarning, Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.classify.sentinels import SentinelWarning
 from merula.cli.console import Console, SaidNote
-from merula.cli.jobs.large import large_table, some_rows_of
+from merula.cli.jobs.large import some_rows_of
 from merula.cli.jobs.readings import note_readings, one_spelling
 from merula.cli.jobs.time_order import with_times
 from merula.core import InputError, one_of, warn_of
@@ -19,6 +19,7 @@ from merula.data.encode import Target, encode_target, infer_schema
 from merula.data.encode.kinds import meant_missing
 from merula.data.schema import KINDS, Label
 from merula.data.table import NOTHING_STATED, FileOptions, Table, open_table, plain_label, read_file
+from merula.engines.opening import large_or_none
 
 BUNDLED = ("penguins",)
 SAID = (TargetColumnWarning, SentinelWarning, AlikeClassesWarning)  # by a remark already: a leak, a sentinel, or a note
@@ -126,7 +127,7 @@ def named_table(name: str, file: FileOptions = NOTHING_STATED) -> Any:
 
         if names_network(name):
             raise InputError.at(name, "is a network", expected="a table")
-    large = large_table(name, file)
+    large = large_or_none(name, file)
     if large is None:
         return read_file(name, file)
     table, note = some_rows_of(large)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from merula.core import Note
 from merula.data.encode.kinds import shown
-from merula.data.schema import Label
+from merula.data.schema import OTHER, Label
 
 
 class UnseenLevelWarning(UserWarning):
@@ -27,12 +27,12 @@ class UnseenLevelWarning(UserWarning):
 
 
 def level_positions(slots: Sequence[Label], levels: tuple[Label, ...]) -> NDArray[np.int64]:
-    """Where each slot's label stands among the levels; missing is m (or its own level), unseen is m + 1."""
+    """Where each slot's label stands among the levels; missing is m (or its own level), unseen is m + 1 (or '(other)', if it is one)."""
     m = len(levels)
     known = {label: position for position, label in enumerate(levels)}
-    missing = known.get(None, m)
+    missing, unseen = known.get(None, m), known.get(OTHER, m + 1)
     return np.array(
-        [missing if label is None else known.get(label, m + 1) for label in slots] + [m + 1], dtype=np.int64
+        [missing if label is None else known.get(label, unseen) for label in slots] + [unseen], dtype=np.int64
     )
 
 

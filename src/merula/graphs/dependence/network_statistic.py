@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from operator import add, sub
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,13 @@ class NetworkStatistic:
             check_cells(cells, MOST_CELLS, f"the table of {given} given {len(family.discrete) + len(family.numeric) - 1} parents", "give it fewer parents, or merge levels")  # fmt: skip
 
     def __add__(self, other: NetworkStatistic) -> NetworkStatistic:
+        return self._together(other, add)
+
+    def __sub__(self, other: NetworkStatistic) -> NetworkStatistic:
+        return self._together(other, sub)
+
+    def _together(self, other: NetworkStatistic, join: Callable[[Any, Any], Any]) -> NetworkStatistic:
+        """Both as one, their parts joined one by one; an error where they are of different networks."""
         mine, theirs = self.counted, other.counted
         if (self.target, self.numeric) != (other.target, other.numeric) or (mine.pairs is None) != (
             theirs.pairs is None
@@ -111,13 +119,13 @@ class NetworkStatistic:
                 where=f"variable {name!r}",
                 remedy=("fit on all rows at once, or give the same ", Option("network")),
             )
-        pairs = mine.pairs and theirs.pairs and mine.pairs + theirs.pairs.with_columns(mine.pairs.columns)
+        pairs = mine.pairs and theirs.pairs and join(mine.pairs, theirs.pairs.with_columns(mine.pairs.columns))
         both = replace(
             mine,
-            families=mine.families + theirs.families,
-            rows=mine.rows + theirs.rows.with_columns(mine.rows.columns),
-            moments=mine.moments + theirs.moments,
-            columns=mine.columns + theirs.columns.with_columns(mine.columns.columns),
+            families=join(mine.families, theirs.families),
+            rows=join(mine.rows, theirs.rows.with_columns(mine.rows.columns)),
+            moments=join(mine.moments, theirs.moments),
+            columns=join(mine.columns, theirs.columns.with_columns(mine.columns.columns)),
             pairs=pairs,
         )
         return replace(self, counted=both)

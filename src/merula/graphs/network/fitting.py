@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from operator import add, sub
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -192,11 +193,26 @@ def fitted_further(network: BayesianNetwork, data: Any, weights: Any, n_jobs: in
 
 def merged(network: BayesianNetwork, other: BayesianNetwork) -> Learned:
     """What two networks learned together."""
-    mine, theirs = _adding(network, "+"), _adding(other, "+")
-    _check_same_structure(mine, theirs)
+    return _joined(network, other, add, "+", "added")
+
+
+def unlearned(network: BayesianNetwork, other: BayesianNetwork) -> Learned:
+    """What a network knows without the rows of another, which are among its own."""
+    cut = next(iter(network._cuts), None)
+    if cut is not None:
+        raise InputError(f"the cuts of {cut!r} were found with the rows of the part: they do not forget", where=f"variable {cut!r}", remedy="fit on the rows that stay")  # fmt: skip
+    return _joined(network, other, sub, "-", "subtracted")
+
+
+def _joined(
+    network: BayesianNetwork, other: BayesianNetwork, join: Callable[[Any, Any], Any], sign: str, done: str
+) -> Learned:
+    """What the joined statistics of two networks make."""
+    mine, theirs = _adding(network, sign), _adding(other, sign)
+    _check_same_structure(mine, theirs, done)
     if mine.options.missing != theirs.options.missing:
-        raise InputError(("the networks cannot be added: one was fitted with ", Option('missing', mine.options.missing), ", the other with ", Option('missing', theirs.options.missing)))  # fmt: skip
-    found = _learn(mine.statistic + theirs.statistic, mine.options, mine.stated, network.limit, None)
+        raise InputError((f"the networks cannot be {done}: one was fitted with ", Option('missing', mine.options.missing), ", the other with ", Option('missing', theirs.options.missing)))  # fmt: skip
+    found = _learn(join(mine.statistic, theirs.statistic), mine.options, mine.stated, network.limit, None)
     for name in found.statistic.discrete:
         first, second = (_believed(found.statistic, each.options.prior, name) for each in (mine, theirs))
         same_prior(first, second, name, found.statistic.graph[name])
@@ -343,19 +359,19 @@ def _check_target(statistic: FamilyStatistic, target: str) -> None:
             raise InputError((f"the numbers of {name!r} tell of {statistic.discrete_parents(name)[0]!r}, and the gradient of ", Option('target'), " is that of networks whose levels depend on levels alone"), where=f"variable {name!r}", remedy=f"discretise {name!r}, or remove the arc")  # fmt: skip
 
 
-def _check_same_structure(mine: Learned, theirs: Learned) -> None:
+def _check_same_structure(mine: Learned, theirs: Learned, done: str) -> None:
     """The same variables with the same parents; or trees, which are made anew, of the same variables with the same root."""
     first, second = mine.statistic, theirs.statistic
     for name in (*first.graph, *second.graph):
         if name not in first.graph or name not in second.graph:
-            raise InputError(f"the networks cannot be added: only one of them has the variable {name!r}")
+            raise InputError(f"the networks cannot be {done}: only one of them has the variable {name!r}")
     if (first.pairs is None) != (second.pairs is None):
-        raise InputError("the networks cannot be added: one is a Chow–Liu tree, which is made anew from the pairs of all rows, and the other keeps no counts of pairs", remedy=("learn both with ", Option('method', 'chow-liu'), ", or fit both with the same arcs"))  # fmt: skip
+        raise InputError(f"the networks cannot be {done}: one is a Chow–Liu tree, which is made anew from the pairs of all rows, and the other keeps no counts of pairs", remedy=("learn both with ", Option('method', 'chow-liu'), ", or fit both with the same arcs"))  # fmt: skip
     if mine.options.root != theirs.options.root:
-        raise InputError(f"the networks cannot be added: their trees have different roots, {mine.options.root!r} and {theirs.options.root!r}", remedy=("learn both with the same ", Option('root')))  # fmt: skip
+        raise InputError(f"the networks cannot be {done}: their trees have different roots, {mine.options.root!r} and {theirs.options.root!r}", remedy=("learn both with the same ", Option('root')))  # fmt: skip
     for name in first.graph if first.pairs is None else ():
         if set(first.graph[name]) != set(second.graph[name]):
-            raise InputError(f"the networks cannot be added: {title([name], first.graph[name])} in one is {title([name], second.graph[name])} in the other", remedy="their arcs must be the same")  # fmt: skip
+            raise InputError(f"the networks cannot be {done}: {title([name], first.graph[name])} in one is {title([name], second.graph[name])} in the other", remedy="their arcs must be the same")  # fmt: skip
 
 
 def _warn_unobserved(statistic: FamilyStatistic, found: Mapping[str, Array]) -> None:

@@ -430,6 +430,21 @@ class BayesianNetwork:
         both.discretizer_ = self.discretizer_
         return both._take(fitting.merged(self, other))
 
+    def __sub__(self, other: BayesianNetwork) -> BayesianNetwork:
+        """The network as if the rows of the other, which are among its own, had never been seen; an error where that cannot be.
+
+        Examples
+        --------
+        >>> import merula as mr, pandas as pd
+        >>> table = pd.DataFrame({"rain": ["yes", "no", "no", "drizzle"]})
+        >>> whole, part = (mr.BayesianNetwork({"rain": []}).fit(rows) for rows in (table, table[2:]))
+        >>> (whole - part).counts("rain").tolist(), (whole - part).levels["rain"]
+        ([1.0, 1.0], ('no', 'yes'))
+        """
+        if not isinstance(other, BayesianNetwork):
+            return NotImplemented
+        return BayesianNetwork(limit=self.limit)._take(fitting.unlearned(self, other))
+
     def _take(self, learned: fitting.Learned) -> Self:
         """Become what was learned: the one place where learning changes a network."""
         self._nodes, self._graph = dict(learned.nodes), dict(learned.statistic.graph)

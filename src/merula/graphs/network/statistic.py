@@ -183,6 +183,25 @@ class FamilyStatistic:
             pairs=pairs,
         )
 
+    def __sub__(self, other: FamilyStatistic) -> FamilyStatistic:
+        """The statistic without the rows of another table; levels of which nothing is left are gone, unless they were stated."""
+        _ = {name: self._united(name, other) for name in self.graph}  # or an error where the two conflict
+        rows = self.rows - other.rows.with_columns(self.discrete)
+        pairs = self.pairs and other.pairs and self.pairs - other.pairs.with_columns(self.pairs.columns)
+        families = pairs.families(self.families.families) if pairs else self.families - other.families
+        met = {name: {*families.labels[name], *rows.labels[k]} for k, name in enumerate(self.discrete)}
+        levels = {name: known if known is None or name in self.declared else tuple(label for label in known if label in met[name]) for name, known in self.levels.items()}  # fmt: skip
+        known = {name: left for name, left in levels.items() if left is not None}
+        return replace(
+            self,
+            levels=levels,
+            families=families.over(known),
+            rows=rows.ordered([levels[name] for name in self.discrete]),
+            moments=(self.moments - other.moments).over(known),
+            columns=self.columns - other.columns.with_columns(self.columns.columns),
+            pairs=pairs,
+        )
+
     def _united(self, name: str, other: FamilyStatistic) -> Levels | None:
         mine, theirs = self.levels[name], other.levels[name]
         if (mine is None) != (theirs is None):
