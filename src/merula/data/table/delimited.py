@@ -66,10 +66,10 @@ def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED) -> Any:
     """
     import pyarrow as pa
 
-    layout = _layout(in_utf8(data, options.encoding), options)
+    layout = layout_of(in_utf8(data, options.encoding), options)
     uneven: list[Uneven] = []
     try:
-        table = _read(layout, options)
+        table = read_rows(layout, options)
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):
             raise InputError(NO_ROWS) from None
@@ -77,13 +77,18 @@ def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED) -> Any:
         table, uneven = _without_uneven(layout, options, error)
     _refuse_open_quote(table, layout)
     _refuse_stray_quotes(table, layout, len(uneven))
+    return tidied(table, layout, options)
+
+
+def tidied(table: Any, layout: Layout, options: FileOptions) -> Any:
+    """The table that was read, its codes as words, its words cleaned, and without nameless columns that are empty."""
     codes, untidy = seen_in(layout.data, layout.separator, layout.rows)
     table = _with_codes(table, layout, options) if codes else table
     table = cleaned(table, options, layout.decimal, trim=untidy)
     return without_empty(table, layout.names.unnamed)
 
 
-def _read(layout: Layout, options: FileOptions, asked: dict[str, Any] | None = None, handler: Any = None) -> Any:
+def read_rows(layout: Layout, options: FileOptions, asked: dict[str, Any] | None = None, handler: Any = None) -> Any:
     """The table as pyarrow reads it; `asked` are the types of the columns that alone are read, where it is given."""
     import pyarrow as pa
     import pyarrow.csv
@@ -116,7 +121,7 @@ def _with_codes(table: Any, layout: Layout, options: FileOptions) -> Any:
     }
     if not whole:
         return table
-    written = _read(layout, options, whole, None if options.on_error == "stop" else lambda _: "skip")
+    written = read_rows(layout, options, whole, None if options.on_error == "stop" else lambda _: "skip")
     for name in whole:
         cells = trimmed(written[name])
         if holds_codes(cells) and (pa.types.is_integer(table.schema.field(name).type) or are_whole(cells)):
@@ -124,7 +129,7 @@ def _with_codes(table: Any, layout: Layout, options: FileOptions) -> Any:
     return table
 
 
-def _layout(data: bytes, options: FileOptions) -> Layout:
+def layout_of(data: bytes, options: FileOptions) -> Layout:
     """Where header and rows begin: below the lines that are to be skipped, and else below titles."""
     data = data if b"\n" in data or b"\r" not in data else data.replace(b"\r", b"\n")  # old lines
     excel = EXCEL.match(data)
@@ -252,7 +257,7 @@ def _without_uneven(layout: Layout, options: FileOptions, error: Exception) -> t
         return "skip"
 
     try:
-        table = _read(layout, options, handler=note)
+        table = read_rows(layout, options, handler=note)
     except pa.ArrowInvalid:
         raise InputError(f"cannot be read as CSV: {error}") from None
     uneven = _located(layout, found)

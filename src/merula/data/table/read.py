@@ -32,6 +32,8 @@ from merula.data.table.text_encoding import in_utf8, is_marked
 
 PathLike = str | os.PathLike[str]
 STANDARD = "-"  # standard input or output
+LARGE, LARGER = 2**23, 2**26  # bytes from which on compiled loops gain more than they cost: where Numba is there, and where it is not
+HEAD = 2**18  # bytes that tell how a large file begins
 NETWORK = b'"merula network"'  # in the first line of a network in JSON
 NEEDS_ARROW = "tables in files are read by pyarrow, which is not installed: pip install 'merula[cli]'"
 
@@ -134,6 +136,9 @@ def _read_one(path: str, options: FileOptions) -> Any:
     except ImportError:
         raise ImportError(NEEDS_ARROW) from None
     with bounded.reading(name):
+        plain = _plain(path, options)
+        if plain is not None:
+            return _checked(plain)
         content = _content(path)
         try:
             data = bounded.unpacked(content)
@@ -153,6 +158,23 @@ def _read_one(path: str, options: FileOptions) -> Any:
             ) from None
         except ValueError as error:
             raise located(error, name, " ") from None
+
+
+def _plain(path: str, options: FileOptions) -> Any | None:
+    """The table in a large plain CSV file, by the compiled loop; None of any other."""
+    try:
+        size = os.stat(path).st_size if path != STANDARD and Path(path).is_file() else 0
+        if size < (LARGE if "numba" in sys.modules else LARGER) or size > bounded.most_bytes() or options.sheet:
+            return None
+        with open(path, "rb") as file:
+            head = file.read(HEAD)
+        if head[:2] == bounded.PACKED or is_marked(head) or not head.strip() or _reader(head) is not _read_csv:
+            return None
+    except (OSError, ValueError):  # told by who reads it
+        return None
+    from merula.data.table.plain.reader import read_plain  # brings compiled loops along, which no other table needs
+
+    return read_plain(path, size, head, options)
 
 
 def _content(path: str) -> bytes:

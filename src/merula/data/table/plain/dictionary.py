@@ -1,0 +1,110 @@
+"""The different words of columns, each with a code: a table of hashes for each column, looked up and filled within compiled loops."""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from merula.core.compiled import ordered
+from merula.data.table.plain.wide_bytes import eight_bytes
+
+MOST_WORDS, MOST_ENTRIES = 2**14, 2**20  # of a column, of all columns together
+MOST_BYTES = 2**23  # of all different words
+FULL = -2  # instead of a code, where a column has more words than that
+SPARSE = 2  # slots for each word
+HEAD, TAIL, SIZE, FIRST = 0, 1, 2, 3  # of an entry: its first and last eight bytes, its length and where it is kept, where it stood first
+U = np.uint64
+LENGTH = U(2**32 - 1)
+MIXING, MIXING_TOO = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  # odd, with as many ones as zeros
+
+
+class Dictionary(NamedTuple):
+    """Columns' words: slots of the hash table (code + 1), entries by code, how many there are, all their bytes, how many of these are used."""
+
+    slots: Any
+    entries: Any
+    counts: Any
+    kept: Any
+    used: Any
+
+    def words(self, column: int) -> list[tuple[int, bytes]]:
+        """The words of a column in the order of their codes, each with the place in the file where it stood first."""
+        entries = self.entries[column, : self.counts[column]]
+        sizes, firsts = entries[:, SIZE], entries[:, FIRST].tolist()
+        lengths, places = (sizes & LENGTH).tolist(), (sizes >> U(32)).tolist()
+        kept = memoryview(self.kept)
+        return [(firsts[k], bytes(kept[places[k] : places[k] + lengths[k]])) for k in range(len(firsts))]
+
+
+def empty_dictionary(columns: int) -> Dictionary:
+    """Dictionaries for so many columns; memory is taken as they fill."""
+    most = MOST_WORDS
+    while most * columns > MOST_ENTRIES and most > 256:
+        most //= 2
+    return Dictionary(
+        np.zeros((columns, SPARSE * most), np.int32),
+        np.empty((columns, most, 4), np.uint64),
+        np.zeros(columns, np.int64),
+        np.empty(MOST_BYTES, np.uint8),
+        np.zeros(1, np.int64),
+    )
+
+
+@ordered
+def hashed(data, start, length):
+    """The first and the last eight bytes of a word (of a shorter one all, and none), and a number that all its bytes make."""
+    head, tail = eight_bytes(data, start), U(0)
+    if length < 8:
+        head &= (U(1) << U(8 * length)) - U(1)
+    else:
+        tail = eight_bytes(data, start + length - 8)
+    mixed = (head ^ U(length)) * MIXING ^ tail * MIXING_TOO
+    if length > 16:
+        for place in range(start + 8, start + length - 8, 8):
+            mixed = (mixed ^ (mixed >> U(29)) ^ eight_bytes(data, place)) * MIXING
+    return head, tail, (mixed ^ (mixed >> U(32))) * MIXING
+
+
+@ordered
+def coded(data, start, length, slots, entries, kept):
+    """The code of a word in its column's dictionary, or -1 and the free slot for it."""
+    head, tail, mixed = hashed(data, start, length)
+    last = U(slots.shape[0] - 1)
+    slot = mixed >> U(40) & last
+    while slots[slot]:
+        code = U(slots[slot] - 1)
+        if entries[code, HEAD] == head and entries[code, TAIL] == tail:
+            size = entries[code, SIZE]
+            if size & LENGTH == U(length) and (length <= 16 or _same(data, start, kept, np.int64(size >> U(32)), length)):
+                return np.int64(code), np.int64(slot)
+        slot = (slot + U(1)) & last
+    return np.int64(-1), np.int64(slot)
+
+
+@ordered
+def _same(data, start, kept, place, length):
+    """Whether the bytes between the first and the last eight are the same in both."""
+    for k in range(8, length - 8):
+        if data[start + k] != kept[place + k]:
+            return False
+    return True
+
+
+@ordered
+def added(data, start, length, column, shift, words, slot):
+    """The code of a new word, whose slot is free; `FULL` where there is no room."""
+    code, place = words.counts[column], words.used[0]
+    if code == words.entries.shape[1] or place + length > words.kept.shape[0]:
+        return np.int64(FULL)
+    for k in range(length):
+        words.kept[place + k] = data[start + k]
+    words.used[0] += length
+    head, tail, _ = hashed(data, start, length)
+    words.entries[column, code, HEAD], words.entries[column, code, TAIL] = head, tail
+    words.entries[column, code, SIZE] = U(place) << U(32) | U(length)
+    words.entries[column, code, FIRST] = U(start + shift)
+    words.counts[column] += 1
+    words.slots[column, slot] = code + 1
+    return code

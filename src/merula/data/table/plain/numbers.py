@@ -1,0 +1,82 @@
+"""Numbers from their digits, within compiled loops: exact, or not at all.
+
+Up to eight signs are read as one number of eight bytes; others sign by sign. A number of at most 53 bits is exact, and so
+is a power of ten up to the 22nd: one division or multiplication of the two is rounded once, as the nearest number to what
+is written is (Clinger, How to read floating point numbers accurately, PLDI 1990, section 3).
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+
+from merula.core.compiled import ordered
+from merula.data.table.plain.wide_bytes import eight_bytes, zeros_below
+
+NO_NUMBER, WHOLE, FRACTION = 0, 1, 2  # how a cell is written: FRACTION with a point or an exponent
+MOST_DIGITS = 18  # which 63 bits hold
+MOST_POWER = 1_000
+EXACT, TENS = 2**53, 10.0 ** np.arange(23)
+U = np.uint64
+ZEROS, ONES = U(0x3030303030303030), U(0x0101010101010101)  # eight bytes "0"; eight bytes 1
+BELOW_TEN, TOPS = U(0x7676767676767676), U(0x8080808080808080)  # added to a byte from ten on, its top bit is 1
+PAIRS, THOUSANDS, SINGLES = U(0x000000FF000000FF), U(0x000F424000000064), U(0x0000271000000001)
+
+
+@ordered
+def short_number(data, start, length, point):
+    """How a cell of one to eight signs without its minus is written, its digits as one number, and how many of them are decimals."""
+    if length < 1 or length > 8:
+        return NO_NUMBER, 0, 0
+    digits = (eight_bytes(data, start) ^ ZEROS) << U(64 - 8 * length)
+    unlike = digits ^ (ONES * U(point ^ np.uint8(48)))
+    points = (unlike - ONES) & ~unlike & TOPS  # the lowest of these bits is right
+    form, decimals = WHOLE, 0
+    if points:
+        place = U(zeros_below(points) - 7)
+        before = (U(1) << place) - U(1)
+        digits = (digits & ~(before | (U(255) << place))) | ((digits & before) << U(8))
+        form, decimals = FRACTION, 7 - np.int64(place >> U(3))
+    if ((digits + BELOW_TEN) | digits) & TOPS or length == form - 1:  # a point alone
+        return NO_NUMBER, 0, 0
+    pairs = digits * U(10) + (digits >> U(8))
+    return form, np.int64(((pairs & PAIRS) * THOUSANDS + ((pairs >> U(16)) & PAIRS) * SINGLES) >> U(32)), decimals
+
+
+@ordered
+def long_number(data, start, stop, point):
+    """The same of a cell of any length, sign by sign; of at most 18 digits, decimals less the exponent."""
+    value, digits, decimals, form, place = 0, 0, 0, WHOLE, start
+    while place < stop:
+        digit = np.int64(data[U(place)]) - 48
+        if 0 <= digit <= 9:
+            value, digits = value * 10 + digit, digits + 1
+            decimals += form == FRACTION
+        elif data[U(place)] == point and form == WHOLE:
+            form = FRACTION
+        else:
+            break
+        place += 1
+        if digits > MOST_DIGITS:
+            return NO_NUMBER, 0, 0
+    if digits == 0 or place == stop:
+        return form if digits else NO_NUMBER, value, decimals
+    power, place = _exponent(data, place, stop)
+    return FRACTION if place == stop else NO_NUMBER, value, decimals - power
+
+
+@ordered
+def _exponent(data, start, stop):
+    """The exponent that stands here, and where it ends; before the end of the cell where there is none."""
+    power, place = 0, start + 1
+    if data[U(start)] | 32 != 101:  # e or E
+        return 0, start
+    negative = place < stop and data[U(place)] == 45
+    if place < stop and (negative or data[U(place)] == 43):
+        place += 1
+    if place == stop:
+        return 0, start
+    while place < stop and 48 <= data[U(place)] <= 57 and power < MOST_POWER:
+        power = power * 10 + np.int64(data[U(place)]) - 48
+        place += 1
+    return -power if negative else power, place

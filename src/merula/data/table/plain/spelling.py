@@ -1,0 +1,43 @@
+"""Codes back to words, within compiled loops: the bytes of all cells of a column one behind the other, as Arrow holds them."""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+
+from merula.core.compiled import ordered
+from merula.data.table.plain.dictionary import HEAD, LENGTH, SIZE, TAIL
+from merula.data.table.plain.wide_bytes import put_eight
+
+BEYOND = 8  # bytes behind the last word that may be written
+U = np.uint64
+
+
+@ordered
+def offsets_of(codes, entries, offsets):
+    """Where each cell begins, and behind all of them where the last ends; a negative code is an empty cell."""
+    place = 0
+    for row in range(codes.shape[0]):
+        offsets[row] = place
+        if codes[row] >= 0:
+            place += np.int64(entries[U(codes[row]), SIZE] & LENGTH)
+    offsets[codes.shape[0]] = place
+    return place
+
+
+@ordered
+def spell(codes, entries, kept, offsets, out):
+    """Write the words of all cells; each may spoil the eight bytes behind it, which the next one writes anew."""
+    for row in range(codes.shape[0]):
+        if codes[row] < 0:
+            continue
+        code, place = U(codes[row]), np.int64(offsets[row])
+        size = entries[code, SIZE]
+        length = np.int64(size & LENGTH)
+        put_eight(out, place, entries[code, HEAD])
+        if length > 16:
+            start = np.int64(size >> U(32))
+            for k in range(8, length):
+                out[U(place + k)] = kept[U(start + k)]
+        elif length > 8:
+            put_eight(out, place + length - 8, entries[code, TAIL])
