@@ -185,15 +185,18 @@ def dialect(sample: str, whole: bool) -> tuple[str, str]:
     """
     lines = sample.splitlines(keepends=True)
     lines = lines if whole or len(lines) < 2 else lines[:-1]
-    parted = {separator: _cells(lines, separator) for separator in SEPARATORS}
+    whole_lines = [[line] for line in lines if line.strip("\r\n")]  # what a sign that is nowhere makes of them
+    parted = {sign: _cells(lines, sign) if sign in sample else whole_lines for sign in SEPARATORS}
     best = max(SEPARATORS, key=lambda separator: _regularity(parted[separator]))
-    cells = [cell for row in parted[best][1:] for cell in row]
+    if best == ",":
+        return best, "."
+    cells = [cell for row in _cells(lines, best)[1:] for cell in row]
     commas = [cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)]
     points = any(map(DECIMAL_POINT.fullmatch, cells))
     certain = best == ";" or not all(
         map(GROUPS.fullmatch, commas)
     )  # only where commas are decimal do semicolons part cells
-    return best, "," if commas and certain and not points and best != "," else "."
+    return best, "," if commas and certain and not points else "."
 
 
 def _cells(lines: list[str], separator: str) -> list[list[str]]:

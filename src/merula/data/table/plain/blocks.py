@@ -66,12 +66,15 @@ class Lines:
 
 def scanned(rows: Rows, wanted: Wanted) -> Scanned | None:
     """What the blocks of a file hold; None where one holds anything that only the slower reader understands."""
+    import pyarrow as pa
+
     threads = min(rows.blocks, thread_count(None))
     words = [empty_dictionary(len(wanted.kinds)) for _ in range(threads)]
     turns, found = iter(range(rows.blocks)), dict[int, Block | None]()
 
     def read_by(reader: int) -> None:
-        scratch, ends = np.empty(1 + BLOCK + PART + 2 * WIDTH, np.uint8), np.empty(PART + 2, np.int32)
+        scratch = np.frombuffer(pa.allocate_buffer(1 + BLOCK + PART + 2 * WIDTH), np.uint8)
+        ends = np.frombuffer(pa.allocate_buffer(4 * (PART + 2)), np.int32)
         with open(rows.path, "rb", buffering=0) as file:
             for index in turns:
                 lines = _lines(file, rows, index, scratch)
@@ -124,14 +127,14 @@ def _block(lines: Lines, wanted: Wanted, words: Dictionary, ends: Any, reader: i
 
 
 def _room(rows: int, wanted: Wanted) -> tuple[Cells, Any]:
-    """Memory for the cells of so many rows, the numbers in Arrow's, which holds them from then on."""
+    """Memory for the cells of so many rows, of Arrow's, which keeps what it had before; it holds the numbers from then on."""
     import pyarrow as pa
 
     words = int((wanted.kinds == AS_WORDS).sum())
     numbers, wide = len(wanted.kinds) - words, -(-rows // ALIGNED) * ALIGNED
-    held = pa.allocate_buffer(8 * numbers * wide)
+    held, codes = pa.allocate_buffer(8 * numbers * wide), pa.allocate_buffer(4 * words * wide)
     return Cells(
         np.frombuffer(held, np.int64).reshape(numbers, wide),
-        np.empty((words, wide), np.int32),
+        np.frombuffer(codes, np.int32).reshape(words, wide),
         np.zeros(len(wanted.kinds), np.int64),
     ), held

@@ -17,7 +17,7 @@ SPARSE = 2  # slots for each word
 HEAD, TAIL, SIZE, FIRST = 0, 1, 2, 3  # of an entry: its first and last eight bytes, its length and where it is kept, where it stood first
 U = np.uint64
 LENGTH = U(2**32 - 1)
-MIXING, MIXING_TOO = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  # odd, with as many ones as zeros
+MIXING = U(0x9E3779B97F4A7C15)  # odd, its bits as if drawn by lot
 
 
 class Dictionary(NamedTuple):
@@ -29,13 +29,13 @@ class Dictionary(NamedTuple):
     kept: Any
     used: Any
 
-    def words(self, column: int) -> list[tuple[int, bytes]]:
+    def words(self, column: int) -> dict[bytes, int]:
         """The words of a column in the order of their codes, each with the place in the file where it stood first."""
         entries = self.entries[column, : self.counts[column]]
-        sizes, firsts = entries[:, SIZE], entries[:, FIRST].tolist()
-        lengths, places = (sizes & LENGTH).tolist(), (sizes >> U(32)).tolist()
-        kept = memoryview(self.kept)
-        return [(firsts[k], bytes(kept[places[k] : places[k] + lengths[k]])) for k in range(len(firsts))]
+        starts, kept = entries[:, SIZE] >> U(32), self.kept[: self.used[0]].tobytes()
+        stops = starts + (entries[:, SIZE] & LENGTH)
+        words = [kept[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
+        return dict(zip(words, entries[:, FIRST].tolist(), strict=True))
 
 
 def empty_dictionary(columns: int) -> Dictionary:
@@ -60,19 +60,19 @@ def hashed(data, start, length):
         head &= (U(1) << U(8 * length)) - U(1)
     else:
         tail = eight_bytes(data, start + length - 8)
-    mixed = (head ^ U(length)) * MIXING ^ tail * MIXING_TOO
+    mixed = (head ^ U(length)) * MIXING ^ (tail << U(23) | tail >> U(41)) * U(0xC2B2AE3D27D4EB4F)
     if length > 16:
         for place in range(start + 8, start + length - 8, 8):
             mixed = (mixed ^ (mixed >> U(29)) ^ eight_bytes(data, place)) * MIXING
-    return head, tail, (mixed ^ (mixed >> U(32))) * MIXING
+    return head, tail, mixed
 
 
 @ordered
 def coded(data, start, length, slots, entries, kept):
-    """The code of a word in its column's dictionary, or -1 and the free slot for it."""
+    """The code of a word in its column's dictionary, or -1; and its slot, or the free one for it."""
     head, tail, mixed = hashed(data, start, length)
     last = U(slots.shape[0] - 1)
-    slot = mixed >> U(40) & last
+    slot = mixed >> U(44) & last
     while slots[slot]:
         code = U(slots[slot] - 1)
         if entries[code, HEAD] == head and entries[code, TAIL] == tail:

@@ -37,7 +37,7 @@ def short_number(data, start, length, point):
         before = (U(1) << place) - U(1)
         digits = (digits & ~(before | (U(255) << place))) | ((digits & before) << U(8))
         form, decimals = FRACTION, 7 - np.int64(place >> U(3))
-    if ((digits + BELOW_TEN) | digits) & TOPS or length == form - 1:  # a point alone
+    if ((digits + BELOW_TEN) | digits) & TOPS or length == form - 1:  # a point alone is none
         return NO_NUMBER, 0, 0
     pairs = digits * U(10) + (digits >> U(8))
     return form, np.int64(((pairs & PAIRS) * THOUSANDS + ((pairs >> U(16)) & PAIRS) * SINGLES) >> U(32)), decimals

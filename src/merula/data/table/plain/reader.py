@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -18,7 +18,7 @@ from merula.data.table.plain.columns import Meant, arrow_columns
 from merula.data.table.plain.scan import AS_NUMBERS, AS_WHOLE, AS_WORDS, SEEN_CODE, SEEN_FRACTION, SEEN_WHOLE, Wanted
 from merula.data.table.text_encoding import SAMPLE, in_utf8
 
-ELSEWHERE, TASTE = 8, 2**15  # places in the file whose lines tell, with its head, what columns hold; bytes at each
+PLACES, TASTE = 16, 2**13  # in the file whose lines tell what columns hold; bytes at each
 END = 2**12  # bytes that blank lines at the end may take
 STRANGE = re.compile(rb'[\x00-\x08\x0b\x0c\x0e-\x1f"]')  # what is left to the reader for all files
 ATTEMPTS = 3  # columns of numbers that are none after all are scanned anew as words
@@ -64,14 +64,14 @@ def _found(path: str, size: int, head: bytes, layout: Layout, options: FileOptio
         found = scanned(rows, wanted)
         if found is None or not found.blocks:
             return None
-        written = _different_words(found, len(kinds))
+        words = [_words(found, column) for column in range(len(kinds))]
         with kept_back() as notes:
-            decided = _decided(found, written, layout, options)
+            decided = _decided(found, words, layout, options)
         names = decided.column_names
         wrong = [k for k in range(len(names)) if kinds[k] != AS_WORDS and not _is_number(decided.schema.types[k])]
         if not wrong:
             tell_again(notes)
-            meant = [_meant(found, k, written[k], decided.column(k)) for k in range(len(names))]
+            meant = [_meant(words[k], decided.column(k)) for k in range(len(names))]
             return pa.table(arrow_columns(found, wanted, meant), names)
         kinds[wrong] = AS_WORDS
     return None
@@ -93,12 +93,12 @@ def _end(path: str, size: int) -> int:
 
 def _kinds(layout: Layout, rows: Rows, options: FileOptions) -> Any:
     """What each column is to be scanned as: what the reader for all files makes of some lines."""
-    tasted = [layout.data[layout.rows :]]
+    tasted = []
     with open(rows.path, "rb") as file:
-        for place in np.linspace(rows.start, rows.stop, ELSEWHERE, endpoint=False).astype(int).tolist()[1:]:
+        for place in np.linspace(rows.start - 1, rows.stop, PLACES, endpoint=False).astype(int).tolist():
             file.seek(place)
             tasted.append(file.read(min(TASTE, rows.stop - place)).partition(b"\n")[2].rpartition(b"\n")[0])
-    some = replace(layout, data=b"\n" + b"\n".join(tasted), rows=1)
+    some = replace(layout, data=b"\n" + b"\n".join(filter(None, tasted)) + b"\n", rows=1)
     with silenced():
         types = tidied(read_rows(some, options), some, options).schema.types
     kinds = [AS_WHOLE if str(kind) == "int64" else AS_NUMBERS if str(kind) == "double" else AS_WORDS for kind in types]
@@ -111,23 +111,31 @@ def _wanted(kinds: Any, layout: Layout) -> Wanted:
     return Wanted(np.uint8(ord(layout.separator)), np.uint8(ord(layout.decimal)), kinds, places)
 
 
-def _different_words(found: Scanned, columns: int) -> list[list[bytes]]:
-    """The different words of each column, in the order in which they stand in the file."""
-    firsts = [dict[bytes, int]() for _ in range(columns)]
-    for words in found.words:
-        for column in range(columns):
-            for first, word in words.words(column):
-                firsts[column][word] = min(first, firsts[column].get(word, first))
-    return [sorted(words, key=words.__getitem__) for words in firsts]
+@dataclass(frozen=True)
+class Words:
+    """The different words of a column, in the order in which they stand in the file; and where among them each thread's words are."""
+
+    all: list[bytes]
+    places: list[Any]
 
 
-def _decided(found: Scanned, written: list[list[bytes]], layout: Layout, options: FileOptions) -> Any:
+def _words(found: Scanned, column: int) -> Words:
+    by_thread = [words.words(column) for words in found.words]
+    firsts = dict(by_thread[0])
+    for words in by_thread[1:]:
+        firsts |= {word: min(first, firsts.get(word, first)) for word, first in words.items()}
+    ordered = sorted(firsts, key=firsts.__getitem__)
+    order = dict(zip(ordered, range(len(ordered)), strict=True))
+    return Words(ordered, [np.array([order[word] for word in words], np.int32) for words in by_thread])
+
+
+def _decided(found: Scanned, words: list[Words], layout: Layout, options: FileOptions) -> Any:
     """What the reader for all files makes of a column's different words, and of a number that stands for all those read."""
     point = layout.decimal.encode()
     stand_for = {SEEN_WHOLE: b"7", SEEN_FRACTION: b"0" + point + b"5", SEEN_CODE: b"07"}
     cells = [
-        words + [number for form, number in stand_for.items() if seen & form]
-        for words, seen in zip(written, found.seen.tolist(), strict=True)
+        own.all + [number for form, number in stand_for.items() if seen & form]
+        for own, seen in zip(words, found.seen.tolist(), strict=True)
     ]
     lines = map(layout.separator.encode().join, zip_longest(*cells, fillvalue=b""))
     small = replace(layout, data=b"\n" + b"\n".join(lines) + b"\n", rows=1)
@@ -137,12 +145,11 @@ def _decided(found: Scanned, written: list[list[bytes]], layout: Layout, options
     return tidied(read_rows(small, options), small, options)
 
 
-def _meant(found: Scanned, column: int, written: list[bytes], decided: Any) -> Meant:
+def _meant(words: Words, decided: Any) -> Meant:
     """What a column's words were decided to mean."""
     import pyarrow as pa
 
-    values = decided.combine_chunks()[: len(written)]
-    values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    order = {word: k for k, word in enumerate(written)}
-    places = [np.array([order[word] for _, word in words.words(column)], np.int32) for words in found.words]
-    return Meant(values, places, values.equals(pa.array([word.decode() for word in written], pa.string())))
+    values = decided.slice(0, len(words.all)).combine_chunks()
+    values = pa.concat_arrays(values.chunks) if isinstance(values, pa.ChunkedArray) else values
+    written = pa.array(words.all, pa.binary()).cast(pa.string())
+    return Meant(values, words.places, values.equals(written))
