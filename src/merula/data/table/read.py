@@ -28,12 +28,11 @@ from merula.data.table.declared_sizes import (
 from merula.data.table.delimited import ALONE, NO_ROWS, read_delimited
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.headers import column_names, without_empty
+from merula.data.table.plain import read_if_plain
 from merula.data.table.text_encoding import in_utf8, is_marked
 
 PathLike = str | os.PathLike[str]
 STANDARD = "-"  # standard input or output
-LARGE, LARGER = 2**23, 2**26  # bytes from which on compiled loops gain more than they cost: where Numba is there, and where it is not
-HEAD = 2**18  # bytes that tell how a large file begins
 NETWORK = b'"merula network"'  # in the first line of a network in JSON
 NEEDS_ARROW = "tables in files are read by pyarrow, which is not installed: pip install 'merula[cli]'"
 
@@ -136,7 +135,7 @@ def _read_one(path: str, options: FileOptions) -> Any:
     except ImportError:
         raise ImportError(NEEDS_ARROW) from None
     with bounded.reading(name):
-        plain = _plain(path, options)
+        plain = None if path == STANDARD else read_if_plain(path, options, lambda head: _reader(head) is _read_csv)
         if plain is not None:
             return _checked(plain)
         content = _content(path)
@@ -158,23 +157,6 @@ def _read_one(path: str, options: FileOptions) -> Any:
             ) from None
         except ValueError as error:
             raise located(error, name, " ") from None
-
-
-def _plain(path: str, options: FileOptions) -> Any | None:
-    """The table in a large plain CSV file, by the compiled loop; None of any other."""
-    try:
-        size = os.stat(path).st_size if path != STANDARD and Path(path).is_file() else 0
-        if size < (LARGE if "numba" in sys.modules else LARGER) or size > bounded.most_bytes() or options.sheet:
-            return None
-        with open(path, "rb") as file:
-            head = file.read(HEAD)
-        if head[:2] == bounded.PACKED or is_marked(head) or not head.strip() or _reader(head) is not _read_csv:
-            return None
-    except (OSError, ValueError):  # told by who reads it
-        return None
-    from merula.data.table.plain.reader import read_plain  # brings compiled loops along, which no other table needs
-
-    return read_plain(path, size, head, options)
 
 
 def _content(path: str) -> bytes:

@@ -1,6 +1,5 @@
 """The different words of columns, each with a code: a table of hashes for each column, looked up and filled within compiled loops."""
 
-# mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -14,7 +13,12 @@ MOST_WORDS, MOST_ENTRIES = 2**14, 2**20  # of a column, of all columns together
 MOST_BYTES = 2**23  # of all different words
 FULL = -2  # instead of a code, where a column has more words than that
 SPARSE = 2  # slots for each word
-HEAD, TAIL, SIZE, FIRST = 0, 1, 2, 3  # of an entry: its first and last eight bytes, its length and where it is kept, where it stood first
+HEAD, TAIL, SIZE, FIRST = (
+    0,
+    1,
+    2,
+    3,
+)  # of an entry: its first and last eight bytes, its length and where it is kept, where it stood first
 U = np.uint64
 LENGTH = U(2**32 - 1)
 MIXING = U(0x9E3779B97F4A7C15)  # odd, its bits as if drawn by lot
@@ -53,7 +57,7 @@ def empty_dictionary(columns: int) -> Dictionary:
 
 
 @ordered
-def hashed(data, start, length):
+def hashed(data: Any, start: Any, length: Any) -> Any:
     """The first and the last eight bytes of a word (of a shorter one all, and none), and a number that all its bytes make."""
     head, tail = eight_bytes(data, start), U(0)
     if length < 8:
@@ -68,7 +72,7 @@ def hashed(data, start, length):
 
 
 @ordered
-def coded(data, start, length, slots, entries, kept):
+def coded(data: Any, start: Any, length: Any, slots: Any, entries: Any, kept: Any) -> Any:
     """The code of a word in its column's dictionary, or -1; and its slot, or the free one for it."""
     head, tail, mixed = hashed(data, start, length)
     last = U(slots.shape[0] - 1)
@@ -77,23 +81,25 @@ def coded(data, start, length, slots, entries, kept):
         code = U(slots[slot] - 1)
         if entries[code, HEAD] == head and entries[code, TAIL] == tail:
             size = entries[code, SIZE]
-            if size & LENGTH == U(length) and (length <= 16 or _same(data, start, kept, np.int64(size >> U(32)), length)):
+            if size & LENGTH == U(length) and (
+                length <= 16 or _same(data, start, kept, np.int64(size >> U(32)), length)
+            ):
                 return np.int64(code), np.int64(slot)
         slot = (slot + U(1)) & last
     return np.int64(-1), np.int64(slot)
 
 
 @ordered
-def _same(data, start, kept, place, length):
+def _same(data: Any, start: Any, kept: Any, place: Any, length: Any) -> Any:
     """Whether the bytes between the first and the last eight are the same in both."""
+    unlike = np.uint8(0)
     for k in range(8, length - 8):
-        if data[start + k] != kept[place + k]:
-            return False
-    return True
+        unlike |= data[U(start + k)] ^ kept[U(place + k)]
+    return unlike == 0
 
 
 @ordered
-def added(data, start, length, column, shift, words, slot):
+def added(data: Any, start: Any, length: Any, column: Any, shift: Any, words: Any, slot: Any) -> Any:
     """The code of a new word, whose slot is free; `FULL` where there is no room."""
     code, place = words.counts[column], words.used[0]
     if code == words.entries.shape[1] or place + length > words.kept.shape[0]:

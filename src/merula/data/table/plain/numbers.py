@@ -5,8 +5,9 @@ is a power of ten up to the 22nd: one division or multiplication of the two is r
 is written is (Clinger, How to read floating point numbers accurately, PLDI 1990, section 3).
 """
 
-# mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -24,14 +25,14 @@ PAIRS, THOUSANDS, SINGLES = U(0x000000FF000000FF), U(0x000F424000000064), U(0x00
 
 
 @ordered
-def short_number(data, start, length, point):
+def short_number(data: Any, start: Any, length: Any, point: Any) -> Any:
     """How a cell of one to eight signs without its minus is written, its digits as one number, and how many of them are decimals."""
     if length < 1 or length > 8:
         return NO_NUMBER, 0, 0
     digits = (eight_bytes(data, start) ^ ZEROS) << U(64 - 8 * length)
     unlike = digits ^ (ONES * U(point ^ np.uint8(48)))
     points = (unlike - ONES) & ~unlike & TOPS  # the lowest of these bits is right
-    form, decimals = WHOLE, 0
+    form, decimals = WHOLE, np.int64(0)
     if points:
         place = U(zeros_below(points) - 7)
         before = (U(1) << place) - U(1)
@@ -44,9 +45,9 @@ def short_number(data, start, length, point):
 
 
 @ordered
-def long_number(data, start, stop, point):
+def long_number(data: Any, start: Any, stop: Any, point: Any) -> Any:
     """The same of a cell of any length, sign by sign; of at most 18 digits, decimals less the exponent."""
-    value, digits, decimals, form, place = 0, 0, 0, WHOLE, start
+    value, digits, decimals, form, place = np.int64(0), 0, 0, WHOLE, start
     while place < stop:
         digit = np.int64(data[U(place)]) - 48
         if 0 <= digit <= 9:
@@ -66,9 +67,9 @@ def long_number(data, start, stop, point):
 
 
 @ordered
-def _exponent(data, start, stop):
+def _exponent(data: Any, start: Any, stop: Any) -> Any:
     """The exponent that stands here, and where it ends; before the end of the cell where there is none."""
-    power, place = 0, start + 1
+    power, place = np.int64(0), start + 1
     if data[U(start)] | 32 != 101:  # e or E
         return 0, start
     negative = place < stop and data[U(place)] == 45

@@ -4,7 +4,6 @@ A cell of a column of numbers that is none, or none that is read here exactly, i
 the number's place, below all whole numbers of 18 digits, or as one of the many ways to write NaN.
 """
 
-# mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -17,11 +16,22 @@ from merula.data.table.plain.numbers import EXACT, NO_NUMBER, TENS, WHOLE, long_
 from merula.data.table.plain.wide_bytes import WIDTH, ones_in, places_of, zeros_below
 
 AS_WORDS, AS_WHOLE, AS_NUMBERS = 0, 1, 2  # what a column is scanned as
-FINE, STRANGE, FULL = 0, 1, 2  # how a scan ends: STRANGE with quotation marks, uneven rows, or a line of more than a part
+FINE, STRANGE, FULL = (
+    0,
+    1,
+    2,
+)  # how a scan ends: STRANGE with quotation marks, uneven rows, or a line of more than a part
 PART = 2**16  # bytes whose cells are found before they are read, so that both stay in the processor's nearest memory
 EMPTY_WHOLE = np.iinfo(np.int64).min  # an empty cell among whole numbers; codes of words stand above it
 EMPTY_NUMBER = 0x7FF8_0000_0001_0000  # the bits of a NaN: an empty cell among numbers; codes of words stand above it
-SEEN_WHOLE, SEEN_FRACTION, SEEN_CODE, SEEN_EMPTY, SEEN_WORD, SEEN_FULL = 1, 2, 4, 8, 16, 32  # what cells of a column are
+SEEN_WHOLE, SEEN_FRACTION, SEEN_CODE, SEEN_EMPTY, SEEN_WORD, SEEN_FULL = (
+    1,
+    2,
+    4,
+    8,
+    16,
+    32,
+)  # what cells of a column are
 LINE, RETURN, QUOTE, ZERO, MINUS = np.uint8(10), np.uint8(13), np.uint8(34), np.uint8(48), np.uint8(45)
 U = np.uint64
 
@@ -44,7 +54,7 @@ class Cells(NamedTuple):
 
 
 @ordered
-def count_lines(data, start, stop):
+def count_lines(data: Any, start: Any, stop: Any) -> Any:
     """How many lines end within the block."""
     found, place = 0, start
     while place < stop:
@@ -57,7 +67,7 @@ def count_lines(data, start, stop):
 
 
 @ordered
-def find_ends(data, start, stop, sign, ends):
+def find_ends(data: Any, start: Any, stop: Any, sign: Any, ends: Any) -> Any:
     """How many signs between cells and line ends there are, their places behind that of the byte before, and how many are line ends; -1 where quotation marks or lone returns are."""
     ends[0] = start - 1
     found, lines, strange, place = U(1), 0, U(0), start
@@ -79,7 +89,7 @@ def find_ends(data, start, stop, sign, ends):
 
 
 @ordered
-def scan(data, start, stop, first, wanted, cells, words, ends):
+def scan(data: Any, start: Any, stop: Any, first: Any, wanted: Any, cells: Any, words: Any, ends: Any) -> Any:
     """Read the lines of a block that begins at byte `first` of the file; how that ended, and how many rows there are."""
     width, row, begin = wanted.kinds.shape[0], 0, start
     while begin < stop:
@@ -94,7 +104,9 @@ def scan(data, start, stop, first, wanted, cells, words, ends):
             else:
                 numbers = cells.numbers[place, row:]
                 whole = wanted.kinds[column] == AS_WHOLE
-                seen = _read_numbers(data, ends, rows, column, width, first - start, words, numbers, whole, wanted.point)
+                seen = _read_numbers(
+                    data, ends, rows, column, width, first - start, words, numbers, whole, wanted.point
+                )
             cells.seen[column] |= seen
             if seen & SEEN_FULL:
                 return FULL, row
@@ -104,7 +116,7 @@ def scan(data, start, stop, first, wanted, cells, words, ends):
 
 
 @ordered
-def _is_even(data, ends, rows, width):
+def _is_even(data: Any, ends: Any, rows: Any, width: Any) -> Any:
     """Whether every row, of as many signs as there are lines in all, ends where a line does: then each has as many cells."""
     unlike = np.uint8(0)
     for row in range(rows):
@@ -113,7 +125,7 @@ def _is_even(data, ends, rows, width):
 
 
 @ordered
-def _read_words(data, ends, rows, column, width, shift, words, codes):
+def _read_words(data: Any, ends: Any, rows: Any, column: Any, width: Any, shift: Any, words: Any, codes: Any) -> Any:
     """Write the codes of a column's words, -1 for an empty cell; what its cells are."""
     seen, last = 0, column == width - 1
     slots, entries, kept = words.slots[column], words.entries[column], words.kept
@@ -137,7 +149,18 @@ def _read_words(data, ends, rows, column, width, shift, words, codes):
 
 
 @ordered
-def _read_numbers(data, ends, rows, column, width, shift, words, numbers, whole, point):
+def _read_numbers(
+    data: Any,
+    ends: Any,
+    rows: Any,
+    column: Any,
+    width: Any,
+    shift: Any,
+    words: Any,
+    numbers: Any,
+    whole: Any,
+    point: Any,
+) -> Any:
     """Write a column's numbers, or codes in their place; what its cells are."""
     seen, last, fractions = 0, column == width - 1, numbers.view(np.float64)
     slots, entries, kept = words.slots[column], words.entries[column], words.kept

@@ -1,7 +1,8 @@
 """Codes back to words, within compiled loops: the bytes of all cells of a column one behind the other, as Arrow holds them."""
 
-# mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +15,9 @@ U = np.uint64
 
 
 @ordered
-def offsets_of(codes, entries, offsets):
+def offsets_of(codes: Any, entries: Any, offsets: Any) -> Any:
     """Where each cell begins, and behind all of them where the last ends; a negative code is an empty cell."""
-    place = 0
+    place = np.int64(0)
     for row in range(codes.shape[0]):
         offsets[row] = place
         if codes[row] >= 0:
@@ -26,7 +27,7 @@ def offsets_of(codes, entries, offsets):
 
 
 @ordered
-def spell(codes, entries, kept, offsets, out):
+def spell(codes: Any, entries: Any, kept: Any, offsets: Any, out: Any) -> Any:
     """Write the words of all cells; each may spoil the eight bytes behind it, which the next one writes anew."""
     for row in range(codes.shape[0]):
         if codes[row] < 0:

@@ -1,5 +1,6 @@
 """Many bytes at a time, within compiled loops: eight as one number, sixty-four compared with a sign at once."""
 
+# ruff: noqa: ARG001 (Numba asks these functions for the types of arguments; what they compile to takes them from a list)
 from __future__ import annotations
 
 from collections.abc import Callable
