@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +17,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from merula import read_table
 from merula.core.notes import kept_back
-from merula.data.table import plain
+from merula.data.table import NOTHING_STATED, plain
 from merula.data.table.plain import blocks, reader
 
 CORPUS = sorted((Path(__file__).parent / "messy").glob("*.csv"))
@@ -153,3 +155,139 @@ def test_any_file(data: bytes, block: int, tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "birds.csv"
     path.write_bytes(data)
     check_same(path, monkeypatch, block)
+
+
+# ------------------------------------------------------------------------------------------------------- one case at a time
+
+
+HEADER = "bird,wing,ring\n"
+ROWS = "wren,4.9,17\nrobin,7.25,-3\n" * 200
+
+
+def written(tmp_path: Path, text: str | bytes) -> Path:
+    path = tmp_path / "birds.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+PLAIN = {
+    "plain": HEADER + ROWS,
+    "no last line end": HEADER + ROWS[:-1],
+    "blank lines at the end": HEADER + ROWS + "\r\n\n\n",
+    "returns": (HEADER + ROWS).replace("\n", "\r\n"),
+    "empty cells": HEADER + ROWS + ",,\n,1.5,\n",
+    "words among numbers": HEADER + ROWS + "wren,unknown,?\nwren,-,4\n",
+    "words in the last block": HEADER + ROWS + "wren,long,17\n",
+    "fractions in the last block": HEADER + ROWS + "wren,4.9,0.25\n",
+    "a zero below zero among fractions": HEADER + ROWS + "wren,4.9,-0\nwren,-0.0,0.25\n",
+    "codes in the last block": HEADER + ROWS + "wren,4.9,007\n",
+    "numbers that no loop reads": HEADER + ROWS + "wren,1e400,9223372036854775807\nwren,inf,17\nwren,nan,5\nwren,0.1234567890123456789,8\n",
+    "too large whole numbers": HEADER + ROWS + "wren,4.9,9223372036854775808\n",
+    "below whole numbers": HEADER + ROWS + "wren,4.9,-9223372036854775808\n",
+    "blanks": HEADER + ROWS + "wren ,4.9 , 17\n",
+    "tabs in cells": HEADER + ROWS + "\twren\t,\t4.9,17\n",
+    "true, false and figures": "bird,ringed\n" + "wren,1\nrobin,0\n" * 50 + "wren,true\n",
+    "true and false": "bird,ringed\n" + "wren,true\nrobin,false\n" * 50,
+    "dates": "bird,seen\n" + "wren,2024-12-31\nrobin,2024-01-01\n" * 50 + "wren,\n",
+    "times": "bird,seen\n" + "wren,12:30:15\nrobin,01:00:00\n" * 50,
+    "instants": "bird,seen\n" + "wren,2024-12-31 12:30:15\nrobin,2024-01-01 00:00:00\n" * 50 + "wren,2024-12-31\n",
+    "semicolons": (HEADER + ROWS).replace(",", ";"),
+    "decimal commas": (HEADER + ROWS).replace(",", ";").replace(".", ","),
+    "a mark": b"\xef\xbb\xbf" + (HEADER + ROWS).encode(),
+    "titles": "Birds of 2024\n\n" + HEADER + ROWS,
+    "names that stand twice": "bird,wing,wing\n" + ROWS,
+    "no name": "bird,wing,\n" + ROWS,
+    "an empty last column": "bird,wing,ring,\n" + ROWS.replace("\n", ",\n"),
+    "an empty column": "bird,wing,ring\n" + "wren,,17\nrobin,,18\n" * 50,
+    "long words": HEADER + ROWS + "".join(f"{'very ' * k}long wren,4.9,17\n" for k in range(60)),
+    "all alphabets": HEADER + ROWS + "Größe,4.9,17\n色泽,4.9,17\nдрозд\u200b,4.9,17\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("block", [100, 1000, blocks.BLOCK])
+@pytest.mark.parametrize("name", PLAIN)
+def test_is_read_by_the_loop(name: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert check_same(written(tmp_path, PLAIN[name]), monkeypatch, block).fast
+
+
+LEFT = {
+    "quotation marks at the end": HEADER + ROWS + '"wren",4.9,17\n',
+    "a quotation mark never closed": HEADER + ROWS + 'wren,"4.9,17\n',
+    "ragged": HEADER + ROWS + "wren,4.9\n",
+    "one cell too many": HEADER + ROWS + "wren,4.9,17,5\n",
+    "two wrong rows that make up for each other": HEADER + ROWS + "wren,4.9\nwren,4.9,17,18\n",
+    "a blank line in between": HEADER + ROWS + "\n" + ROWS,
+    "a lone return": HEADER + ROWS + "wren,4.9,17\rrobin,4.9,18\n",
+    "returns alone": (HEADER + ROWS).replace("\n", "\r"),
+    "zero bytes": HEADER + ROWS + "wr\0en,4.9,17\n",
+    "a line longer than a part": HEADER + ROWS + "wren" * 30_000 + ",4.9,17\n",
+    "another encoding": (HEADER + ROWS + "Größe,4.9,17\n" * 9).encode("cp1252"),
+    "damaged UTF-8": (HEADER + ROWS).encode() + b"gr\xc3,4.9,17\n",
+    "UTF-16": (HEADER + ROWS).encode("utf-16"),
+    "one column": "wing\n" + "4.9\n5.1\n" * 50,
+    "numbers for a header": "1,2,3\n" + ROWS,
+    "a header alone": HEADER,
+    "very many words": HEADER + "".join(f"bird {k},4.9,17\n" for k in range(40_000)),
+    "JSON": '{"bird": "wren"}\n' * 50,
+    "a sign at the end of every row but the header": HEADER + ROWS.replace("\n", ",\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("block", [100, blocks.BLOCK])
+@pytest.mark.parametrize("name", LEFT)
+def test_is_left_to_the_reader_for_all_files(
+    name: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not check_same(written(tmp_path, LEFT[name]), monkeypatch, block).fast
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"missing": ["refused", "wren"]}, {"missing": ["-3"]}, {"keep": ["NA", "unknown"]}, {"words": ["ring"]}, {"decimal": ","},
+        {"decimal": "."}, {"skip_rows": 2}, {"skip_rows": 10**6}, {"encoding": "utf-8"}, {"encoding": "cp1252"}, {"on_error": "skip"},
+        {"fold_case": True}, {"date_order": "dmy"}, {"sheet": 1},
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("end", ["wren,unknown,NA\n", "refused,1.5,refused\n", "wren,4.9\n"])
+def test_what_is_stated(stated: dict[str, Any], end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_same(written(tmp_path, HEADER + ROWS + end), monkeypatch, 1000, **stated)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_numbers_are_those_that_python_reads(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lot = random.Random(seed)
+    texts = [
+        f"{lot.choice(['', '-'])}{lot.randrange(10 ** lot.randint(1, 9))}.{lot.randrange(10 ** lot.randint(1, 9)):0{lot.randint(1, 9)}}"
+        for _ in range(20_000)
+    ]
+    texts += [f"{lot.randrange(10 ** lot.randint(1, 15))}e{lot.randint(-30, 22)}" for _ in range(2_000)]
+    path = written(tmp_path, "wing,bird\n" + "".join(f"{text},wren\n" for text in texts))
+    answer = read_so(path, monkeypatch, fast=True, block=2**16)
+    assert answer.fast
+    assert np.array_equal(
+        answer.table["wing"].to_numpy().view(np.int64), np.array([float(text) for text in texts]).view(np.int64)
+    )
+
+
+def test_threads_and_blocks_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lot = random.Random(0)
+    lines = [
+        f"{lot.choice(['wren', 'robin', 'tit', 'crow'])},{lot.random():.4f},{lot.randrange(99)}\n" for _ in range(5_000)
+    ]
+    path = written(tmp_path, HEADER + "".join(lines))
+    tables = [read_so(path, monkeypatch, fast=True, block=block).table for block in (64, 1_000, 10_000, 10**6)]
+    assert all(table.equals(tables[0]) for table in tables)
+
+
+def test_a_file_that_shrinks_meanwhile_is_left_to_the_reader_for_all_files(tmp_path: Path) -> None:
+    path = written(tmp_path, HEADER + ROWS)
+    size = path.stat().st_size
+    assert reader.read_plain(str(path), size + 1000, path.read_bytes(), NOTHING_STATED) is None
+
+
+def test_small_files_compile_nothing(tmp_path: Path) -> None:
+    path = written(tmp_path, HEADER + ROWS)
+    code = f"import sys, merula; merula.read_table({str(path)!r}); sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
