@@ -9,7 +9,7 @@ import numpy as np
 from merula.core.compiled import ordered
 from merula.data.table.plain.wide_bytes import eight_bytes
 
-MOST_WORDS, MOST_ENTRIES = 2**14, 2**20  # of a column, of all columns together
+MOST_WORDS, MOST_ENTRIES = 2**13, 2**20  # of a column, of all columns together
 MOST_BYTES = 2**23  # of all different words
 FULL = -2  # instead of a code, where a column has more words than that
 SPARSE = 2  # slots for each word
@@ -19,13 +19,14 @@ HEAD, TAIL, SIZE, FIRST = (
     2,
     3,
 )  # of an entry: its first and last eight bytes, its length and where it is kept, where it stood first
+CODE = 2  # of a slot, instead of the size: the code and one, and the length; 0 where it is free
 U = np.uint64
-LENGTH = U(2**32 - 1)
+LENGTH, SHIFT = U(2**32 - 1), U(44)
 MIXING = U(0x9E3779B97F4A7C15)  # odd, its bits as if drawn by lot
 
 
 class Dictionary(NamedTuple):
-    """Columns' words: slots of the hash table (code + 1), entries by code, how many there are, all their bytes, how many of these are used."""
+    """Columns' words: slots of the hash table, entries by code, how many there are, all their bytes, how many of these are used."""
 
     slots: Any
     entries: Any
@@ -48,7 +49,7 @@ def empty_dictionary(columns: int) -> Dictionary:
     while most * columns > MOST_ENTRIES and most > 256:
         most //= 2
     return Dictionary(
-        np.zeros((columns, SPARSE * most), np.int32),
+        np.zeros((columns, SPARSE * most, 4), np.uint64),
         np.empty((columns, most, 4), np.uint64),
         np.zeros(columns, np.int64),
         np.empty(MOST_BYTES, np.uint8),
@@ -72,21 +73,21 @@ def hashed(data: Any, start: Any, length: Any) -> Any:
 
 
 @ordered
-def coded(data: Any, start: Any, length: Any, slots: Any, entries: Any, kept: Any) -> Any:
-    """The code of a word in its column's dictionary, or -1; and its slot, or the free one for it."""
+def coded(data: Any, start: Any, length: Any, column: Any, shift: Any, words: Any) -> Any:
+    """The code of a word, which comes into its column's dictionary if it is new; `FULL` where there is no room."""
     head, tail, mixed = hashed(data, start, length)
-    last = U(slots.shape[0] - 1)
-    slot = mixed >> U(44) & last
-    while slots[slot]:
-        code = U(slots[slot] - 1)
-        if entries[code, HEAD] == head and entries[code, TAIL] == tail:
-            size = entries[code, SIZE]
-            if size & LENGTH == U(length) and (
-                length <= 16 or _same(data, start, kept, np.int64(size >> U(32)), length)
+    slots, last = words.slots, U(words.slots.shape[1] - 1)
+    slot = mixed >> SHIFT & last
+    while slots[column, slot, CODE]:
+        found = slots[column, slot, CODE]
+        if slots[column, slot, HEAD] == head and slots[column, slot, TAIL] == tail and found & LENGTH == U(length):
+            code = np.int64(found >> U(32)) - 1
+            if length <= 16 or _same(
+                data, start, words.kept, np.int64(words.entries[column, code, SIZE] >> U(32)), length
             ):
-                return np.int64(code), np.int64(slot)
+                return code
         slot = (slot + U(1)) & last
-    return np.int64(-1), np.int64(slot)
+    return _added(data, start, length, column, shift, words, slot)
 
 
 @ordered
@@ -99,7 +100,7 @@ def _same(data: Any, start: Any, kept: Any, place: Any, length: Any) -> Any:
 
 
 @ordered
-def added(data: Any, start: Any, length: Any, column: Any, shift: Any, words: Any, slot: Any) -> Any:
+def _added(data: Any, start: Any, length: Any, column: Any, shift: Any, words: Any, slot: Any) -> Any:
     """The code of a new word, whose slot is free; `FULL` where there is no room."""
     code, place = words.counts[column], words.used[0]
     if code == words.entries.shape[1] or place + length > words.kept.shape[0]:
@@ -112,5 +113,6 @@ def added(data: Any, start: Any, length: Any, column: Any, shift: Any, words: An
     words.entries[column, code, SIZE] = U(place) << U(32) | U(length)
     words.entries[column, code, FIRST] = U(start + shift)
     words.counts[column] += 1
-    words.slots[column, slot] = code + 1
+    words.slots[column, slot, HEAD], words.slots[column, slot, TAIL] = head, tail
+    words.slots[column, slot, CODE] = U(code + 1) << U(32) | U(length)
     return code

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from merula.core.compiled import ordered
-from merula.data.table.plain.dictionary import added, coded
+from merula.data.table.plain.dictionary import CODE, HEAD, LENGTH, SHIFT, TAIL, coded, hashed
 from merula.data.table.plain.numbers import EXACT, NO_NUMBER, TENS, WHOLE, long_number, short_number
 from merula.data.table.plain.wide_bytes import WIDTH, ones_in, places_of, zeros_below
 
@@ -128,7 +128,7 @@ def _is_even(data: Any, ends: Any, rows: Any, width: Any) -> Any:
 def _read_words(data: Any, ends: Any, rows: Any, column: Any, width: Any, shift: Any, words: Any, codes: Any) -> Any:
     """Write the codes of a column's words, -1 for an empty cell; what its cells are."""
     seen, last = 0, column == width - 1
-    slots, entries, kept = words.slots[column], words.entries[column], words.kept
+    slots, last_slot = words.slots[column], U(words.slots.shape[1] - 1)
     for row in range(rows):
         k = U(row * width + column)
         start, stop = np.int64(ends[k]) + 1, np.int64(ends[k + U(1)])
@@ -138,9 +138,15 @@ def _read_words(data: Any, ends: Any, rows: Any, column: Any, width: Any, shift:
             codes[row] = -1
             seen |= SEEN_EMPTY
             continue
-        code, slot = coded(data, start, stop - start, slots, entries, kept)
-        if code < 0:
-            code = added(data, start, stop - start, column, shift, words, slot)
+        length = stop - start
+        head, tail, mixed = hashed(data, start, length)
+        slot = mixed >> SHIFT & last_slot
+        found = slots[slot, CODE]
+        # nearly every word is found here, without a call: Numba's calls take longer than all of this
+        if slots[slot, HEAD] == head and slots[slot, TAIL] == tail and found & LENGTH == U(length) and length <= 16:
+            code = np.int64(found >> U(32)) - 1
+        else:
+            code = coded(data, start, length, column, shift, words)
             if code < 0:
                 return SEEN_FULL
         codes[row] = code
@@ -163,7 +169,6 @@ def _read_numbers(
 ) -> Any:
     """Write a column's numbers, or codes in their place; what its cells are."""
     seen, last, fractions = 0, column == width - 1, numbers.view(np.float64)
-    slots, entries, kept = words.slots[column], words.entries[column], words.kept
     empty = EMPTY_WHOLE if whole else EMPTY_NUMBER
     for row in range(rows):
         k = U(row * width + column)
@@ -183,11 +188,9 @@ def _read_numbers(
         if not whole:
             fits = form != NO_NUMBER and value <= EXACT and -22 <= decimals <= 22
         if not fits:
-            code, slot = coded(data, start, stop - start, slots, entries, kept)
+            code = coded(data, start, stop - start, column, shift, words)
             if code < 0:
-                code = added(data, start, stop - start, column, shift, words, slot)
-                if code < 0:
-                    return SEEN_FULL
+                return SEEN_FULL
             numbers[row] = empty + 1 + code
             seen |= SEEN_WORD
         elif whole:
