@@ -46,19 +46,21 @@ def short_number(data: Any, start: Any, length: Any, point: Any) -> Any:
 
 @ordered
 def long_number(data: Any, start: Any, stop: Any, point: Any) -> Any:
-    """The same of a cell of any length, sign by sign; of at most 18 digits, decimals less the exponent."""
+    """The same of a cell of any length, sign by sign; of at most 18 digits behind zeros, decimals less the exponent."""
     value, digits, decimals, form, place = np.int64(0), 0, 0, WHOLE, start
+    zeros = 0
     while place < stop:
         digit = np.int64(data[U(place)]) - 48
         if 0 <= digit <= 9:
             value, digits = value * 10 + digit, digits + 1
+            zeros += value == 0
             decimals += form == FRACTION
         elif data[U(place)] == point and form == WHOLE:
             form = FRACTION
         else:
             break
         place += 1
-        if digits > MOST_DIGITS:
+        if digits - zeros > MOST_DIGITS or (form == WHOLE and digits > MOST_DIGITS):
             return NO_NUMBER, 0, 0
     if digits == 0 or place == stop:
         return form if digits else NO_NUMBER, value, decimals

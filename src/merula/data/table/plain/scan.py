@@ -12,6 +12,7 @@ import numpy as np
 
 from merula.core.compiled import ordered
 from merula.data.table.plain.dictionary import CODE, HEAD, LENGTH, SHIFT, TAIL, coded, hashed
+from merula.data.table.plain.nearest import UNKNOWN, nearest
 from merula.data.table.plain.numbers import EXACT, NO_NUMBER, TENS, WHOLE, long_number, short_number
 from merula.data.table.plain.wide_bytes import WIDTH, ones_in, places_of, zeros_below
 
@@ -187,7 +188,13 @@ def _read_numbers(
         fits = form == WHOLE and (value != 0 or not negative)  # -0 is none of the whole numbers
         if not whole:
             fits = form != NO_NUMBER and value <= EXACT and -22 <= decimals <= 22
-        if not fits:
+        bits = U(UNKNOWN)
+        if not (whole or fits or form == NO_NUMBER or value == 0):
+            bits = nearest(value, -decimals)
+        if bits != U(UNKNOWN):
+            fits = True
+            numbers[row] = np.int64(bits | (U(negative) << U(63)))
+        elif not fits:
             code = coded(data, start, stop - start, column, shift, words)
             if code < 0:
                 return SEEN_FULL

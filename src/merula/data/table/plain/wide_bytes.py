@@ -78,3 +78,25 @@ def put_eight(_: Any, data: Any, place: Any, eight: Any) -> tuple[Any, Callable[
         return context.get_dummy_value()
 
     return types.void(data, types.intp, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def zeros_above(_: Any, bits: Any) -> tuple[Any, Callable[..., Any]]:
+    """How many bits are 0 above the highest that is 1; 64 where none is."""
+
+    def generate(_context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], cgutils.false_bit)
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def high_product(_: Any, one: Any, other: Any) -> tuple[Any, Callable[..., Any]]:
+    """The upper 64 of the 128 bits of a product; the lower ones are what multiplication gives."""
+
+    def generate(_context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        double = ir.IntType(128)
+        product = builder.mul(*(builder.zext(argument, double) for argument in arguments))
+        return builder.trunc(builder.lshr(product, double(64)), WHOLE)
+
+    return types.uint64(types.uint64, types.uint64), generate
