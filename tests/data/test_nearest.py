@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 import struct
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from merula.data.table.plain.nearest import LEAST, MOST, UNKNOWN, nearest
 

@@ -17,6 +17,7 @@ from merula.data.table.plain.wide_bytes import eight_bytes, zeros_below
 NO_NUMBER, WHOLE, FRACTION = 0, 1, 2  # how a cell is written: FRACTION with a point or an exponent
 MOST_DIGITS = 18  # which 63 bits hold
 MOST_POWER = 1_000
+ROOM_FOR_ONE, ROOM_FOR_EIGHT = 10**17, 10**10  # numbers that may have so many digits more
 EXACT, TENS = 2**53, 10.0 ** np.arange(23)
 U = np.uint64
 ZEROS, ONES = U(0x3030303030303030), U(0x0101010101010101)  # eight bytes "0"; eight bytes 1
@@ -46,24 +47,28 @@ def short_number(data: Any, start: Any, length: Any, point: Any) -> Any:
 
 @ordered
 def long_number(data: Any, start: Any, stop: Any, point: Any) -> Any:
-    """The same of a cell of any length, sign by sign; of at most 18 digits behind zeros, decimals less the exponent."""
+    """The same of a cell of any length, of at most 18 digits behind zeros; decimals less the exponent."""
     value, digits, decimals, form, place = np.int64(0), 0, 0, WHOLE, start
-    zeros = 0
     while place < stop:
-        digit = np.int64(data[U(place)]) - 48
-        if 0 <= digit <= 9:
-            value, digits = value * 10 + digit, digits + 1
-            zeros += value == 0
-            decimals += form == FRACTION
+        eight = eight_bytes(data, place) ^ ZEROS
+        step, digit = 1, np.int64(data[U(place)]) - 48
+        if place + 8 <= stop and value < ROOM_FOR_EIGHT and not ((eight + BELOW_TEN) | eight) & TOPS:
+            pairs = eight * U(10) + (eight >> U(8))
+            step, value = 8, value * 100_000_000
+            value += np.int64(((pairs & PAIRS) * THOUSANDS + ((pairs >> U(16)) & PAIRS) * SINGLES) >> U(32))
+        elif 0 <= digit <= 9 and value < ROOM_FOR_ONE:
+            value = value * 10 + digit
         elif data[U(place)] == point and form == WHOLE:
-            form = FRACTION
+            form, place = FRACTION, place + 1
+            continue
         else:
             break
-        place += 1
-        if digits - zeros > MOST_DIGITS or (form == WHOLE and digits > MOST_DIGITS):
-            return NO_NUMBER, 0, 0
-    if digits == 0 or place == stop:
-        return form if digits else NO_NUMBER, value, decimals
+        place, digits = place + step, digits + step
+        decimals += step if form == FRACTION else 0
+    if digits == 0 or (form == WHOLE and digits > MOST_DIGITS):
+        return NO_NUMBER, value, decimals
+    if place == stop:
+        return form, value, decimals
     power, place = _exponent(data, place, stop)
     return FRACTION if place == stop else NO_NUMBER, value, decimals - power
 
