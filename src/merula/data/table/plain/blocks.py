@@ -132,9 +132,9 @@ def _room(rows: int, wanted: Wanted) -> tuple[Cells, Any]:
 
     words = int((wanted.kinds == AS_WORDS).sum())
     numbers, wide = len(wanted.kinds) - words, -(-rows // ALIGNED) * ALIGNED
-    held, codes = pa.allocate_buffer(8 * numbers * wide), pa.allocate_buffer(4 * words * wide)
+    held, codes = pa.allocate_buffer(8 * numbers * wide), pa.allocate_buffer(2 * words * wide)
     return Cells(
         np.frombuffer(held, np.int64).reshape(numbers, wide),
-        np.frombuffer(codes, np.int32).reshape(words, wide),
+        np.frombuffer(codes, np.int16).reshape(words, wide),
         np.zeros(len(wanted.kinds), np.int64),
     ), held

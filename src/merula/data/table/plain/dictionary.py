@@ -9,7 +9,7 @@ import numpy as np
 from merula.core.compiled import ordered
 from merula.data.table.plain.wide_bytes import eight_bytes
 
-MOST_WORDS, MOST_ENTRIES = 2**13, 2**20  # of a column, of all columns together
+MOST_WORDS, MOST_ENTRIES = 2**13, 2**20  # of a column, whose codes 16 bits hold; of all columns together
 MOST_BYTES = 2**23  # of all different words
 FULL = -2  # instead of a code, where a column has more words than that
 SPARSE = 2  # slots for each word
