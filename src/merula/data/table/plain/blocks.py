@@ -99,9 +99,9 @@ def _lines(file: Any, rows: Rows, index: int, scratch: Any) -> Lines | None:
         scratch[beyond - begin + 1] = LINE
     start = _after_line(scratch, 0, end - begin + 1) if index else 1
     stop = _after_line(scratch, end - begin, beyond - begin + 2)
-    if start is None:  # the line of the block before has no end here
+    if start is None and end - begin <= PART:  # the line of the block before has no end here
         return Lines(scratch, 1, 1, begin)
-    return None if stop is None else Lines(scratch, start, stop, begin - 1 + start)
+    return None if start is None or stop is None else Lines(scratch, start, stop, begin - 1 + start)
 
 
 def _filled(file: Any, place: int, memory: memoryview) -> bool:
@@ -113,8 +113,8 @@ def _filled(file: Any, place: int, memory: memoryview) -> bool:
 
 
 def _after_line(data: Any, start: int, stop: int) -> int | None:
-    """The place behind the first line's end from `start` on; None where there is none before `stop`."""
-    found = bytes(data[start:stop]).find(b"\n")
+    """The place behind the first line's end from `start` on; None where there is none before `stop`, or it is too long."""
+    found = data[start : min(stop, start + PART + 2)].tobytes().find(b"\n")
     return None if found < 0 else start + found + 1
 
 
@@ -136,5 +136,6 @@ def _room(rows: int, wanted: Wanted) -> tuple[Cells, Any]:
     return Cells(
         np.frombuffer(held, np.int64).reshape(numbers, wide),
         np.frombuffer(codes, np.int16).reshape(words, wide),
+        np.zeros(len(wanted.kinds), np.int64),
         np.zeros(len(wanted.kinds), np.int64),
     ), held

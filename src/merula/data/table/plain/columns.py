@@ -13,7 +13,7 @@ from merula.core.threads import side_by_side
 from merula.data.table.plain.blocks import Block, Scanned
 from merula.data.table.plain.dictionary import Dictionary
 from merula.data.table.plain.scan import AS_WHOLE, AS_WORDS, EMPTY_NUMBER, EMPTY_WHOLE, SEEN_EMPTY, SEEN_WORD, Wanted
-from merula.data.table.plain.spelling import BEYOND, offsets_of, spell
+from merula.data.table.plain.spelling import BEYOND, spell
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ def _piece(block: Block, column: int, wanted: Wanted, meant: Meant, words: Dicti
         return _numbers(block, column, wanted, meant)
     codes = block.cells.codes[wanted.places[column], : block.rows]
     if meant.as_written:
-        return _strings(codes, words, column)
+        cells = block.cells
+        return _strings(codes, words, column, int(cells.sizes[column]), bool(cells.seen[column] & SEEN_EMPTY))
     return _taken(codes, meant.values, meant.places[block.reader])
 
 
@@ -52,20 +53,20 @@ def _taken(codes: Any, values: Any, places: Any) -> Any:
     """The value of each code; none for a negative one."""
     import pyarrow as pa
 
-    where = np.append(places, len(values)).astype(np.int32)[codes]  # an empty cell's code, -1, is the last
-    return pa.concat_arrays([values, pa.nulls(1, values.type)]).take(pa.array(where))
+    where = np.append(places, -1)[codes]  # an empty cell's code, -1, is the last
+    gaps = where < 0
+    return values.take(pa.array(where, mask=gaps if gaps.any() else None))
 
 
-def _strings(codes: Any, words: Dictionary, column: int) -> Any:
-    """The words of codes, as they were written."""
+def _strings(codes: Any, words: Dictionary, column: int, size: int, has_gaps: bool) -> Any:
+    """The words of codes, as they were written, so many bytes in all."""
     import pyarrow as pa
 
     entries, rows = words.entries[column], len(codes)
     offsets = pa.allocate_buffer(4 * (rows + 1))
-    size = offsets_of(codes, entries, starts := np.frombuffer(offsets, np.int32))
     texts = pa.allocate_buffer(size + BEYOND)
-    spell(codes, entries, words.kept, starts, np.frombuffer(texts, np.uint8))
-    known, gaps = _known(codes >= 0)
+    spell(codes, entries, words.kept, np.frombuffer(offsets, np.int32), np.frombuffer(texts, np.uint8))
+    known, gaps = _known(codes >= 0) if has_gaps else (None, 0)
     return pa.StringArray.from_buffers(rows, offsets, texts.slice(0, size), known, gaps)
 
 
@@ -86,7 +87,7 @@ def _numbers(block: Block, column: int, wanted: Wanted, meant: Meant) -> Any:
     kind = pa.int64() if whole else pa.float64()
     plain = pa.Array.from_buffers(kind, rows, [None, block.held.slice(8 * place * len(cells), 8 * rows)])
     if not block.cells.seen[column] & (SEEN_EMPTY | SEEN_WORD):
-        return plain.cast(meant.values.type)
+        return plain if plain.type == meant.values.type else plain.cast(meant.values.type)
     empty, codes = EMPTY_WHOLE if whole else EMPTY_NUMBER, meant.places[block.reader]
     strange = np.flatnonzero((cells[:rows] >= empty) & (cells[:rows] <= empty + len(codes)))
     others = _taken(cells[strange] - (empty + 1), meant.values, codes)

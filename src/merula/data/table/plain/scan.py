@@ -47,11 +47,12 @@ class Wanted(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """What was found in a block: numbers (or their bits) and codes, a row of the array for each column; what each column's cells are."""
+    """What was found in a block: numbers (or their bits) and codes, a row of the array for each column; what each column's cells are, and how many bytes its words."""
 
     numbers: Any
     codes: Any
     seen: Any
+    sizes: Any
 
 
 @ordered
@@ -101,7 +102,10 @@ def scan(data: Any, start: Any, stop: Any, first: Any, wanted: Any, cells: Any, 
         for column in range(width):
             place = wanted.places[column]
             if wanted.kinds[column] == AS_WORDS:
-                seen = _read_words(data, ends, rows, column, width, first - start, words, cells.codes[place, row:])
+                seen, size = _read_words(
+                    data, ends, rows, column, width, first - start, words, cells.codes[place, row:]
+                )
+                cells.sizes[column] += size
             else:
                 numbers = cells.numbers[place, row:]
                 whole = wanted.kinds[column] == AS_WHOLE
@@ -127,8 +131,8 @@ def _is_even(data: Any, ends: Any, rows: Any, width: Any) -> Any:
 
 @ordered
 def _read_words(data: Any, ends: Any, rows: Any, column: Any, width: Any, shift: Any, words: Any, codes: Any) -> Any:
-    """Write the codes of a column's words, -1 for an empty cell; what its cells are."""
-    seen, last = 0, column == width - 1
+    """Write the codes of a column's words, -1 for an empty cell; what its cells are, and how many bytes all words."""
+    seen, size, last = 0, np.int64(0), column == width - 1
     slots, last_slot = words.slots[column], U(words.slots.shape[1] - 1)
     for row in range(rows):
         k = U(row * width + column)
@@ -149,10 +153,11 @@ def _read_words(data: Any, ends: Any, rows: Any, column: Any, width: Any, shift:
         else:
             code = coded(data, start, length, column, shift, words)
             if code < 0:
-                return SEEN_FULL
+                return SEEN_FULL, size
         codes[row] = code
+        size += length
         seen |= SEEN_WORD
-    return seen
+    return seen, size
 
 
 @ordered

@@ -15,24 +15,14 @@ U = np.uint64
 
 
 @ordered
-def offsets_of(codes: Any, entries: Any, offsets: Any) -> Any:
-    """Where each cell begins, and behind all of them where the last ends; a negative code is an empty cell."""
+def spell(codes: Any, entries: Any, kept: Any, offsets: Any, out: Any) -> None:
+    """Write where each cell begins and its word, nothing for a negative code; a word may spoil the eight bytes behind it, which the next one writes anew."""
     place = np.int64(0)
     for row in range(codes.shape[0]):
         offsets[row] = place
-        if codes[row] >= 0:
-            place += np.int64(entries[U(codes[row]), SIZE] & LENGTH)
-    offsets[codes.shape[0]] = place
-    return place
-
-
-@ordered
-def spell(codes: Any, entries: Any, kept: Any, offsets: Any, out: Any) -> Any:
-    """Write the words of all cells; each may spoil the eight bytes behind it, which the next one writes anew."""
-    for row in range(codes.shape[0]):
         if codes[row] < 0:
             continue
-        code, place = U(codes[row]), np.int64(offsets[row])
+        code = U(codes[row])
         size = entries[code, SIZE]
         length = np.int64(size & LENGTH)
         put_eight(out, place, entries[code, HEAD])
@@ -42,3 +32,5 @@ def spell(codes: Any, entries: Any, kept: Any, offsets: Any, out: Any) -> Any:
                 out[U(place + k)] = kept[U(start + k)]
         elif length > 8:
             put_eight(out, place + length - 8, entries[code, TAIL])
+        place += length
+    offsets[codes.shape[0]] = place
