@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from merula import read_table
+from merula.core import compiled
 from merula.core.notes import kept_back
 from merula.data.table import NOTHING_STATED, plain
 from merula.data.table.plain import blocks, reader
@@ -285,6 +286,11 @@ def test_a_file_that_shrinks_meanwhile_is_left_to_the_reader_for_all_files(tmp_p
     path = written(tmp_path, HEADER + ROWS)
     size = path.stat().st_size
     assert reader.read_plain(str(path), size + 1000, path.read_bytes(), NOTHING_STATED) is None
+
+
+def test_where_loops_cannot_be_kept_they_are_not_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "_said", [True])
+    assert not check_same(written(tmp_path, HEADER + ROWS), monkeypatch).fast
 
 
 def test_small_files_compile_nothing(tmp_path: Path) -> None:

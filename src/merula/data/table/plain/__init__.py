@@ -35,6 +35,7 @@ def read_if_plain(path: str, options: FileOptions, is_csv: Callable[[bytes], boo
             return None
     except (OSError, ValueError):  # told by who reads it
         return None
-    from merula.data.table.plain.reader import read_plain  # brings compiled loops along, which no other table needs
+    from merula.core.compiled import are_kept  # on first use: no other table needs compiled loops
+    from merula.data.table.plain.reader import read_plain
 
-    return read_plain(path, size, head, options)
+    return read_plain(path, size, head, options) if are_kept() else None  # to compile takes longer than to read
