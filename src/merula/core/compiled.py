@@ -112,6 +112,11 @@ def _say_uncached() -> None:
 _said: list[bool] = []
 
 
+def are_kept() -> bool:
+    """Whether compiled loops are kept for the next run, as far as was seen."""
+    return not _said
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def prefetch(_: Any, table: Any, row: Any) -> tuple[Any, Callable[..., Any]]:
     """Ask memory for the cells some rows ahead of `row`: a loop that scatters its sums is else too slow to ask in time.

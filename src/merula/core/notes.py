@@ -36,6 +36,10 @@ class Note:
         return self.phrased()
 
 
+class Mentioned(Note):
+    """A note for those alone who keep notes back."""
+
+
 @contextmanager
 def kept_back() -> Iterator[list[Note]]:
     """While it is open, notes of this package are no warnings but come into this list.
@@ -82,7 +86,7 @@ def mention(message: Message) -> None:
     """
     kept = _kept_back.get()
     if kept is not None:
-        kept.append(Note(UserWarning, message))
+        kept.append(Mentioned(UserWarning, message))
 
 
 def warn_of(notes: Iterable[Note]) -> None:
@@ -96,6 +100,22 @@ def warn_of(notes: Iterable[Note]) -> None:
         warning = note.category(str(note))
         warning.note = note  # type: ignore[attr-defined]
         warnings.warn(warning, stacklevel=level)
+
+
+def tell_again(notes: Iterable[Note]) -> None:
+    """Tell notes that were kept back as if they were new: of what was a mention, none but those hear who keep notes back.
+
+    Examples
+    --------
+    >>> with kept_back() as first:
+    ...     mention("cells are parted by ';'")
+    >>> tell_again(first)
+    """
+    for note in notes:
+        if isinstance(note, Mentioned):
+            mention(note.message)
+        else:
+            warn_of([note])
 
 
 def warn_user(message: Message, category: type[Warning]) -> None:

@@ -69,7 +69,7 @@ def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED) -> Any:
     layout = layout_of(in_utf8(data, options.encoding), options)
     uneven: list[Uneven] = []
     try:
-        table = _read(layout, options)
+        table = read_rows(layout, options)
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):
             raise InputError(NO_ROWS) from None
@@ -77,13 +77,18 @@ def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED) -> Any:
         table, uneven = _without_uneven(layout, options, error)
     _refuse_open_quote(table, layout)
     _refuse_stray_quotes(table, layout, len(uneven))
+    return tidied(table, layout, options)
+
+
+def tidied(table: Any, layout: Layout, options: FileOptions) -> Any:
+    """The table that was read, its codes as words, its words cleaned, and without nameless columns that are empty."""
     codes, untidy = seen_in(layout.data, layout.separator, layout.rows)
     table = _with_codes(table, layout, options) if codes else table
     table = cleaned(table, options, layout.decimal, trim=untidy)
     return without_empty(table, layout.names.unnamed)
 
 
-def _read(layout: Layout, options: FileOptions, asked: dict[str, Any] | None = None, handler: Any = None) -> Any:
+def read_rows(layout: Layout, options: FileOptions, asked: dict[str, Any] | None = None, handler: Any = None) -> Any:
     """The table as pyarrow reads it; `asked` are the types of the columns that alone are read, where it is given."""
     import pyarrow as pa
     import pyarrow.csv
@@ -116,7 +121,7 @@ def _with_codes(table: Any, layout: Layout, options: FileOptions) -> Any:
     }
     if not whole:
         return table
-    written = _read(layout, options, whole, None if options.on_error == "stop" else lambda _: "skip")
+    written = read_rows(layout, options, whole, None if options.on_error == "stop" else lambda _: "skip")
     for name in whole:
         cells = trimmed(written[name])
         if holds_codes(cells) and (pa.types.is_integer(table.schema.field(name).type) or are_whole(cells)):
@@ -180,15 +185,18 @@ def dialect(sample: str, whole: bool) -> tuple[str, str]:
     """
     lines = sample.splitlines(keepends=True)
     lines = lines if whole or len(lines) < 2 else lines[:-1]
-    parted = {separator: _cells(lines, separator) for separator in SEPARATORS}
+    whole_lines = [[line] for line in lines if line.strip("\r\n")]  # what a sign that is nowhere makes of them
+    parted = {sign: _cells(lines, sign) if sign in sample else whole_lines for sign in SEPARATORS}
     best = max(SEPARATORS, key=lambda separator: _regularity(parted[separator]))
-    cells = [cell for row in parted[best][1:] for cell in row]
+    if best == ",":
+        return best, "."
+    cells = [cell for row in _cells(lines, best)[1:] for cell in row]
     commas = [cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)]
     points = any(map(DECIMAL_POINT.fullmatch, cells))
     certain = best == ";" or not all(
         map(GROUPS.fullmatch, commas)
     )  # only where commas are decimal do semicolons part cells
-    return best, "," if commas and certain and not points and best != "," else "."
+    return best, "," if commas and certain and not points else "."
 
 
 def _cells(lines: list[str], separator: str) -> list[list[str]]:
@@ -252,7 +260,7 @@ def _without_uneven(layout: Layout, options: FileOptions, error: Exception) -> t
         return "skip"
 
     try:
-        table = _read(layout, options, handler=note)
+        table = read_rows(layout, options, handler=note)
     except pa.ArrowInvalid:
         raise InputError(f"cannot be read as CSV: {error}") from None
     uneven = _located(layout, found)

@@ -28,6 +28,7 @@ from merula.data.table.declared_sizes import (
 from merula.data.table.delimited import ALONE, NO_ROWS, read_delimited
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.headers import column_names, without_empty
+from merula.data.table.plain import read_if_plain
 from merula.data.table.text_encoding import in_utf8, is_marked
 from merula.data.table.times_of_day import in_seconds
 
@@ -135,6 +136,9 @@ def _read_one(path: str, options: FileOptions) -> Any:
     except ImportError:
         raise ImportError(NEEDS_ARROW) from None
     with bounded.reading(name):
+        plain = None if path == STANDARD else read_if_plain(path, options, lambda head: _reader(head) is _read_csv)
+        if plain is not None:
+            return _checked(plain)
         content = _content(path)
         try:
             data = bounded.unpacked(content)
