@@ -17,6 +17,7 @@ from merula.data.schema import Column, Schema
 from merula.engines import Source, collect, describe
 from merula.engines.sql import duckdb_table
 from merula.stats import LevelCounts, Moments, PatternMoments, Rows, TokenCounts, ValueCounts, Wanted
+from merula.stats.dependence import Dependence
 
 NUMERIC = Schema((Column("wing", "numeric"),))
 
@@ -176,6 +177,20 @@ def test_weights_that_count_no_rows_are_errors(connection, weights, message):
     table = remote(connection, wing=[1.0, 2.0, 3.0], bird=["a", "b", "a"], often=pa.array(weights, pa.float64()))
     with pytest.raises(mr.InputError, match=message):
         counted(table, Wanted(Moments, ("wing",)), NUMERIC, weight="often")
+
+
+def test_columns_may_be_called_as_they_are_in_queries(connection):
+    rng = np.random.default_rng(8)
+    numbers = {name: rng.normal(k * 1e6, 1e-3, 400) for k, name in enumerate(["x0", "o0", "n", "read", "s0"])}
+    words = {name: rng.choice(["a", "b"], 400) for name in ("k0", "w", "origin", "rows", "select")}
+    columns = {**numbers, **words, "t": rng.choice([1, 2], 400), "v": rng.integers(1, 3, 400)}
+    columns["x0"] = np.where(columns["t"] == 1, 5e7, 0.0) + columns["x0"]  # each class needs an origin of its own
+    schema = Schema((*(Column(name, "numeric") for name in numbers), *(Column(name, "categorical") for name in words)))
+    wanted = [Wanted(PatternMoments, tuple(numbers)), Wanted(Moments, tuple(numbers)), Wanted(LevelCounts, tuple(words)), Wanted(ValueCounts, ("n",)), Wanted(Dependence, tuple(words))]  # fmt: skip
+    held = pa.table(columns)
+    mine = collect(Source(remote(connection, **columns), "t", "v"), schema, wanted)
+    theirs = collect(Source(held.drop_columns(["t", "v"]), columns["t"], columns["v"].astype(float)), schema, wanted)
+    assert_same(mine, theirs, dict.fromkeys(numbers, 1e-3))
 
 
 # ----------------------------------------------------------------------------------------------------------- numbers
