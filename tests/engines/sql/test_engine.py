@@ -245,6 +245,22 @@ def test_constants_are_constant_however_large(connection):
     assert found.squares.tolist() == [[0.0], [0.0]]
 
 
+def test_more_sums_than_one_query_takes_are_asked_in_several(connection):
+    rng = np.random.default_rng(9)
+    values = rng.normal(50.0, 2.0, (400, 60)) @ (np.eye(60) + 0.1)
+    values[::7, 3], values[::11, 55] = np.nan, np.nan
+    columns = {f"wing {j}": values[:, j] for j in range(60)}
+    labels = rng.choice(["wren", "tit"], 400)
+    table = remote(connection, **columns, bird=labels)
+    schema, wanted = (
+        Schema(tuple(Column(name, "numeric") for name in columns)),
+        [Wanted(PatternMoments, tuple(columns))],
+    )
+    mine = collect(Source(table, "bird"), schema, wanted)
+    assert table.fetched["queries"] == 4  # a look, the classes, and 60 · 61 / 2 products in two
+    assert_same(mine, collect(Source(pa.table(columns), labels.astype(object)), schema, wanted), dict.fromkeys(columns, 2.0))  # fmt: skip
+
+
 def test_infinity_is_an_error_among_intervals_and_values_too(connection):
     table = remote(connection, wing=[1.0, float("inf"), 3.0], bird=["a", "a", "b"])
     cut = Schema((Column("wing", "categorical", ("≤ 2", "> 2"), (2.0,), declared=True),))

@@ -37,9 +37,19 @@ class SparkRunner:
             return self.frame.sparkSession.sql(text, rows=self.frame).toArrow()
         except (Py4JNetworkError, ConnectionError) as error:
             raise lost(self.place, error) from error
-        except (Py4JError, PySparkException, AttributeError) as error:  # a stopped session has lost its JVM
-            stopped = isinstance(error, AttributeError) or "stopped" in str(error)
-            raise (lost if stopped else refused)(self.place, error) from error
+        except (Py4JError, PySparkException, AttributeError) as error:  # a stopped session has lost what it calls
+            raise (lost if self._is_stopped() else refused)(self.place, error) from error
+
+    def _is_stopped(self) -> bool:
+        """Whether the session of the DataFrame has ended; Spark Connect tells by its errors alone."""
+        try:
+            context = self.frame.sparkSession.sparkContext
+        except Exception:
+            return False
+        try:
+            return context._jsc is None or bool(context._jsc.sc().isStopped())
+        except Exception:  # not even that is answered
+            return True
 
     def snapshot(self) -> Any:
         """Spark's tables are what its files were when the DataFrame was made; it knows no transactions."""
