@@ -14,7 +14,7 @@ from merula.core import Array, InputError, Note, warn_of
 from merula.data.encode import Encoded, Target, encode_target
 from merula.engines.sql.covering import covering
 from merula.engines.sql.expressions import different, double, grid_point, number
-from merula.engines.sql.moments import lie_far, moments_of, pair_sums, patterns, products, single_sums
+from merula.engines.sql.moments import lie_far, moments_of, pair_sums, patterns, products, rough_moments, single_sums
 from merula.engines.sql.needs import (
     Counts,
     GroupedMoments,
@@ -122,7 +122,7 @@ def _classes(reading: Reading, numbers: tuple[str, ...], near: Mapping[str, floa
     origins = Origins(near)
     question = Question(reading, numbers, all_classes=True)
     most = reading.most_groups(2 + 5 * len(numbers))
-    sums = {"rows": exp.Count(this=exp.Star()), **single_sums(question, origins)}
+    sums = {"rows": exp.Count(this=exp.Star()), **single_sums(question, origins, with_ends=False)}
     found = question.ask(sums, origins, reading.types({}), most)
     if found is None:
         raise reading.too_many([str(reading.target)], most + 1)
@@ -131,8 +131,8 @@ def _classes(reading: Reading, numbers: tuple[str, ...], near: Mapping[str, floa
     codes = reading.class_codes(_taken(found.keys, kept))
     weight[codes] = found.sums[COUNT][kept]
     some = Found(_taken(found.keys, kept), {name: part[kept] for name, part in found.sums.items()}, found.origin[kept])
-    moments = moments_of(numbers, some).with_classes(codes, len(weight))
-    far = lie_far(moments, near)
+    moments = rough_moments(numbers, some).with_classes(codes, len(weight))
+    far = lie_far(moments, near, constants=True)
     return reading, weight, _nearer(reading, moments, far, near) if far else moments
 
 
