@@ -5,7 +5,7 @@ import psycopg
 import pyarrow as pa
 import pytest
 from psycopg import sql
-from tests.engines.sql.asked import MODELS, WANTED, check_cuts, check_model, check_statistic, hard_table
+from tests.engines.sql.asked import MODELS, WANTED, check_cuts, check_gaps, check_model, check_statistic, hard_table
 from tests.engines.sql.same import assert_same
 
 import merula as mr
@@ -50,8 +50,17 @@ def test_every_statistic_is_that_of_memory(remote, what, weight):
     check_statistic(TABLE, remote, what, weight)
 
 
+@pytest.mark.filterwarnings("ignore:.* rows have no 'class'")
 def test_intervals_are_those_of_memory(remote):
     check_cuts(TABLE, remote)
+
+
+def test_words_that_mean_nothing_are_those_of_memory(connection):
+    def written(table):
+        write(connection, table, "gaps")
+        return postgres_table(connection, "gaps")
+
+    check_gaps(written)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.engines.sql.asked import MODELS, WANTED, check_cuts, check_model, check_statistic, hard_table
+from tests.engines.sql.asked import MODELS, WANTED, check_cuts, check_gaps, check_model, check_statistic, hard_table
 
 import merula as mr
 from merula.data.schema import Column, Schema
@@ -32,8 +32,13 @@ def test_statistics_without_weights_are_those_of_memory(remote, what):
     check_statistic(TABLE, remote, what, None)
 
 
+@pytest.mark.filterwarnings("ignore:.* rows have no 'class'")
 def test_intervals_are_those_of_memory(remote):
     check_cuts(TABLE, remote)
+
+
+def test_words_that_mean_nothing_are_those_of_memory(spark):
+    check_gaps(lambda table: spark_table(spark.createDataFrame(table)))
 
 
 @pytest.mark.filterwarnings("ignore")

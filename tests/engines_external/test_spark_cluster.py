@@ -12,6 +12,7 @@ import pytest
 from tests.engines.sql.same import assert_same
 from tests.engines_external.java import session
 
+import merula as mr
 from merula.data.schema import Column, Schema
 from merula.engines import Source, collect
 from merula.engines.sql import spark_table
@@ -99,3 +100,18 @@ def test_an_executor_that_is_killed_during_a_fit_changes_nothing(cluster):
     killer.join()
     assert killed[0] not in executors()
     assert_same(found, in_memory(), {"wing": 1.0})
+
+
+def test_a_session_that_stops_in_the_middle_is_one_clear_error(cluster):
+    table = spark_table(rows_of(cluster))
+    fetch, asked = table.runner.fetch, []
+
+    def stopping(query, types):
+        asked.append(query)
+        if len(asked) == 2:
+            cluster.stop()
+        return fetch(query, types)
+
+    object.__setattr__(table.runner, "fetch", stopping)
+    with pytest.raises(mr.InputError, match="the Spark DataFrame went away while it was read .*nothing was written"):
+        collect(Source(table, "bird"), SCHEMA, WANTED)

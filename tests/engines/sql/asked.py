@@ -1,12 +1,14 @@
 """What is asked of every engine beside the memory's: all statistics that add, of the same tables; and the same models."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from tests.engines.sql.same import HOSTILE, NUMBERS, WORDS, assert_same, deviations, hard_table, in_memory
 
 import merula as mr
 from merula.data.intervals import interval_labels
-from merula.data.schema import Column, Schema
+from merula.data.schema import Column, Reading, Schema
+from merula.data.words import clean
 from merula.engines import Source, collect, describe
 from merula.graphs.dependence.network_statistic import NetworkStatistic
 from merula.stats import (
@@ -54,6 +56,7 @@ MODELS = {
     "tree": lambda: mr.TANClassifier(kinds=KINDS),
     "tree of numbers": lambda: mr.TANClassifier(kinds=KINDS, numeric="gaussian"),
     "k-dependence": lambda: mr.KDBClassifier(2, kinds=KINDS, numeric="quantile", bins=4),
+    "k-dependence of numbers": lambda: mr.KDBClassifier(2, kinds={**KINDS, "huge level": "ignore"}, numeric="gaussian"),
     "one-dependence": lambda: mr.AODEClassifier(kinds=KINDS, numeric="width", bins=3),
     "network": lambda: mr.BayesianNetworkClassifier(
         network=[("class", "色泽"), ("色泽", HOSTILE), ("class", HOSTILE), ("größe", "x`y"), ("class", "größe")],
@@ -89,6 +92,20 @@ def check_cuts(table, remote):
     assert_same(collect(Source(remote, "class", "often"), schema, wanted), collect(theirs, schema, wanted), {})
 
 
+def check_gaps(remote_of):
+    """Words that mean that nothing is there stand in no count of complete rows, however they are written."""
+    strange = "\\'; --\"{}`\n"
+    rng = np.random.default_rng(4)
+    words = {name: pa.array(rng.choice(["a", "b", "", " NA", strange], 600)) for name in ("beak", "it's")}
+    table = pa.table({**words, "class": rng.choice(["x", "y"], 600)})
+    reading = Reading(missing=(clean(strange),))
+    schema = Schema(tuple(Column(name, "categorical", reading=reading) for name in words))
+    wanted = [Wanted(NetworkStatistic, tuple(words), options={"arcs": [("class", "beak"), ("beak", "it's")]}), Wanted(LevelCounts, tuple(words))]  # fmt: skip
+    theirs = collect(in_memory(table, None), schema, wanted)
+    assert set(theirs.blocks[1].labels[0]) - {None} == {"a", "b"}
+    assert_same(collect(Source(remote_of(table), "class"), schema, wanted), theirs, {})
+
+
 def check_model(table, remote, what):
     """The same posteriors, to 1e-9, of a model learned from the rows where they are and one of the same schema learned in memory."""
     known = table.filter(table["class"].is_valid())
@@ -105,4 +122,4 @@ def _quiet():
     return nullcontext()
 
 
-__all__ = ["MODELS", "WANTED", "check_cuts", "check_model", "check_statistic", "hard_table"]
+__all__ = ["MODELS", "WANTED", "check_cuts", "check_gaps", "check_model", "check_statistic", "hard_table"]

@@ -2,7 +2,7 @@
 
 import duckdb
 import pytest
-from tests.engines.sql.asked import MODELS, WANTED, check_cuts, check_model, check_statistic, hard_table
+from tests.engines.sql.asked import MODELS, WANTED, check_cuts, check_gaps, check_model, check_statistic, hard_table
 
 from merula.engines.sql import duckdb_table
 
@@ -26,8 +26,17 @@ def test_every_statistic_is_that_of_memory(remote, what, weight):
     check_statistic(TABLE, remote, what, weight)
 
 
+@pytest.mark.filterwarnings("ignore:.* rows have no 'class'")
 def test_intervals_are_those_of_memory(remote):
     check_cuts(TABLE, remote)
+
+
+def test_words_that_mean_nothing_are_those_of_memory(remote):
+    def written(table):
+        remote.runner.connection.register("gaps", table)
+        return duckdb_table(remote.runner.connection, "gaps")
+
+    check_gaps(written)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -17,6 +17,7 @@ from merula.data.schema import Column, Schema
 from merula.engines import Source, collect, describe
 from merula.engines.sql import duckdb_table
 from merula.stats import LevelCounts, Moments, PatternMoments, Rows, TokenCounts, ValueCounts, Wanted
+from merula.stats.dependence import Dependence
 
 NUMERIC = Schema((Column("wing", "numeric"),))
 
@@ -144,7 +145,7 @@ def test_classes_are_those_of_memory(connection, labels):
 
 def test_rows_without_a_class_are_left_out_and_counted_once(connection):
     table = remote(connection, wing=[1.0, 2.0, 3.0], bird=pa.array([1.0, None, float("nan")]))
-    with pytest.warns(UserWarning, match=r"2 rows of the DuckDB table 'birds' have no class \('bird' is missing\) and are left out"):  # fmt: skip
+    with pytest.warns(UserWarning, match="2 of 3 rows have no 'bird' and are left out"):  # fmt: skip
         assert counted(table, Wanted(Moments, ("wing",))).weight.tolist() == [[1.0]]
     assert counted(table, Wanted(Moments, ("wing",))).weight.tolist() == [[1.0]]  # a second warning would be an error
     for empty in ([None, None, None], []):
@@ -176,6 +177,20 @@ def test_weights_that_count_no_rows_are_errors(connection, weights, message):
     table = remote(connection, wing=[1.0, 2.0, 3.0], bird=["a", "b", "a"], often=pa.array(weights, pa.float64()))
     with pytest.raises(mr.InputError, match=message):
         counted(table, Wanted(Moments, ("wing",)), NUMERIC, weight="often")
+
+
+def test_columns_may_be_called_as_they_are_in_queries(connection):
+    rng = np.random.default_rng(8)
+    numbers = {name: rng.normal(k * 1e6, 1e-3, 400) for k, name in enumerate(["x0", "o0", "n", "read", "s0"])}
+    words = {name: rng.choice(["a", "b"], 400) for name in ("k0", "w", "origin", "rows", "select")}
+    columns = {**numbers, **words, "t": rng.choice([1, 2], 400), "v": rng.integers(1, 3, 400)}
+    columns["x0"] = np.where(columns["t"] == 1, 5e7, 0.0) + columns["x0"]  # each class needs an origin of its own
+    schema = Schema((*(Column(name, "numeric") for name in numbers), *(Column(name, "categorical") for name in words)))
+    wanted = [Wanted(PatternMoments, tuple(numbers)), Wanted(Moments, tuple(numbers)), Wanted(LevelCounts, tuple(words)), Wanted(ValueCounts, ("n",)), Wanted(Dependence, tuple(words))]  # fmt: skip
+    held = pa.table(columns)
+    mine = collect(Source(remote(connection, **columns), "t", "v"), schema, wanted)
+    theirs = collect(Source(held.drop_columns(["t", "v"]), columns["t"], columns["v"].astype(float)), schema, wanted)
+    assert_same(mine, theirs, dict.fromkeys(numbers, 1e-3))
 
 
 # ----------------------------------------------------------------------------------------------------------- numbers
@@ -228,6 +243,22 @@ def test_constants_are_constant_however_large(connection):
     found = counted(table, Wanted(Moments, ("wing",)))
     assert found.mean.tolist() == [[1e300], [0.1]]
     assert found.squares.tolist() == [[0.0], [0.0]]
+
+
+def test_more_sums_than_one_query_takes_are_asked_in_several(connection):
+    rng = np.random.default_rng(9)
+    values = rng.normal(50.0, 2.0, (400, 60)) @ (np.eye(60) + 0.1)
+    values[::7, 3], values[::11, 55] = np.nan, np.nan
+    columns = {f"wing {j}": values[:, j] for j in range(60)}
+    labels = rng.choice(["wren", "tit"], 400)
+    table = remote(connection, **columns, bird=labels)
+    schema, wanted = (
+        Schema(tuple(Column(name, "numeric") for name in columns)),
+        [Wanted(PatternMoments, tuple(columns))],
+    )
+    mine = collect(Source(table, "bird"), schema, wanted)
+    assert table.fetched["queries"] == 4  # a look, the classes, and 60 · 61 / 2 products in two
+    assert_same(mine, collect(Source(pa.table(columns), labels.astype(object)), schema, wanted), dict.fromkeys(columns, 2.0))  # fmt: skip
 
 
 def test_infinity_is_an_error_among_intervals_and_values_too(connection):

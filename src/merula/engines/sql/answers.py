@@ -13,8 +13,8 @@ from sqlglot import exp
 from merula.core import Array, InputError, Note, warn_of
 from merula.data.encode import Encoded, Target, encode_target
 from merula.engines.sql.covering import covering
-from merula.engines.sql.expressions import double, grid_point, number
-from merula.engines.sql.moments import lie_far, moments_of, pair_sums, patterns, products, single_sums
+from merula.engines.sql.expressions import different, double, grid_point, number
+from merula.engines.sql.moments import lie_far, moments_of, pair_sums, patterns, products, rough_moments, single_sums
 from merula.engines.sql.needs import (
     Counts,
     GroupedMoments,
@@ -110,7 +110,7 @@ def _peeked(reading: Reading, numbers: Sequence[str], keys: Sequence[str]) -> tu
     columns = {f"x{place}": reading.number(name) for place, name in enumerate(numbers)}
     columns |= {f"k{place}": reading.key(name) for place, name in enumerate(keys)}
     sums: dict[str, exp.Expression] = {f"a{place}": exp.Min(this=exp.column(f"x{place}")) for place in range(len(numbers))}  # fmt: skip
-    sums |= {f"d{place}": exp.Count(this=exp.Distinct(expressions=[exp.column(f"k{place}")])) for place in range(len(keys))}  # fmt: skip
+    sums |= {f"d{place}": different(exp.column(f"k{place}"), reading.dialect) for place in range(len(keys))}
     found = reading.table.fetch(grouped(first_rows(reading.table.runner.source(), columns, PEEKED), [], sums), {})
     lowest = {name: float(numbers_of(found, f"a{place}")[0]) for place, name in enumerate(numbers)}
     sizes = {name: int(numbers_of(found, f"d{place}")[0]) for place, name in enumerate(keys)}
@@ -122,7 +122,8 @@ def _classes(reading: Reading, numbers: tuple[str, ...], near: Mapping[str, floa
     origins = Origins(near)
     question = Question(reading, numbers, all_classes=True)
     most = reading.most_groups(2 + 5 * len(numbers))
-    found = question.ask(single_sums(question, origins), origins, reading.types({}), most)
+    sums = {"rows": exp.Count(this=exp.Star()), **single_sums(question, origins, with_ends=False)}
+    found = question.ask(sums, origins, reading.types({}), most)
     if found is None:
         raise reading.too_many([str(reading.target)], most + 1)
     reading, kept = _coded(reading, found)
@@ -130,8 +131,8 @@ def _classes(reading: Reading, numbers: tuple[str, ...], near: Mapping[str, floa
     codes = reading.class_codes(_taken(found.keys, kept))
     weight[codes] = found.sums[COUNT][kept]
     some = Found(_taken(found.keys, kept), {name: part[kept] for name, part in found.sums.items()}, found.origin[kept])
-    moments = moments_of(numbers, some).with_classes(codes, len(weight))
-    far = lie_far(moments, near)
+    moments = rough_moments(numbers, some).with_classes(codes, len(weight))
+    far = lie_far(moments, near, constants=True)
     return reading, weight, _nearer(reading, moments, far, near) if far else moments
 
 
@@ -149,7 +150,7 @@ def _coded(reading: Reading, found: Found) -> tuple[Reading, NDArray[np.bool_]]:
     kept = np.asarray(labels.is_valid().to_numpy())
     if not kept.any():
         raise _no_rows(reading)
-    _note_left_out(reading, float(found.sums[COUNT][~kept].sum()))
+    _note_left_out(reading, int(found.sums["rows"][~kept].sum()), int(found.sums["rows"].sum()))
     known = labels.filter(kept)
     target = encode_target(known.combine_chunks() if hasattr(known, "combine_chunks") else known, len(known))
     codes = dict(zip(known.to_pylist(), target.codes.tolist(), strict=True))
@@ -161,12 +162,12 @@ def _no_rows(reading: Reading) -> InputError:
     return InputError.at(reading.table.place, held, remedy="there is nothing to learn from")
 
 
-def _note_left_out(reading: Reading, rows: float) -> None:
+def _note_left_out(reading: Reading, rows: int, total: int) -> None:
+    """Say once how many rows have no class."""
     key = f"left out {reading.target}"
     if rows and key not in reading.table.said:
         reading.table.said.add(key)
-        counted = f"{rows:,.0f} rows" if reading.weight is None else f"rows of weight {rows:g}"
-        what = f"{counted} of {reading.table.place} have no class ({reading.target!r} is missing) and are left out"
+        what = f"{rows:,} of {total:,} rows have no {reading.target!r} and are left out"
         warn_of([Note(UserWarning, what, reading.target)])
 
 

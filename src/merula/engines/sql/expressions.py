@@ -67,6 +67,13 @@ def is_known(value: exp.Expression) -> exp.Expression:
     return exp.Not(this=exp.Is(this=exp.paren(value.copy()), expression=exp.Null()))
 
 
+def different(value: exp.Expression, dialect: str) -> exp.Expression:
+    """About how many different values there are; Spark would expand every row to count several columns exactly."""
+    if dialect == "postgres":
+        return exp.Count(this=exp.Distinct(expressions=[value]))
+    return exp.ApproxDistinct(this=value)
+
+
 def holds_words(kind: Any) -> bool:
     """Whether a column of this type holds words."""
     import pyarrow as pa

@@ -23,8 +23,8 @@ MOST_FLAGS = 50  # that one CONCAT takes: PostgreSQL's functions have at most 10
 SMALLEST_SHARE = 1e-15  # of the largest, that an eigenvalue of a scatter matrix may have before it is rounding
 
 
-def single_sums(question: Question, origins: Origins) -> dict[str, exp.Expression]:
-    """What the moments of columns by themselves are made of."""
+def single_sums(question: Question, origins: Origins, with_ends: bool = True) -> dict[str, exp.Expression]:
+    """What the moments of columns by themselves are made of; the smallest and the largest number tell what is constant."""
     sums: dict[str, exp.Expression] = {COUNT: question.reading.weight_of()}
     for place in range(len(question.columns)):
         z = question.z(place, origins)
@@ -32,7 +32,7 @@ def single_sums(question: Question, origins: Origins) -> dict[str, exp.Expressio
             f"m{place}": question.known(place),
             f"s{place}": question.weighed(z),
             f"q{place}": question.weighed(times(z, z, question.reading.dialect)),
-            **ends(question, place),
+            **(ends(question, place) if with_ends else {}),
         }
     return sums
 
@@ -40,6 +40,22 @@ def single_sums(question: Question, origins: Origins) -> dict[str, exp.Expressio
 def ends(question: Question, place: int) -> dict[str, exp.Expression]:
     """The smallest and the largest number of a column."""
     return {f"a{place}": exp.Min(this=question.x(place)), f"b{place}": exp.Max(this=question.x(place))}
+
+
+def rough_moments(columns: Sequence[str], found: Found) -> Moments:
+    """The moments of each column in each group by its sums alone: constants are not told from what hardly varies.
+
+    A mean is infinite where sums are no numbers; `lie_far` then names the column.
+    """
+    weight, sums, squares = (found.stacked(stem, len(columns)) for stem in "msq")
+    weight = np.nan_to_num(weight)
+    empty = weight == 0
+    endless = ~empty & ~(np.isfinite(sums) & np.isfinite(squares))
+    sums, squares = (np.where(empty | endless, 0.0, part) for part in (sums, squares))
+    drift = np.divide(sums, weight, out=np.zeros_like(sums), where=~empty)
+    mean, rest = exact_sum(found.origin.astype(np.float64), drift)
+    mean, rest = np.where(endless, np.inf, np.where(empty, 0.0, mean)), np.where(empty, 0.0, rest)
+    return Moments(tuple(columns), weight, mean, np.maximum(squares - sums * drift, 0.0), rest)
 
 
 def moments_of(columns: Sequence[str], found: Found) -> Moments:
@@ -73,12 +89,16 @@ def _refuse_overflow(columns: Sequence[str], fine: Any, low: Array, high: Array)
         raise overflow(columns, largest)
 
 
-def lie_far(moments: Moments, near: Mapping[str, float]) -> list[str]:
-    """The columns of which a class lies so far from the origin, beside its own spread, that squares lose digits."""
+def lie_far(moments: Moments, near: Mapping[str, float], constants: bool = False) -> list[str]:
+    """The columns of which a class lies so far from the origin, beside its own spread, that squares lose digits.
+
+    With `constants`, those too of which a class does not vary at all beside its distance, so that it may be constant.
+    """
     origin = np.array([near[name] for name in moments.columns])
     with np.errstate(over="ignore", invalid="ignore"):
         far = moments.weight * (moments.mean - origin) ** 2 > POOR_ORIGIN * moments.squares
-    poor = far & (moments.squares > 0)
+        vanished = (moments.squares == 0) & (moments.weight > 0) & ((moments.mean != origin) | (moments.rest != 0))
+    poor = (far & (moments.squares > 0)) | (vanished & constants)
     return [name for name, bad in zip(moments.columns, poor.any(axis=0), strict=True) if bad]
 
 
