@@ -11,7 +11,8 @@ from merula.core import InputError
 from merula.data.intervals import interval_labels
 from merula.data.schema import BOOLEANS, FIGURES, Column, Label, Schema
 from merula.data.table.cell_values import times_longer
-from merula.data.words import ALWAYS_MISSING, as_labels
+from merula.data.words import ALWAYS_MISSING, UNSEEN as INVISIBLE, as_labels, clean
+from merula.data.words.cleaning import SPACES
 from merula.data.words.numbers import PLAIN
 from merula.engines.dialects import (
     Expression,
@@ -37,7 +38,9 @@ from merula.engines.dialects import (
 
 MOST_CASES = 64  # levels told apart one after the other; more are joined
 EXACT = 2**53  # whole numbers that floats tell apart
-BLANKS = " \t\n\r\x0b\x0c\u00a0"
+BLANKS = "\t\n\r\x0b\x0c\u00a0\u202f\u3000"
+ZERO_WIDTH = "\u00ad\u200b\u2060\ufeff"
+UNSEEN = INVISIBLE.replace("\0", "")  # which no word of a database holds
 SECOND = "datetime64[s]"
 LARGEST = 1.7976931348623157e308
 
@@ -85,6 +88,11 @@ class Cells:
         """A column of numbers, none beyond these bounds."""
         value = self.number(name)
         return self.script.let(("clipped", name, low, high), lambda: within(value, low, high, self.dialect))
+
+    def read(self, name: str) -> Expression:
+        """A column of numbers as it was read last: NULL where missing, so that it need not be kept in two ways."""
+        made = [cell for key, cell in self.script.made.items() if key[:2] == ("clipped", name)]
+        return made[-1] if made else self.number(name)
 
     # ------------------------------------------------------------------------------------------------ levels
 
@@ -146,15 +154,26 @@ class Cells:
             _refuse(column, "is read with letters of any case, which databases fold differently", "write its levels one way")  # fmt: skip
         exp, levels = sqlglot().exp, frozenset(known)
         cell = exp.cast(named(column.name), "text")
-        trimmed = all(level == level.strip(BLANKS) for level in known)
-        word = exp.Trim(this=cell, expression=text(BLANKS, self.dialect)) if trimmed else cell
-        value = self.script.let(("word", column.name, trimmed), lambda: word)
+        cleaned = all(level == clean(level) for level in known)
+        word = exp.Trim(this=self._cleaned(cell)) if cleaned else cell
+        value = self.script.let(("word", column.name, cleaned), lambda: word)
         others = [one for one in _spellings(column) if one not in levels]
         read = dict(zip(others, as_labels(others, column.reading, known), strict=True))
         place = {level: k for k, level in enumerate(known)} | {None: len(known)}
         places = [(text(level, self.dialect), k) for k, level in enumerate(known)]
         places += [(text(one, self.dialect), place[found]) for one, found in read.items() if found in place]
         return self._placed(column.name, value, places, len(known))
+
+    def _cleaned(self, cell: Expression) -> Expression:
+        """A word with blanks of any sort as spaces, and without what cannot be seen; SQLite changes the commonest ones alone."""
+        exp = sqlglot().exp
+        if self.dialect.name != "sqlite":
+            signs = [text(SPACES + UNSEEN, self.dialect), text(" " * len(SPACES), self.dialect)]
+            return exp.Anonymous(this="TRANSLATE", expressions=[cell, *signs])
+        for sign, instead in (*((blank, " ") for blank in BLANKS), *((unseen, "") for unseen in ZERO_WIDTH)):
+            parts = [cell, exp.Literal.string(sign), exp.Literal.string(instead)]
+            cell = exp.Anonymous(this="REPLACE", expressions=parts)
+        return cell
 
     def _placed(self, name: str, value: Expression, places: list[tuple[Expression, int]], count: int) -> Expression:
         """Which place a value has: told case by case, or joined from a small table where there are many."""

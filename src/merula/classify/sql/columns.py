@@ -54,11 +54,11 @@ def by_column(present: Of) -> Callable[[Any, Sequence[float], Task], list[Said]]
         found = []
         for j, (name, weight) in enumerate(zip(part.columns, weights, strict=True)):
             if weight:
-                lost = is_null(task.cells.number(name))
                 missing = [number(weight * float(one), task.dialect) for one in part.log_missing[:, j]]
                 known = present(part, j, weight, task)
-                shown = tuple(when([(lost, gap)], value) for gap, value in zip(missing, known, strict=True))
-                found.append(Said((name,), (), shown))
+                lost = is_null(task.cells.read(name))
+                by_class = tuple(when([(lost, gap)], value) for gap, value in zip(missing, known, strict=True))
+                found.append(Said((name,), (), by_class))
         return found
 
     return say
