@@ -50,16 +50,13 @@ def averaged(model: AveragedModel, task: Task) -> list[Expression]:
     tree = Tree(columns, task)
     slots = [_slot(tree, j, int(starts[j]), task) for j in range(len(columns.columns))]
     row = script.let(("row",), lambda: _row_number(dialect))
-    script.let(("slots read",), lambda: number(0.0, dialect))
-    level = max(script.level_of(one) for one in slots)
-    number_of_row = script.let(("row", "again"), lambda: row, level)
     alias = f"{script.prefix}average"
 
     def relations(before: str) -> list[Named]:
-        return _relations(alias, before, number_of_row.name, slots, logs, dialect)
+        return _relations(alias, before, row.name, slots, logs, dialect)
 
-    script.join(alias, number_of_row, ROW, relations)
-    return [column(f"class {c}", alias) for c in range(task.classes)]
+    script.join(alias, row, ROW, relations, slots)
+    return [script.let(("average", c), lambda c=c: column(f"class {c}", alias)) for c in range(task.classes)]  # type: ignore[misc]
 
 
 def _row_number(dialect: Dialect) -> Expression:
@@ -133,7 +130,7 @@ def _relations(
 
 
 def _named(one: Expression, name: str) -> Expression:
-    return sqlglot().exp.alias_(one, identifier(name))
+    return sqlglot().exp.Alias(this=one, alias=identifier(name))
 
 
 def _slots(before: str, row: str, slots: Sequence[Expression], dialect: Dialect) -> Expression:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from merula.core import InputError
@@ -25,6 +26,7 @@ class Join:
     own: str
     other: str
     relations: Callable[[str], list[Named]]
+    reads: tuple[Expression, ...] = ()  # what relations take of the stage before
 
 
 @dataclass(eq=False)
@@ -38,7 +40,7 @@ class Script:
     problems: list[tuple[Expression, str]] = field(default_factory=list)
     made: dict[Any, Expression] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def prefix(self) -> str:
         """What names of intermediate columns begin with: no column of the model does."""
         found = "~"
@@ -65,9 +67,17 @@ class Script:
                 found = max(found, self.lines[one.name][0] + 1)
         return found
 
-    def join(self, alias: str, own: Expression, other: str, relations: Callable[[str], list[Named]]) -> None:
-        """Join a relation to rows, once the column `own` is there."""
-        self.joins.append(Join(self.lines[own.name][0] + 1, alias, own.name, other, relations))
+    def join(
+        self,
+        alias: str,
+        own: Expression,
+        other: str,
+        relations: Callable[[str], list[Named]],
+        reads: Sequence[Expression] = (),
+    ) -> None:
+        """Join a relation to rows, once the column `own` is there and all that the relation reads."""
+        level = max(self.level_of(one) for one in (own, *reads))
+        self.joins.append(Join(level, alias, own.name, other, relations, tuple(reads)))
 
     def problem(self, condition: Expression, reason: str) -> None:
         """Leave rows without an answer where the condition holds, and tell the reason."""
@@ -122,12 +132,13 @@ class _Layout:
                 if one.name in self.script.lines:
                     found[one.name] = max(found.get(one.name, 0), level)
         for join in self.script.joins:
-            found[join.own] = max(found.get(join.own, 0), join.level)
+            for one in (column(join.own), *(read for part in join.reads for read in part.find_all(exp.Column))):
+                found[one.name] = max(found.get(one.name, 0), join.level)
         return found
 
     def stage(self, level: int, source: Expression, before: str | None) -> Expression:
         exp = sqlglot().exp
-        new = [exp.alias_(one, identifier(name)) for name, (at, one) in self.script.lines.items() if at == level]
+        new = [exp.Alias(this=one, alias=identifier(name)) for name, (at, one) in self.script.lines.items() if at == level]
         passed = self._passed(level, before)
         self._refuse_width(len(passed) + len(new))
         start = before or self.record
@@ -146,13 +157,13 @@ class _Layout:
         kept = [column(name, start) for name, (at, _) in self.script.lines.items() if at < level <= self.last_use.get(name, 0) - (self.last_use.get(name, 0) == level)]  # fmt: skip
         if self.whole and self.dialect.star == "record":
             row = column(self.record) if before is None else column(self.record, start)
-            return [exp.alias_(row, identifier(self.record)), *kept]
+            return [exp.Alias(this=row, alias=identifier(self.record)), *kept]
         return [*(column(name, start) for name in self.keys), *kept]
 
     def final(self, source: Expression, stage: str | None, answers: Sequence[Named]) -> Expression:
         exp = sqlglot().exp
         start = stage or self.record
-        told = [exp.alias_(one, identifier(name)) for name, one in answers]
+        told = [exp.Alias(this=one, alias=identifier(name)) for name, one in answers]
         self._refuse_width(len(self.keys) + len(told))
         if not self.whole:
             keys: list[Expression] = [column(name, start) for name in self.keys]
