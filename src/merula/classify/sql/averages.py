@@ -46,9 +46,8 @@ def averaged(model: AveragedModel, task: Task) -> list[Expression]:
     if model._looked_up is None:
         raise InputError.at("the model", "averages columns with too many levels for a statement", remedy="unite rare levels, or fit on fewer columns")  # fmt: skip
     columns, _, starts, weights, log_start, table = model._looked_up
-    logs = _with_starts(table, weights, log_start)
-    tree = Tree(columns, task)
-    slots = [_slot(tree, j, int(starts[j]), task) for j in range(len(columns.columns))]
+    logs, tree = _with_starts(table, weights, log_start), Tree(columns, task)
+    slots = [_slot(tree, j, int(starts[j]), logs, task) for j in range(len(columns.columns))]
     row = script.let(("row",), lambda: _row_number(dialect))
     alias = f"{script.prefix}average"
 
@@ -79,10 +78,18 @@ def _with_starts(table: Array, weights: Array, log_start: Array) -> dict[int, Ar
     return found
 
 
-def _slot(tree: Tree, j: int, start: int, task: Task) -> Expression:
-    """Where a cell's level stands among all levels of all columns; −1 where nothing is known."""
-    places = [float(start + cell) if cell >= 0 else -1.0 for cell in tree.cells(j)]
-    return as_whole(listed(places, tree.code(j), task.dialect), task)
+def _slot(tree: Tree, j: int, start: int, logs: dict[int, Array], task: Task) -> Expression:
+    """Where a cell's level stands among all levels of all columns; −1 where nothing is known.
+
+    A level never met stands above no other; where being missing is a level, it is that one below others.
+    """
+    cells, levels = tree.cells(j), tree.part.level_sets[j]
+    if None in levels and cells[-1] == levels.index(None):
+        for own in logs.values():
+            own[start + len(levels)] = own[start + cells[-1]]
+        cells[-1] = len(levels)
+    places = [float(start + cell) if cell >= 0 else -1.0 for cell in cells]
+    return as_whole(listed(places, tree.code(j), task.dialect))
 
 
 def _relations(

@@ -22,11 +22,11 @@ from merula.engines.dialects import (
     is_null,
     label,
     matched,
+    minus,
     number,
     number_of_cell,
     parted,
     plus,
-    minus,
     small_table,
     sqlglot,
     text,
@@ -38,9 +38,12 @@ from merula.engines.dialects import (
 
 MOST_CASES = 64  # levels told apart one after the other; more are joined
 EXACT = 2**53  # whole numbers that floats tell apart
-BLANKS = "\t\n\r\x0b\x0c\u00a0\u202f\u3000"
-ZERO_WIDTH = "\u00ad\u200b\u2060\ufeff"
-UNSEEN = INVISIBLE.replace("\0", "")  # which no word of a database holds
+BLANKS = "\t\n\r" + "".join(sign for sign in SPACES if ord(sign) >= 0xA0)  # signs that a statement can be printed with
+UNSEEN = "".join(sign for sign in INVISIBLE if ord(sign) >= 0xA0)
+REPLACED = (
+    *((blank, " ") for blank in "\t\n\r\u00a0\u202f\u3000"),
+    *((sign, "") for sign in "\u00ad\u200b\u2060\ufeff"),
+)
 SECOND = "datetime64[s]"
 LARGEST = 1.7976931348623157e308
 
@@ -168,9 +171,9 @@ class Cells:
         """A word with blanks of any sort as spaces, and without what cannot be seen; SQLite changes the commonest ones alone."""
         exp = sqlglot().exp
         if self.dialect.name != "sqlite":
-            signs = [text(SPACES + UNSEEN, self.dialect), text(" " * len(SPACES), self.dialect)]
+            signs = [text(BLANKS + UNSEEN, self.dialect), text(" " * len(BLANKS), self.dialect)]
             return exp.Anonymous(this="TRANSLATE", expressions=[cell, *signs])
-        for sign, instead in (*((blank, " ") for blank in BLANKS), *((unseen, "") for unseen in ZERO_WIDTH)):
+        for sign, instead in REPLACED:
             parts = [cell, exp.Literal.string(sign), exp.Literal.string(instead)]
             cell = exp.Anonymous(this="REPLACE", expressions=parts)
         return cell

@@ -9,8 +9,8 @@ import numpy as np
 
 from merula.classify.sql.lookups import looked_up
 from merula.classify.sql.terms import Said, Task, scaled
-from merula.core import Array, InputError
-from merula.distributions import CategoricalDistribution, Distribution
+from merula.core import InputError
+from merula.distributions import CategoricalDistribution
 from merula.distributions.columnwise import FARTHEST as RANGES
 from merula.distributions.histogram import TAIL, inner_ends
 from merula.distributions.lookups import Axis, Lookup
@@ -25,7 +25,6 @@ from merula.engines.dialects import (
     minus,
     number,
     over,
-    parted,
     plus,
     sqlglot,
     square,

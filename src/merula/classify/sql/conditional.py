@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-
 from merula.classify.log_linear.terms import FARTHEST, GRID, QuadraticTerms, TableTerms
 from merula.classify.pooled.known import KnownCells
 from merula.classify.pooled.pairs import GainDistribution
@@ -116,5 +115,3 @@ def read_as(part: ReadAs, weights: Sequence[float], task: Task) -> list[Said]:
     else:
         named = [((name,), ()) for name in inner.columns]
     return [Said(*of, looked_up(table, task)) for of, table in zip(named, found, strict=True)]
-
-

@@ -28,10 +28,10 @@ from merula.engines.dialects import (
     ln_of,
     log_sum_exp,
     matched,
+    minus,
     number,
     plus,
     sqlglot,
-    minus,
     total,
     when,
     whole,
@@ -53,16 +53,12 @@ def dependent(part: DependentColumns, weights: Sequence[float], task: Task) -> l
     alike = len(set(weights)) == 1
     if not any(part.parent_sets) or not alike or not tree.has_messages:
         tree.refuse_lacking()
-        return terms if task.shows or not tree.lacks else [_summed_only(one) for one in terms]
+        return terms
     shown = [Said(one.columns, one.parents, one.by_class, is_summed=False) for one in terms] if task.shows else []
     roots = [tree.message(j, None) for j, parents in enumerate(part.parent_sets) if not parents]
     sums = (total([root[c] for root in roots], task.dialect) for c in range(task.classes))
     whole_sum = tuple(scaled(weights[0], one, task.dialect) for one in sums)
     return [*shown, Said((), (), whole_sum, is_shown=False)]
-
-
-def _summed_only(one: Said) -> Said:
-    return Said(one.columns, one.parents, one.by_class)
 
 
 def _by_depth(part: DependentByDepth, weights: Sequence[float], task: Task) -> list[Said]:
@@ -82,11 +78,6 @@ class Tree:
 
     part: DependentColumns
     task: Task
-
-    @property
-    def lacks(self) -> bool:
-        """Whether some column has a parent."""
-        return any(self.part.parent_sets)
 
     @cached_property
     def where(self) -> dict[str, int]:

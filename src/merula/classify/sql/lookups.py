@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from merula.classify.sql.terms import Said, Task
+from merula.classify.sql.terms import Task
 from merula.core import Array
 from merula.distributions.lookups import NOTHING, Axis, Lookup
 from merula.engines.dialects import (
@@ -18,6 +18,7 @@ from merula.engines.dialects import (
     number,
     parted,
     plus,
+    sqlglot,
     times,
     when,
     whole,
@@ -68,20 +69,13 @@ def _part(axis: Axis, step: int, task: Task) -> Expression:
     code = task.cells.code(axis.column, axis.parted)
     if places == [step * k for k in range(len(places))]:
         return times(whole(step), code) if step != 1 else code
-    return as_whole(listed([float(place) for place in places], code, task.dialect), task)
+    return as_whole(listed([float(place) for place in places], code, task.dialect))
 
 
-def as_whole(one: Expression, task: Task) -> Expression:
+def as_whole(one: Expression) -> Expression:
     """A float that is whole as a whole number."""
-    from merula.engines.dialects import sqlglot
-
     return sqlglot().exp.cast(one, "bigint")
 
 
 def _frozen(parted: Any) -> Any:
     return parted.tobytes() if isinstance(parted, np.ndarray) else tuple(parted)
-
-
-def tables(found: Sequence[Lookup], columns: Sequence[tuple[tuple[str, ...], tuple[str, ...]]], task: Task) -> list[Said]:  # fmt: skip
-    """Tables as terms of these columns given those parents."""
-    return [Said(*of, looked_up(table, task)) for table, of in zip(found, columns, strict=True)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from merula.classify.log_linear.terms import QuadraticTerms, TableTerms
 from merula.classify.pooled.known import KnownCells
 from merula.classify.pooled.pairs import GainDistribution
 from merula.classify.pooled.reading import ReadAs
-from merula.classify.log_linear.terms import QuadraticTerms, TableTerms
 from merula.classify.sql import columns, conditional, dependent, normals
 from merula.classify.sql.terms import Said, Task
 from merula.core import InputError
@@ -49,13 +49,19 @@ SAY: dict[type[Distribution], Say] = {
 }
 ROWS = "compares with training rows, which a statement does not hold"
 REFUSED = {
-    "KernelDistribution": ("is a kernel density, which holds training values", "use distributions='mixture', 'histogram' or 'gaussian' for it"),  # fmt: skip
+    "KernelDistribution": (
+        "is a kernel density, which holds training values",
+        "use distributions='mixture', 'histogram' or 'gaussian' for it",
+    ),
     "ProductKernelDistribution": (f"is a kernel density, which {ROWS}", "use NaiveBayesClassifier"),
     "NeighborDistribution": (f"{ROWS}", "use NaiveBayesClassifier or AutoBayesClassifier(order=2).portable()"),
     "SimilarRows": (f"has a part that {ROWS}", "take model.portable()"),
     "TokenDistribution": ("counts words of a text, which databases do not part alike", "leave the column out"),
     "JointTable": ("sums over the cells of a joint table", "use TANClassifier or AODEClassifier"),
-    "NetworkColumns": ("is a network of words and numbers, whose missing cells are summed out by junction trees", "use TANClassifier with numeric='mdl'"),  # fmt: skip
+    "NetworkColumns": (
+        "is a network of words and numbers, whose missing cells are summed out by junction trees",
+        "use TANClassifier with numeric='mdl'",
+    ),
 }
 
 

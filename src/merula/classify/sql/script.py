@@ -138,7 +138,9 @@ class _Layout:
 
     def stage(self, level: int, source: Expression, before: str | None) -> Expression:
         exp = sqlglot().exp
-        new = [exp.Alias(this=one, alias=identifier(name)) for name, (at, one) in self.script.lines.items() if at == level]
+        new = [
+            exp.Alias(this=one, alias=identifier(name)) for name, (at, one) in self.script.lines.items() if at == level
+        ]
         passed = self._passed(level, before)
         self._refuse_width(len(passed) + len(new))
         start = before or self.record

@@ -19,6 +19,7 @@ from merula.engines.dialects import (
     Expression,
     any_of,
     compare,
+    is_null,
     log_sum_exp,
     minus,
     number,
@@ -125,8 +126,6 @@ def _admits(component: Component, task: Task) -> Expression:
     known = [level for level in levels if level is not None]
     code = task.cells.code(condition.column, levels)
     codes = [len(known) if level is None else known.index(level) for level in condition.levels]
-    if None in condition.levels:
-        codes.append(len(known) + 1)  # a level never met is as if missing, which is a level
     return any_of([compare("EQ", code, whole(one)) for one in sorted(codes)])
 
 
@@ -143,7 +142,5 @@ def _joined_average(model: AveragedModel, task: Task) -> list[Expression]:
     found = averaged(model, task)
     kept = [_kept(own, ("naive", c), task) for c, own in enumerate(naive)]
     others = [_kept(total([one.by_class[c] for one in shared], task.dialect), ("shared", c), task) for c in range(task.classes)]  # fmt: skip
-    from merula.engines.dialects import is_null
-
     joint = [when([(is_null(own), naive_sum)], plus(own, other)) for own, naive_sum, other in zip(found, kept, others, strict=True)]  # fmt: skip
     return [_kept(one, ("joint", c), task) for c, one in enumerate(joint)]
