@@ -7,8 +7,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-
-import merula as mr
 from tests.classify.sql.scored import (
     COSTS,
     ENGINES,
@@ -24,6 +22,8 @@ from tests.classify.sql.scored import (
     wide,
     with_gaps,
 )
+
+import merula as mr
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # levels never seen and impossible rows are the point
 DIALECTS = list(ENGINES)
@@ -143,7 +143,7 @@ def test_actions_are_those_of_decide(dialect, reject_cost, models, patients):
 def test_infinity_and_unseen_levels_that_are_errors_are_told(patients):
     rows, y = table(300)
     model = mr.NaiveBayesClassifier(unseen="error").fit(rows, y)
-    asked = patients.head(400).assign(**{"größe": np.where(patients["id"].head(400) < 5, np.inf, 0.5)})
+    asked = patients.head(400).assign(größe=np.where(patients["id"].head(400) < 5, np.inf, 0.5))
     found = in_duckdb(model.to_sql("duckdb", table="patients"), asked)
     assert set(found["problem"].dropna()) == {"infinite: größe", f"level never seen: {HOSTILE}", "level never seen: 色"}
     assert found.loc[found["problem"].notna(), "class"].isna().all()

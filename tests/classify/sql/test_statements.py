@@ -2,21 +2,52 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
 import sqlglot
 from sqlglot import exp
 from sqlglot.tokens import TokenType
+from tests.classify.sql.scored import COSTS, HOSTILE, MODELS, fitted, table
 
 import merula as mr
 from merula.core import InputError
 from merula.engines.dialects import DIALECTS, dialect_of, number, printed, table_named
-from tests.classify.sql.scored import COSTS, HOSTILE, MODELS, fitted, table
 
 # functions that the documentation of each database lists, and words that stand before a bracket too
-COMMON = {"CAST", "NULLIF", "COALESCE", "EXP", "LN", "ABS", "ROUND", "FLOOR", "TRIM", "TRANSLATE", "GREATEST", "MAX", "SUM"}
-NO_FUNCTIONS = {"AS", "MATERIALIZED", "WHEN", "THEN", "ELSE", "AND", "OR", "NOT", "IN", "ON", "VALUES", "OVER", "FROM", "BY"}
+COMMON = {
+    "CAST",
+    "NULLIF",
+    "COALESCE",
+    "EXP",
+    "LN",
+    "ABS",
+    "ROUND",
+    "FLOOR",
+    "TRIM",
+    "TRANSLATE",
+    "GREATEST",
+    "MAX",
+    "SUM",
+}
+NO_FUNCTIONS = {
+    "AS",
+    "MATERIALIZED",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "AND",
+    "OR",
+    "NOT",
+    "IN",
+    "ON",
+    "VALUES",
+    "OVER",
+    "FROM",
+    "BY",
+}
 OWN = {
     "duckdb": {"EPOCH_US", "UNNEST", "RANGE"},
     "postgres": {"EXTRACT", "UNNEST", "GENERATE_SERIES"},
@@ -45,8 +76,12 @@ def _called(statement: str, dialect: str) -> set[str]:
     """The words that stand before a bracket and are neither names nor strings."""
     tokens = sqlglot.tokenize(statement, read=dialect)
     quoted = (TokenType.STRING, TokenType.IDENTIFIER)
-    called = zip(tokens, tokens[1:], strict=False)
-    words = {one.text.upper() for one, after in called if after.token_type is TokenType.L_PAREN and one.token_type not in quoted}  # fmt: skip
+    called = pairwise(tokens)
+    words = {
+        one.text.upper()
+        for one, after in called
+        if after.token_type is TokenType.L_PAREN and one.token_type not in quoted
+    }
     return {word for word in words if word[0].isalpha()} - NO_FUNCTIONS
 
 
@@ -95,8 +130,16 @@ def _birds():
         (lambda: mr.BayesClassifier().fit(ROWS[[HOSTILE, "色"]], Y), "joint table"),
         (lambda: mr.TANClassifier(numeric="gaussian").fit(ROWS, Y), "network of words and numbers"),
         (lambda: mr.AODEClassifier(subsumption=5).fit(ROWS, Y), "subsumption"),
-        (lambda: mr.NaiveBayesClassifier().fit(pd.DataFrame({"price": [f"$ {k}.50" for k in range(40)]}), np.arange(40) % 2), "amounts in"),  # fmt: skip
-        (lambda: mr.NaiveBayesClassifier(kinds="text").fit(pd.DataFrame({"said": ["a b", "c d"]}), [0, 1]), "words of a text"),  # fmt: skip
+        (
+            lambda: mr.NaiveBayesClassifier().fit(
+                pd.DataFrame({"price": [f"$ {k}.50" for k in range(40)]}), np.arange(40) % 2
+            ),
+            "amounts in",
+        ),
+        (
+            lambda: mr.NaiveBayesClassifier(kinds="text").fit(pd.DataFrame({"said": ["a b", "c d"]}), [0, 1]),
+            "words of a text",
+        ),
     ],
 )
 def test_what_sql_cannot_say_is_refused_in_one_sentence(make, why):

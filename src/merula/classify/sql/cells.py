@@ -146,7 +146,10 @@ class Cells:
         cell = named(column.name)
         value = self.script.let(("figure", column.name), lambda: number_of_cell(cell, self.dialect)) if exact else cell
         gaps = [float(word) for word in (column.reading.missing if column.reading else ()) if PLAIN.fullmatch(word)]
-        literal = (lambda level: number(float(level), self.dialect)) if exact else (lambda level: label(level, self.dialect))  # fmt: skip
+
+        def literal(one: Label) -> Expression:
+            return number(float(one), self.dialect) if exact else label(one, self.dialect)
+
         places = [(literal(level), k) for k, level in enumerate(known)]
         places += [(literal(gap), len(known)) for gap in gaps if gap not in known]
         return self._placed(column.name, value, places, len(known))

@@ -110,6 +110,7 @@ def read_as(part: ReadAs, weights: Sequence[float], task: Task) -> list[Said]:
     if others:
         raise InputError.at("the model", f"holds {type(part.part).__name__} of numbers that are read another way, which SQL cannot say")  # fmt: skip
     inner: Any = part.part
+    named: list[tuple[tuple[str, ...], tuple[str, ...]]]
     if isinstance(inner, GainDistribution):
         named = [((name,), (giver,)) for name, giver, weight in zip(inner.columns, inner.givers, weights, strict=True) if weight]  # fmt: skip
     else:

@@ -110,7 +110,7 @@ class Tree:
         levels = self.part.level_sets[j]
         lost = levels.index(None) if None in levels else -1
         unseen = (-1 if above else len(levels)) if self.part.unseen == "smooth" else lost
-        return level_axis("", levels, -1, unseen).cells.tolist()
+        return level_axis("", levels, -1, unseen).cells.tolist()  # type: ignore[no-any-return]
 
     def is_code(self, j: int, codes: Sequence[int]) -> Expression:
         """Whether a column has one of these codes."""

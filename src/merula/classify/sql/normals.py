@@ -69,7 +69,7 @@ def _present(part: Any, c: int, cells: Sequence[Expression], task: Task) -> Expr
 
 def _covariances(part: Any) -> Array:
     inverse = np.linalg.inv(part.whitening)
-    return np.einsum("gka,gkb->gab", inverse, inverse)
+    return np.einsum("gka,gkb->gab", inverse, inverse)  # type: ignore[no-any-return]
 
 
 def _eliminated(part: Any, z: Sequence[Expression], task: Task) -> list[Expression]:
