@@ -32,10 +32,14 @@ def in_spark():
 def _type(types, name, column):
     if name in ("id", "ok"):
         return types.LongType() if name == "id" else types.BooleanType()
+    if column.dtype.kind == "M":
+        return types.TimestampType()
     return types.DoubleType() if column.dtype.kind == "f" else types.StringType()
 
 
 def _plain(cell):
+    if isinstance(cell, pd.Timestamp) or cell is pd.NaT:
+        return None if cell is pd.NaT else cell.to_pydatetime()
     return cell.item() if isinstance(cell, np.generic) else cell
 
 
@@ -64,6 +68,20 @@ def test_naive_models_of_500_columns(words, in_spark):
 def test_aode_of_500_columns(in_spark):
     rows, y = wide(300, 500, True)
     check_scores(mr.AODEClassifier().fit(rows, y), numbered(with_gaps(rows.head(6), 3)), "spark", in_spark)
+
+
+def test_counts_and_times(in_spark):
+    rng = np.random.default_rng(3)
+    y = rng.choice([0, 1, 2], 600)
+    rows = pd.DataFrame(
+        {
+            "visits": rng.poisson(2 + 3 * y).astype(float),
+            "when": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 10**10, 600) + y * 10**9, unit="ms"),
+        }
+    )
+    model = mr.NaiveBayesClassifier(distributions={"visits": mr.NegativeBinomial()}).fit(rows, y)
+    rows.loc[5::7, "visits"], rows.loc[6::7, "visits"], rows.loc[9::11, "when"] = 1e300, np.nan, pd.NaT
+    check_scores(model, numbered(rows), "spark", in_spark)
 
 
 def test_all_columns_of_the_table(in_spark, patients):

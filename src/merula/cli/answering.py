@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -153,7 +154,9 @@ def sql(
 
     console = Console(quiet, as_json)
     statement = written_sql(model, dialect, table, keys, terms, costs, output)
-    if output == "-":
+    if output == "-" and not as_json and not sys.stdout.isatty():
+        typer.echo(statement)  # to the letter: it is for a machine
+    elif output == "-":
         console.result(statement, {"dialect": dialect, "sql": statement})
     else:
         console.result(f"{len(statement):,} characters: {output}", {"dialect": dialect, "output": output})

@@ -11,8 +11,7 @@ from merula.core import InputError
 from merula.data.intervals import interval_labels
 from merula.data.schema import BOOLEANS, FIGURES, Column, Label, Schema
 from merula.data.table.cell_values import times_longer
-from merula.data.words import ALWAYS_MISSING, UNSEEN as INVISIBLE, as_labels, clean
-from merula.data.words.cleaning import SPACES
+from merula.data.words import ALWAYS_MISSING, as_labels, clean
 from merula.data.words.numbers import PLAIN
 from merula.engines.dialects import (
     Expression,
@@ -38,12 +37,10 @@ from merula.engines.dialects import (
 
 MOST_CASES = 64  # levels told apart one after the other; more are joined
 EXACT = 2**53  # whole numbers that floats tell apart
-BLANKS = "\t\n\r" + "".join(sign for sign in SPACES if ord(sign) >= 0xA0)  # signs that a statement can be printed with
-UNSEEN = "".join(sign for sign in INVISIBLE if ord(sign) >= 0xA0)
-REPLACED = (
-    *((blank, " ") for blank in "\t\n\r\u00a0\u202f\u3000"),
-    *((sign, "") for sign in "\u00ad\u200b\u2060\ufeff"),
-)
+BLANKS, UNSEEN = (
+    "\t\n\r\u00a0\u202f\u3000",
+    "\u00ad\u200b\u2060\ufeff",
+)  # those that tables hold, and no sign that a terminal obeys
 SECOND = "datetime64[s]"
 LARGEST = 1.7976931348623157e308
 
@@ -171,12 +168,12 @@ class Cells:
         return self._placed(column.name, value, places, len(known))
 
     def _cleaned(self, cell: Expression) -> Expression:
-        """A word with blanks of any sort as spaces, and without what cannot be seen; SQLite changes the commonest ones alone."""
+        """A word with the common blanks as spaces, and without the common signs that cannot be seen."""
         exp = sqlglot().exp
         if self.dialect.name != "sqlite":
             signs = [text(BLANKS + UNSEEN, self.dialect), text(" " * len(BLANKS), self.dialect)]
             return exp.Anonymous(this="TRANSLATE", expressions=[cell, *signs])
-        for sign, instead in REPLACED:
+        for sign, instead in (*((blank, " ") for blank in BLANKS), *((unseen, "") for unseen in UNSEEN)):
             parts = [cell, exp.Literal.string(sign), exp.Literal.string(instead)]
             cell = exp.Anonymous(this="REPLACE", expressions=parts)
         return cell
