@@ -119,6 +119,22 @@ def test_an_average_that_is_joined(dialect, monkeypatch):
         check_scores(fitted(MODELS[name]), rows, dialect, ENGINES[dialect])
 
 
+@pytest.mark.parametrize("name", ["TAN", "jointly normal"])
+def test_rows_with_gaps_are_flagged_where_summing_them_out_would_be_too_long(name, models, patients, monkeypatch):
+    monkeypatch.setattr("merula.classify.sql.dependent.MOST_MESSAGES", 0)
+    monkeypatch.setattr("merula.classify.sql.normals.MOST_KEPT", 0)
+    flagged = check_scores(models(name), patients.head(2000), "duckdb", in_duckdb)
+    assert 0.05 < flagged.mean() < 0.6
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_aode_of_40_columns(dialect):
+    rows, y = wide(200, 40, True)
+    model = mr.AODEClassifier().fit(rows, y)
+    assert "JSON_EACH" in model.to_sql("sqlite", table="patients")  # joined, not written out
+    check_scores(model, numbered(with_gaps(rows.head(60), 3)), dialect, ENGINES[dialect])
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_terms_are_those_of_the_model(dialect, models, patients):
     model, rows = models("naive"), patients.head(500)

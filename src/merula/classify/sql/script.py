@@ -11,7 +11,6 @@ from merula.core import InputError
 from merula.engines.dialects import Dialect, Expression, any_of, column, identifier, sqlglot, text, when
 
 Named = tuple[str, Expression]
-SOURCE = "rows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +108,10 @@ class Script:
             relations.append((name, layout.stage(level, source, stage)))
             stage = name
         query = layout.final(source, stage, answers)
+        # rows that are numbered must be numbered once
+        once = self.dialect.keeps or (self.dialect.name == "duckdb" and any(join.reads for join in self.joins))
         for name, select in relations:
-            query = query.with_(identifier(name), as_=select, materialized=self.dialect.keeps or None, copy=False)
+            query = query.with_(identifier(name), as_=select, materialized=once or None, copy=False)
         return query
 
 

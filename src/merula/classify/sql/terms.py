@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from merula.classify.sql.cells import Cells
-from merula.engines.dialects import Dialect, Expression, number, times, total
+from merula.engines.dialects import Dialect, Expression, number, times
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +46,3 @@ class Task:
 def scaled(weight: float, expression: Expression, dialect: Dialect) -> Expression:
     """weight · expression."""
     return expression if weight == 1 else times(number(weight, dialect), expression)
-
-
-def summed(some: Sequence[Said], task: Task) -> list[Expression]:
-    """The sum of terms for each class."""
-    return [total([said.by_class[c] for said in some if said.is_summed], task.dialect) for c in range(task.classes)]
