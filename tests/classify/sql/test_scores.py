@@ -183,6 +183,13 @@ def test_all_columns_or_those_that_are_asked_for(models):
     assert list(read.columns[:5]) == list(rows.columns[1:])
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_table_without_a_column_of_the_model_is_an_error_of_the_database(dialect, models):
+    rows = numbered(table(20)[0]).drop(columns="größe")
+    with pytest.raises(Exception, match="größe"):
+        ENGINES[dialect](models("naive").to_sql(dialect, table="patients", keys=["id"]), rows)
+
+
 def test_a_column_called_as_an_answer_is():
     model = mr.NaiveBayesClassifier().fit(pd.DataFrame({"class": ["u", "v"], "P(a)": [1.0, 2.0]}), ["a", "b"])
     found = in_duckdb(model.to_sql(table="patients"), pd.DataFrame({"class": ["u"], "P(a)": [1.5]}))

@@ -58,6 +58,10 @@ class Cells:
         """What the database speaks."""
         return self.script.dialect
 
+    def _cell(self, column: Column) -> Expression:
+        """A column of the table itself; named with its table, for SQLite takes a name that is none of a column for a word."""
+        return named(column.name, self.script.record)
+
     # ------------------------------------------------------------------------------------------------ numbers
 
     def number(self, name: str) -> Expression:
@@ -67,7 +71,7 @@ class Cells:
 
     def _number(self, column: Column) -> Expression:
         _refuse_reading(column)
-        cell = named(column.name)
+        cell = self._cell(column)
         if column.unit is not None:
             return self._count_of_time(cell, column)
         value = number_of_cell(cell, self.dialect)
@@ -108,7 +112,7 @@ class Cells:
         if kinds <= {str}:
             return self._word(column, known)
         if kinds == {bool}:
-            cell = named(column.name)
+            cell = self._cell(column)
             places = [(label(level, self.dialect), whole(k)) for k, level in enumerate(known)]
             return when([(is_null(cell), whole(len(known)))], matched(cell, places, whole(len(known) + 1)))
         if kinds == {int}:
@@ -140,7 +144,7 @@ class Cells:
     def _figure(self, column: Column, known: tuple[Label, ...]) -> Expression:
         """The place of a whole number or a float among the levels."""
         exact = all(abs(level) < EXACT for level in known)
-        cell = named(column.name)
+        cell = self._cell(column)
         value = self.script.let(("figure", column.name), lambda: number_of_cell(cell, self.dialect)) if exact else cell
         gaps = [float(word) for word in (column.reading.missing if column.reading else ()) if PLAIN.fullmatch(word)]
 
@@ -156,7 +160,7 @@ class Cells:
         if column.reading is not None and column.reading.fold_case:
             _refuse(column, "is read with letters of any case, which databases fold differently", "write its levels one way")  # fmt: skip
         exp, levels = sqlglot().exp, frozenset(known)
-        cell = exp.cast(named(column.name), "text")
+        cell = exp.cast(self._cell(column), "text")
         cleaned = all(level == clean(level) for level in known)
         word = exp.Trim(this=self._cleaned(cell)) if cleaned else cell
         value = self.script.let(("word", column.name, cleaned), lambda: word)

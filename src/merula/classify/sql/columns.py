@@ -34,6 +34,7 @@ from merula.engines.dialects import (
     whole,
 )
 
+WHOLE_FROM = 2.0**53  # floats from here on are whole numbers
 COUNTED = 64  # counts whose log probabilities are listed; beyond, Stirling's series is exact
 FARTHEST = 8e307  # a number from which another such is subtracted without overflow
 CLOSE = 0.01  # ratios so close to 1 have their logarithm by a series
@@ -167,7 +168,10 @@ def counts(part: Any, j: int, task: Task) -> list[Expression]:
     x = task.cells.number(name)
     key = ("whole", name)
     if key not in task.cells.script.made:
-        odd = compare("NEQ", x, exp.Floor(this=x))
+        held = task.cells.clipped(
+            name, 0.0, WHOLE_FROM
+        )  # Spark's floor is a whole number, which 1e300 is too large for
+        odd = compare("NEQ", held, exp.Floor(this=held))
         task.cells.script.problem(compare("LT", x, number(0.0, dialect)), f"no count: {name}")
         task.cells.script.problem(odd, f"no count: {name}")
     few = compare("LT", x, number(float(COUNTED), dialect))

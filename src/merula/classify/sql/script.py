@@ -47,6 +47,11 @@ class Script:
             found += "~"
         return found
 
+    @property
+    def record(self) -> str:
+        """What the table is called in a statement, and a whole row of it."""
+        return f"{self.prefix}row"
+
     def let(self, key: Any, make: Callable[[], Expression], least: int = 1) -> Expression:
         """The column that holds what `make` gives, written once for every `key`; computed at the `least` level or later."""
         if key not in self.made:
@@ -122,7 +127,7 @@ class _Layout:
         self.script, self.dialect = script, script.dialect
         self.whole = keys is None
         self.keys = list(keys or ())
-        self.record = f"{script.prefix}row"
+        self.record = script.record
         self.last_use = self._last_uses(answers)
 
     def _last_uses(self, answers: Sequence[Expression]) -> dict[str, float]:
