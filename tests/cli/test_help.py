@@ -31,7 +31,7 @@ def examples(command):
 
 
 def test_every_command_of_the_design_is_there():
-    wanted = ["look", "fit", "predict", "evaluate", "explain", "report", "count", "merge", "info", "demo"]
+    wanted = ["look", "fit", "predict", "evaluate", "explain", "sql", "report", "count", "merge", "info", "demo"]
     wanted += [f"network {word}" for word in ("show", "query", "learn", "convert")]
     assert set(wanted) == set(NAMES)
 

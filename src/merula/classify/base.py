@@ -17,6 +17,7 @@ from merula.classify.availability import available_unless
 from merula.classify.calibration import calibrated
 from merula.classify.family_choice import best_families, score_families
 from merula.classify.fitted import Answer, ComponentTerms, FittedModel
+from merula.classify.in_database import InDatabase
 from merula.classify.joint_answers import JointAnswers
 from merula.classify.large_tables import LargeTables
 from merula.classify.merging import NOT_AUTO, Merging, is_auto
@@ -43,7 +44,7 @@ def _takes_no_batches(model: Any) -> str:
     return why and f"rows cannot be added bit by bit: {why}"
 
 
-class BayesianClassifier(LargeTables, Merging, JointAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The shared part of every classifier; a subclass names its parameters and the families it uses for each kind."""
 
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # options that the first batch fixes

@@ -1,7 +1,8 @@
-"""Commands that ask a saved model: predict, explain, info."""
+"""Commands that ask a saved model: predict, explain, sql, info."""
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -101,6 +102,64 @@ def explain(
     console, largest = Console(quiet, as_json), top_of(top)
     found = explain_rows(model, table, row, console, label, file)
     console.result(*rendering.explained(found, largest, as_json, console.notes))
+
+
+def sql(
+    model: ask.ModelFile,
+    dialect: Annotated[
+        str,
+        typer.Option(
+            "--dialect",
+            metavar="NAME",
+            help="What the database speaks: duckdb, postgres, sqlite, spark, bigquery, snowflake or trino.",
+        ),
+    ] = "duckdb",
+    table: Annotated[
+        str,
+        typer.Option(
+            "--table",
+            metavar="NAME",
+            help="The table to score: its name as the database writes it, or a query.",
+            show_default=False,
+        ),
+    ] = "",
+    keys: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keys",
+            metavar="COLUMN",
+            help="A column of the table to pass through; may be repeated. All of them unless given (in SQLite and Trino, those that the model reads).",
+            show_default=False,
+        ),
+    ] = None,
+    terms: Annotated[
+        bool, typer.Option("--terms", help="Give the log term of each column and class too: the reasons.")
+    ] = False,
+    costs: ask.Costs = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write, or - for standard output.")
+    ] = "-",
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Print a SELECT that scores the rows of a table inside a database: classes, probabilities, actions where there are costs.
+
+    \b
+    Example:
+      merula fit penguins --target species --model naive -o penguins.merula
+      merula sql penguins.merula --dialect postgres --table penguins --keys island
+    """
+    from merula.cli.jobs.sql import written_sql
+
+    console = Console(quiet, as_json)
+    statement = written_sql(model, dialect, table, keys, terms, costs, output)
+    if output == "-" and not as_json and not sys.stdout.isatty():
+        typer.echo(statement)  # to the letter: it is for a machine
+    elif output == "-":
+        console.result(statement, {"dialect": dialect, "sql": statement})
+    else:
+        console.result(f"{len(statement):,} characters: {output}", {"dialect": dialect, "output": output})
 
 
 def info(

@@ -2,7 +2,6 @@
 
 from merula.answers.decision.calibrated import CalibratedClassifier
 from merula.answers.decision.classifier import DecisionClassifier, underlying
-from merula.answers.decision.costs import Costs, binary_threshold, checked_reject_cost, read_costs
 from merula.answers.decision.risk import (
     REJECT,
     actual_costs,
@@ -12,6 +11,7 @@ from merula.answers.decision.risk import (
     decide,
     least_risk,
 )
+from merula.classify.costs import Costs, binary_threshold, checked_reject_cost, read_costs
 
 __all__ = [
     "REJECT",

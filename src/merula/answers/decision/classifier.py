@@ -12,8 +12,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from merula.answers.decision.calibrated import CalibratedClassifier
-from merula.answers.decision.costs import checked_reject_cost, read_costs
 from merula.answers.decision.risk import action_labels, actual_costs, least_risk
+from merula.classify.costs import checked_reject_cost, read_costs
 from merula.core import Array, InputError
 from merula.data.encode import encode_target
 from merula.data.table import label_indices

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.answers.decision.costs import Costs, checked_reject_cost, checked_reject_label, read_costs
+from merula.classify.costs import Costs, checked_reject_cost, checked_reject_label, read_costs
 from merula.core import Array, InputError, check_probabilities
 from merula.core.compiled import kernel
 from merula.core.threads import for_each_block

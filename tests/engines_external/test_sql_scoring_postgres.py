@@ -1,0 +1,108 @@
+"""Scores in PostgreSQL equal those in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.classify.sql.scored import (
+    COSTS,
+    FLAGGED,
+    MODELS,
+    check_scores,
+    fitted,
+    numbered,
+    quoted,
+    table,
+    wide,
+    with_gaps,
+)
+
+import merula as mr
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+TYPES = {"id": "bigint", "ok": "boolean", "when": "timestamp"}
+
+
+@pytest.fixture(scope="module")
+def in_postgres(postgres):
+    import psycopg
+
+    with psycopg.connect(postgres) as connection:
+
+        def run(statement: str, rows: pd.DataFrame) -> pd.DataFrame:
+            types = {name: TYPES.get(name, "double precision" if rows[name].dtype.kind == "f" else "text") for name in rows}  # fmt: skip
+            with connection.cursor() as cursor:
+                cursor.execute("drop table if exists patients")
+                cursor.execute(f"create table patients ({', '.join(f'{quoted(name)} {kind}' for name, kind in types.items())})")  # fmt: skip
+                with cursor.copy("copy patients from stdin") as copy:
+                    for k, row in enumerate(rows.itertuples(index=False)):
+                        copy.write_row([_plain(cell, k) for cell in row])
+                cursor.execute(statement)
+                names = [one.name for one in cursor.description]
+                found = pd.DataFrame(cursor.fetchall(), columns=names)
+            connection.rollback()
+            return found
+
+        yield run
+
+
+def _plain(cell, k):
+    """A cell as PostgreSQL takes it: what is missing among numbers is NULL in one row and NaN in the next."""
+    if isinstance(cell, float) and np.isnan(cell):
+        return cell if k % 2 else None
+    return bool(cell) if isinstance(cell, np.bool_) else None if cell is pd.NaT else cell
+
+
+@pytest.fixture(scope="module")
+def patients():
+    return numbered(with_gaps(table(10_000, 2)[0]))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_scores_equal_predict_proba(name, in_postgres, patients):
+    assert not check_scores(fitted(MODELS[name]), patients, "postgres", in_postgres).any()
+
+
+@pytest.mark.parametrize("name", FLAGGED)
+def test_rows_that_lack_a_parent_are_flagged(name, in_postgres, patients):
+    assert 0.05 < check_scores(fitted(FLAGGED[name]), patients, "postgres", in_postgres).mean() < 0.6
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_naive_models_of_500_columns(words, in_postgres):
+    rows, y = wide(300, 500, words)
+    model = mr.NaiveBayesClassifier().fit(rows, y)
+    check_scores(model, numbered(with_gaps(rows.head(200), 3)), "postgres", in_postgres)
+
+
+def test_aode_of_500_columns(in_postgres):
+    rows, y = wide(300, 500, True)
+    check_scores(mr.AODEClassifier().fit(rows, y), numbered(with_gaps(rows.head(10), 3)), "postgres", in_postgres)
+
+
+def test_counts_and_times(in_postgres):
+    rng = np.random.default_rng(3)
+    y = rng.choice([0, 1, 2], 600)
+    rows = pd.DataFrame(
+        {
+            "visits": rng.poisson(2 + 3 * y).astype(float),
+            "goals": rng.negative_binomial(2, 0.1, 600).astype(float) + y * 40,
+            "when": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 10**10, 600) + y * 10**9, unit="ms"),
+        }
+    )
+    families = {"visits": mr.Poisson(zero_inflated=True), "goals": mr.NegativeBinomial()}
+    model = mr.NaiveBayesClassifier(distributions=families).fit(rows, y)
+    rows.loc[5::7, "goals"], rows.loc[6::7, "visits"], rows.loc[8::9, "visits"] = 1e300, np.nan, 12_345.0
+    rows.loc[9::11, "when"] = pd.NaT
+    check_scores(model, numbered(rows), "postgres", in_postgres)
+
+
+def test_all_columns_terms_and_actions(in_postgres, patients):
+    model, rows = fitted(MODELS["naive"]), patients.head(1000)
+    found = in_postgres(model.to_sql("postgres", table="patients", terms=True, costs=COSTS), rows).sort_values("id")
+    assert list(found.columns[:6]) == list(rows.columns)
+    posterior = model.predict_proba(rows.drop(columns="id"))
+    assert found["action"].tolist() == mr.decide(posterior, COSTS, classes=model.classes_).tolist()
+    terms = model.terms(rows.drop(columns="id"))["größe"]
+    np.testing.assert_allclose(found["log P(größe | yes)"].astype(float), terms[:, 2], rtol=1e-9)
