@@ -34,8 +34,15 @@ class SparkRunner:
             return selected(query, self.frame).toArrow()
         except (Py4JNetworkError, ConnectionError) as error:
             raise lost(self.place, error) from error
-        except (Py4JError, PySparkException, AttributeError) as error:  # a stopped session has lost what it calls
-            raise (lost if self._is_stopped() else refused)(self.place, error) from error
+        except (
+            Py4JError,
+            PySparkException,
+            AttributeError,
+            AssertionError,
+        ) as error:  # a stopped session lacks what it calls
+            if self._is_stopped():
+                raise lost(self.place, RuntimeError("its session was stopped")) from error
+            raise refused(self.place, error) from error
 
     def _is_stopped(self) -> bool:
         """Whether the session of the DataFrame has ended; Spark Connect tells by its errors alone."""
