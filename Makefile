@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DATA ?= penguins
 TARGET ?=
 
-.PHONY: run test test-engines test-contract attack lint types imports bench compare docs examples picture format clean
+.PHONY: run test test-engines test-contract attack lint types imports bench bench-large compare docs examples picture format clean
 
 # The main job on the penguins, or on any table: make run DATA=my.csv TARGET=outcome
 run: $(VENV)/.command
@@ -48,6 +48,12 @@ bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/structures.py
 	$(BIN)/python benchmarks/network_em.py
 	$(BIN)/python benchmarks/semi_naive.py
+	$(BIN)/python benchmarks/large.py
+
+# Tables of 1,000,000 to 50,000,000 rows, Khiops and Spark beside: needs some 10 GB of disk, khiops, and the packages of test-engines
+bench-large: $(VENV)/.engines
+	$(BIN)/python benchmarks/large.py growth khiops
+	$(BIN)/python benchmarks/large_sql.py
 
 # Is anything slower than it was? make compare OLD=../before; CASES='gaussian categoricals' and ROWS=100000 for a quick look
 CASES ?=

@@ -28,15 +28,15 @@ def in_spark(spark):
 
 def _type(types, name, column):
     if name in ("id", "ok"):
-    return types.LongType() if name == "id" else types.BooleanType()
+        return types.LongType() if name == "id" else types.BooleanType()
     if column.dtype.kind == "M":
-    return types.TimestampType()
+        return types.TimestampType()
     return types.DoubleType() if column.dtype.kind == "f" else types.StringType()
 
 
 def _plain(cell):
     if isinstance(cell, pd.Timestamp) or cell is pd.NaT:
-    return None if cell is pd.NaT else cell.to_pydatetime()
+        return None if cell is pd.NaT else cell.to_pydatetime()
     return cell.item() if isinstance(cell, np.generic) else cell
 
 

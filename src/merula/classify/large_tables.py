@@ -46,6 +46,9 @@ def _refuse_own_input(table: Any, output: Any) -> None:
             raise InputError.at(f"{output}", "is the table itself, which would be lost", remedy="name another file for the answers")  # fmt: skip
 
 
+ANSWERED = 65_536  # rows of a database that are answered at once
+
+
 class LargeTables:
     """The part of every classifier that learns from, and answers for, tables by the names of their columns."""
 
@@ -148,8 +151,9 @@ class LargeTables:
 
         Returns
         -------
-        int or iterator of pyarrow.Table
-            The number of rows that were written, or the answers: the columns `keys`, then ``class`` and one column for each class,
+        int, iterator of pyarrow.Table, or Spark DataFrame
+            The number of rows that were written, or the answers; those for a Spark DataFrame as another, of which nothing has been
+            computed yet, with the column ``problem`` that `to_sql` gives. They hold the columns `keys`, then ``class`` and one column for each class,
             ``P(class)``; one whose name a key has already is called predicted.
 
         Examples
@@ -167,6 +171,10 @@ class LargeTables:
         for name in keys or ():
             one_of(name, opened.names, "a column of keys")
         _refuse_own_input(opened, output)
+        if hasattr(getattr(opened, "runner", None), "lazily"):
+            from merula.classify.sql.on_cluster import answers_on_cluster
+
+            return answers_on_cluster(self, opened.runner, list(keys if keys is not None else opened.names), output)
         answers = self._answers(opened, list(keys if keys is not None else opened.names))
         if output is None:
             return answers
@@ -187,14 +195,17 @@ class LargeTables:
         return opened
 
     def _answers(self, table: Any, keys: list[str]) -> Iterator[Any]:
-        if hasattr(table, "engine"):
-            if table.engine is not stream:
-                raise InputError.at("source", "is not read in pieces on this machine", remedy="use to_sql, and run the query where the rows are")  # fmt: skip
-            schema = self.fitted_.plan.schema
-            asked = [name for name in table.names if name in keys or (name in schema.names and schema[name].kind != "ignore")]  # fmt: skip
+        if not hasattr(table, "engine"):
+            yield self._answered(table.frame.to_arrow(), keys)
+            return
+        schema = self.fitted_.plan.schema
+        asked = [
+            name for name in table.names if name in keys or (name in schema.names and schema[name].kind != "ignore")
+        ]
+        if table.engine is stream:
             yield from stream.scored(Source(table), schema, asked, lambda part: self._answered(part, keys), self.n_jobs)
         else:
-            yield self._answered(table.frame.to_arrow(), keys)
+            yield from (self._answered(part, keys) for part in table.batches(asked, ANSWERED))
 
     def _answered(self, table: Any, keys: list[str]) -> Any:
         """Rows with their answers beside them."""

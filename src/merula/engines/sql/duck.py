@@ -44,6 +44,20 @@ class DuckRunner:
         except duckdb.Error as error:
             raise refused(self.place, error) from error
 
+    def batches(self, query: Any, _types: Mapping[str, Any], rows: int) -> Iterator[Any]:
+        """See `Runner.batches`."""
+        import duckdb
+        import pyarrow as pa
+
+        try:
+            with self.snapshot():
+                for batch in self.run(query.sql(dialect=self.dialect)).to_arrow_reader(rows):
+                    yield pa.Table.from_batches([batch])
+        except (duckdb.ConnectionException, duckdb.FatalException) as error:
+            raise lost(self.place, error) from error
+        except duckdb.Error as error:
+            raise refused(self.place, error) from error
+
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """See `Runner.snapshot`; who is in a transaction already stays in it. A relation is read anew by each query."""

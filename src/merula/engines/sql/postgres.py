@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+from uuid import uuid4
 
 from sqlglot import exp
 
@@ -41,6 +42,21 @@ class PostgresRunner:
         cells = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
         arrays = [_array(part, types.get(name)) for name, part in zip(names, cells, strict=True)]
         return pa.table(dict(zip(names, arrays, strict=True)))
+
+    def batches(self, query: Any, types: Mapping[str, Any], rows: int) -> Iterator[Any]:
+        """See `Runner.batches`: by a cursor of the server, so that no more rows come than are asked for."""
+        import psycopg
+        import pyarrow as pa
+
+        try:
+            with self.snapshot(), self.connection.cursor(name=f"merula_{uuid4().hex}") as cursor:
+                cursor.execute(query.sql(dialect=self.dialect))
+                names = [column.name for column in cursor.description]
+                while found := cursor.fetchmany(rows):
+                    cells = zip(*found, strict=True)
+                    yield pa.table({name: _array(part, types.get(name)) for name, part in zip(names, cells, strict=True)})  # fmt: skip
+        except psycopg.Error as error:
+            raise (lost if self.connection.closed else refused)(self.place, error) from error
 
     def described(self) -> list[Any]:
         """The columns of the table, as psycopg describes them."""

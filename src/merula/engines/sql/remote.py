@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,6 +23,10 @@ class Runner(Protocol):
 
     def fetch(self, query: Any, types: Mapping[str, Any]) -> Any:
         """The answer to a query (a sqlglot expression) as a pyarrow table whose columns are of these types."""
+        ...
+
+    def batches(self, query: Any, types: Mapping[str, Any], rows: int) -> Any:
+        """The answer to a query as pyarrow tables of at most so many rows, one after the other."""
         ...
 
     def source(self) -> Any:
@@ -94,6 +98,15 @@ class RemoteTable:
         self.fetched["rows"] += found.num_rows
         self.fetched["queries"] += 1
         return found
+
+    def batches(self, names: Sequence[str], rows: int) -> Iterator[Any]:
+        """The rows themselves, some at a time: only what must look at each row asks for them."""
+        from sqlglot import exp
+
+        query = exp.select(*(exp.column(name, quoted=True) for name in names)).from_(self.runner.source())
+        for table in self.runner.batches(query, self.types, rows):
+            self.fetched["rows"] += table.num_rows
+            yield table
 
     def close(self) -> None:
         """Close the connection, if it was opened for this table alone."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
+from uuid import uuid4
 
 from sqlglot import exp
 
@@ -19,6 +20,9 @@ class SparkRunner:
 
     frame: Any
     place: str = "the Spark DataFrame"
+    token: str = field(
+        default_factory=lambda: f"rows_{uuid4().hex}"
+    )  # what the rows are called in a statement of one piece
     dialect: ClassVar[str] = "spark"
 
     def source(self) -> Any:
@@ -54,6 +58,15 @@ class SparkRunner:
             return context._jsc is None or bool(context._jsc.sc().isStopped())
         except Exception:  # not even that is answered
             return True
+
+    def batches(self, _query: Any, _types: Mapping[str, Any], _rows: int) -> Any:
+        """See `Runner.batches`: rows of a cluster are answered where they are."""
+        raise InputError.at(self.place, "is not read row by row", remedy="predict_table gives a DataFrame of answers")
+
+    def lazily(self, statement: str) -> Any:
+        """The DataFrame of a statement over the rows, which stand in it as a table called by the token; nothing is run yet."""
+        text = statement.replace("{", "{{").replace("}", "}}").replace(f"`{self.token}`", "{rows}")
+        return self.frame.sparkSession.sql(text, rows=self.frame)
 
     def snapshot(self) -> Any:
         """Spark's tables are what its files were when the DataFrame was made; it knows no transactions."""
