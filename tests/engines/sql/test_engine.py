@@ -280,7 +280,7 @@ def test_words_that_mean_numbers_are_read_word_by_word(connection):
         schema, said = describe(Source(table, "bird"))
     assert schema["price"].kind == "numeric"
     assert said[0].category is GuessedKindWarning
-    assert "3,000 rows of the DuckDB table 'birds' were looked at" in str(notes[0])
+    assert "the first 3,000 rows of the DuckDB table 'birds' were looked at" in str(notes[0])
     theirs = Source(held.select(["price"]), held["bird"])
     assert schema == describe(theirs)[0]
     wanted = [Wanted(Moments, ("price",)), Wanted(ValueCounts, ("price",)), Wanted(ValueCounts, ("price",), options={"grid": ((20.0, 5.0),)})]  # fmt: skip

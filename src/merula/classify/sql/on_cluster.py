@@ -62,11 +62,11 @@ def answered_batches(data: bytes, keys: list[str], batches: Iterator[Any]) -> It
     """The answers for batches of rows by the model in these bytes; it runs on an executor."""
     import pyarrow as pa
 
-    import merula as mr
+    from merula.classify.model_files import load
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.merula"
         path.write_bytes(data)
-        model = mr.load(path)
+        model = load(path)
     for batch in batches:
         yield from model._answered(pa.Table.from_batches([batch]), keys).to_batches()

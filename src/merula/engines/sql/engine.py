@@ -29,7 +29,7 @@ LOOKED_AT = 10_000  # rows of words that say what kind of column they are
 def describe(
     source: Source, kinds: Any, levels: Any, more_to_come: bool, n_jobs: int | None
 ) -> tuple[Schema, tuple[Note, ...]]:
-    """See `Engine.describe`: types tell what numbers and times are; of words, some rows are looked at."""
+    """See `Engine.describe`: types tell what numbers and times are; of words, the first rows are looked at."""
     import pyarrow as pa
 
     table: RemoteTable = source.table
@@ -40,9 +40,9 @@ def describe(
             check_readable(name, table.type_of(name))
     words = [name for name in names if holds_words(table.type_of(name))]
     with table.runner.snapshot():
-        some = _spread(table, words, LOOKED_AT) if words else None
+        some = _first(table, words) if words else None
     if some is not None:
-        mention(f"{some.num_rows:,} rows of {table.place} were looked at to tell what its words are")
+        mention(f"the first {some.num_rows:,} rows of {table.place} were looked at to tell what its words are")
     rows = some.num_rows if some is not None and some.num_rows else 1
     held = {name: some[name] if name in words and some is not None and some.num_rows else pa.nulls(rows, _plain(table.types[name])) for name in names}  # fmt: skip
     return infer_schema(open_table(pa.table(held)), kinds, levels, more_to_come, thread_count(n_jobs))
@@ -88,6 +88,13 @@ def _is_readable(table: RemoteTable, name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _first(table: RemoteTable, names: Sequence[str]) -> Any:
+    """The first rows, which do not take a pass over all."""
+    listed = [exp.column(name, quoted=True) for name in names]
+    with table.runner.in_order():
+        return table.fetch(exp.select(*listed).from_(table.runner.source()).limit(LOOKED_AT), table.types)
 
 
 def _spread(table: RemoteTable, names: Sequence[str], rows: int) -> Any:
