@@ -443,7 +443,8 @@ def test_numbers_that_were_cut_are_no_matter_of_like(merula, folder):
         merula("fit", f"{name}.parquet", "-t", "species", "-m", "tan", "-o", f"{name}.merula")
     result = merula("merge", "north.merula", "south.merula")
     assert result.exit_code == 2
-    assert result.stderr.endswith("(numbers are cut anew for each table; fit both with --model naive or bayes)\n")
+    assert "(numbers are cut anew for each table; count both with --like one schema" in result.stderr
+    assert result.stderr.endswith("or fit both with --model naive or bayes)\n")
 
 
 def test_a_model_like_a_pool_is_one(merula):

@@ -102,6 +102,8 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Classif
 
     def _source(self, X: Any, y: Any, sample_weight: Any) -> Source:
         """Rows in memory to learn from."""
+        if y is None:
+            raise InputError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
         table = open_table(X)
         return Source(table, y, sample_weight, table.named, type(self).__name__)
 
@@ -203,8 +205,6 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Classif
     def _count(self, plan: Plan, source: Source) -> Collected:
         """The raw statistics of these rows."""
         self._check_options()
-        if source.target is None:
-            raise InputError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
         source = replace(source, named=plan.named)
         collected = collect(
             source, plan.schema, [block.family.wanted(block.columns) for block in plan.blocks], self.n_jobs

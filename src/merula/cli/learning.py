@@ -87,12 +87,12 @@ def fit(
 ) -> None:
     """Fit a model on a table and save it.
 
-    A folder, and files of more than 1 GiB together, are read in pieces: they need not fit into memory.
+    A folder, and files of more than 1 GiB together, are read in pieces: they need not fit into memory. Tables of databases are counted
+    where they are: 'duckdb:///shop.db?table=orders', 'postgresql://user@host/shop?table=orders'.
 
     \b
-    Examples:
+    Example:
       merula fit penguins --target species -o penguins.merula
-      merula fit 'logs/*.parquet' --target churn --model naive
     """
     from merula.cli import rendering
     from merula.cli.jobs.learning import fit_file

@@ -87,7 +87,9 @@ def _files(path: str) -> tuple[str, ...]:
     if Path(path).is_dir():
         found = sorted(str(one) for one in Path(path).rglob("*") if one.is_file() and not _is_hidden(one.relative_to(path)))  # fmt: skip
         if not found:
-            raise FileNotFoundError(f"{path} is a folder without files")
+            raise FileNotFoundError(
+                f"{path} is a folder without files; name the files, such as '{Path(path) / '*.csv'}'"
+            )
         return tuple(found)
     found = files_named(check_named(path))
     if len(found) == 1 and not Path(found[0]).exists():
