@@ -105,13 +105,13 @@ def test_pooling_rows_that_are_renamed_changes_nothing_else():
     assert found.schema["Beruf"].levels == expected.schema["Beruf"].levels == (OTHER, "Koch", "Maurer")
     rows = written.drop(columns=TARGET)
     np.testing.assert_allclose(found.model().predict_proba(rows), expected.model().predict_proba(rows), rtol=1e-12)
-    assert found.notes == ("no cell below 5 is kept: 6 levels of 'Beruf' (weight 12) pooled into '(other)'",)
+    assert found.notes == ("no cell below 5 is kept: 6 levels of 'Beruf' (together 12) pooled into '(other)'",)
 
 
 def test_classes_of_few_rows_are_left_out_with_a_note_that_does_not_name_them(tmp_path):
     table = patients()
     table.loc[:2, TARGET] = "Lepra"
-    with pytest.warns(UserWarning, match="1 class of fewer rows .together 3. left out"):
+    with pytest.warns(UserWarning, match="1 class of fewer rows left out"):
         counts = mr.count(table, target=TARGET, min_cell=5)
     assert counts.classes.tolist() == ["gesund", "krank"]
     counts.save(tmp_path / "x.counts")
@@ -131,7 +131,7 @@ def test_moments_of_few_rows_are_left_out():
 def test_pooled_statistics_add_and_do_not_subtract():
     one, other = pooled(mr.TANClassifier(), patients()), patients(seed=2)
     both = one + mr.count(other, target=TARGET, like=one)
-    assert both.min_cell == 5 and both.notes == one.notes
+    assert both.min_cell is None and both.notes == one.notes
     assert set(both.schema["Beruf"].levels) >= {"Koch", *RARE}  # what the other did not pool
     with pytest.raises(mr.InputError, match="cells of one of them were pooled.*before they are pooled"):
         both - one
@@ -161,3 +161,18 @@ def test_min_cell_is_a_weight_above_1(min_cell):
 def test_nothing_may_leave_where_every_class_is_small():
     with pytest.raises(mr.InputError, match="no class has 500 rows"):
         pooled(mr.NaiveBayesClassifier(), patients(), 500)
+
+
+@pytest.mark.filterwarnings("ignore:no cell below")
+def test_no_note_tells_how_small_a_small_cell_was():
+    table = pd.DataFrame({"w": ["u"] * 10 + ["S"], "y": ["a"] * 5 + ["b"] * 6})
+    assert "together" not in mr.count(table, target="y", min_cell=5).notes[0]
+    rare = pd.DataFrame({"w": ["u"] * 13, "y": ["a"] * 5 + ["b"] * 5 + ["c"] * 3})
+    assert "together" not in mr.count(rare, target="y", min_cell=5).notes[0]
+
+
+@pytest.mark.filterwarnings("ignore:no cell below")
+def test_what_is_added_to_cells_that_were_not_pooled_is_not_pooled():
+    table = pd.DataFrame({"w": ["u", "v"] * 10, "y": ["a"] * 10 + ["b"] * 10})
+    pooled, plain = mr.count(table, target="y", min_cell=5), mr.count(table, target="y")
+    assert (pooled + plain).min_cell is None and (pooled + pooled).min_cell == 5

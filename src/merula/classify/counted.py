@@ -22,7 +22,7 @@ from merula.core.sound import HEAVIEST, are_classes, is_number
 from merula.data.schema import Schema
 from merula.data.table import FileOptions, open_table, plain_label, read_file
 from merula.engines import Source
-from merula.engines.opening import labelled, large_or_none, open_large
+from merula.engines.opening import closing_after, labelled, large_or_none, open_large
 from merula.show.numbers import several, short
 from merula.stats import Collected, Rows
 from merula.stats.labels import labels_of
@@ -109,8 +109,9 @@ class Counts:
         with one_sentence():
             both = self.collected + other.collected.with_blocks(blocks)
         cells = [one.min_cell for one in (self, other) if one.min_cell is not None]
+        least = min(cells) if len(cells) == 2 else None  # one of them may hold smaller cells
         notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
-        return Counts(self.estimator, self.plan + other.plan, both, self.target or other.target, min(cells, default=None), notes)  # fmt: skip
+        return Counts(self.estimator, self.plan + other.plan, both, self.target or other.target, least, notes)  # fmt: skip
 
     def __sub__(self, other: Counts) -> Counts:
         if not isinstance(other, Counts):
@@ -148,7 +149,7 @@ class Counts:
         ...     warnings.simplefilter("ignore")
         ...     pooled = mr.count(birds, target="bird").pooled(5)
         >>> pooled.schema["beak"].levels, pooled.notes
-        (('(other)', 'grey'), ("no cell below 5 is kept: 2 levels of 'beak' (weight 6) pooled into '(other)'",))
+        (('(other)', 'grey'), ("no cell below 5 is kept: 2 levels of 'beak' (together 6) pooled into '(other)'",))
         """
         from merula.classify.pooling import pooled
 
@@ -231,7 +232,8 @@ def count(
     """
     example = read_like(like)
     rows = rows_to_count(source, target, weight, example.words)
-    found = count_rows(model, rows, target, example)
+    with closing_after(rows.table, source):
+        found = count_rows(model, rows, target, example)
     return found if min_cell is None else found.pooled(min_cell)
 
 
@@ -310,7 +312,11 @@ def rows_to_count(source: Any, target: str, weight: str | None, words: list[str]
         opened = large_or_none(source, options) or open_table(read_file(source, options))
     else:
         opened = open_large(source)
-    return labelled(opened, target, weight, "the model")
+    try:
+        return labelled(opened, target, weight, "the model")
+    except ValueError:
+        with closing_after(opened, source):
+            raise
 
 
 def count_rows(model: Any, rows: Source, target: str | None, like: Like) -> Counts:

@@ -13,7 +13,7 @@ from merula.core import InputError, one_of
 from merula.data.schema import Schema
 from merula.data.table import FileOptions
 from merula.engines import Source, stream
-from merula.engines.opening import labelled, open_large
+from merula.engines.opening import closing_after, labelled, open_large
 from merula.show.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -115,12 +115,13 @@ class LargeTables:
         ['wren', 'blackbird', 'wren', 'blackbird']
         """
         opened = open_large(source, engine, FileOptions(**reading), resume, table=table, query=query, schema=schema)
-        rows = labelled(opened, target, weight, type(self).__name__)
-        with progress_bar(1, progress if rows.is_large else False) as step:
-            step("counting")
-            self._learn(rows)
-        if rows.is_large:
-            opened.finished()
+        with closing_after(opened, source):
+            rows = labelled(opened, target, weight, type(self).__name__)
+            with progress_bar(1, progress if rows.is_large else False) as step:
+                step("counting")
+                self._learn(rows)
+            if rows.is_large:
+                opened.finished()
         return self
 
     def predict_table(
@@ -168,14 +169,18 @@ class LargeTables:
         """
         check_is_fitted(self, "classes_")
         opened = self._opened(source, engine, reading, table=table, query=query, schema=schema)
-        for name in keys or ():
-            one_of(name, opened.names, "a column of keys")
-        _refuse_own_input(opened, output)
+        try:
+            for name in keys or ():
+                one_of(name, opened.names, "a column of keys")
+            _refuse_own_input(opened, output)
+        except ValueError:
+            with closing_after(opened, source):
+                raise
         if hasattr(getattr(opened, "runner", None), "lazily"):
             from merula.classify.sql.on_cluster import answers_on_cluster
 
             return answers_on_cluster(self, opened.runner, list(keys if keys is not None else opened.names), output)
-        answers = self._answers(opened, list(keys if keys is not None else opened.names))
+        answers = self._answers(opened, list(keys if keys is not None else opened.names), source)
         if output is None:
             return answers
         from merula.data.stream.writing import write_batches
@@ -194,7 +199,7 @@ class LargeTables:
             opened = open_large(source, engine, FileOptions(**{**reading, "words": [*words, *others]}), **said)
         return opened
 
-    def _answers(self, table: Any, keys: list[str]) -> Iterator[Any]:
+    def _answers(self, table: Any, keys: list[str], given: Any) -> Iterator[Any]:
         if not hasattr(table, "engine"):
             yield self._answered(table.frame.to_arrow(), keys)
             return
@@ -205,7 +210,8 @@ class LargeTables:
         if table.engine is stream:
             yield from stream.scored(Source(table), schema, asked, lambda part: self._answered(part, keys), self.n_jobs)
         else:
-            yield from (self._answered(part, keys) for part in table.batches(asked, ANSWERED))
+            with closing_after(table, given):
+                yield from (self._answered(part, keys) for part in table.batches(asked, ANSWERED))
 
     def _answered(self, table: Any, keys: list[str]) -> Any:
         """Rows with their answers beside them."""

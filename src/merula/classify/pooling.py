@@ -117,14 +117,19 @@ def _large_classes(collected: Collected, min_cell: float) -> tuple[Collected, st
         return collected, ""
     lost = several(int((~large).sum()), "class", "classes")
     kept = collected._moved(collected.classes[large], np.where(large, np.cumsum(large) - 1, -1))
-    return kept, f"{lost} of fewer rows (together {short(weight[~large].sum())}) left out"
+    return kept, f"{lost} of fewer rows{_together(float(weight[~large].sum()), min_cell)} left out"
+
+
+def _together(weight: float, min_cell: float) -> str:
+    """How much weight something had together; nothing where that would tell what is small."""
+    return f" (together {short(weight)})" if weight >= min_cell else ""
 
 
 def _told(rule: Pooling, classes: str) -> str:
     """What pooling has cost, without a word of what was pooled."""
     named = ", ".join(f"{several(count, 'level')} of {name!r}" for name, count in rule.levels.items())
     told = [classes] if classes else []
-    told += [f"{named} (weight {short(rule.weight)}) pooled into {OTHER!r}"] if named else []
+    told += [f"{named}{_together(rule.weight, rule.min_cell)} pooled into {OTHER!r}"] if named else []
     told += [f"{several(rule.moved, 'further cell')} pooled within {'its class' if rule.moved == 1 else 'their classes'}"] if rule.moved else []  # fmt: skip
     told += [f"{several(rule.dropped, 'cell')} left out"] if rule.dropped else []
     return f"no cell below {short(rule.min_cell)} is kept: {'; '.join(told) if told else 'there was none'}"

@@ -6,6 +6,7 @@ same in every dialect.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isinf, isnan
@@ -19,6 +20,8 @@ NEXT_TO_NOTHING = 1e-150  # whose square is no number; PostgreSQL raises where a
 AT_ONCE = 16  # terms of a sum in one pair of brackets, so that no expression is deep
 MOST_ARGUMENTS = 100  # of a function; SQLite allows 127
 CELL = 25  # characters of a number in a list that is looked up by its place (SQLite)
+CONTROL = re.compile(r"([\t\n\r])")
+QUERY = re.compile(r"[\s(]*(select|with|from)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -165,7 +168,17 @@ def text(word: str, dialect: Dialect) -> Expression:
         parts = word.split("${")
         pieces = [parts[0] + "$", *("{" + part + "$" for part in parts[1:-1]), "{" + parts[-1]]
         return exp.Anonymous(this="CONCAT", expressions=[exp.Literal.string(piece) for piece in pieces])
-    return exp.Literal.string(word)
+    return _joined(CONTROL.split(word)) if CONTROL.search(word) else exp.Literal.string(word)
+
+
+def _joined(pieces: Sequence[str]) -> Expression:
+    """Pieces of a word, with signs that a file or a clipboard may change (ends of lines, tabs) by their numbers."""
+    exp = sqlglot().exp
+    parts = [exp.Chr(expressions=[exp.Literal.number(ord(piece))]) if CONTROL.fullmatch(piece) else exp.Literal.string(piece) for piece in pieces if piece]  # fmt: skip
+    found = parts[0]
+    for part in parts[1:]:
+        found = exp.DPipe(this=found, expression=part)
+    return exp.Paren(this=found) if len(parts) > 1 else found
 
 
 def label(value: Any, dialect: Dialect) -> Expression:
@@ -476,7 +489,7 @@ def table_named(table: Any, dialect: Dialect) -> Expression:
         return exp.Table(**dict(zip(("this", "db", "catalog"), reversed(parts), strict=False)))
     if not isinstance(table, str) or not table.strip():
         raise InputError.of("table", table, "the name of a table, or a query")
-    if table.lstrip("( \n\t").lower().startswith(("select ", "select\n", "select\t", "with ", "from ")):
+    if QUERY.match(table):
         return _query(table, dialect)
     try:
         found = exp.to_table(table, dialect=dialect.name)
@@ -484,6 +497,15 @@ def table_named(table: Any, dialect: Dialect) -> Expression:
         return exp.Table(this=identifier(table))
     plain = isinstance(found, exp.Table) and not found.args.get("joins") and isinstance(found.this, exp.Identifier)
     return found if plain and not found.alias else exp.Table(this=identifier(table))
+
+
+def refuse_changes(query: Expression, where: str) -> None:
+    """An `InputError` where a query would change something in the database."""
+    exp = sqlglot().exp
+    if query.find(
+        exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.Command, exp.Into
+    ):
+        raise InputError.at(where, "would change the database", remedy="give a SELECT that only reads")
 
 
 def _query(table: str, dialect: Dialect) -> Expression:
@@ -494,5 +516,6 @@ def _query(table: str, dialect: Dialect) -> Expression:
         raise InputError.at("table", f"is no query in {dialect.name}: {str(error).splitlines()[0]}") from None
     if len(statements) != 1 or not isinstance(statements[0], glot.exp.Query):
         raise InputError.at("table", "holds more than one query", remedy="give one SELECT")
+    refuse_changes(statements[0], "table")
     inner = statements[0].unnest() if isinstance(statements[0], glot.exp.Subquery) else statements[0]
     return glot.exp.Subquery(this=inner)

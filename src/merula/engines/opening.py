@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import Any
 
@@ -95,6 +97,16 @@ def _size(name: str) -> int:
         return sum(os.path.getsize(path) for path in files_named(name))
     except OSError:  # there is none: whoever reads it says so
         return 0
+
+
+@contextmanager
+def closing_after(table: Any, given: Any = None) -> Iterator[None]:
+    """While it is open, a large table is used; then what was opened for it alone is closed, whatever happened; not one that was `given`."""
+    try:
+        yield
+    finally:
+        if table is not given and hasattr(table, "close"):
+            table.close()
 
 
 def _checked_remote(remote: Any, chosen: str | None, resume: Any) -> Any:

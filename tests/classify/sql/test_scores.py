@@ -193,4 +193,4 @@ def test_a_table_without_a_column_of_the_model_is_an_error_of_the_database(diale
 def test_a_column_called_as_an_answer_is():
     model = mr.NaiveBayesClassifier().fit(pd.DataFrame({"class": ["u", "v"], "P(a)": [1.0, 2.0]}), ["a", "b"])
     found = in_duckdb(model.to_sql(table="patients"), pd.DataFrame({"class": ["u"], "P(a)": [1.5]}))
-    assert list(found.columns) == ["class", "P(a)", "predicted class", "predicted P(a)", "P(b)", "problem"]
+    assert list(found.columns) == ["class", "P(a)", "predicted class", "predicted P(a)", "P(b)", "predicted problem"]

@@ -31,6 +31,7 @@ COMMON = {
     "GREATEST",
     "MAX",
     "SUM",
+    "CHR",
 }
 NO_FUNCTIONS = {
     "AS",
@@ -51,7 +52,7 @@ NO_FUNCTIONS = {
 OWN = {
     "duckdb": {"EPOCH_US", "UNNEST", "RANGE"},
     "postgres": {"EXTRACT", "UNNEST", "GENERATE_SERIES"},
-    "sqlite": {"TYPEOF", "SUBSTR", "STRFTIME", "REPLACE", "JSON_EACH"},
+    "sqlite": {"CHAR", "TYPEOF", "SUBSTR", "STRFTIME", "REPLACE", "JSON_EACH"},
     "spark": {"SPLIT", "GET", "TIMESTAMPDIFF", "EXPLODE", "POSEXPLODE", "CONCAT", "MONOTONICALLY_INCREASING_ID"},
     "bigquery": {"IS_NAN", "OFFSET", "UNIX_MICROS"},
     "snowflake": {"GET", "ARRAY", "DATE_PART"},

@@ -85,7 +85,7 @@ class Cells:
         kind, _, unit = (column.unit or "").partition("[")
         if kind != "datetime64" or unit in ("Y]", "M]"):
             _refuse(column, f"counts {column.unit}, which databases do not tell alike", "give it as numbers")
-        value, counts = _instant(cell, self.dialect.name)
+        value, counts = _instant(cell, self.dialect.name, typed=column.reading is None)
         return times(as_double(value), number(times_longer(counts, str(column.unit)), self.dialect))
 
     def clipped(self, name: str, low: float, high: float) -> Expression:
@@ -178,7 +178,7 @@ class Cells:
             signs = [text(BLANKS + UNSEEN, self.dialect), text(" " * len(BLANKS), self.dialect)]
             return exp.Anonymous(this="TRANSLATE", expressions=[cell, *signs])
         for sign, instead in (*((blank, " ") for blank in BLANKS), *((unseen, "") for unseen in UNSEEN)):
-            parts = [cell, exp.Literal.string(sign), exp.Literal.string(instead)]
+            parts = [cell, text(sign, self.dialect), exp.Literal.string(instead)]
             cell = exp.Anonymous(this="REPLACE", expressions=parts)
         return cell
 
@@ -206,11 +206,11 @@ def _spellings(column: Column) -> list[str]:
     return sorted(ALWAYS_MISSING | own | cased)
 
 
-def _instant(cell: Expression, dialect: str) -> tuple[Expression, str]:
-    """The instant in a cell as a number, and what that counts."""
+def _instant(cell: Expression, dialect: str, typed: bool) -> tuple[Expression, str]:
+    """The instant in a cell as a number, and what that counts; a `typed` cell is an instant already, perhaps with a time zone."""
     exp = sqlglot().exp
     micros = "datetime64[us]"
-    stamp = exp.cast(cell, "timestamp")
+    stamp = cell if typed and dialect in ("duckdb", "postgres") else exp.cast(cell, "timestamp")
     if dialect == "duckdb":
         return exp.Anonymous(this="EPOCH_US", expressions=[stamp]), micros
     if dialect == "spark":

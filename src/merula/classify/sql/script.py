@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -41,10 +42,10 @@ class Script:
 
     @cached_property
     def prefix(self) -> str:
-        """What names of intermediate columns begin with: no column of the model does."""
-        found = "~"
+        """What names of intermediate columns begin with: no column of the model does, and hardly one of any table, which may have others."""
+        found = f"~{hashlib.sha256(repr(sorted(self.taken)).encode()).hexdigest()[:6]} "
         while any(name.startswith(found) for name in self.taken):
-            found += "~"
+            found = f"~{found}"
         return found
 
     @property
@@ -166,7 +167,23 @@ class _Layout:
         if self.whole and self.dialect.star == "record":
             row = column(self.record) if before is None else column(self.record, start)
             return [exp.Alias(this=row, alias=identifier(self.record)), *kept]
-        return [*(column(name, start) for name in self.keys), *kept]
+        return [*self._own(start), *kept]
+
+    def _own(self, start: str) -> list[Expression]:
+        """The keys for the next stage, under names of ours: SQLite would not know a column called true in a stage."""
+        exp = sqlglot().exp
+        if start != self.record:
+            return [column(self._key(k), start) for k in range(len(self.keys))]
+        return [exp.Alias(this=column(name, start), alias=identifier(self._key(k))) for k, name in enumerate(self.keys)]
+
+    def _key(self, k: int) -> str:
+        return f"{self.script.prefix}key {k}"
+
+    def _named(self, stage: str | None) -> list[Expression]:
+        """The keys under their own names."""
+        exp = sqlglot().exp
+        held = [column(self._key(k), stage) if stage else column(name, self.record) for k, name in enumerate(self.keys)]
+        return [exp.Alias(this=one, alias=identifier(name)) for one, name in zip(held, self.keys, strict=True)]
 
     def final(self, source: Expression, stage: str | None, answers: Sequence[Named]) -> Expression:
         exp = sqlglot().exp
@@ -174,7 +191,7 @@ class _Layout:
         told = [exp.Alias(this=one, alias=identifier(name)) for name, one in answers]
         self._refuse_width(len(self.keys) + len(told))
         if not self.whole:
-            keys: list[Expression] = [column(name, start) for name in self.keys]
+            keys: list[Expression] = self._named(stage)
         elif self.dialect.star == "record":
             keys = [exp.Dot(this=exp.Paren(this=column(self.record)), expression=exp.Star())] if stage else [exp.Star()]
         else:

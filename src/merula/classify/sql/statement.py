@@ -37,6 +37,7 @@ from merula.engines.dialects import (
 )
 
 KEYS = "keys"
+COMMON = ("class", "action", "risk", "problem")  # what columns of tables are called too
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,10 @@ def scoring_statement(model: FittedModel, unseen: str, dialect: Dialect, wish: W
     joint, said = log_joint(model, task)
     task.cells.tell_problems()
     reason = script.let(("problem",), script.reason)
-    answers = _Answers(model, task, reason, Names.besides({*(keys or ()), *used}, dialect))
+    star = (
+        COMMON if keys is None else ()
+    )  # what else the table has is not known: its own class must not hide the answer
+    answers = _Answers(model, task, reason, Names.besides({*(keys or ()), *used, *star}, dialect))
     found = [*answers.posterior(joint), *answers.action(wish.actions), (answers.names.free("problem"), reason)]
     found += answers.terms(said) if wish.terms else []
     return printed(script.statement(source, keys, found), dialect)
@@ -136,12 +140,15 @@ class _Answers:
         best = [compare("EQ", one, most) for one in saved[:-1]]
         risks = [self._let(("risk", a), self._expected(row, chances)) for a, row in enumerate(actions.table)]
         risk = self._let("risk", when(zip(best, risks[:-1], strict=True), risks[-1]) if best else risks[-1])
-        words = [label(name, dialect) for name in actions.labels]
+        named = [*actions.labels, *([actions.reject_label] if actions.reject_cost is not None else [])]
+        if len({type(name) for name in named}) > 1:  # a column holds one type
+            named = [str(name) for name in named]
+        words = [label(name, dialect) for name in named[: len(actions.labels)]]
         cases = list(zip(best, words[:-1], strict=True))
         if actions.reject_cost is not None:
             limit = number(actions.reject_cost, dialect)
             beyond = compare("GT", risk, limit)
-            cases.insert(0, (beyond, label(actions.reject_label, dialect)))
+            cases.insert(0, (beyond, label(named[-1], dialect)))
             risk = self._let("paid", when([(beyond, limit)], risk))
         chosen = self._unless_problem(cases, words[-1])
         return [(self.names.free("action"), chosen), (self.names.free("risk"), risk)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from merula.classify.large_tables import ANSWERED
 from merula.engines import SAMPLED, Source
 from merula.engines.sampling import sample_note
 
@@ -29,4 +30,6 @@ def batches_of(large: Any, schema: Any, function: Any, n_jobs: int | None) -> It
     """What a function gives for the rows of a large table, some at a time."""
     from merula.engines import stream
 
+    if large.engine is not stream:
+        return (function(part) for part in large.batches(large.names, ANSWERED))
     return stream.scored(Source(large), schema, large.names, function, n_jobs)

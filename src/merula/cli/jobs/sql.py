@@ -26,7 +26,7 @@ def written_sql(
         check_writable(output, "the statement", [("model", path), ("table of costs", costs)])
     saved = open_model(path)
     if not hasattr(saved.model, "to_sql"):
-        raise InputError.at(path, f"holds a {type(saved.model).__name__}, which cannot be said in SQL", remedy="fit without --calibrate")  # fmt: skip
+        raise InputError.at(path, f"holds a {type(saved.model).__name__}, which cannot be said in SQL", remedy="save the model itself")  # fmt: skip
     read = costs_file(costs, saved.classes) or saved.costs
     statement = str(saved.model.to_sql(dialect, table=table, keys=keys or None, terms=terms, costs=read))
     if output != STANDARD:

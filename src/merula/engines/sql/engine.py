@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from merula.core import Note
+from merula.core import InputError, Note
 from merula.core.notes import mention
 from merula.core.threads import thread_count
 from merula.data.encode import infer_schema
@@ -18,7 +18,7 @@ from merula.engines.sql.answers import answered
 from merula.engines.sql.expressions import check_readable, holds_words
 from merula.engines.sql.needs import Answers, Sums, needs_of
 from merula.engines.sql.reading import COUNT, Reading, numbers_of
-from merula.engines.sql.remote import RemoteTable
+from merula.engines.sql.remote import RemoteTable, TooWideError
 from merula.engines.sql.statements import grouped, projected, spread_rows
 from merula.engines.sql.statistics import counted
 from merula.stats import ClassCounts, Collected, Wanted
@@ -67,8 +67,11 @@ def collect(source: Source, schema: Schema, wanted: Sequence[Wanted], n_jobs: in
     begun = [(one, one.zero(1)) for one in wanted]
     needs = [need for one, statistic in begun for need in needs_of(statistic, one)]
     reading = Reading(table, schema, source.target, source.weight)
-    with table.runner.snapshot():
-        found = answered(reading, needs)
+    try:
+        with table.runner.snapshot():
+            found = answered(reading, needs)
+    except TooWideError:
+        raise InputError.at(table.place, "holds numbers so large that their squares are no numbers", remedy="rescale the column, or leave it out") from None  # fmt: skip
     classes, weight = found.classes, ClassCounts(found.weight)
     answers: Answers = {**found.answers, Sums(()): weight}
     return Collected(classes, weight, tuple(counted(one.zero(len(classes)), answers) for one in wanted))

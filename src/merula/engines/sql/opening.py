@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from merula.core import InputError
 from merula.engines.sql.remote import RemoteTable
 
+OTHERS = ("sqlite", "mysql", "mariadb", "mssql", "oracle", "snowflake", "bigquery", "redshift")  # that people try
 OURS = ("table", "schema", "query")  # the parts of a URL behind its ? that are not the database's
 NEEDED = {
     "sqlglot": "queries are written by sqlglot, which is not installed: pip install 'merula[sql]'",
@@ -67,9 +68,14 @@ def _opened(source: Any, said: dict[str, str | None]) -> RemoteTable | None:
 def _from_url(url: str, said: dict[str, str | None]) -> RemoteTable | None:
     """The table that a URL names; None where it is no URL of a database."""
     scheme = url.partition("://")[0].lower() if "://" in url else ""
+    if scheme in OTHERS:
+        raise InputError.at("the URL", f"is of {scheme}", got=url, expected="duckdb:///shop.db?table=orders or postgresql://user@host/shop?table=orders", remedy="read the rows by its own driver and give batches")  # fmt: skip
     if scheme not in ("duckdb", "postgresql", "postgres"):
         return None
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise InputError.at("the URL", f"cannot be read ({error})", got=url) from None
     given = parse_qsl(parts.query, keep_blank_values=True)
     said = {
         **{name: value for name, value in given if name in OURS},
@@ -78,8 +84,8 @@ def _from_url(url: str, said: dict[str, str | None]) -> RemoteTable | None:
     if scheme != "duckdb":
         from merula.engines.sql.postgres import postgres_table
 
-        rest = urlencode([pair for pair in given if pair[0] not in OURS])
-        return postgres_table(urlunsplit(parts._replace(query=rest)), **said)
+        rest = urlencode([pair for pair in given if pair[0] not in OURS], quote_via=quote)
+        return postgres_table(url.partition("?")[0] + (f"?{rest}" if rest else ""), **said)
     strange = [name for name, _ in given if name not in OURS]
     if strange or parts.netloc:
         what = f"says {strange[0]!r}" if strange else f"names a host, {parts.netloc!r}"

@@ -237,6 +237,9 @@ def weight_problem(reading: Reading) -> None:
     """An `InputError` where a weight is missing, negative or no number, or where all are 0, as in memory."""
     if reading.weight is None or reading.mass is None:
         return
+    kind = reading.table.type_of(reading.weight, "the weight")
+    if not _is_number(kind):
+        raise InputError.at(f"the weight {reading.weight!r}", f"holds {kind}", expected="a number from 0 in every row")
     mass = exp.column(WEIGHT)
     rows = projected(reading.table.runner.source(), {WEIGHT: reading.mass})
     nan_or_null = exp.Is(this=exp.paren(without_nan(mass.copy())), expression=exp.Null())
@@ -249,6 +252,12 @@ def weight_problem(reading: Reading) -> None:
         name: float(np.nan_to_num(numbers_of(answer, name)[0])) for name in ("strange", "negative", "largest", COUNT)
     }
     refuse_weights(reading.weight, found)
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return any(is_such(kind) for is_such in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal))
 
 
 def refuse_weights(name: str, found: Mapping[str, float]) -> None:

@@ -113,8 +113,7 @@ class RemoteTable:
         self.runner.close()
 
     def finished(self) -> None:
-        """The model is there: nothing more is asked."""
-        self.close()
+        """The model is there: nothing was kept on the way."""
 
     def type_of(self, name: str, what: str = "column") -> Any:
         """The type of one column; an `InputError` where there is none of this name."""

@@ -9,6 +9,7 @@ from sqlglot import exp, parse
 from sqlglot.errors import SqlglotError
 
 from merula.core import InputError
+from merula.engines.dialects import refuse_changes
 from merula.engines.sql.expressions import double, whole
 
 WEYL = 2_654_435_769  # 2³² / golden ratio: multiples of it, modulo 2³², lie evenly, whatever period a table has
@@ -17,6 +18,8 @@ ROUND = 2**31  # row numbers begin anew, so that products stay within 63 bits
 
 def table_named(table: str, schema: str | None = None) -> Any:
     """A table by its quoted name."""
+    if not isinstance(table, str) or not table:
+        raise InputError.of("table", table, "the name of a table")
     return exp.table_(table, db=schema, quoted=True)
 
 
@@ -28,6 +31,7 @@ def read_query(text: str, dialect: str) -> Any:
         raise InputError.at("query", f"cannot be read ({str(error).splitlines()[0]})", remedy="give one SELECT") from None  # fmt: skip
     if len(parsed) != 1 or not isinstance(parsed[0], exp.Query):
         raise InputError.of("query", text, "one SELECT", "rows are only read")
+    refuse_changes(parsed[0], "query")
     return parsed[0].subquery("given")
 
 
