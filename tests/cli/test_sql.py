@@ -36,7 +36,7 @@ def test_costs_of_the_model_give_actions(merula, tmp_path):
     fitted = merula("fit", "penguins", "--target", "species", "--model", "naive", "--costs", costs, "-o", path, "-q")
     assert fitted.exit_code == 0, fitted.stderr
     result = merula("sql", path, "--table", "penguins")
-    assert '"action"' in result.stdout and "'release'" in result.stdout
+    assert '"predicted action"' in result.stdout and "'release'" in result.stdout
 
 
 def test_what_cannot_be_is_said_in_one_line(merula, model, tmp_path):
