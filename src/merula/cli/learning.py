@@ -17,6 +17,16 @@ MODELS = Annotated[
 ]
 REPORT_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the report is written.")]
 
+SCHEMA_OUT = Annotated[
+    str | None,
+    typer.Option(
+        "--schema-out",
+        metavar="FILE",
+        help="Write how columns are read, with levels and cuts, into this .json, for others to count with --like.",
+        show_default=False,
+    ),
+]
+
 
 @ask.reads_a_file
 def look(
@@ -230,15 +240,7 @@ def count(
             show_default=False,
         ),
     ] = None,
-    schema_out: Annotated[
-        str | None,
-        typer.Option(
-            "--schema-out",
-            metavar="FILE",
-            help="Write how columns are read, with levels and cuts, into this .json, for others to count with --like.",
-            show_default=False,
-        ),
-    ] = None,
+    schema_out: SCHEMA_OUT = None,
     kinds: ask.Kinds = [],  # noqa: B006
     ignore: ask.Ignore = [],  # noqa: B006
     weight: ask.Weight = None,

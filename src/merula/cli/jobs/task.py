@@ -171,11 +171,7 @@ def read_task(
             f"has no column besides {', '.join(map(repr, aside))}",
             remedy="there is nothing to learn from",
         )
-    kinds = {
-        **stated_kinds(asked.kinds, features.column_names),
-        **dict.fromkeys(set(asked.ignore) - set(aside), "ignore"),
-        **({} if like is None else {name: like.get(name, "ignore") for name in features.column_names}),
-    }
+    kinds = _stated(asked, aside, features.column_names, like)
     target, opened = _classes(table, asked.target, console), open_table(features)
     schema, _ = infer_schema(opened, kinds)
     remarks = review(opened, schema, target, kinds)
@@ -201,6 +197,15 @@ def read_task(
         times,
         tuple(console.said[before:]),
     )
+
+
+def _stated(asked: Asked, aside: list[str], columns: list[str], like: Mapping[str, str] | None) -> dict[str, str]:
+    """What was said of columns: their kinds, those to ignore, and the kinds that they have in another model."""
+    return {
+        **stated_kinds(asked.kinds, columns),
+        **dict.fromkeys(set(asked.ignore) - set(aside), "ignore"),
+        **({} if like is None else {name: like.get(name, "ignore") for name in columns}),
+    }
 
 
 def _asked_columns(asked: Asked) -> list[tuple[str, str]]:
