@@ -178,8 +178,8 @@ def rows() -> list[Line]:
             engine.makeInference()
             engine.posterior(number[target]).toarray()
 
-    network.predict_table(table.iloc[:100], target)
-    ours, theirs = in_turns([lambda: network.predict_table(table, target), loop], 3)
+    network.predict_rows(table.iloc[:100], target)
+    ours, theirs = in_turns([lambda: network.predict_rows(table, target), loop], 3)
     theirs *= ROWS / LOOP
     work = f"alarm: {ROWS:,} rows, 20 % missing (pyAgrum: {LOOP} rows, scaled)"
     return [Line(work, ours, theirs, "≥ 100× pyAgrum", theirs >= 100 * ours)]
@@ -204,7 +204,7 @@ def warm() -> None:
     network.add("slip", ["no", "yes"], [[[0.9, 0.1], [0.2, 0.8]]] * 2, parents=["rain", "wet"])
     network.posteriors({"wet": "yes"})
     network.query(["rain", "slip"], {"wet": {"no": 0.5, "yes": 1.0}})
-    network.predict_table(pd.DataFrame({"wet": ["yes", None]}), "rain")
+    network.predict_rows(pd.DataFrame({"wet": ["yes", None]}), "rain")
     np.ones(TOUCHED // 8)
 
 

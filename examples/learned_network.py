@@ -29,7 +29,7 @@ def main() -> None:
     print(network.query("body_mass_g", given={"island": "Dream", "sex": "female", "bill_length_mm": 46.0}))
 
     known = birds[["island", "bill_length_mm"]]
-    right = network.predict_table(known, "species").argmax(axis=1)
+    right = network.predict_rows(known, "species").argmax(axis=1)
     named = [network.levels["species"][place] for place in right]
     print(
         f"\nFrom island and bill length alone, {sum(a == b for a, b in zip(named, birds['species'], strict=True))} of {len(birds)} species are told."

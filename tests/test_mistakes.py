@@ -138,7 +138,7 @@ def test_mistyped_column_of_evidence_rows():
     network = network.add("bird", ["wren", "tit"], [[0.9, 0.1], [0.2, 0.8]], parents=["colour"])
     network = network.add("sex", ["f", "m"], [0.5, 0.5])
     with pytest.warns(UserWarning, match=r"no column is called 'colour', .* did you mean 'color'\?"):
-        network.predict_table(pd.DataFrame({"color": ["red"], "sex": ["f"]}), "bird")
+        network.predict_rows(pd.DataFrame({"color": ["red"], "sex": ["f"]}), "bird")
     with pytest.raises(ValueError, match=r"column 'colour' is missing from the table.* did you mean 'color'\?"):
         network.fit(pd.DataFrame({"color": ["red"], "sex": ["f"], "bird": ["tit"]}))
 

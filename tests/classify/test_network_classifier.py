@@ -126,7 +126,7 @@ def test_answers_are_those_of_the_network_it_becomes(name):
     frame, y = mixed()
     model = mr.BayesianNetworkClassifier(**LEARNED[name]).fit(frame, y)
     network = model.network_
-    np.testing.assert_allclose(model.predict_proba(frame), network.predict_table(frame, "class"), rtol=0, atol=1e-11)
+    np.testing.assert_allclose(model.predict_proba(frame), network.predict_rows(frame, "class"), rtol=0, atol=1e-11)
     np.testing.assert_allclose(model.log_evidence(frame), network.log_probability(frame), rtol=0, atol=1e-9)
 
 
@@ -134,7 +134,7 @@ def test_tables_are_those_that_the_network_learns_itself():
     frame, y = mixed()
     model = mr.BayesianNetworkClassifier(network=GRAPH, numeric="gaussian", smoothing=0.5).fit(frame, y)
     network = mr.BayesianNetwork(GRAPH).fit(frame.assign(**{"class": y}), pseudo_counts=0.5)
-    expected = network.predict_table(frame, "class")
+    expected = network.predict_rows(frame, "class")
     np.testing.assert_allclose(model.predict_proba(frame), expected, rtol=0, atol=1e-7)
 
 

@@ -32,7 +32,7 @@ def check_same(model, network, rows, target="class"):
     """The network's answer about every row is the classifier's."""
     assert network.levels[target] == tuple(model.classes_.tolist())
     expected = model.predict_proba(rows)
-    np.testing.assert_allclose(network.predict_table(rows, target), expected, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(network.predict_rows(rows, target), expected, rtol=1e-12, atol=1e-13)
     for row in (0, 7, len(rows) - 1):
         cells = {name: value for name, value in rows.iloc[row].items() if not pd.isna(value) and name in network.levels}
         found = network.query(target, given=cells).values
@@ -83,7 +83,7 @@ def test_noisy_and_numeric_variables_become_columns():
     network.add("temperature", mr.LinearGaussian({"no": 36.8, "yes": 38.5}, {"no": 0.1, "yes": 0.4}), parents=["ill"])
     model = mr.NaiveBayesClassifier.from_network(network, "ill")
     rows = pd.DataFrame({"fever": ["yes", None, "no"], "temperature": [37.5, 38.2, np.nan]})
-    np.testing.assert_allclose(model.predict_proba(rows), network.predict_table(rows, "ill"), rtol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(rows), network.predict_rows(rows, "ill"), rtol=1e-12)
     # Bayes' rule in plain numbers: P(fever given ill) = 1 − 0.9 · 0.2
     joint = [0.9 * 0.1, 0.1 * (1 - 0.9 * 0.2)]
     for k, (mean, variance) in enumerate([(36.8, 0.1), (38.5, 0.4)]):
@@ -107,7 +107,7 @@ def test_a_missing_level_stays_one():
     model = mr.NaiveBayesClassifier(missing="level").fit(words, y)
     network = model.to_network("bird")
     assert network.levels["nest"] == ("bush", "tree", None)
-    np.testing.assert_allclose(network.predict_table(words, "bird"), model.predict_proba(words), rtol=1e-12)
+    np.testing.assert_allclose(network.predict_rows(words, "bird"), model.predict_proba(words), rtol=1e-12)
     again = mr.NaiveBayesClassifier.from_network(network, "bird")
     np.testing.assert_allclose(again.predict_proba(words), model.predict_proba(words), rtol=1e-12)
     with pytest.raises(ValueError, match="column 'größe' is numeric and missing='level'"):
@@ -177,7 +177,7 @@ def test_the_full_bayes_classifier_as_a_network(covariance, smoothing):
     model = mr.BayesClassifier(covariance=covariance, smoothing=smoothing).fit(frame, y)
     network = model.to_network("bird")
     fresh = birds(40, seed=3)[0]
-    np.testing.assert_allclose(network.predict_table(fresh, "bird"), model.predict_proba(fresh), rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(network.predict_rows(fresh, "bird"), model.predict_proba(fresh), rtol=1e-9, atol=1e-11)
 
 
 def test_a_known_joint_as_a_network():

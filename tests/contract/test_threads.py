@@ -109,8 +109,8 @@ def questions_to_a_network(network):
             lambda name=name: list(network.posteriors({name: "etwas"}).values())[-1].values
             for name in network.variables
         ),
-        lambda: network.predict_table(table, "food"),
-        lambda: network.predict_table(table.assign(eggs=STRANGE[0]), "food"),
+        lambda: network.predict_rows(table, "food"),
+        lambda: network.predict_rows(table.assign(eggs=STRANGE[0]), "food"),
         lambda: network.log_probability(table),
     ]
 
@@ -156,7 +156,7 @@ def test_a_warning_names_the_level_of_the_thread_that_asked():
     network = mr.BayesianNetwork([("Gefieder", "größe")]).fit(BIRDS[["Gefieder", "größe"]])
 
     def ask(k):
-        for question in (model.predict_proba, model.predict, partial(network.predict_table, target="größe")):
+        for question in (model.predict_proba, model.predict, partial(network.predict_rows, target="größe")):
             for _ in range(5):
                 with pytest.raises(mr.UnseenLevelWarning, match=f"'{STRANGE[k]}'"):
                     question(strange_rows(k))

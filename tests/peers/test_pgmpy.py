@@ -533,6 +533,6 @@ def test_estimates_come_near(cancer, method):
 
 def test_predictions_of_a_table_are_the_queries(snow):
     rows = pd.DataFrame({"snow": ["yes", "no", None], "late": ["yes", None, None]})
-    found = snow.predict_table(rows, "risk")
+    found = snow.predict_rows(rows, "risk")
     for row, answer in zip(rows.to_dict("records"), found, strict=True):
         assert answer == pytest.approx(snow.query("risk", row).values, abs=1e-12)

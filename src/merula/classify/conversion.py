@@ -240,7 +240,7 @@ def _sorted_by_class(node: Any, target: str, order: list[int]) -> Node | Gaussia
         parts = (turned(part, node.discrete) for part in (node.intercept, node.slopes, node.variance))
         return GaussianNode(node.name, node.discrete, node.numeric, *parts)
     if isinstance(node, NoisyNode) and prod(map(len, node.strengths)) * len(node.levels) > MOST_CELLS:
-        raise InputError(f"the table of {node.name!r} given {len(node.parents)} parents is too large to be written out", where=f"variable {node.name!r}", remedy="ask the network itself: predict_table")  # fmt: skip
+        raise InputError(f"the table of {node.name!r} given {len(node.parents)} parents is too large to be written out", where=f"variable {node.name!r}", remedy="ask the network itself: predict_rows")  # fmt: skip
     levels = tuple(node.levels[k] for k in order) if node.name == target else node.levels
     return Node(node.name, levels, node.parents, turned(node.table, (*node.parents, node.name)))
 

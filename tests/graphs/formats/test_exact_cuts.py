@@ -34,7 +34,7 @@ def test_a_value_beside_a_cut_stays_on_its_side(suffix, tmp_path):
             given = {"größe, cm": float(value)}
             assert again.query("ill", given).values.tolist() == network.query("ill", given).values.tolist()
             rows = pd.DataFrame({"größe, cm": [value]})
-            assert again.predict_table(rows, "ill").tolist() == network.predict_table(rows, "ill").tolist()
+            assert again.predict_rows(rows, "ill").tolist() == network.predict_rows(rows, "ill").tolist()
     below, above = ({"größe, cm": float(np.nextafter(CUTS[0], side))} for side in (-np.inf, np.inf))
     assert again.query("ill", below)["no"] != again.query("ill", above)["no"]
 
@@ -101,5 +101,5 @@ def test_learned_cuts_survive_every_format(tmp_path):
     for suffix in SUFFIXES:
         network.write(tmp_path / f"penguins{suffix}")
         again = mr.read_network(tmp_path / f"penguins{suffix}")
-        assert again.predict_table(asked, "species").tolist() == network.predict_table(asked, "species").tolist()
+        assert again.predict_rows(asked, "species").tolist() == network.predict_rows(asked, "species").tolist()
         assert again.query("species", {"year": 1950}).values.tolist() == network.query("species").values.tolist()

@@ -50,7 +50,7 @@ def test_posteriors_of_rows_with_missing_cells(data, networks, library, jobs):
     columns, count = draw_rows(data, stated)
     target = data.draw(st.sampled_from(stated.names), label="target")
     frame = FRAMES[library](columns)
-    found, met = silent(lambda: stated.network.predict_table(frame, target, n_jobs=jobs), ZeroEvidenceWarning)
+    found, met = silent(lambda: stated.network.predict_rows(frame, target, n_jobs=jobs), ZeroEvidenceWarning)
     impossible = 0
     for row in range(count):
         known = known_of(columns, row, without=target)
@@ -100,13 +100,13 @@ def patients(asia):
 
 def test_any_number_of_threads_gives_the_same_bits(patients):
     stated, rows = patients
-    for ask in (lambda jobs: stated.network.predict_table(rows, "lung cancer", n_jobs=jobs), lambda jobs: stated.network.log_probability(rows, n_jobs=jobs)):  # fmt: skip
+    for ask in (lambda jobs: stated.network.predict_rows(rows, "lung cancer", n_jobs=jobs), lambda jobs: stated.network.log_probability(rows, n_jobs=jobs)):  # fmt: skip
         assert ask(1).tobytes() == ask(2).tobytes() == ask(5).tobytes() == ask(None).tobytes()
 
 
 def test_every_row_is_what_a_query_says(patients):
     stated, rows = patients
-    found = stated.network.predict_table(rows, "lung cancer")
+    found = stated.network.predict_rows(rows, "lung cancer")
     for row in range(0, 5000, 97):
         np.testing.assert_allclose(
             found[row], stated.network.query("lung cancer", dict(rows.iloc[row])).values, **EXACT
@@ -115,36 +115,36 @@ def test_every_row_is_what_a_query_says(patients):
 
 def test_neither_the_order_of_columns_nor_further_columns_matter(patients):
     stated, rows = patients
-    found = stated.network.predict_table(rows, "lung cancer")
+    found = stated.network.predict_rows(rows, "lung cancer")
     turned = rows[rows.columns[::-1]].assign(**{"patient's name": "Zoë", "größe": 1.8})
-    np.testing.assert_array_equal(stated.network.predict_table(turned, "lung cancer"), found)
+    np.testing.assert_array_equal(stated.network.predict_rows(turned, "lung cancer"), found)
     np.testing.assert_array_equal(stated.network.log_probability(turned), stated.network.log_probability(rows))
 
 
 def test_the_order_of_rows_and_of_levels_does_not_matter(patients):
     stated, rows = patients
     order = np.random.default_rng(0).permutation(len(rows))
-    found = stated.network.predict_table(rows, "lung cancer")
-    np.testing.assert_array_equal(stated.network.predict_table(rows.iloc[order], "lung cancer"), found[order])
+    found = stated.network.predict_rows(rows, "lung cancer")
+    np.testing.assert_array_equal(stated.network.predict_rows(rows.iloc[order], "lung cancer"), found[order])
     turned = mr.BayesianNetwork()
     for name in stated.names:
         axes = range(stated.tables[name].ndim)
         turned.add(name, ["no", "yes"], np.flip(stated.tables[name], axis=tuple(axes)), parents=stated.parents[name])
-    np.testing.assert_allclose(turned.predict_table(rows, "lung cancer")[:, ::-1], found, **EXACT)
+    np.testing.assert_allclose(turned.predict_rows(rows, "lung cancer")[:, ::-1], found, **EXACT)
 
 
 def test_the_target_s_own_column_is_not_looked_at(patients):
     stated, rows = patients
-    found = stated.network.predict_table(rows, "lung cancer")
+    found = stated.network.predict_rows(rows, "lung cancer")
     for cells in ("yes", None, "no such level", 3.5):
-        np.testing.assert_array_equal(stated.network.predict_table(rows.assign(**{"lung cancer": cells}), "lung cancer"), found)  # fmt: skip
-    alone = stated.network.predict_table(pd.DataFrame({"lung cancer": ["yes", None, "?"]}), "lung cancer")
+        np.testing.assert_array_equal(stated.network.predict_rows(rows.assign(**{"lung cancer": cells}), "lung cancer"), found)  # fmt: skip
+    alone = stated.network.predict_rows(pd.DataFrame({"lung cancer": ["yes", None, "?"]}), "lung cancer")
     np.testing.assert_allclose(alone, [stated.posterior(["lung cancer"])] * 3, **EXACT)
 
 
 def test_unseen_levels_are_missing_with_one_warning(asia):
     rows = pd.DataFrame({"x-ray": ["yes", "blurred", None, "blurred"], "smoker": ["no"] * 4})
-    found, met = silent(lambda: asia.network.predict_table(rows, "either"), UnseenLevelWarning)
+    found, met = silent(lambda: asia.network.predict_rows(rows, "either"), UnseenLevelWarning)
     assert len(met) == 1 and "'x-ray' holds level 'blurred' in 2 rows" in str(met[0].message)
     np.testing.assert_array_equal(found[1], found[2])
     np.testing.assert_array_equal(found[1], found[3])
@@ -156,14 +156,14 @@ def test_unseen_levels_are_missing_with_one_warning(asia):
 def test_impossible_rows_get_the_prior_with_one_warning(asia):
     rows = pd.DataFrame({"either": ["no", "yes", "no"], "lung cancer": ["yes", "yes", "no"]})
     with pytest.warns(ZeroEvidenceWarning, match=r"1 row has probability 0 in this network \(the first is row 0\)"):
-        found = asia.network.predict_table(rows, "bronchitis")
+        found = asia.network.predict_rows(rows, "bronchitis")
     np.testing.assert_allclose(found[0], asia.posterior(["bronchitis"]), **EXACT)
     np.testing.assert_allclose(
         found[1], asia.posterior(["bronchitis"], {"lung cancer": "yes", "either": "yes"}), **EXACT
     )
     assert asia.network.log_probability(rows)[0] == -np.inf
     with pytest.warns(ZeroEvidenceWarning, match=r"2 rows have probability 0 in this network \(the first is row 1\)"):
-        asia.network.predict_table(rows.iloc[[1, 0, 0]], "bronchitis")
+        asia.network.predict_rows(rows.iloc[[1, 0, 0]], "bronchitis")
 
 
 def test_improbable_rows_among_others(state):
@@ -177,7 +177,7 @@ def test_improbable_rows_among_others(state):
     cells[1], cells[2, 5], cells[3, :] = "b", "never", None
     rows = pd.DataFrame(cells, columns=[f"考试 {i}" for i in range(n)])
     with pytest.warns(ZeroEvidenceWarning, match="the first is row 2"):
-        found = network.predict_table(rows, "好瓜")
+        found = network.predict_rows(rows, "好瓜")
     odds = np.array([2.0**n, ((1 - 2e-3) / (1 - 1e-3)) ** n, 1.0, 1.0])
     np.testing.assert_allclose(found[:, 1], odds / (1 + odds), **EXACT)
     logs = network.log_probability(rows)
@@ -192,37 +192,37 @@ def test_numbers_and_truths_as_levels():
     expected = [[0.5 * 0.1, 0.3 * 0.5, 0.2 * 0.8], [0.5 * 0.9, 0.3 * 0.5, 0.2 * 0.2], [0.5, 0.3, 0.2]]
     expected = np.array(expected) / np.sum(expected, axis=1, keepdims=True)
     for cells in (pd.array([True, False, None], dtype="boolean"), np.array([True, False, None], dtype=object), pd.Categorical([True, False, None])):  # fmt: skip
-        np.testing.assert_allclose(network.predict_table(pd.DataFrame({"wet": cells}), "Anzahl"), expected, **EXACT)
+        np.testing.assert_allclose(network.predict_rows(pd.DataFrame({"wet": cells}), "Anzahl"), expected, **EXACT)
     counts = [2, 0, None]
     for cells in (np.array([2.0, 0.0, np.nan]), pd.array(counts, dtype="Int64"), pd.Categorical(counts), np.array(counts, dtype=object)):  # fmt: skip
-        found = network.predict_table(pd.DataFrame({"Anzahl": cells}), "wet")[:, 1]
+        found = network.predict_rows(pd.DataFrame({"Anzahl": cells}), "wet")[:, 1]
         np.testing.assert_allclose(found, [0.8, 0.1, 0.05 + 0.15 + 0.16], **EXACT)
 
 
 def test_empty_tables_and_tables_that_know_nothing(asia):
     none = pd.DataFrame({"x-ray": pd.Series([], dtype=object)})
-    for ask in (lambda: asia.network.predict_table(none, "smoker"), lambda: asia.network.log_probability(none)):
+    for ask in (lambda: asia.network.predict_rows(none, "smoker"), lambda: asia.network.log_probability(none)):
         with pytest.raises(ValueError, match="the table has no rows"):
             ask()
     with pytest.raises(
         ValueError, match="no column of the rows is a variable of the network, which has 'visit to Asia'"
     ):
-        asia.network.predict_table(pd.DataFrame({"xray": ["yes"]}), "smoker")
+        asia.network.predict_rows(pd.DataFrame({"xray": ["yes"]}), "smoker")
     with pytest.raises(ValueError, match="did you mean 'smoker'"):
-        asia.network.predict_table(none, "smoking")
+        asia.network.predict_rows(none, "smoking")
     with pytest.raises(ValueError, match="n_jobs is 0"):
-        asia.network.predict_table(pd.DataFrame({"x-ray": ["yes"]}), "smoker", n_jobs=0)
+        asia.network.predict_rows(pd.DataFrame({"x-ray": ["yes"]}), "smoker", n_jobs=0)
 
 
 def test_limits_of_rows(asia):
     rows = pd.DataFrame({"x-ray": ["yes"], "dyspnoea": ["no"]})
-    for ask in (lambda **limit: asia.network.predict_table(rows, "smoker", **limit), lambda **limit: asia.network.log_probability(rows, **limit)):  # fmt: skip
+    for ask in (lambda **limit: asia.network.predict_rows(rows, "smoker", **limit), lambda **limit: asia.network.log_probability(rows, **limit)):  # fmt: skip
         with pytest.raises(mr.TooWideError, match="the limit is 5"):
             ask(limit=5)
         assert np.isfinite(ask(limit=200)).all()
     limited = mr.BayesianNetwork._of(asia.network._nodes.values(), limit=5)
     with pytest.raises(mr.TooWideError):
-        limited.predict_table(rows, "smoker")
+        limited.predict_rows(rows, "smoker")
 
 
 def test_complete_rows_of_a_network_too_wide_for_any_tree():
@@ -244,8 +244,8 @@ def test_complete_rows_of_a_network_too_wide_for_any_tree():
 def test_rows_change_nothing(patients, picture):
     stated, rows = patients
     before, cells = picture(stated.network), rows.copy()
-    first = stated.network.predict_table(rows, "lung cancer")
+    first = stated.network.predict_rows(rows, "lung cancer")
     stated.network.log_probability(rows)
     assert picture(stated.network) == before
     pd.testing.assert_frame_equal(rows, cells)
-    assert stated.network.predict_table(rows, "lung cancer").tobytes() == first.tobytes()
+    assert stated.network.predict_rows(rows, "lung cancer").tobytes() == first.tobytes()

@@ -213,7 +213,7 @@ def test_rows_take_numbers_or_labels(clinic):
         pd.DataFrame({"age": pd.Series([40, 41, 61, None], dtype="Int64")}),
     ]
     for table in tables:
-        assert clinic.predict_table(table, "ill") == pytest.approx(np.array(expected), abs=1e-12)
+        assert clinic.predict_rows(table, "ill") == pytest.approx(np.array(expected), abs=1e-12)
         assert np.exp(clinic.log_probability(table)) == pytest.approx([*P_AGE, 1.0], abs=1e-12)
 
 
@@ -228,6 +228,6 @@ def test_a_column_of_labels_and_numbers_says_what_it_passes_over(clinic):
 @pytest.mark.parametrize("cell", [{"≤ 40": 0.9, "(40, 60]": 0.1, "> 60": 0.1}, ["≤ 40"], {"≤ 40"}], ids=["likelihood", "list", "set"])  # fmt: skip
 def test_a_cell_of_a_table_holds_one_value(clinic, cell):
     table = pd.DataFrame({"age": pd.Series([cell], dtype=object), "ill": ["no"]})
-    for ask in (lambda: clinic.predict_table(table, "ill"), lambda: clinic.log_probability(table), lambda: clinic.fit(table, levels={"strain": ["low", "high"], "worn": WORN})):  # fmt: skip
+    for ask in (lambda: clinic.predict_rows(table, "ill"), lambda: clinic.log_probability(table), lambda: clinic.fit(table, levels={"strain": ["low", "high"], "worn": WORN})):  # fmt: skip
         with pytest.raises(TypeError, match="column 'age' holds"):  # as scikit-learn has it
             ask()

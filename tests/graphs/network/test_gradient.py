@@ -217,7 +217,7 @@ def test_a_naive_network_fitted_for_its_class_is_logistic_regression():
     network = mr.BayesianNetwork([("ill", name) for name in frame.columns[1:]])
     network.fit(frame, method="gradient", target="ill", ridge=1e-6, tolerance=1e-14)
     peer = LogisticRegression(C=np.inf, tol=1e-10).fit(frame.iloc[:, 1:] == "yes", frame["ill"])
-    np.testing.assert_allclose(network.predict_table(frame, "ill"), peer.predict_proba(frame.iloc[:, 1:] == "yes"), rtol=0, atol=1e-4)  # fmt: skip
+    np.testing.assert_allclose(network.predict_rows(frame, "ill"), peer.predict_proba(frame.iloc[:, 1:] == "yes"), rtol=0, atol=1e-4)  # fmt: skip
 
 
 # ----------------------------------------------------------------------------------------------- agreement with EM
@@ -433,7 +433,7 @@ def test_a_conditional_fit_is_no_sum_of_counts(tmp_path):
             with pytest.raises(ValueError, match=r"\+ adds counts, but .*'größe'"):
                 _ = first + second
         np.testing.assert_allclose(one.counts("色泽"), plain.counts("色泽"), rtol=1e-3)
-        np.testing.assert_array_equal(one.predict_table(frame, "größe"), network.predict_table(frame, "größe"))
+        np.testing.assert_array_equal(one.predict_rows(frame, "größe"), network.predict_rows(frame, "größe"))
     assert again.em_log_ == network.em_log_
     refitted = again.fit(frame)  # without a target it is what it was
     np.testing.assert_array_equal(tables_of(refitted)["größe"], tables_of(plain)["größe"])
@@ -558,5 +558,5 @@ def test_a_diagnosis_is_told_better(read_network):
     base, fitted = (quietly(mr.BayesianNetwork._of(network._nodes.values()), rows, method="gradient", **target) for target in ({}, {"target": "lung"}))  # fmt: skip
     known = rows["lung"].notna().to_numpy()
     codes = [network.levels["lung"].index(level) for level in rows["lung"][known]]
-    low, high = (np.log(one.predict_table(rows, "lung")[known, codes]).sum() for one in (base, fitted))
+    low, high = (np.log(one.predict_rows(rows, "lung")[known, codes]).sum() for one in (base, fitted))
     assert high > low

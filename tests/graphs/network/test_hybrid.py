@@ -271,7 +271,7 @@ def test_rows_with_missing_cells(data):
     logs = stated.network.log_probability(table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mr.ZeroEvidenceWarning)
-        answers = stated.network.predict_table(table, target)
+        answers = stated.network.predict_rows(table, target)
     for row, log, answer in zip(rows, logs, answers, strict=True):
         close(log, stated.log_probability(row))
         others = {name: known for name, known in row.items() if name != target}
@@ -348,9 +348,7 @@ def test_gaussian_naive_bayes_is_a_network(patients):
         variances = {one: table[name][diagnosis == one].var(ddof=0) for one in classes}
         network.add(name, mr.LinearGaussian(means, variances), parents=["diagnosis"])
     asked = table.mask(np.random.default_rng(1).random(table.shape) < 0.3)
-    np.testing.assert_allclose(
-        network.predict_table(asked, "diagnosis"), model.predict_proba(asked), rtol=0, atol=1e-12
-    )
+    np.testing.assert_allclose(network.predict_rows(asked, "diagnosis"), model.predict_proba(asked), rtol=0, atol=1e-12)
 
 
 def test_full_covariance_is_a_chain(patients):
@@ -378,9 +376,7 @@ def test_full_covariance_is_a_chain(patients):
         )
         network.add(name, stated, parents=["diagnosis", *names[:j]])
     asked = table.mask(np.random.default_rng(1).random(table.shape) < 0.3)
-    np.testing.assert_allclose(
-        network.predict_table(asked, "diagnosis"), model.predict_proba(asked), rtol=0, atol=1e-11
-    )
+    np.testing.assert_allclose(network.predict_rows(asked, "diagnosis"), model.predict_proba(asked), rtol=0, atol=1e-11)
 
 
 def test_the_most_probable_number_is_refused_in_words():

@@ -53,7 +53,7 @@ def test_what_the_best_configuration_cannot_be_is_not_lost():
     log = np.log(0.5) + stats.norm(0, 1).logpdf([0, 97]).sum()
     rows = pd.DataFrame({"left reading": [0.0, 0.0], "right reading": [3.0, 3.0], "third": ["a", None]})
     np.testing.assert_allclose(network.log_probability(rows), [log + np.log(0.25), log], rtol=1e-12)
-    np.testing.assert_allclose(network.predict_table(rows, "left")[:, 0], expected, rtol=1e-12)
+    np.testing.assert_allclose(network.predict_rows(rows, "left")[:, 0], expected, rtol=1e-12)
     assert network.query("right reading", given={"left reading": 0.0}).mean == pytest.approx(100, rel=1e-12)
     held = network.query("left", given={**known, "third": "b", "right": "b"})
     assert held["a"] == 1
@@ -137,7 +137,7 @@ def test_too_many_configurations_are_refused_before_memory_is_taken():
     with pytest.raises(TooWideError):
         network.query("switch 0", given={"sum 39": 12.0})
     with pytest.raises(TooWideError):
-        network.predict_table(pd.DataFrame({"sum 39": [12.0]}), "switch 0")
+        network.predict_rows(pd.DataFrame({"sum 39": [12.0]}), "switch 0")
     small = wide_network(6)
     assert small.query("sum 5").mean == pytest.approx(3)
     with pytest.raises(TooWideError):
@@ -173,7 +173,7 @@ def test_rows_too_wide_together_are_asked_by_what_they_know():
         rows.loc[row, f"sum {step}"] = np.nan
     all_gaps = pd.concat([rows, pd.DataFrame([{f"sum {step}": np.nan if step != 3 else 3.0 for step in range(30)}])])
     all_gaps = all_gaps.reset_index(drop=True)
-    found = network.predict_table(all_gaps, "switch 11", limit=2**15)
+    found = network.predict_rows(all_gaps, "switch 11", limit=2**15)
     for row in range(5):
         known = {name: value for name, value in all_gaps.loc[row].items() if not np.isnan(value)}
         np.testing.assert_allclose(found[row], network.query("switch 11", given=known).values, rtol=1e-12)
@@ -181,7 +181,7 @@ def test_rows_too_wide_together_are_asked_by_what_they_know():
 
 def test_errors_say_what_to_do(sensors):
     with pytest.raises(ValueError, match=r"target 'temperature' is numeric.*ask query\('temperature', given=row\)"):
-        sensors.predict_table(pd.DataFrame({"indoor": [3.0]}), "temperature")
+        sensors.predict_rows(pd.DataFrame({"indoor": [3.0]}), "temperature")
     with pytest.raises(mr.ImpossibleEvidenceError, match="temperature = 4.0"):
         sensors.do({"temperature": 3.0}).query("weather", given={"temperature": 4.0})
     certain = mr.BayesianNetwork().add("coin", ["heads", "tails"], [1.0, 0.0])
@@ -198,7 +198,7 @@ def test_rows_after_an_intervention(sensors):
     log = np.logaddexp(np.log(0.9) + good, np.log(0.1) + broken)
     np.testing.assert_allclose(after.log_probability(rows), [log, -np.inf, log], rtol=1e-12)
     with pytest.warns(mr.ZeroEvidenceWarning, match="row 1"):
-        found = after.predict_table(rows, "indoor state")
+        found = after.predict_rows(rows, "indoor state")
     np.testing.assert_allclose(found[[0, 2], 0], np.exp(np.log(0.9) + good - log), rtol=1e-12)
     np.testing.assert_allclose(found[1], [0.9, 0.1], rtol=1e-12)
 
@@ -214,7 +214,7 @@ def test_draws_after_an_intervention(sensors):
 
 
 def test_a_table_without_numbers_is_answered_as_before(sensors):
-    found = sensors.predict_table(pd.DataFrame({"weather": ["cold", None]}), "indoor state")
+    found = sensors.predict_rows(pd.DataFrame({"weather": ["cold", None]}), "indoor state")
     np.testing.assert_allclose(found, [[0.9, 0.1], [0.9, 0.1]], rtol=1e-12)
 
 
@@ -222,7 +222,7 @@ def test_threads_change_no_bit(sensors):
     rng = np.random.default_rng(3)
     rows = pd.DataFrame(rng.normal(10, 8, (5000, 3)), columns=["temperature", "indoor", "outdoor"])
     rows = rows.mask(rng.random(rows.shape) < 0.4)
-    one, two = (sensors.predict_table(rows, "weather", n_jobs=jobs) for jobs in (1, 2))
+    one, two = (sensors.predict_rows(rows, "weather", n_jobs=jobs) for jobs in (1, 2))
     assert (one == two).all()
     index = int(np.flatnonzero(rows.notna().all(axis=1))[0])
     np.testing.assert_allclose(one[index], sensors.query("weather", given=rows.loc[index].to_dict()).values, rtol=1e-12)

@@ -114,7 +114,7 @@ def test_a_column_in_which_no_cut_is_found_is_one_interval(birds, numeric, tmp_p
     network.write(tmp_path / "birds.json")
     again = mr.load(tmp_path / "birds.json").partial_fit(table)
     assert again.counts("year").tolist() == [2.0 * len(table)]
-    np.testing.assert_array_equal(again.predict_table(table.drop(columns="species"), "species").argmax(axis=1), network.predict_table(table, "species").argmax(axis=1))  # fmt: skip
+    np.testing.assert_array_equal(again.predict_rows(table.drop(columns="species"), "species").argmax(axis=1), network.predict_rows(table, "species").argmax(axis=1))  # fmt: skip
 
 
 @pytest.mark.parametrize("numeric", ["mdl", "quantile", "width"])
@@ -126,7 +126,7 @@ def test_the_bundled_penguins_are_cut(numeric, tmp_path):
     for suffix in (".json", ".bif", ".uai"):
         network.write(tmp_path / f"penguins{suffix}")
         again = mr.read_network(tmp_path / f"penguins{suffix}")
-        np.testing.assert_allclose(again.predict_table(table, "species"), network.predict_table(table, "species"), atol=1e-12)  # fmt: skip
+        np.testing.assert_allclose(again.predict_rows(table, "species"), network.predict_rows(table, "species"), atol=1e-12)  # fmt: skip
 
 
 def test_a_polars_frame_gives_the_same_network(birds):
@@ -191,8 +191,8 @@ def test_a_network_of_intervals_is_asked_with_numbers_too(patients, numeric):
     positions = np.searchsorted(cuts, numbers.alter)
     labels = [None if np.isnan(age) else network.levels["alter"][position] for age, position in zip(numbers.alter, positions, strict=True)]  # fmt: skip
     for table in (numbers, pl.from_pandas(numbers)):
-        expected = network.predict_table(numbers.assign(alter=labels), "raucher")
-        np.testing.assert_array_equal(network.predict_table(table, "raucher"), expected)
+        expected = network.predict_rows(numbers.assign(alter=labels), "raucher")
+        np.testing.assert_array_equal(network.predict_rows(table, "raucher"), expected)
         np.testing.assert_array_equal(
             network.log_probability(table), network.log_probability(numbers.assign(alter=labels))
         )
@@ -218,9 +218,7 @@ def test_a_network_of_intervals_takes_numbers_after_it_was_written_and_read(pati
     network = mr.learn_structure(patients.round(1), numeric="quantile", required=[("raucher", "alter")])
     network.write(tmp_path / f"patienten.{suffix}")
     read = mr.read_network(tmp_path / f"patienten.{suffix}")
-    np.testing.assert_allclose(
-        read.predict_table(patients, "raucher"), network.predict_table(patients, "raucher"), 1e-12
-    )
+    np.testing.assert_allclose(read.predict_rows(patients, "raucher"), network.predict_rows(patients, "raucher"), 1e-12)
     label = network.levels["alter"][int(np.searchsorted(network.discretizer_.cuts_["alter"], 47.5))]
     assert read.query("raucher", {"alter": 47.5}).allclose(network.query("raucher", {"alter": label}), 1e-12)
 

@@ -219,7 +219,7 @@ def test_times_count_seconds_whatever_unit_a_table_has():
     assert network.query("day", given={"season": "winter"}).mean == pytest.approx(
         pd.Timestamp("2020-01-02").timestamp()
     )
-    answers = [network.predict_table(table.assign(day=days.dt.as_unit(unit)), "season") for unit in ("s", "ms", "ns")]
+    answers = [network.predict_rows(table.assign(day=days.dt.as_unit(unit)), "season") for unit in ("s", "ms", "ns")]
     assert (answers[0].argmax(axis=1) == [1, 1, 0, 0] * 5).all()
     assert (answers[0] == answers[1]).all() and (answers[0] == answers[2]).all()
     later = mr.BayesianNetwork([("season", "day")]).fit(table[:8])

@@ -177,7 +177,7 @@ def test_a_hundred_causes_cost_little():
     network, names, strengths = forty(count=100)
     assert network.query("ill", limit=2000)["no"] == pytest.approx(0.95 * np.prod([1 - 0.1 * p for p in strengths.values()]), abs=1e-12)  # fmt: skip
     frame = pd.DataFrame({name: ["wild", "mutant", None] for name in names})
-    found = network.predict_table(frame, "ill", limit=5000)[:, 0]
+    found = network.predict_rows(frame, "ill", limit=5000)[:, 0]
     expected = [0.95, 0.95 * np.prod([1 - p for p in strengths.values()]), 0.95 * np.prod([1 - 0.1 * p for p in strengths.values()])]  # fmt: skip
     np.testing.assert_allclose(found, expected, atol=1e-12)
 

@@ -326,7 +326,7 @@ def test_two_thousand_children_that_swing_and_return(melons, kept, monkeypatch):
     assert probability == pytest.approx(max(expected), abs=1e-12)
     rows = {name: [level, level] for name, level in known.items()}
     frame = pd.DataFrame(rows, dtype="category")
-    close(network.predict_table(frame, "好瓜"), [expected, expected])
+    close(network.predict_rows(frame, "好瓜"), [expected, expected])
     total = max(logs) + math.log1p(math.exp(min(logs) - max(logs)))
     np.testing.assert_allclose(network.log_probability(frame), total, rtol=1e-13)
 
@@ -342,7 +342,7 @@ def test_two_strong_findings_and_many_that_were_not_made(strength, barren):
     close(network.query(["好瓜", "test 0"], known).values[:, 1], expected)
     assert network.most_probable(["好瓜"], given=known)[1] == pytest.approx(max(expected), abs=1e-12)
     cells = {name: pd.Categorical([None, known.get(name)], ["no", "yes"]) for name in network.variables[1:]}
-    close(network.predict_table(pd.DataFrame(cells), "好瓜"), [[0.4, 0.6], expected])
+    close(network.predict_rows(pd.DataFrame(cells), "好瓜"), [[0.4, 0.6], expected])
 
 
 def test_evidence_below_the_range_of_floats_is_possible(asia):
@@ -359,7 +359,7 @@ def test_evidence_below_the_range_of_floats_is_possible(asia):
     assert network.posteriors(soft)["defect"]["yes"] == pytest.approx(1.0, abs=1e-12)
     frame = pd.DataFrame({name: [level] for name, level in known.items()})
     assert network.log_probability(frame)[0] == pytest.approx(-400 * math.log(10), rel=1e-12)
-    assert network.predict_table(frame, "defect")[0, 1] == pytest.approx(1.0, abs=1e-12)
+    assert network.predict_rows(frame, "defect")[0, 1] == pytest.approx(1.0, abs=1e-12)
 
 
 def test_tiny_likelihoods_within_one_table():
@@ -537,7 +537,7 @@ def test_hundreds_of_variables_with_one_level():
     assert network.most_probable(given=known)[0] == dict.fromkeys(names, "always")
     frame = pd.DataFrame({name: [level] for name, level in known.items()})
     np.testing.assert_allclose(network.log_probability(frame), len(known) * math.log(0.75), rtol=1e-12)
-    close(network.predict_table(frame, "constant 0"), [[1.0]])
+    close(network.predict_rows(frame, "constant 0"), [[1.0]])
 
 
 def test_a_structure_without_probabilities_cannot_be_asked():

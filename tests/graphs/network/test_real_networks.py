@@ -136,7 +136,7 @@ def test_rows_beside_single_questions(name, read_network):
     target = network.variables[0]
     frame = {one: [row.get(one) for row in rows] for one in network.variables}
     table = pd.DataFrame({one: pd.Series(cells, dtype=object) for one, cells in frame.items()})
-    found, logs = network.predict_table(table, target), network.log_probability(table)
+    found, logs = network.predict_rows(table, target), network.log_probability(table)
     for row, known in enumerate(rows):
         assert np.exp(logs[row]) == pytest.approx(network.probability(known), rel=1e-10)
         known.pop(target, None)

@@ -36,7 +36,7 @@ def test_w5_posteriors(backache, asked, given, probability):
     assert backache.query(asked, given=given)["T"] == pytest.approx(probability, **EXACT)
     assert backache.posteriors(given)[asked]["T"] == pytest.approx(probability, **EXACT)
     rows = pd.DataFrame([{name: given.get(name) for name in "CSWBA" if name != asked}], dtype=object)
-    assert backache.predict_table(rows, asked)[0, 0] == pytest.approx(probability, **EXACT)
+    assert backache.predict_rows(rows, asked)[0, 0] == pytest.approx(probability, **EXACT)
     if given:
         joint = backache.probability({**given, asked: "T"})
         assert joint / backache.probability(given) == pytest.approx(probability, **EXACT)
@@ -95,6 +95,6 @@ def test_naive_bayes_is_the_network_from_the_class_to_every_column(smoothing):
     )  # fmt: skip
     expected = model.predict_proba(asked)
     for network in (stated, model.to_network("category")):
-        np.testing.assert_allclose(network.predict_table(asked, "category"), expected, rtol=1e-12)
+        np.testing.assert_allclose(network.predict_rows(asked, "category"), expected, rtol=1e-12)
     back = mr.NaiveBayesClassifier.from_network(stated, "category")
     np.testing.assert_allclose(back.predict_proba(asked), expected, rtol=1e-12)

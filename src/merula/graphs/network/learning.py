@@ -75,7 +75,7 @@ def fit(
     target : str, optional
         With ``method="gradient"``: the variable that the network is to tell from all others. From the tables learned as above,
         Σ weight · log P(target given the rest of the row) − ½ · ridge · Σ_cells tilt² is climbed, where
-        P(level given parents) ∝ learned · exp(tilt). What was impossible stays so. `predict_table` then answers better, above
+        P(level given parents) ∝ learned · exp(tilt). What was impossible stays so. `predict_rows` then answers better, above
         all where variables depend on each other in ways that the arcs do not say; other questions lose what it gains, and
         the tables are made of no counts: `partial_fit` and ``+`` are errors. Every number must be cut into intervals before, or
         hang from no level.
@@ -119,9 +119,9 @@ def fit(
     >>> rows = pd.DataFrame({"ill": ["yes"] * 40 + ["no"] * 40, "forehead": (["hot"] * 30 + ["cold"] * 10) + (["hot"] * 10 + ["cold"] * 30)})
     >>> rows["ear"] = rows["forehead"]
     >>> network = mr.BayesianNetwork([("ill", "forehead"), ("ill", "ear")])
-    >>> network.fit(rows, pseudo_counts=0).predict_table(rows.head(1), "ill").round(2)
+    >>> network.fit(rows, pseudo_counts=0).predict_rows(rows.head(1), "ill").round(2)
     array([[0.1, 0.9]])
-    >>> network.fit(rows, pseudo_counts=0, method="gradient", target="ill", ridge=0.1).predict_table(rows.head(1), "ill").round(2)
+    >>> network.fit(rows, pseudo_counts=0, method="gradient", target="ill", ridge=0.1).predict_rows(rows.head(1), "ill").round(2)
     array([[0.25, 0.75]])
     """
     prior = read_prior(pseudo_counts, equivalent_sample_size, expert)

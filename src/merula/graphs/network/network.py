@@ -357,7 +357,7 @@ class BayesianNetwork:
 
     sample = sampling.sample
 
-    def predict_table(self, rows: Any, target: str, *, n_jobs: int | None = None, limit: float | None = None) -> Array:
+    def predict_rows(self, rows: Any, target: str, *, n_jobs: int | None = None, limit: float | None = None) -> Array:
         """The posterior of one variable for every row of a table, whatever cells are missing.
 
         Parameters
@@ -381,7 +381,7 @@ class BayesianNetwork:
         >>> import merula as mr, pandas as pd
         >>> network = mr.BayesianNetwork().add("rain", ["no", "yes"], [0.8, 0.2])
         >>> network = network.add("wet", ["no", "yes"], [[0.9, 0.1], [0.2, 0.8]], parents=["rain"])
-        >>> network.predict_table(pd.DataFrame({"wet": ["yes", None]}), "rain").round(4)
+        >>> network.predict_rows(pd.DataFrame({"wet": ["yes", None]}), "rain").round(4)
         array([[0.3333, 0.6667],
                [0.8   , 0.2   ]])
         """
