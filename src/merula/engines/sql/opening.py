@@ -35,7 +35,7 @@ def open_remote(
     Examples
     --------
     >>> import duckdb
-    >>> open_remote(duckdb.sql("SELECT 3 AS pieces")).names
+    >>> open_remote(duckdb.connect().sql("SELECT 3 AS pieces")).names
     ('pieces',)
     >>> open_remote("birds.csv") is None
     True
