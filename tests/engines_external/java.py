@@ -36,7 +36,7 @@ def session(master, **settings):
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(master).appName("merula")
-    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.sql.shuffle.partitions": "4", "spark.sql.session.timeZone": "UTC"}  # fmt: skip
+    quiet = {"spark.driver.memory": "3g", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.sql.shuffle.partitions": "4", "spark.sql.session.timeZone": "UTC"}  # fmt: skip
     for name, value in {**quiet, **settings}.items():
         builder = builder.config(name, value)
     made = builder.getOrCreate()

@@ -103,6 +103,6 @@ def test_all_columns_terms_and_actions(in_postgres, patients):
     found = in_postgres(model.to_sql("postgres", table="patients", terms=True, costs=COSTS), rows).sort_values("id")
     assert list(found.columns[:6]) == list(rows.columns)
     posterior = model.predict_proba(rows.drop(columns="id"))
-    assert found["action"].tolist() == mr.decide(posterior, COSTS, classes=model.classes_).tolist()
+    assert found["predicted action"].tolist() == mr.decide(posterior, COSTS, classes=model.classes_).tolist()
     terms = model.terms(rows.drop(columns="id"))["größe"]
     np.testing.assert_allclose(found["log P(größe | yes)"].astype(float), terms[:, 2], rtol=1e-9)
