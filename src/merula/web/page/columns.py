@@ -1,0 +1,99 @@
+"""The columns of a page's form: kind, levels and how many rows each rests on, units, cuts, and what range of numbers was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from merula.classify.base import BayesianClassifier
+from merula.classify.conditionals import quantiles
+from merula.classify.single_row import shown
+from merula.data.schema import OTHER, Column, Label
+from merula.distributions.columnwise import ColumnwiseDistribution
+from merula.stats import LevelCounts, ValueCounts
+from merula.web.page.context import Context
+from merula.web.page.plain import number
+
+TAIL = 0.0005  # of a class's mass beyond the range that a slider goes over, where the values met are not known
+
+
+def columns_data(model: BayesianClassifier, context: Context) -> list[dict[str, Any]]:
+    """Every column of the model as the page's form needs it."""
+    rows = _rows_of_levels(model)
+    return [_column(model, column, context, rows) for column in model.schema_.columns]
+
+
+def _column(model: BayesianClassifier, column: Column, context: Context, rows: Mapping[str, Mapping[Label, float]]) -> dict[str, Any]:  # fmt: skip
+    data: dict[str, Any] = {"name": column.name, "kind": column.kind, "missing": _missing(model, column)}
+    if column.kind == "categorical":
+        met = rows.get(column.name, {})
+        texts = level_texts(column, context.levels(column.name))
+        data["levels"] = [
+            {
+                "text": text,
+                **({} if isinstance(level, str) else {"value": level}),
+                **({"rows": met[level]} if level in met else {}),
+            }
+            for text, level in zip(texts, context.levels(column.name), strict=True)
+        ]
+        data["unseen"] = "other" if OTHER in context.levels(column.name) else model.unseen
+    if column.cuts is not None:
+        data["cuts"] = [number(cut) for cut in column.cuts]
+    if column.unit is not None:
+        data["times"] = column.unit  # what its numbers count; the unit that a person reads is another thing
+    if column.reading is not None:
+        data["reading"] = column.reading.state()
+        data |= {"unit": column.reading.unit} if column.reading.unit else {}
+    if column.kind in ("numeric", "count", "datetime") and (seen := _seen(model, column)):
+        data["seen"] = seen
+    return data
+
+
+def level_texts(column: Column, levels: tuple[Label, ...]) -> list[str]:
+    """What each level is called on the page: its text, or how Python writes it where two would be called alike."""
+    texts = [shown(column, level) if isinstance(level, float) else str(level) for level in levels]
+    return texts if len(set(texts)) == len(texts) else [repr(level) for level in levels]
+
+
+def _missing(model: BayesianClassifier, column: Column) -> str:
+    return "level" if column.kind != "ignore" and model._answers_missing(column.name) else "averaged"
+
+
+def _rows_of_levels(model: BayesianClassifier) -> dict[str, dict[Label, float]]:
+    """How many rows each level of a column rests on, where the statistics tell."""
+    collected = model.fitted_.collected
+    found: dict[str, dict[Label, float]] = {}
+    for block in collected.blocks if collected else ():
+        if isinstance(block, LevelCounts):
+            for name, labels, counts in zip(block.columns, block.labels, block.counts, strict=True):
+                found[name] = dict(zip(labels, counts.sum(axis=0).tolist(), strict=True))
+    return found
+
+
+def _seen(model: BayesianClassifier, column: Column) -> dict[str, Any] | None:
+    """The lowest and highest number met and one in the middle, or where nearly all of the classes' mass is; None if it never varied."""
+    if not model.fitted_.factors_of(column.name):
+        return None
+    shares = np.array([TAIL, 0.5, 1 - TAIL])
+    low, middle, high = quantiles(model, column.name, shares)
+    low, middle, high = float(np.nanmin(low)), float(np.nanmedian(middle)), float(np.nanmax(high))
+    met = _met(model, column.name)
+    whole = column.kind == "count" or (met is not None and met[2])
+    ends = {"low": met[0], "high": met[1]} if met else {"low": low, "high": high}
+    if not all(map(np.isfinite, (*ends.values(), middle))):
+        return None
+    return {**ends, "middle": min(max(middle, ends["low"]), ends["high"]), "whole": whole, "exact": met is not None}
+
+
+def _met(model: BayesianClassifier, name: str) -> tuple[float, float, bool] | None:
+    """The lowest and the highest number met, and whether all that were met are whole; None where nothing tells."""
+    collected = model.fitted_.collected
+    for block in collected.blocks if collected else ():
+        if isinstance(block, ValueCounts) and name in block.columns and len(values := block.values[block.columns.index(name)]):  # fmt: skip
+            return float(values[0]), float(values[-1]), bool((values == np.floor(values)).all())
+    for part in model.fitted_.factors_of(name):
+        if isinstance(part, ColumnwiseDistribution) and not np.isnan(part.lowest[0]):
+            return float(part.lowest[0]), float(part.highest[0]), False
+    return None

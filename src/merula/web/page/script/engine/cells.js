@@ -1,0 +1,73 @@
+// A case as a person states it → cells as parts read them, and what is to be said of them.
+
+import { number } from "./numbers.js";
+
+// How a column's value becomes a cell: a number, the code of a level (m for missing, m + 1 for unseen), counted words.
+export function openColumn(column) {
+  const openers = { categorical: levelsColumn, text: textColumn, ignore: ignoredColumn };
+  return (openers[column.kind] ?? numbersColumn)(column);
+}
+
+export function isUnknown(value) {
+  return value === undefined || value === null || (typeof value === "number" && Number.isNaN(value));
+}
+
+function levelsColumn(column) {
+  const count = column.levels.length;
+  const codes = new Map(column.levels.map((level, code) => [level.text, code]));
+  const values = new Map(column.levels.flatMap((level, code) => (level.value === undefined ? [] : [[level.value, code]])));
+  const cuts = column.cuts?.map(number);
+  const other = codes.get("(other)");
+  return {
+    missing: count,
+    read(value, notes) {
+      if (isUnknown(value)) return count;
+      if (codes.has(value)) return codes.get(value);
+      if (values.has(value)) return values.get(value);
+      if (cuts !== undefined && typeof value === "number") return intervalOf(finite(column, value), cuts);
+      if (other !== undefined) return other;
+      if (column.unseen === "error") throw new Error(`column '${column.name}' holds level '${value}', never seen at fit`);
+      notes.push({ kind: "unseen", column: column.name, text: String(value) });
+      return count + 1;
+    },
+  };
+}
+
+// How many cuts lie below a value: intervals are closed on the right.
+export function intervalOf(value, cuts) {
+  let low = 0;
+  let high = cuts.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (cuts[middle] < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function finite(column, value) {
+  if (Number.isFinite(value)) return value;
+  throw new Error(`column '${column.name}' contains infinity: replace it by a number, or leave it unknown`);
+}
+
+function numbersColumn(column) {
+  const low = column.seen && number(column.seen.low);
+  const high = column.seen && number(column.seen.high);
+  return {
+    missing: NaN,
+    read(value, notes) {
+      if (isUnknown(value)) return NaN;
+      const found = finite(column, Number(value));
+      if (found < low || found > high) notes.push({ kind: "outside", column: column.name, text: String(value) });
+      return found;
+    },
+  };
+}
+
+function textColumn() {
+  return { missing: null, read: (value) => (isUnknown(value) ? null : new Map()) };
+}
+
+function ignoredColumn() {
+  return { missing: undefined, read: () => undefined };
+}

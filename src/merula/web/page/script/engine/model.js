@@ -1,0 +1,131 @@
+// The model: cells → terms → log P(class, row) → P(class given row), in the three shapes in which terms combine.
+//
+// A part is { columns, parents, factors, addTerms(cells, out) }: `columns`, `parents` and those of every one of its `factors` are
+// indices into the data's columns; `addTerms` adds log p(factor given parents and class) to out[factor], a Float64Array of classes.
+// A cell, cells[index of its column], is a number (NaN: missing) of a column of numbers, times or counts; the code of a level, m for
+// missing and m + 1 for one never seen, of a column with m levels; null or a Map of counted words of a text.
+
+import { isUnknown, openColumn } from "./cells.js";
+import { logSumExp, times, toPosterior } from "./logspace.js";
+import { number, numbers } from "./numbers.js";
+import { openPart } from "./parts.js";
+
+// The model that data of a page describe; an Error with one sentence on data that it does not know.
+export function openModel(data) {
+  if (data?.page !== 1 || data.kind !== "classifier") throw new Error("the data describe no classifier that this page knows");
+  return new Model(data);
+}
+
+class Model {
+  constructor(data) {
+    this.data = data;
+    this.classes = data.classes;
+    this.columns = data.columns;
+    this.logPrior = numbers(data.log_prior);
+    this.prior = toPosterior(this.logPrior, this.logPrior).posterior;
+    this.index = new Map(data.columns.map((column, index) => [column.name, index]));
+    this.readers = data.columns.map(openColumn);
+    const context = { classes: this.classes.length, columns: data.columns, openPart: (spec) => openPart(spec, context) };
+    this.parts = data.parts.map(context.openPart);
+    this.components = data.components.map((one) => openComponent(one, this.parts));
+    this.weightsVary = this.components.some((one) => one.condition);
+    this.joint = data.joint ? openModel({ ...data.joint, page: 1, kind: "classifier" }) : null;
+  }
+
+  // {column: value} → {cells, notes}; a column that it does not name is unknown.
+  encode(theCase) {
+    const notes = [];
+    for (const name of Object.keys(theCase)) {
+      if (!this.index.has(name)) throw new Error(`'${name}' is no column of the model`);
+    }
+    const cells = this.columns.map((column, k) => this.readers[k].read(ownValue(theCase, column.name), notes));
+    return { cells, notes };
+  }
+
+  answer(theCase) {
+    const { cells, notes } = this.encode(theCase);
+    const found = this.sums(cells, this.terms(cells));
+    const logJoint = mixed(found);
+    const { posterior, impossible } = toPosterior(logJoint, this.logPrior);
+    if (impossible) notes.push({ kind: "impossible", column: null, text: "" });
+    const shares = sharesOf(found, impossible);
+    const components = found.map((one, k) => ({ ...one, share: shares[k] }));
+    return { posterior, logJoint, impossible, components, notes, case: theCase, cells };
+  }
+
+  // The terms of each part, one array of classes for each of its factors; those `kept` from before are not computed again.
+  terms(cells, kept = null, touched = null) {
+    return this.parts.map((part, k) => {
+      if (touched !== null && !touched[k]) return kept[k];
+      const out = part.factors.map(() => new Float64Array(this.classes.length));
+      part.addTerms(cells, out);
+      return out;
+    });
+  }
+
+  // Every component's terms, weighted, and the log weight it has in this row.
+  sums(cells, termsOfParts) {
+    const logWeights = this.logWeights(cells);
+    return this.components.map((component, k) => {
+      const terms = component.factors.map((factor) => this.term(factor, termsOfParts[factor.part][factor.place]));
+      const logJoint = Float64Array.from(component.logPrior);
+      for (const term of terms) addTo(logJoint, term.values);
+      const logWeight = component.normalised ? logWeights[k] - logSumExp(logJoint) : logWeights[k];
+      return { name: component.name, logPrior: component.logPrior, logWeight, logJoint, terms };
+    });
+  }
+
+  term(factor, values) {
+    const { columns, parents } = factor.of;
+    const weighted = factor.weight === 1 ? values : values.map((log) => times(factor.weight, log));
+    const names = (indices) => indices.map((index) => this.columns[index].name);
+    return { columns: names(columns), parents: names(parents), weight: factor.weight, values: weighted };
+  }
+
+  // Where weights vary, those of the components that a row admits add up to 1.
+  logWeights(cells) {
+    const stated = this.components.map((one) => one.logWeight);
+    if (!this.weightsVary) return stated;
+    const met = this.components.map((one) => (one.condition ? one.condition.codes.has(cells[one.condition.column]) : !one.fallback));
+    const none = !met.includes(true);
+    const logs = stated.map((log, k) => (met[k] || (none && this.components[k].fallback) ? log : -Infinity));
+    const total = logSumExp(logs);
+    return logs.map((log) => log - total);
+  }
+
+  // log P(class, row) of cells, without keeping terms apart.
+  logJointOf(cells, termsOfParts) {
+    return mixed(this.sums(cells, termsOfParts));
+  }
+}
+
+function ownValue(theCase, name) {
+  const value = Object.hasOwn(theCase, name) ? theCase[name] : undefined;
+  return isUnknown(value) ? null : value;
+}
+
+function openComponent(data, parts) {
+  const weights = data.weights === null ? null : numbers(data.weights);
+  const factors = data.parts.flatMap((part) => parts[part].factors.map((of, place) => ({ part, place, of, weight: 1 })));
+  factors.forEach((factor, k) => (factor.weight = weights === null ? 1 : weights[k]));
+  const { name, fallback, normalised } = data;
+  const condition = data.condition && { column: data.condition.column, codes: new Set(data.condition.codes) };
+  return { name, fallback, normalised, condition, factors, logPrior: numbers(data.log_prior), logWeight: number(data.log_weight) };
+}
+
+function addTo(total, values) {
+  for (let label = 0; label < total.length; label++) total[label] += values[label];
+}
+
+// log Σ_component exp(log weight + log joint) of each class.
+function mixed(found) {
+  if (found.length === 1) return Float64Array.from(found[0].logJoint);
+  return Float64Array.from(found[0].logJoint, (_, label) => logSumExp(found.map((one) => one.logWeight + one.logJoint[label])));
+}
+
+// How much of the row's probability each component gives; what it weighs where all give none.
+function sharesOf(found, impossible) {
+  const logs = found.map((one) => one.logWeight + (impossible ? 0 : logSumExp(one.logJoint)));
+  const total = logSumExp(logs);
+  return logs.map((log) => Math.exp(log - total));
+}
