@@ -89,6 +89,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
         learn_structure as learn_structure,
     )
     from merula.report import write_evaluation as write_evaluation, write_report as write_report
+    from merula.web import write_page as write_page
 
 _EXPORTS = {
     "answers.decision": "CalibratedClassifier DecisionClassifier adjust_prior bayes_risk binary_threshold conditional_risk decide",
@@ -117,6 +118,7 @@ _EXPORTS = {
     "graphs.formats": "read_network",
     "graphs.network": "BayesianNetwork LinearGaussian MixedDistribution NoisyMax NoisyOr NormalMixture UnobservedParentsWarning learn_structure",
     "report": "write_evaluation write_report",
+    "web": "write_page",
 }
 _HOMES = {name: home for home, names in _EXPORTS.items() for name in names.split()}
 __all__ = sorted(_HOMES)

@@ -1,4 +1,4 @@
-"""Commands that ask a saved model: predict, explain, sql, info."""
+"""Commands that ask a saved model, or hand it on: predict, explain, sql, page, info."""
 
 from __future__ import annotations
 
@@ -160,6 +160,68 @@ def sql(
         console.result(statement, {"dialect": dialect, "sql": statement})
     else:
         console.result(f"{len(statement):,} characters: {output}", {"dialect": dialect, "output": output})
+
+
+def page(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="A file that merula fit wrote, or a network file such as asia.bif.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the page.")
+    ] = "model.html",
+    costs: ask.Costs = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            "--labels",
+            metavar="FILE",
+            help='What columns are called on the page: JSON such as {"bill_length_mm": {"label": "Bill", "description": "from tip to base", "unit": "mm"}}.',
+            show_default=False,
+        ),
+    ] = None,
+    min_cell: Annotated[
+        float | None,
+        typer.Option(
+            "--min-cell",
+            metavar="N",
+            help="Pool levels on fewer rows than this into (other) before anything is written.",
+            show_default=False,
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name",
+            metavar="TEXT",
+            help="What stands above the page; unless given, the file's name.",
+            show_default=False,
+        ),
+    ] = None,
+    language: Annotated[
+        ask.Language, typer.Option("--language", help="The language of the page until its reader chooses another.")
+    ] = ask.Language.en,
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Write one HTML file in which anyone can ask the model: it works offline, and holds no training row.
+
+    \b
+    Example:
+      merula fit penguins --target species --model naive -o penguins.merula
+      merula page penguins.merula -o penguins.html
+    """
+    from merula.cli.jobs.pages import written_page
+
+    console = Console(quiet, as_json)
+    with console.warnings_as_notes():
+        size = written_page(model, output, costs, labels, min_cell, name, language.value)
+    console.result(f"{size:,} bytes: {output}", {"bytes": size, "output": output})
 
 
 def info(

@@ -55,6 +55,13 @@ class DateOrder(StrEnum):
     ymd = "ymd"
 
 
+class Language(StrEnum):
+    """Languages that a page speaks."""
+
+    en = "en"
+    zh = "zh"
+
+
 class OnError(StrEnum):
     """What is done with rows that cannot be read."""
 

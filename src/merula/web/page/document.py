@@ -1,0 +1,99 @@
+"""Data, script, style and words → one HTML file that runs nothing else and asks nobody."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from merula.core import one_of
+from merula.web.page.joining import joined
+
+ENTRIES = {"classifier": "script/view/main.js", "network": "script/view_network/main.js"}
+STYLES = {"classifier": ("style.css",), "network": ("style.css", "style_network.css")}
+LANGUAGES = ("en", "zh")
+PAGE = """<!DOCTYPE html>
+<html lang="{language}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<div id="page"><noscript>{noscript}</noscript></div>
+<script type="application/json" id="data">{data}</script>
+<script type="application/json" id="words">{words}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def document(data: Mapping[str, Any], language: str = "en") -> str:
+    """The page that shows these data, in this language until another is chosen on it."""
+    one_of(language, LANGUAGES, "language")
+    script, style = joined(ENTRIES[data["kind"]]), "".join(map(resource, STYLES[data["kind"]]))
+    return PAGE.format(
+        language=language,
+        policy=policy(script, style),
+        title=escape(str(data["name"])[:200]),
+        style=style,
+        noscript=escape(words_of(language)["page.noscript"]),
+        data=inert(data),
+        words=inert({name: words_of(name) for name in LANGUAGES}),
+        script=script,
+    )
+
+
+def policy(script: str, style: str) -> str:
+    """What a browser may do on the page: run this script, wear this style, and reach for nothing."""
+    rules = {
+        "default-src": "'none'",
+        "script-src": hashed(script),
+        "style-src": hashed(style),
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{part} {allowed}" for part, allowed in rules.items())
+
+
+def hashed(text: str) -> str:
+    """The hash by which a content-security policy knows a script or a style."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def inert(data: Any) -> str:
+    r"""JSON that no browser takes for markup: it holds no <, and neither NaN nor half of a sign.
+
+    Examples
+    --------
+    >>> inert({"name": "</script>"})
+    '{"name":"\\u003c/script>"}'
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    escaped = text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return escaped.encode(errors="backslashreplace").decode()  # half of a sign as \udc80, which JSON reads
+
+
+@cache
+def words_of(language: str) -> dict[str, Any]:
+    """Every word the page says in this language, by its key."""
+    found: dict[str, Any] = json.loads(resource(f"words/{language}.json"))
+    return found
+
+
+@cache
+def resource(name: str) -> str:
+    """The text of a file that comes with the page."""
+    return (files("merula.web.page") / name).read_text(encoding="utf-8")

@@ -1,0 +1,127 @@
+"""ES modules → one script that a page can hold: imports resolved, every name checked, the order that of need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from posixpath import dirname, join, normpath
+
+LIBRARY = "vendor/preact.js"
+IMPORT = re.compile(r'^import \{ ([\w$, ]+) \} from "(\.{1,2}/[\w./-]+\.js)";$')
+DECLARED = re.compile(r"^(export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)")
+UNPACKED = re.compile(r"^(?:const|let|var) [\[{]|^var ")
+LIBRARY_EXPORTS = re.compile(r"export\{([\w$, ]+)\};\s*$")
+BREAKS_OUT = re.compile(r"</script|<!--", re.IGNORECASE)
+
+
+class JoiningError(ValueError):
+    """Modules that cannot be joined: the message names the module and the line."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """One module: what it needs of which others, what it declares, and its lines without imports and the word export."""
+
+    path: str
+    imports: tuple[tuple[str, tuple[str, ...]], ...]
+    declared: tuple[str, ...]
+    exported: frozenset[str]
+    body: str
+
+
+def joined(entry: str) -> str:
+    """One strict script of the module at this path below the page's folder and of all that it needs, its `startPage` called.
+
+    Examples
+    --------
+    >>> joined("script/view/main.js").startswith('"use strict";')
+    True
+    """
+    modules = in_order(entry)
+    check_names(modules)
+    bodies = "\n".join(module.body for module in modules)
+    script = f'"use strict";\n(() => {{\n{bodies}\nstartPage(mount);\n}})();\n'
+    if BREAKS_OUT.search(script):
+        raise JoiningError(f"{entry}: the joined script holds </script or <!--, which would end it within a page")
+    return script
+
+
+def in_order(entry: str) -> list[Module]:
+    """The module and all that it needs, each after those it needs."""
+    found = dict[str, Module]()
+    _visit(entry, found, ())
+    return list(found.values())
+
+
+def _visit(path: str, found: dict[str, Module], above: tuple[str, ...]) -> None:
+    if path in above:
+        raise JoiningError(f"modules need one another in a circle: {' → '.join([*above[above.index(path) :], path])}")
+    if path in found:
+        return
+    module = read_module(path)
+    for needed, names in module.imports:
+        _visit(needed, found, (*above, path))
+        absent = [name for name in names if name not in found[needed].exported]
+        if absent:
+            raise JoiningError(f"{path}: {needed} exports no {absent[0]}")
+    found[path] = module
+
+
+def check_names(modules: list[Module]) -> None:
+    """An error where two modules declare the same name: in one script they would be one."""
+    homes = dict[str, str]()
+    for module in modules:
+        for name in module.declared:
+            if name in homes:
+                raise JoiningError(f"{name} is declared in {homes[name]} and in {module.path}; rename one of them")
+            homes[name] = module.path
+
+
+@cache
+def read_module(path: str) -> Module:
+    """The module at a path below the page's folder."""
+    try:
+        text = (files("merula.web.page") / path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise JoiningError(f"there is no module {path}") from None
+    return _library(path, text) if path == LIBRARY else parsed(path, text)
+
+
+def parsed(path: str, text: str) -> Module:
+    """A module of ours: named exports where they are declared, imports of one line each."""
+    imports, declared, exported, body = list[tuple[str, tuple[str, ...]]](), list[str](), set[str](), list[str]()
+    for number, line in enumerate(text.splitlines(), 1):
+        needed = IMPORT.match(line)
+        if needed:
+            imports.append((normpath(join(dirname(path), needed[2])), tuple(_names(needed[1]))))
+            continue
+        named = DECLARED.match(line)
+        if named:
+            declared.append(named[2])
+            exported.update([named[2]] if named[1] else [])
+        elif line.startswith(("import", "export")) or UNPACKED.match(line):
+            raise JoiningError(
+                f"{path}, line {number}: {line[:80]!r} cannot be joined; "
+                'write import { a, b } from "./x.js"; or export function/const/class'
+            )
+        body.append(line.removeprefix("export ") if named else line)
+    return Module(path, tuple(imports), tuple(declared), frozenset(exported), "\n".join(body))
+
+
+def _library(path: str, text: str) -> Module:
+    """The view library, whose short names stay inside a function of its own."""
+    ending = LIBRARY_EXPORTS.search(text)
+    if ending is None:
+        raise JoiningError(f"{path} does not end with its exports")
+    pairs = [tuple(pair.split(" as ")) for pair in _names(ending[1])]
+    names = [public for _, public in pairs]
+    given = ", ".join(f"{public}: {private}" for private, public in pairs)
+    body = f"const {{ {', '.join(names)} }} = (() => {{ {text[: ending.start()]} return {{ {given} }}; }})();"
+    return Module(path, (), tuple(names), frozenset(names), body)
+
+
+def _names(text: str) -> Iterator[str]:
+    return (name.strip() for name in text.split(",") if name.strip())
