@@ -1,0 +1,100 @@
+"""Networks asked in the page's own script, through node, and what Python says to the same findings."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import merula as mr
+from merula.web.page.network import level_texts, network_data
+
+RUNNER = Path(__file__).parent / "run_network.mjs"
+INFINITE = {"Infinity": np.inf, "-Infinity": -np.inf}
+
+
+def _number(value):
+    """Infinities as numbers, wherever they stand; "NaN" stays a text, so that no comparison passes it."""
+    if isinstance(value, list):
+        return [_number(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _number(one) for key, one in value.items()}
+    return INFINITE.get(value, value) if isinstance(value, str) else value
+
+
+@pytest.fixture(scope="session")
+def ask_page():
+    """What the page answers to each of these [method, …arguments] about a network."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+
+    def ask(network, asks):
+        data = network if isinstance(network, dict) else network_data(network)
+        job = json.dumps({"data": data, "asks": asks}, allow_nan=False)
+        done = subprocess.run([node, str(RUNNER)], input=job + "\n", capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return _number(json.loads(done.stdout))
+
+    return ask
+
+
+@pytest.fixture(scope="session")
+def read_network():
+    """A published network by its name; the test is skipped when its file is nowhere."""
+
+    def read(name):
+        folder = Path(os.environ.get("MERULA_DATA", Path(__file__).parents[5] / "shared" / "data")) / "networks"
+        pgmpy = find_spec("pgmpy")
+        folders = [folder] + ([Path(pgmpy.origin).parent / "utils" / "example_models"] if pgmpy else [])
+        for place in folders:
+            for file in (place / f"{name}.bif", place / f"{name}.bif.gz"):
+                if file.exists():
+                    return mr.read_network(file)
+        return pytest.skip(f"{name}.bif is neither in {folder} (set MERULA_DATA) nor in pgmpy's example models")
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def random_findings():
+    """Random findings that can be, as the page takes them and as Python does: (for the page, actions, evidence)."""
+
+    def draw(network, rng, most=8, actions=0):
+        texts = {name: level_texts(levels) for name, levels in network.levels.items()}
+        row = network.sample(1, random_state=rng).iloc[0]
+        chosen = rng.permutation(np.array(network.variables, dtype=object))[: rng.integers(0, most + 1)].tolist()
+        page, done, given = {}, {}, {}
+        for number, name in enumerate(chosen):
+            levels = network.levels[name]
+            at = _index(levels, row[name])
+            if number < actions:
+                at = int(rng.integers(len(levels)))
+                page[name], done[name] = {"do": texts[name][at]}, levels[at]
+            else:
+                page[name], given[name] = _finding(levels, texts[name], at, rng)
+        return page, done, given
+
+    return draw
+
+
+def _index(levels, value):
+    return next(k for k, level in enumerate(levels) if level == value or str(level) == str(value))
+
+
+def _finding(levels, texts, at, rng):
+    """A hard finding of the level at this index, or one that it agrees with."""
+    kind = rng.choice(["is", "not", "likelihood"])
+    if kind == "is" or len(levels) == 1:
+        return {"is": texts[at]}, levels[at]
+    if kind == "not":
+        out = [k for k in range(len(levels)) if k != at and rng.random() < 0.5]
+        return {"not": [texts[k] for k in out]}, {levels[k] for k in range(len(levels)) if k not in out}
+    likelihood = (rng.random(len(levels)) * 3 + 1e-3).tolist()
+    return {"likelihood": likelihood}, dict(zip(levels, likelihood, strict=True))
