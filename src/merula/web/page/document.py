@@ -42,7 +42,7 @@ PAGE = """<!DOCTYPE html>
 def document(data: Mapping[str, Any], language: str = "en") -> str:
     """The page that shows these data, in this language until another is chosen on it."""
     one_of(language, LANGUAGES, "language")
-    script, style = joined(ENTRIES[data["kind"]]), "".join(map(resource, STYLES[data["kind"]]))
+    script, style = joined(ENTRIES[data["kind"]], part_types(data)), "".join(map(resource, STYLES[data["kind"]]))
     return PAGE.format(
         language=language,
         policy=policy(script, style),
@@ -53,6 +53,14 @@ def document(data: Mapping[str, Any], language: str = "en") -> str:
         words=inert({name: words_of(name) for name in LANGUAGES}),
         script=script,
     )
+
+
+def part_types(data: Any) -> set[str]:
+    """The types of all parts in the data, those within others too."""
+    if isinstance(data, Mapping):
+        own = {data["type"]} if isinstance(data.get("type"), str) else set()
+        return own.union(*map(part_types, data.values()))
+    return set[str]().union(*map(part_types, data)) if isinstance(data, list) else set()
 
 
 def policy(script: str, style: str) -> str:

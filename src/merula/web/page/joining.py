@@ -1,10 +1,13 @@
-"""ES modules → one script that a page can hold: imports resolved, every name checked, the order that of need."""
+"""ES modules → one script that a page can hold: imports resolved, every name checked, the order that of need.
+
+A registry, an object called …Parts with one line for each type of part, keeps the types that a page has; what only the others need is left out.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from posixpath import dirname, join, normpath
@@ -14,6 +17,8 @@ IMPORT = re.compile(r'^import \{ ([\w$, ]+) \} from "(\.{1,2}/[\w./-]+\.js)";$')
 DECLARED = re.compile(r"^(export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)")
 UNPACKED = re.compile(r"^(?:const|let|var) [\[{]|^var ")
 LIBRARY_EXPORTS = re.compile(r"export\{([\w$, ]+)\};\s*$")
+REGISTRY = re.compile(r"^const (\w+Parts) = \{\n(.*?)^\};$", re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"^  (\w+): .*,\n", re.MULTILINE)
 BREAKS_OUT = re.compile(r"</script|<!--", re.IGNORECASE)
 
 
@@ -32,15 +37,17 @@ class Module:
     body: str
 
 
-def joined(entry: str) -> str:
-    """One strict script of the module at this path below the page's folder and of all that it needs, its `startPage` called.
+def joined(entry: str, types: Collection[str] = ()) -> str:
+    """One strict script of the module at this path below the page's folder and of all that it needs for parts of these types.
+
+    It ends by calling `startPage` with the entry's `mount`.
 
     Examples
     --------
     >>> joined("script/view/main.js").startswith('"use strict";')
     True
     """
-    modules = in_order(entry)
+    modules = in_order(entry, types)
     check_names(modules)
     bodies = "\n".join(module.body for module in modules)
     script = f'"use strict";\n(() => {{\n{bodies}\nstartPage(mount);\n}})();\n'
@@ -49,25 +56,40 @@ def joined(entry: str) -> str:
     return script
 
 
-def in_order(entry: str) -> list[Module]:
-    """The module and all that it needs, each after those it needs."""
+def in_order(entry: str, types: Collection[str] = ()) -> list[Module]:
+    """The module and all that it needs for parts of these types, each after those it needs."""
     found = dict[str, Module]()
-    _visit(entry, found, ())
+    _visit(entry, types, found, ())
     return list(found.values())
 
 
-def _visit(path: str, found: dict[str, Module], above: tuple[str, ...]) -> None:
+def _visit(path: str, types: Collection[str], found: dict[str, Module], above: tuple[str, ...]) -> None:
     if path in above:
         raise JoiningError(f"modules need one another in a circle: {' → '.join([*above[above.index(path) :], path])}")
     if path in found:
         return
-    module = read_module(path)
+    module = pruned(read_module(path), types)
     for needed, names in module.imports:
-        _visit(needed, found, (*above, path))
+        _visit(needed, types, found, (*above, path))
         absent = [name for name in names if name not in found[needed].exported]
         if absent:
             raise JoiningError(f"{path}: {needed} exports no {absent[0]}")
     found[path] = module
+
+
+def pruned(module: Module, types: Collection[str]) -> Module:
+    """The module without the parts of other types, and without what only these needed."""
+    registry = REGISTRY.search(module.body)
+    if registry is None:
+        return module
+    kept = ENTRY.sub(lambda entry: entry[0] if entry[1] in types else "", registry[2])
+    if not kept.strip():
+        return Module(module.path, (), (registry[1],), frozenset([registry[1]]), f"const {registry[1]} = {{}};")
+    body = module.body.replace(registry[2], kept)
+    imports = [
+        (path, tuple(name for name in names if re.search(rf"\b{name}\b", body))) for path, names in module.imports
+    ]
+    return replace(module, imports=tuple((path, names) for path, names in imports if names), body=body)
 
 
 def check_names(modules: list[Module]) -> None:

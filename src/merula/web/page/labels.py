@@ -17,7 +17,7 @@ def labelled(columns: Sequence[Mapping[str, Any]], labels: Any) -> list[dict[str
     Examples
     --------
     >>> labelled([{"name": "bill_length_mm"}], {"bill_length_mm": {"label": "Bill", "unit": "mm"}})
-    [{'name': 'bill_length_mm', 'label': 'Bill', 'unit': 'mm'}]
+    [{'name': 'bill_length_mm', 'label': 'Bill', 'shown_unit': 'mm'}]
     """
     if labels is not None and not isinstance(labels, Mapping):
         raise InputError.of("labels", labels, "{column: text} or {column: {'label': …, 'description': …, 'unit': …}}")
@@ -36,4 +36,6 @@ def _fields(name: str, given: Any) -> dict[str, str]:
         one_of(key, FIELDS, where)
         if not isinstance(text, str):
             raise InputError.of(f"{where}[{key!r}]", text, "a text")
-    return dict(fields)
+    return {
+        "shown_unit" if key == "unit" else key: text for key, text in fields.items()
+    }  # a time has a unit of its own

@@ -17,7 +17,7 @@ export function Card({ data }) {
 
 function cardFacts(data, card) {
   const facts = [[say("card.model"), html`<${Name} text=${data.model ?? data.kind} />`]];
-  for (const { says, value, ...values } of card.facts ?? []) facts.push([say(says), factText(value, values)]);
+  for (const { says, value } of card.facts ?? []) facts.push([say(says), factText(value), says.startsWith("card.hash") ? "long" : null]);
   return facts;
 }
 

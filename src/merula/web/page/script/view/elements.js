@@ -21,11 +21,11 @@ export function colorOf(index) {
   return `k${index % 20}`;
 }
 
-// One bar of a probability, drawn for the eye; its figure stands beside it as text.
-export function Bar({ share, color, second }) {
+// One bar of a probability, drawn for the eye, and a tick for where it began; its figure stands beside it as text.
+export function Bar({ share, color, tick }) {
   return html`<span class="track ${color}" aria-hidden="true">
     <span class="fill" style=${{ width: `${100 * share}%` }}></span>
-    ${second === undefined ? null : html`<span class="fill second" style=${{ width: `${100 * second}%` }}></span>`}
+    ${tick === undefined ? null : html`<span class="tick" style=${{ left: `${100 * tick}%` }}></span>`}
   </span>`;
 }
 
@@ -41,9 +41,10 @@ export function Note({ text, tone = "plain" }) {
   return html`<p class="note ${tone}">${text}</p>`;
 }
 
+// Names and values; a row may bring a CSS class, such as long.
 export function Facts({ rows }) {
   return html`<dl class="facts">
-    ${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
+    ${rows.map(([name, value, className]) => html`<div class=${className}><dt>${name}</dt><dd>${value}</dd></div>`)}
   </dl>`;
 }
 

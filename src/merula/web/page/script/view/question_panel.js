@@ -1,0 +1,97 @@
+// What to ask next: the unknown columns, ranked by what their answer is expected to save, and what each answer would do.
+import { html, useState } from "../../vendor/preact.js";
+import { CostBox } from "./decision_panel.js";
+import { clippedText, Name, Note, Panel, Strip } from "./elements.js";
+import { labelOf } from "./fields.js";
+import { amount, percent, short } from "./figures.js";
+import { said, say } from "./words.js";
+
+const MOST_QUESTIONS = 5;
+const MOST_OUTCOMES = 12;
+
+// A function that has the questions worked out once the page is drawn and nothing else is to be done; the latest call counts.
+export function questionsLater(state, shell) {
+  const later = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 60));
+  let waiting = 0;
+  const work = (turn) => {
+    if (turn !== waiting) return;
+    state.questions = questionsOf(state);
+    state.asking = false;
+    shell.redraw();
+  };
+  return () => {
+    waiting += 1;
+    const turn = waiting;
+    state.asking = true;
+    later(() => work(turn), { timeout: 400 });
+  };
+}
+
+function questionsOf({ model, cases, active, costs, prices }) {
+  try {
+    return model.questions(cases[active], { costs, prices, reject: costs?.reject ?? null });
+  } catch (error) {
+    return { wrong: error.message, questions: [] };
+  }
+}
+
+export function QuestionPanel({ state, act }) {
+  const [all, setAll] = useState(false);
+  const { model, questions } = state;
+  const { ask } = model.data;
+  if (ask && ask.of === null) {
+    return html`<${Panel} id="questions" title=${say("question.title")}><p class="quiet">${ask.why ? said(ask.why) : say("question.none")}</p></${Panel}>`;
+  }
+  const ranked = questions?.questions ?? [];
+  const shown = all ? ranked : ranked.slice(0, MOST_QUESTIONS);
+  return html`<${Panel} id="questions" title=${say("question.title")}>
+    ${questions?.wrong ? html`<${Note} text=${questions.wrong} tone="warn" />` : null}
+    ${questions && !questions.wrong && ranked.length === 0 ? html`<p class="quiet">${say("question.all.known")}</p>` : null}
+    ${shown.length ? html`<p class="quiet">${say(state.costs ? "question.about.costs" : "question.about")}</p>` : null}
+    <ol class="questions" aria-busy=${state.asking ? "true" : "false"}>
+      ${shown.map((question) => html`<${Question} key=${question.column} question=${question} most=${Math.max(ranked[0].reduction, 1e-300)} state=${state} act=${act} />`)}
+    </ol>
+    ${ranked.length > MOST_QUESTIONS ? html`<button type="button" class="quiet no-print" onClick=${() => setAll(!all)}>${all ? say("question.fewer") : say("question.more", { n: ranked.length })}</button>` : null}
+    ${ask?.of === "joint" ? html`<p class="quiet">${say("question.joint")}</p>` : null}
+  </${Panel}>`;
+}
+
+function Question({ question, most, state, act }) {
+  const { model, asked, costs } = state;
+  const index = model.index.get(question.column);
+  const column = model.columns[index];
+  const label = clippedText(labelOf(column), 60);
+  const open = asked === question.column;
+  return html`<li class="question">
+    <div class="question-head">
+      <button type="button" class="unfold" aria-expanded=${open ? "true" : "false"} onClick=${() => act.show({ asked: open ? null : question.column })}><${Name} text=${labelOf(column)} /></button>
+      <span class="track ka" aria-hidden="true"><span class="fill" style=${{ width: `${(100 * Math.max(0, question.reduction)) / most}%` }}></span></span>
+      <span class="figure">${costs ? amount(question.gain) : say("question.bits", { bits: short(question.information / Math.LN2, 2) })}</span>
+    </div>
+    ${open ? html`<div class="outcomes">
+      <p class="quiet">${say("question.figures", { reduction: amount(question.reduction), gain: amount(question.gain), bits: short(question.information / Math.LN2, 3) })}</p>
+      <div class="row"><label class="inline">${say("question.price")} <${CostBox} value=${state.prices[question.column] ?? 0} least=${0} label=${say("question.price.of", { column: label })} onSet=${(price) => act.price(question.column, price)} /></label>
+        <button type="button" onClick=${() => goTo(index)}>${say("question.answer")}</button></div>
+      <${Outcomes} state=${state} column=${question.column} />
+    </div>` : null}
+  </li>`;
+}
+
+// What each answer would do: how probable it is, and the classes after it.
+function Outcomes({ state, column }) {
+  const { model, cases, active } = state;
+  const found = model.outcomes(cases[active], column);
+  const shown = found.slice(0, MOST_OUTCOMES);
+  return html`<table class="outcome-table">
+    <thead><tr><th scope="col">${say("question.outcome")}</th><th scope="col" class="number">${say("question.probability")}</th><th scope="col">${say("question.then")}</th></tr></thead>
+    <tbody>${shown.map(({ text, probability, posterior }) => html`<tr>
+      <th scope="row"><${Name} text=${text} /></th><td class="number">${percent(probability)}</td>
+      <td><${Strip} shares=${posterior} names=${model.classes} /></td></tr>`)}</tbody>
+  </table>${found.length > shown.length ? html`<p class="quiet">${say("question.others", { n: found.length - shown.length })}</p>` : null}`;
+}
+
+function goTo(index) {
+  const field = document.getElementById(`field-${index}`);
+  field?.scrollIntoView({ block: "center" });
+  field?.querySelector("button, input, textarea")?.focus();
+}
