@@ -156,7 +156,7 @@ def next_question(
         costs = model.costs if costs is None else costs
         reject_cost = model.reject_cost if reject_cost is None else reject_cost
     inner = own_classifier(model, "it cannot say what an unknown column may hold")
-    model = _askable(vars(inner).get("joint_", inner))
+    model = askable(vars(inner).get("joint_", inner))
     known = encode_row(model, row)
     log_joint = model.fitted_.log_joint(known)
     warn_of(model._notes(known))
@@ -170,17 +170,18 @@ def next_question(
         if column.kind not in ("ignore", "text") and cells[column.name] is None
     ]
     found.sort(key=lambda q: (-round(q.gain / view.scale, 12), -round(q.information, 12), q.column))
-    return Questions(float(risk), tuple(found), "" if model is inner else _labelled(inner))
+    return Questions(float(risk), tuple(found), "" if model is inner else asked_instead(inner))
 
 
-def _labelled(pool: Any) -> str:
+def asked_instead(pool: Any) -> str:
     """Which model it was that was asked instead of a pool, and how good it is beside it."""
     losses = [pool.out_of_fold_[name][0] for name in ("joint", "pool") if name in pool.out_of_fold_]
     beside = " (log loss {} out of fold, the pool's {})".format(*map(fixed, losses)) if len(losses) == 2 else ""
     return f"as {type(pool.joint_).__name__}, the joint part of the pool, sees it{beside}"
 
 
-def _askable(inner: BayesianClassifier) -> BayesianClassifier:
+def askable(inner: BayesianClassifier) -> BayesianClassifier:
+    """The model itself, if it can say what an unknown column may hold; a ValueError that says why where it cannot."""
     if reason := inner.fitted_.no_joint or ("its weights depend on the row" if inner.fitted_.weights_vary else ""):
         raise InputError.at(
             "next_question", f"needs P(row), known and unknown cells alike, which this model does not give: {reason}"

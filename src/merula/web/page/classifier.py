@@ -11,10 +11,12 @@ from merula.answers.explanation.reasons import own_classifier
 from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import Component, FittedModel
 from merula.data.table import plain_label
+from merula.web.page.asking import ask_data
 from merula.web.page.columns import columns_data
 from merula.web.page.context import Context, page_levels
 from merula.web.page.parts import factors_count, parts_data
 from merula.web.page.plain import array, number
+from merula.web.page.unicode_tables import unicode_tables
 
 PAGE = 1  # the version of the data's form
 
@@ -53,8 +55,13 @@ def arithmetic(model: BayesianClassifier) -> dict[str, Any]:
         "columns": columns_data(model, context),
         "parts": parts,
         "components": [_component(one, places, context) for one in fitted.components],
+        "ask": ask_data(model),
         "limits": context.notes,
     }
+    if any(column.kind == "text" for column in model.schema_.columns):
+        data["letters"] = unicode_tables()
+    if data["ask"]["of"] == "joint":
+        data["joint"] = arithmetic(vars(model)["joint_"])
     return {**data, "hash": sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()}
 
 

@@ -1,11 +1,12 @@
 // A case as a person states it → cells as parts read them, and what is to be said of them.
 
 import { number } from "./numbers.js";
+import { countedWords, tokens } from "./tokens.js";
 
 // How a column's value becomes a cell: a number, the code of a level (m for missing, m + 1 for unseen), counted words.
-export function openColumn(column) {
+export function openColumn(column, letters) {
   const openers = { categorical: levelsColumn, text: textColumn, ignore: ignoredColumn };
-  return (openers[column.kind] ?? numbersColumn)(column);
+  return (openers[column.kind] ?? numbersColumn)(column, letters);
 }
 
 export function isUnknown(value) {
@@ -64,8 +65,19 @@ function numbersColumn(column) {
   };
 }
 
-function textColumn() {
-  return { missing: null, read: (value) => (isUnknown(value) ? null : new Map()) };
+// A text, or words that were counted already: {word: count}.
+function textColumn(column, letters) {
+  const read = (value) => {
+    if (isUnknown(value)) return null;
+    if (typeof value !== "object") return countedWords(tokens(String(value), letters));
+    return new Map(Object.entries(value).map(([word, count]) => [word, checkedCount(column, count)]));
+  };
+  return { missing: null, read };
+}
+
+function checkedCount(column, count) {
+  if (typeof count === "number" && count >= 0 && count < Infinity) return count;
+  throw new Error(`column '${column.name}' holds a count that is negative, infinite or no number; counts of words are numbers from 0`);
 }
 
 function ignoredColumn() {

@@ -9,6 +9,8 @@ import { isUnknown, openColumn } from "./cells.js";
 import { logSumExp, times, toPosterior } from "./logspace.js";
 import { number, numbers } from "./numbers.js";
 import { openPart } from "./parts.js";
+import { nextQuestions, outcomesOf } from "./question.js";
+import { openLetters } from "./tokens.js";
 
 // The model that data of a page describe; an Error with one sentence on data that it does not know.
 export function openModel(data) {
@@ -24,12 +26,14 @@ class Model {
     this.logPrior = numbers(data.log_prior);
     this.prior = toPosterior(this.logPrior, this.logPrior).posterior;
     this.index = new Map(data.columns.map((column, index) => [column.name, index]));
-    this.readers = data.columns.map(openColumn);
+    const letters = data.letters && openLetters(data.letters);
+    this.readers = data.columns.map((column) => openColumn(column, letters));
     const context = { classes: this.classes.length, columns: data.columns, openPart: (spec) => openPart(spec, context) };
     this.parts = data.parts.map(context.openPart);
     this.components = data.components.map((one) => openComponent(one, this.parts));
     this.weightsVary = this.components.some((one) => one.condition);
     this.joint = data.joint ? openModel({ ...data.joint, page: 1, kind: "classifier" }) : null;
+    this.ask = data.ask ?? { of: null, why: "", columns: {} };
   }
 
   // {column: value} → {cells, notes}; a column that it does not name is unknown.
@@ -51,6 +55,23 @@ class Model {
     const shares = sharesOf(found, impossible);
     const components = found.map((one, k) => ({ ...one, share: shares[k] }));
     return { posterior, logJoint, impossible, components, notes, case: theCase, cells };
+  }
+
+  // What to find out next: the columns not yet known, best first.
+  questions(theCase, options = {}) {
+    return nextQuestions(this, this.encodeForAsking(theCase), options);
+  }
+
+  // What each answer to a column would do: its probability given what is known, and the posterior then.
+  outcomes(theCase, column) {
+    const place = this.index.get(column);
+    if (place === undefined) throw new Error(`'${column}' is no column of the model`);
+    return outcomesOf(this, theCase, this.encodeForAsking({ ...theCase, [column]: null }), place);
+  }
+
+  // The cells as the model reads them that is asked: this one, or the joint part of a pool.
+  encodeForAsking(theCase) {
+    return (this.ask.of === "joint" ? this.joint : this).encode(theCase).cells;
   }
 
   // The terms of each part, one array of classes for each of its factors; those `kept` from before are not computed again.
