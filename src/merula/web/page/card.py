@@ -29,7 +29,7 @@ def classifier_card(model: Any, data: Mapping[str, Any], source: str | os.PathLi
 
 def network_card(network: Any, source: str | os.PathLike[str] | None) -> dict[str, Any]:
     """The card of a network; `source` is the file it came from."""
-    facts = [_fact("nodes", len(network.nodes)), _fact("edges", len(network.edges)), *_origin(source, None)]
+    facts = [_fact("nodes", len(network.variables)), _fact("edges", len(network.arcs)), *_origin(source, None)]
     return {"facts": facts, "limits": []}
 
 
