@@ -50,7 +50,7 @@ def document(data: Mapping[str, Any], language: str = "en") -> str:
         style=style,
         noscript=escape(words_of(language)["page.noscript"]),
         data=inert(data),
-        words=inert({name: words_of(name) for name in LANGUAGES}),
+        words=inert({name: _spoken(name, data["kind"]) for name in LANGUAGES}),
         script=script,
     )
 
@@ -92,6 +92,11 @@ def inert(data: Any) -> str:
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     escaped = text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     return escaped.encode(errors="backslashreplace").decode()  # half of a sign as \udc80, which JSON reads
+
+
+def _spoken(language: str, kind: str) -> dict[str, Any]:
+    """The words that a page of this kind may say: those of networks, `network.…`, are for networks alone."""
+    return {key: text for key, text in words_of(language).items() if kind == "network" or not key.startswith("network.")}
 
 
 @cache

@@ -6,7 +6,7 @@ export function emptyCase() {
 }
 
 // The case with one cell set, or made unknown again by null.
-export function withCell(theCase, name, value) {
+export function caseWith(theCase, name, value) {
   const next = Object.assign(emptyCase(), theCase);
   if (value === null) delete next[name];
   else next[name] = value;

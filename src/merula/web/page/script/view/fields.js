@@ -63,7 +63,7 @@ function NumberField({ column, value, onSet, label }) {
 
 function Slider({ seen, value, onSet, label, shown }) {
   const place = Math.min(seen.high, Math.max(seen.low, value ?? seen.middle));
-  const slid = (event) => onSet(rounded(Number(event.currentTarget.value), seen));
+  const slid = (event) => onSet(roundedTo(Number(event.currentTarget.value), seen));
   return html`<span class="slider">
     <input type="range" min=${seen.low} max=${seen.high} step=${stepOf(seen)} value=${place} aria-label=${label}
       aria-valuetext=${shown} class=${value === null ? "unset" : ""} onInput=${slid} onPointerUp=${value === null ? slid : null} />
@@ -83,7 +83,7 @@ function stepOf(seen) {
   return seen.whole && Number.isInteger(seen.low) ? niceStep(seen) : "any";
 }
 
-function rounded(value, seen) {
+function roundedTo(value, seen) {
   const step = niceStep(seen);
   const near = Number((Math.round(value / step) * step).toPrecision(12));
   return Math.min(seen.high, Math.max(seen.low, near));

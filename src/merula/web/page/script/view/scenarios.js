@@ -1,7 +1,7 @@
 // What the page of a classifier knows: one or two scenarios, what is explained, costs and prices; and what a person may do.
 import { zeroOne } from "../engine/decision.js";
 import { addressOf, valuesOf } from "./addresses.js";
-import { caseOfRow, checkedCase, emptyCase, withCell } from "./cases.js";
+import { caseOfRow, checkedCase, emptyCase, caseWith } from "./cases.js";
 import { percent } from "./figures.js";
 import { clippedText } from "./elements.js";
 import { say } from "./words.js";
@@ -41,7 +41,7 @@ export function actionsOf(state, shell, askLater) {
   };
   const act = {
     set: (name, value) => {
-      state.cases[state.active] = withCell(state.cases[state.active], name, value);
+      state.cases[state.active] = caseWith(state.cases[state.active], name, value);
       answered();
     },
     reset: () => {
@@ -74,7 +74,7 @@ export function actionsOf(state, shell, askLater) {
     },
     beginCosts: () => act.cost(copiedCosts(zeroOne(state.model.classes))),
     price: (name, price) => {
-      state.prices = withCell(state.prices, name, price);
+      state.prices = caseWith(state.prices, name, price);
       answered();
     },
     ...carrying(state, () => answered()),
