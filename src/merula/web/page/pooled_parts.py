@@ -33,7 +33,7 @@ def codes_of_levels(name: str, levels: tuple[Label, ...], lost: int, context: Co
 
 def tables_of_questions(part: TableTerms, context: Context) -> dict[str, Any]:
     """The questions of each column, those that each table asks, and what its cells add, without cells that add nothing."""
-    filled = part.values.any(axis=2)
+    filled: NDArray[np.bool_] = np.any(part.values, axis=2)
     return {
         "type": "tables_of_questions",
         "factors": context.factors_of(part),

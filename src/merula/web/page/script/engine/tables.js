@@ -67,7 +67,7 @@ export function tablesPart(spec, context) {
 }
 
 // The codes of a row's cells: how many bounds lie below, or the level; −1 where nothing is known.
-export function codesOfCells(opened, cells) {
+function codesOfCells(opened, cells) {
   return Int32Array.from(opened.columns, (column, j) => opened.questions.coders[j].code(cells[column]));
 }
 
@@ -75,11 +75,13 @@ export function codesOfCells(opened, cells) {
 export function answersOf(opened, cells) {
   const { columns, places, coders } = opened.questions;
   const codes = codesOfCells(opened, cells);
-  return Int8Array.from(columns, (j, q) => {
-    const code = codes[j];
-    if (code < 0) return -1;
-    return (coders[j].isWord ? code === places[q] : code <= places[q]) ? 1 : 0;
-  });
+  const answers = new Int8Array(columns.length);
+  for (let q = 0; q < columns.length; q++) {
+    const code = codes[columns[q]];
+    const isYes = coders[columns[q]].isWord ? code === places[q] : code <= places[q];
+    answers[q] = code < 0 ? -1 : isYes ? 1 : 0;
+  }
+  return answers;
 }
 
 function addTables(opened, cells, out) {
