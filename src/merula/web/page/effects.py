@@ -132,7 +132,7 @@ def _several(found: PartEffects, marginals: Marginals) -> dict[str, Any]:
     if isinstance(found, QuadraticEffects):
         return _quadratic(found, marginals)
     assert isinstance(found, NormalEffects)
-    return {"kind": "normals", "mean": array(found.mean), "variance": array(found.variance), "known": array(found.known)}  # fmt: skip
+    return {"type": "effects_of_normals", "mean": array(found.mean), "variance": array(found.variance), "known": array(found.known)}  # fmt: skip
 
 
 def _tables(found: TableEffects, marginals: Marginals) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def _tables(found: TableEffects, marginals: Marginals) -> dict[str, Any]:
         met, place = np.unique(codes, return_inverse=True)
         shares = np.bincount(place, marginals.weights(name), len(met))
         answers.append({"codes": integers(met), "shares": array(shares)})
-    return {"kind": "tables", "answers": answers}
+    return {"type": "effects_of_tables", "answers": answers}
 
 
 def _quadratic(found: QuadraticEffects, marginals: Marginals) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _quadratic(found: QuadraticEffects, marginals: Marginals) -> dict[str, Any]:
         None if known is None else array(_row_shares(name, known, marginals))
         for name, known in zip(terms.columns, terms.level_sets, strict=True)
     ]
-    return {"kind": "quadratic", "a": array(means.a), "square": array(means.square), "known": array(means.known), "shares": shares}  # fmt: skip
+    return {"type": "effects_of_numbers", "a": array(means.a), "square": array(means.square), "known": array(means.known), "shares": shares}  # fmt: skip
 
 
 def _row_shares(name: str, known: tuple[Any, ...], marginals: Marginals) -> Array:
@@ -167,13 +167,13 @@ def _term(found: PartEffects, context: Context) -> dict[str, Any]:
     """One factor as it is, less its mean."""
     assert isinstance(found, TermEffect)
     mean = {} if isinstance(found.mean, float) else {"mean": array(found.mean)}
-    return {"kind": "term", "columns": context.indices(found.subject.columns), "whole": found.subject.whole, **mean}
+    return {"type": "effects_of_terms", "columns": context.indices(found.subject.columns), "whole": found.subject.whole, **mean}
 
 
 def _grid(found: Grid, marginals: Marginals, context: Context) -> dict[str, Any]:
     """The states of each column of a factor, a cell for each, and their shares."""
     parents = context.indices(found.part.parents)
-    return {"kind": "grid", "parents": parents, "axes": [_axis(axis, marginals, context) for axis in found.axes]}
+    return {"type": "effects_of_grids", "parents": parents, "axes": [_axis(axis, marginals, context) for axis in found.axes]}
 
 
 def _axis(axis: Axis, marginals: Marginals, context: Context) -> dict[str, Any]:

@@ -22,7 +22,7 @@ function dependentPart(spec, context) {
   return {
     addTerms(cells, out) {
       const levels = levelsOf(opened, cells);
-      inOrder(opened, levels, (j, given, dead) => {
+      parentsBefore(opened, levels, (j, given, dead) => {
         for (let label = 0; label < dead.length; label++) out[j][label] += dead[label] ? 0 : given[label];
       });
     },
@@ -37,7 +37,7 @@ function dependentByDepthPart(spec, context) {
   return {
     addTerms(cells, out) {
       const levels = levelsOf(opened, cells);
-      inOrder(opened, levels, (j, _, dead, place) => {
+      parentsBefore(opened, levels, (j, _, dead, place) => {
         let fewer = null;
         for (let depth = 0; depth <= opened.above[j].length; depth++) {
           const lacks = lacking(opened, levels, j, depth);
@@ -59,7 +59,7 @@ function addGained(out, found, fewer) {
 }
 
 // Every known column, parents first, with its log probability and which classes were impossible before it.
-function inOrder(opened, levels, tell) {
+function parentsBefore(opened, levels, tell) {
   const dead = new Uint8Array(opened.classes);
   opened.order.forEach((j, place) => {
     if (levels[j] === MISSING_LEVEL) return;
@@ -135,28 +135,6 @@ function tablesAround(opened, levels, open, known) {
     if (opened.above[j].some((parent) => open.has(parent))) found.push(whole(j, rowOf(opened, levels, j)));
   }
   return found;
-}
-
-// Cells without those that another of the same row implies, as averaged one-dependence estimators read them.
-export function openImplications(spec) {
-  const codes = spec.cells.map(integers);
-  const implied = integers(spec.implied);
-  const telling = spec.columns.map(() => new Map());
-  for (let k = 0; k < implied.length; k += 4) {
-    const [one, level, other, told] = implied.subarray(k, k + 4);
-    telling[other].set(told, [...(telling[other].get(told) ?? []), [one, level]]);
-  }
-  return (cells) => {
-    const levels = spec.columns.map((column, j) => codes[j][cells[column]]);
-    const read = cells.slice();
-    for (const j of spec.order) {
-      const by = telling[j].get(levels[j]);
-      if (by === undefined || !by.some(([one, level]) => levels[one] === level)) continue;
-      levels[j] = MISSING_LEVEL;
-      read[spec.columns[j]] = codes[j].length - 2;
-    }
-    return read;
-  };
 }
 
 export const dependentParts = {

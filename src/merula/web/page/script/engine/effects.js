@@ -3,12 +3,7 @@
 // Every kind of part offers { subjects, add(row, places, out), addIntercept(row, out) }: `subjects` are {columns, whole}, `places` say
 // where each stands among all, `out` has classes numbers for each; `row` is {cells, terms(part)}, the terms of a part's factors.
 
-import { gridEffects, termEffects } from "./effects_of_factors.js";
-import { normalEffects } from "./effects_of_normals.js";
-import { quadraticEffects } from "./effects_of_numbers.js";
-import { tableEffects } from "./effects_of_tables.js";
-
-const EFFECTS_OF = { tables: tableEffects, quadratic: quadraticEffects, normals: normalEffects, term: termEffects, grid: gridEffects };
+import { effectParts } from "./effect_parts.js";
 
 // The effects that data describe, of a model's opened parts; worked out when they are first asked for.
 export function openEffects(spec, context) {
@@ -29,7 +24,7 @@ class Effects {
     this.rank = new Map(spec.columns.map(({ column }, place) => [column, place]));
     this.names = context.columns.map((column) => column.name);
     const common = { ...context, beyond: spec.beyond, rank: (column) => this.rank.get(column) ?? this.columns.length };
-    this.own = spec.parts.map((part) => EFFECTS_OF[part.kind](part, common));
+    this.own = spec.parts.map((part) => effectParts[part.type](part, common));
     this.subjects = this.sorted(this.own.flatMap((one) => one.subjects));
     const where = new Map(this.subjects.map((subject, place) => [keyOfSubject(subject), place]));
     this.places = this.own.map((one) => Int32Array.from(one.subjects, (subject) => where.get(keyOfSubject(subject))));

@@ -1,8 +1,10 @@
 // Which function opens a part of the data, by its type.
 
+import { dependentParts } from "./dependent.js";
 import { familyParts } from "./families.js";
+import { pooledParts } from "./pooled.js";
 
-const PART_TYPES = new Map(Object.entries({ ...familyParts }));
+const PART_TYPES = new Map(Object.entries({ ...familyParts, ...pooledParts, ...dependentParts }));
 
 // A part as model.js says what one is, with its columns, parents and factors.
 export function openPart(spec, context) {

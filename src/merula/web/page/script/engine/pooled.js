@@ -35,7 +35,7 @@ function knownCellsPart(spec, context) {
 }
 
 // Cells as the parts inside read them: numbers as the intervals that they lie in, or held between two bounds.
-export function openReading(spec) {
+function openReading(spec) {
   const cuts = spec.cuts.map(([column, own]) => [column, numbers(own)]);
   const bounds = spec.bounds.map(([column, own]) => [column, ...numbers(own)]);
   return (cells) => {
