@@ -13,6 +13,7 @@ from typing import Any
 
 from merula.core import one_of
 from merula.web.page.joining import joined
+from merula.web.page.squeezing import squeezed_style
 
 ENTRIES = {"classifier": "script/view/main.js", "network": "script/view_network/main.js"}
 STYLES = {"classifier": ("style.css",), "network": ("style.css", "style_network.css")}
@@ -42,7 +43,10 @@ PAGE = """<!DOCTYPE html>
 def document(data: Mapping[str, Any], language: str = "en") -> str:
     """The page that shows these data, in this language until another is chosen on it."""
     one_of(language, LANGUAGES, "language")
-    script, style = joined(ENTRIES[data["kind"]], part_types(data)), "".join(map(resource, STYLES[data["kind"]]))
+    script, style = (
+        joined(ENTRIES[data["kind"]], part_types(data)),
+        squeezed_style("".join(map(resource, STYLES[data["kind"]]))),
+    )
     return PAGE.format(
         language=language,
         policy=policy(script, style),
@@ -50,15 +54,15 @@ def document(data: Mapping[str, Any], language: str = "en") -> str:
         style=style,
         noscript=escape(words_of(language)["page.noscript"]),
         data=inert(data),
-        words=inert({name: _spoken(name, data["kind"]) for name in LANGUAGES}),
+        words=inert({"languages": LANGUAGES, "words": words_by_key(data["kind"])}),
         script=script,
     )
 
 
 def part_types(data: Any) -> set[str]:
-    """The types of all parts in the data, those within others too."""
+    """The types of all parts in the data, those within others too, and the kinds of all columns."""
     if isinstance(data, Mapping):
-        own = {data["type"]} if isinstance(data.get("type"), str) else set()
+        own = {data[key] for key in ("type", "kind") if isinstance(data.get(key), str)}
         return own.union(*map(part_types, data.values()))
     return set[str]().union(*map(part_types, data)) if isinstance(data, list) else set()
 
@@ -94,9 +98,11 @@ def inert(data: Any) -> str:
     return escaped.encode(errors="backslashreplace").decode()  # half of a sign as \udc80, which JSON reads
 
 
-def _spoken(language: str, kind: str) -> dict[str, Any]:
-    """The words that a page of this kind may say: those of networks, `network.…`, are for networks alone."""
-    return {key: text for key, text in words_of(language).items() if kind == "network" or not key.startswith("network.")}
+def words_by_key(kind: str) -> dict[str, list[Any]]:
+    """What a page of this kind may say, by key: its words in each of the languages; those of networks are for networks alone."""
+    tables = [words_of(language) for language in LANGUAGES]
+    used = [key for key in tables[0] if kind == "network" or not key.startswith("network.")]
+    return {key: [table[key] for table in tables] for key in used}
 
 
 @cache

@@ -12,6 +12,8 @@ from functools import cache
 from importlib.resources import files
 from posixpath import dirname, join, normpath
 
+from merula.web.page.squeezing import squeezed
+
 LIBRARY = "vendor/preact.js"
 IMPORT = re.compile(r'^import \{ ([\w$, ]+) \} from "(\.{1,2}/[\w./-]+\.js)";$')
 DECLARED = re.compile(r"^(export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)")
@@ -49,17 +51,11 @@ def joined(entry: str, types: Collection[str] = ()) -> str:
     """
     modules = in_order(entry, types)
     check_names(modules)
-    bodies = "\n".join(module.body if module.path == LIBRARY else dense(module.body) for module in modules)
+    bodies = "\n".join(module.body if module.path == LIBRARY else squeezed(module.body) for module in modules)
     script = f'"use strict";\n(() => {{\n{bodies}\nstartPage(mount);\n}})();\n'
     if BREAKS_OUT.search(script):
         raise JoiningError(f"{entry}: the joined script holds </script or <!--, which would end it within a page")
     return script
-
-
-def dense(body: str) -> str:
-    """The lines without indentation, and without those that only comment; templates of elements do not mind."""
-    lines = (line.strip() for line in body.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def in_order(entry: str, types: Collection[str] = ()) -> list[Module]:

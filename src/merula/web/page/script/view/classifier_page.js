@@ -25,10 +25,8 @@ export function ClassifierPage({ state, act }) {
       <${Form} state=${state} act=${act} />
       <div class="answers">
         ${state.cases.length === 2 ? html`<${Differences} state=${state} label=${label} />` : null}
-        <${Waterfall} state=${state} act=${act} label=${label} />
-        <${DecisionPanel} state=${state} act=${act} />
-        <${QuestionPanel} state=${state} act=${act} />
-        <${Derivation} state=${state} />
+        <div class="stack"><${Waterfall} state=${state} act=${act} label=${label} /><${Derivation} state=${state} /></div>
+        <div class="stack"><${DecisionPanel} state=${state} act=${act} /><${QuestionPanel} state=${state} act=${act} /></div>
       </div>
     </div>`;
 }

@@ -2,7 +2,7 @@
 import { html, useState } from "../../vendor/preact.js";
 import { CostBox } from "./decision_panel.js";
 import { clippedText, Name, Note, Panel, Strip } from "./elements.js";
-import { labelOf } from "./fields.js";
+import { labelOf, valueText } from "./fields.js";
 import { amount, percent, short } from "./figures.js";
 import { said, say } from "./words.js";
 
@@ -49,7 +49,7 @@ export function QuestionPanel({ state, act }) {
     ${questions && !questions.wrong && ranked.length === 0 ? html`<p class="quiet">${say("question.all.known")}</p>` : null}
     ${shown.length ? html`<p class="quiet">${say(state.costs ? "question.about.costs" : "question.about")}</p>` : null}
     <ol class="questions" aria-busy=${state.asking ? "true" : "false"}>
-      ${shown.map((question) => html`<${Question} key=${question.column} question=${question} most=${Math.max(ranked[0].reduction, 1e-300)} state=${state} act=${act} />`)}
+      ${shown.map((question) => html`<${Question} key=${question.column} question=${question} most=${Math.max(ranked[0].gain, 1e-300)} state=${state} act=${act} />`)}
     </ol>
     ${ranked.length > MOST_QUESTIONS ? html`<button type="button" class="quiet no-print" onClick=${() => setAll(!all)}>${all ? say("question.fewer") : say("question.more", { n: ranked.length })}</button>` : null}
     ${ask?.of === "joint" ? html`<p class="quiet">${say("question.joint")}</p>` : null}
@@ -65,8 +65,8 @@ function Question({ question, most, state, act }) {
   return html`<li class="question">
     <div class="question-head">
       <button type="button" class="unfold" aria-expanded=${open ? "true" : "false"} onClick=${() => act.show({ asked: open ? null : question.column })}><${Name} text=${labelOf(column)} /></button>
-      <span class="track ka" aria-hidden="true"><span class="fill" style=${{ width: `${(100 * Math.max(0, question.reduction)) / most}%` }}></span></span>
-      <span class="figure">${costs ? amount(question.gain) : say("question.bits", { bits: short(question.information / Math.LN2, 2) })}</span>
+      <span class="track ka" aria-hidden="true"><span class="fill" style=${{ width: `${(100 * Math.max(0, question.gain)) / most}%` }}></span></span>
+      <span class="figure">${costs ? amount(question.gain) : percent(Math.max(0, question.gain))}</span>
     </div>
     ${open ? html`<div class="outcomes">
       <p class="quiet">${say("question.figures", { reduction: amount(question.reduction), gain: amount(question.gain), bits: short(question.information / Math.LN2, 3) })}</p>
@@ -84,8 +84,8 @@ function Outcomes({ state, column }) {
   const shown = found.slice(0, MOST_OUTCOMES);
   return html`<table class="outcome-table">
     <thead><tr><th scope="col">${say("question.outcome")}</th><th scope="col" class="number">${say("question.probability")}</th><th scope="col">${say("question.then")}</th></tr></thead>
-    <tbody>${shown.map(({ text, probability, posterior }) => html`<tr>
-      <th scope="row"><${Name} text=${text} /></th><td class="number">${percent(probability)}</td>
+    <tbody>${shown.map(({ value, probability, posterior }) => html`<tr>
+      <th scope="row"><${Name} text=${valueText(model.columns[model.index.get(column)], value)} /></th><td class="number">${percent(probability)}</td>
       <td><${Strip} shares=${posterior} names=${model.classes} /></td></tr>`)}</tbody>
   </table>${found.length > shown.length ? html`<p class="quiet">${say("question.others", { n: found.length - shown.length })}</p>` : null}`;
 }

@@ -7,14 +7,14 @@ import { language, setWords } from "./words.js";
 export function startPage(mount) {
   const root = document.getElementById("page");
   const data = JSON.parse(document.getElementById("data").textContent);
-  const tables = JSON.parse(document.getElementById("words").textContent);
-  setWords(tables, document.documentElement.lang);
+  const words = JSON.parse(document.getElementById("words").textContent);
+  setWords(words, document.documentElement.lang);
   const shell = pageShell(() => draw());
   const mounted = mountedOrWrong(mount, data, shell);
   root.textContent = "";
   const draw = () => render(html`<${Shell} data=${data} mounted=${mounted} shell=${shell} onLanguage=${choose} />`, root);
   const choose = (code) => {
-    setWords(tables, code);
+    setWords(words, code);
     document.documentElement.lang = language();
     draw();
   };

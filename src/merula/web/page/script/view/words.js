@@ -1,11 +1,14 @@
 // Every word the page says: looked up by key in the table of the chosen language, with places such as {n} filled in.
 
-let wordTables = { en: {} };
+let wordsByKey = {};
+let spokenLanguages = ["en"];
 let spoken = "en";
 
-export function setWords(tables, language) {
-  wordTables = tables;
-  spoken = Object.hasOwn(tables, language) ? language : "en";
+// {languages: codes, words: {key: what it is in each of them}}
+export function setWords({ languages, words }, language) {
+  wordsByKey = words;
+  spokenLanguages = languages;
+  spoken = languages.includes(language) ? language : languages[0];
 }
 
 export function language() {
@@ -13,18 +16,18 @@ export function language() {
 }
 
 export function languages() {
-  return Object.keys(wordTables);
+  return spokenLanguages;
 }
 
 export function say(key, values = {}) {
-  const found = knownWord(spoken, key) ?? knownWord("en", key);
+  const found = knownWord(key);
   if (found === undefined) throw new Error(`the page has no word for ${key}`);
   const text = Array.isArray(found) ? found[values.n === 1 ? 0 : 1] : found;
   return text.replace(/\{(\w+)\}/g, (place, name) => (Object.hasOwn(values, name) ? shownValue(values[name]) : place));
 }
 
 export function has(key) {
-  return knownWord("en", key) !== undefined;
+  return knownWord(key) !== undefined;
 }
 
 // What Python said of a model: {says: key, …values}, or a sentence as it is.
@@ -32,9 +35,8 @@ export function said(note) {
   return typeof note === "string" ? note : say(note.says, note);
 }
 
-function knownWord(code, key) {
-  const table = wordTables[code];
-  return Object.hasOwn(table, key) ? table[key] : undefined;
+function knownWord(key) {
+  return Object.hasOwn(wordsByKey, key) ? wordsByKey[key][spokenLanguages.indexOf(spoken)] : undefined;
 }
 
 function shownValue(value) {
