@@ -15,6 +15,7 @@ const ASKS = {
     const { cells, ...told } = model.answer(theCase);
     return told;
   },
+  cells: (model, theCase) => model.encode(theCase).cells,
   posterior: (model, theCase) => model.answer(theCase).posterior,
   explain(model, theCase, { label, against }) {
     return explain(model, model.answer(theCase), label, against ?? null);

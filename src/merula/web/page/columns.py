@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 from merula.classify.base import BayesianClassifier
 from merula.classify.conditionals import quantiles
 from merula.classify.single_row import shown
-from merula.data.schema import OTHER, Column, Label
+from merula.data.schema import BOOLEANS, FIGURES, MIXED, OTHER, Column, Label
+from merula.data.words import as_labels
 from merula.distributions.columnwise import ColumnwiseDistribution
 from merula.stats import LevelCounts, ValueCounts
 from merula.web.page.context import Context
@@ -38,6 +40,7 @@ def _column(model: BayesianClassifier, column: Column, context: Context, rows: M
             }
             for text, level in zip(texts, context.levels(column.name), strict=True)
         ]
+        data |= _words_read(column, dict(zip(context.levels(column.name), texts, strict=True)))
         data["unseen"] = "other" if OTHER in context.levels(column.name) else model.unseen
     if column.cuts is not None:
         data["cuts"] = [number(cut) for cut in column.cuts]
@@ -49,6 +52,21 @@ def _column(model: BayesianClassifier, column: Column, context: Context, rows: M
     if column.kind in ("numeric", "count", "datetime") and (seen := _seen(model, column)):
         data["seen"] = seen
     return data
+
+
+def _words_read(column: Column, texts: Mapping[Label, str]) -> dict[str, Any]:
+    """How words mean levels that are not written as they are: spellings of yes and no, and how case is folded."""
+    words = sorted({word for pair in (*BOOLEANS, MIXED) for side in pair for word in side})
+    read = dict(zip(words, as_labels(words, column.reading, tuple(texts)), strict=True))
+    found: dict[str, Any] = {}
+    if any(label != word and label in texts for word, label in read.items()):
+        figures = [word for side in FIGURES for word in side]
+        read |= dict(zip(figures, as_labels(figures, column.reading, tuple(texts)), strict=True))
+        found["spelled"] = {word: texts[label] for word, label in read.items() if label in texts}
+    if column.reading is not None and column.reading.fold_case:
+        signs = map(chr, range(sys.maxunicode + 1))
+        found["folds"] = {sign: sign.casefold() for sign in signs if sign.casefold() != sign.lower()}
+    return found
 
 
 def level_texts(column: Column, levels: tuple[Label, ...]) -> list[str]:

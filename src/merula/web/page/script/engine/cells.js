@@ -1,6 +1,7 @@
 // A case as a person states it → cells as parts read them, and what is to be said of them.
 
 import { number } from "./numbers.js";
+import { labelReader, numberRead, withoutSentinel } from "./reading.js";
 import { countedWords, tokens } from "./tokens.js";
 
 // How a column's value becomes a cell: a number, the code of a level (m for missing, m + 1 for unseen), counted words.
@@ -16,22 +17,32 @@ export function isUnknown(value) {
 function levelsColumn(column) {
   const count = column.levels.length;
   const codes = new Map(column.levels.map((level, code) => [level.text, code]));
-  const values = new Map(column.levels.flatMap((level, code) => (level.value === undefined ? [] : [[level.value, code]])));
+  const values = new Map(column.levels.flatMap((level, code) => (level.value === undefined ? [] : [[Number(level.value), code]])));
+  const labelOf = labelReader(column);
   const cuts = column.cuts?.map(number);
   const other = codes.get("(other)");
   return {
     missing: count,
     read(value, notes) {
       if (isUnknown(value)) return count;
-      if (codes.has(value)) return codes.get(value);
-      if (values.has(value)) return values.get(value);
-      if (cuts !== undefined && typeof value === "number") return intervalOf(finite(column, value), cuts);
-      if (other !== undefined) return other;
-      if (column.unseen === "error") throw new Error(`column '${column.name}' holds level '${value}', never seen at fit`);
-      notes.push({ kind: "unseen", column: column.name, text: String(value) });
-      return count + 1;
+      if (typeof value === "string" && codes.has(value)) return codes.get(value);
+      if (cuts !== undefined) return inInterval(readNumber(column, value, notes), cuts, count);
+      const label = labelOf(value);
+      if (label === null) return count;
+      const code = typeof label === "string" ? codes.get(label) : values.get(Number(label));
+      return code ?? other ?? unseenCode(column, label, notes);
     },
   };
+}
+
+function inInterval(value, cuts, missing) {
+  return value === value ? intervalOf(value, cuts) : missing;
+}
+
+function unseenCode(column, label, notes) {
+  if (column.unseen === "error") throw new Error(`column '${column.name}' holds level '${label}', never seen at fit`);
+  notes.push({ kind: "unseen", column: column.name, text: String(label) });
+  return column.levels.length + 1;
 }
 
 // How many cuts lie below a value: intervals are closed on the right.
@@ -51,6 +62,12 @@ function finite(column, value) {
   throw new Error(`column '${column.name}' contains infinity: replace it by a number, or leave it unknown`);
 }
 
+// A number, or a word that means one; NaN where it means that there is none.
+function readNumber(column, value, notes) {
+  const found = typeof value === "string" ? numberRead(value, column, notes) : withoutSentinel(Number(value), column);
+  return found === found ? finite(column, found) : NaN;
+}
+
 function numbersColumn(column) {
   const low = column.seen && number(column.seen.low);
   const high = column.seen && number(column.seen.high);
@@ -58,7 +75,7 @@ function numbersColumn(column) {
     missing: NaN,
     read(value, notes) {
       if (isUnknown(value)) return NaN;
-      const found = finite(column, Number(value));
+      const found = readNumber(column, value, notes);
       if (found < low || found > high) notes.push({ kind: "outside", column: column.name, text: String(value) });
       return found;
     },

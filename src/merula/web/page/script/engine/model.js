@@ -10,6 +10,7 @@ import { logSumExp, times, toPosterior } from "./logspace.js";
 import { number, numbers } from "./numbers.js";
 import { openPart } from "./parts.js";
 import { nextQuestions, outcomesOf } from "./question.js";
+import { typedValue } from "./reading.js";
 import { openLetters } from "./tokens.js";
 
 // The model that data of a page describe; an Error with one sentence on data that it does not know.
@@ -44,6 +45,23 @@ class Model {
     }
     const cells = this.columns.map((column, k) => this.readers[k].read(ownValue(theCase, column.name), notes));
     return { cells, notes };
+  }
+
+  // Texts that a person typed, by their columns, as a case; what cannot be read is left unknown, with a note that says so.
+  read(texts) {
+    const notes = [];
+    const theCase = {};
+    for (const [name, text] of Object.entries(texts)) {
+      const column = this.columns[this.index.get(name)];
+      if (column === undefined) throw new Error(`'${name}' is no column of the model`);
+      try {
+        theCase[name] = typedValue(column, text, notes);
+      } catch (error) {
+        theCase[name] = null;
+        notes.push({ kind: "unread", column: name, text: error.message });
+      }
+    }
+    return { case: theCase, notes };
   }
 
   answer(theCase) {

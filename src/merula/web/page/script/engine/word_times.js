@@ -1,0 +1,150 @@
+// Days, times of day and durations as people write them, in microseconds (times of day in seconds).
+
+import { foldedWord } from "./word_cleaning.js";
+
+const NAME = "[\\p{L}\\p{Nl}\\p{No}_]";
+const WEEKDAY = `(?:${NAME}{2,10}\\.?,? +)?`;
+const TIME_OF_DAY =
+  "(?<hour>\\d{1,2})(?::| ?h ?)(?<minute>\\d{2})(?::(?<second>\\d{2})(?:[.,](?<fraction>\\d{1,9}))?)? *(?<half>[AaPp]\\.?[Mm]\\.?)?(?: *[Uu]hr)?";
+const TIME_ZONE = " *(?<zone>Z|UTC|GMT|[-+]\\d{2}:?\\d{2})?";
+const DAYS = [
+  "(?<year>\\d{4})(?<sign>[-/.]) ?(?<month>\\d{1,2})\\k<sign> ?(?<day>\\d{1,2})\\.?",
+  "(?<year>\\d{4}) ?[年년] ?(?<month>\\d{1,2}) ?[月월] ?(?<day>\\d{1,2}) ?[日号일]",
+  "(?<first>\\d{1,2}) ?(?<sign>[-/.]) ?(?<other>\\d{1,2}) ?\\k<sign> ?(?<year>\\d{4}|\\d{2})",
+  `${WEEKDAY}(?<day>\\d{1,2})(?:st|nd|rd|th|\\.|º)?[ /-]*(?:de )?(?<name>${NAME}{3,10})\\.?,?[ /-]*(?:de )?(?<year>\\d{4}|\\d{2})`,
+  `${WEEKDAY}(?<name>${NAME}{3,10})\\.?[ /-]*(?<day>\\d{1,2})(?:st|nd|rd|th)?,?[ /-]+(?<year>\\d{4})`,
+];
+const DATE_PATTERNS = [
+  ...DAYS.map((day) => `${day}(?:(?: *T|,? +|:)${TIME_OF_DAY}${TIME_ZONE})?`),
+  `${WEEKDAY}(?<name>${NAME}{3,10}) +(?<day>\\d{1,2}) +${TIME_OF_DAY}${TIME_ZONE} +(?<year>\\d{4})`, // as Unix writes it
+  "(?<year>\\d{4})(?<month>\\d\\d)(?<day>\\d\\d)T(?<hour>\\d\\d)(?<minute>\\d\\d)(?<second>\\d\\d)?(?<zone>Z|[-+]\\d{4})?",
+].map((pattern) => new RegExp(`^(?:${pattern})$`, "u"));
+const SHORT_DATE = /^(?<year>\d{4})(?:-(?<month>\d\d)(?:-(?<day>\d\d)T(?<hour>\d\d))?)?$/u; // as NumPy takes it
+const CLOCK = new RegExp(`^(?:${TIME_OF_DAY})$`, "u");
+const LONG_CLOCK = /^(?<sign>-?)(?:(?<days>\d+) *(?:days?|d),? *)?(?<hours>\d+):(?<minutes>[0-5]\d)(?::(?<seconds>[0-5]\d(?:\.\d+)?))?$/u;
+const CAPITAL_UNIT = /[^A-Za-z][DHMSW]$/u;
+const SPELLED_LENGTH = new RegExp(
+  "^(?<sign>-?)(?!P[^T]*M)P?T?(?=\\d)(?:(?<weeks>\\d+) *(?:w|wks?|weeks?),? *)?(?:(?<days>\\d+) *(?:d|days?),? *)?T?(?:(?<hours>\\d+) *(?:h|hrs?|hours?),? *)?" +
+    "(?:(?<minutes>\\d+) *(?:m|mins?|minutes?),? *)?(?:(?<seconds>\\d+(?:\\.\\d+)?) *(?:s|secs?|seconds?))?$",
+  "iu",
+);
+const SECONDS_IN = { weeks: 604800, days: 86400, hours: 3600, minutes: 60, seconds: 1 };
+const LONGEST_LENGTH = 86399999999999; // seconds that Python's durations may last
+const MONTHS = [
+  "january february march april may june july august september october november december",
+  "januar februar marz april mai juni juli august september oktober november dezember",
+  "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
+  "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+  "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+  "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro",
+  "januari februari maart april mei juni juli augustus september oktober november december",
+  "jan feb mrz apr mai jun jul aug sept okt nov dez",
+].map((names) => names.split(" "));
+const CENTURY = 69; // two digits of a year from here on are of the last century
+
+function matchedDate(word) {
+  for (const pattern of DATE_PATTERNS) {
+    const found = pattern.exec(word);
+    if (found) return { ...found.groups };
+  }
+  return null;
+}
+
+// In which order a day stands that is all that is known of a column; null where the word is no day.
+export function dateOrder(word) {
+  const found = matchedDate(word);
+  if (found === null) return null;
+  if (found.first === undefined) return timeOf(word, "ymd") === null ? null : found.name === undefined ? "ymd" : "";
+  const pair = [Number(found.first), Number(found.other)];
+  const fits = ["mdy", "dmy"].filter((order) => isDay(order === "dmy" ? pair : [pair[1], pair[0]]));
+  if (fits.length === 0) return null;
+  const order = found.sign === "." && fits.length > 1 ? "dmy" : fits[0];
+  return timeOf(word, order) === null ? null : order;
+}
+
+function isDay([day, month]) {
+  return day >= 1 && day <= 31 && month >= 1 && month <= 12;
+}
+
+// The microseconds since 1970 at which a word's time lies; null where it names none.
+export function timeOf(word, order) {
+  const held = matchedDate(word);
+  if (held === null) return null;
+  if (held.first !== undefined && order === "ymd" && isShort(held)) [held.year, held.month, held.day] = [held.first, held.other, held.year];
+  else if (held.first !== undefined) [held.day, held.month] = order === "mdy" ? [held.other, held.first] : [held.first, held.other];
+  const month = held.name === undefined ? Number(held.month) : monthNamed(held.name);
+  const day = daysSince1970(fullYear(held.year), month ?? 0, Number(held.day));
+  const seconds = held.hour === undefined ? 0 : secondsIn(held);
+  if (day === null || seconds === null) return null;
+  return (day * 86400 - zoneOffset(held.zone) + seconds) * 1e6 + microseconds(held.fraction);
+}
+
+// A time as short as NumPy takes it: a year, a month, an hour of a day.
+export function shortTimeOf(word) {
+  const held = SHORT_DATE.exec(word)?.groups;
+  if (!held || Number(held.hour ?? 0) > 23) return null;
+  const day = daysSince1970(Number(held.year), Number(held.month ?? 1), Number(held.day ?? 1));
+  return day === null ? null : (day * 86400 + Number(held.hour ?? 0) * 3600) * 1e6;
+}
+
+function isShort(held) {
+  return held.first.length === 2 && held.year.length === 2 && held.sign !== ".";
+}
+
+function fullYear(digits) {
+  const year = Number(digits);
+  return digits.length > 2 ? year : year + (year >= CENTURY ? 1900 : 2000);
+}
+
+function daysSince1970(year, month, day) {
+  if (year < 1 || month < 1 || month > 12) return null;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && day > 0 ? Math.round(date.getTime() / 86400000) : null;
+}
+
+// Whole seconds since midnight.
+function secondsIn({ hour, minute, second, half }) {
+  let hours = Number(hour);
+  if (half) {
+    if (hours < 1 || hours > 12) return null;
+    hours = (hours % 12) + (/^p/iu.test(half) ? 12 : 0);
+  }
+  const [minutes, seconds] = [Number(minute), Number(second ?? 0)];
+  return hours < 24 && minutes < 60 && seconds < 60 ? hours * 3600 + minutes * 60 + seconds : null;
+}
+
+function microseconds(fraction) {
+  return Number((fraction ?? "0").padEnd(6, "0").slice(0, 6));
+}
+
+// How many seconds a time zone is ahead of UTC.
+function zoneOffset(zone) {
+  if (!zone || !/^[-+]/u.test(zone)) return 0;
+  return (zone[0] === "+" ? 1 : -1) * (Number(zone.slice(1, 3)) * 3600 + Number(zone.slice(-2)) * 60);
+}
+
+// The seconds since midnight of a time of day such as 14:30 or 2:30 pm; null where the word is none.
+export function secondsOfDay(word) {
+  const held = CLOCK.exec(word)?.groups;
+  const whole = held ? secondsIn(held) : null;
+  return whole === null ? null : whole + microseconds(held.fraction) / 1e6;
+}
+
+// The microseconds that a duration such as 2h 30min, 26:15:00 or 3 days 04:05:06 lasts; null where the word is none.
+export function lengthOf(word) {
+  const found = LONG_CLOCK.exec(word) ?? SPELLED_LENGTH.exec(word);
+  if (!found) return null;
+  const held = Object.entries(found.groups).filter(([name, count]) => count && name !== "sign");
+  if (held.length === 0 || (held.length === 1 && CAPITAL_UNIT.test(word) && !word.includes("P"))) return null; // 5 M are millions
+  const length = held.reduce((sum, [name, count]) => sum + Number(count) * SECONDS_IN[name], 0);
+  if (length > LONGEST_LENGTH) return null;
+  return (found.groups.sign ? -1 : 1) * Math.floor(Math.round(length * 1e9) / 1e3);
+}
+
+// The number of a month called by its name or the beginning of it; null if it is none, or several.
+export function monthNamed(word) {
+  const plain = foldedWord(word).normalize("NFKD").replace(/\P{L}/gu, "");
+  const found = new Set(MONTHS.flatMap((names) => names.flatMap((name, k) => (plain.length > 2 && name.startsWith(plain) ? [k + 1] : []))));
+  return found.size === 1 ? [...found][0] : null;
+}
