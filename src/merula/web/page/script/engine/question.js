@@ -13,14 +13,26 @@ const FAINTEST_SHOWN = 0.001; // probability of a count
 const CELLS_SHOWN = 7; // of a column of numbers, when it is told what each answer would do
 
 // The columns not yet known, best first, and the risk of deciding now; `why` says why there are none where the model cannot tell.
-export function nextQuestions(model, cells, { costs = null, prices = null, reject } = {}) {
+export function nextQuestions(model, cells, options = {}) {
+  const steps = questionSteps(model, cells, options);
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+// The same column by column, for a page that has other things to do between: each step gives how many columns are left.
+export function* questionSteps(model, cells, { costs = null, prices = null, reject } = {}) {
   const { of, why = "", asked = "" } = model.ask;
   const table = costs ?? zeroOne(model.classes);
   const rejectCost = reject === undefined ? table.reject ?? null : reject;
   if (of === null) return { risk: NaN, questions: [], asked: "", why };
   const view = viewOf(of === "joint" ? model.joint : model, cells, table, rejectCost);
   const unknown = view.model.columns.map((_, place) => place).filter((place) => isAsked(view.model, cells, place));
-  const questions = unknown.map((place) => questionOf(view, place, prices));
+  const questions = [];
+  for (const place of unknown) {
+    questions.push(questionOf(view, place, prices));
+    yield unknown.length - questions.length;
+  }
   return { risk: view.risk, questions: ranked(questions, view.scale), asked, why: "" };
 }
 

@@ -1,26 +1,27 @@
-// A field for a day or a time, kept as its ISO text; numbers of such a column count its unit since 1970.
+// A field for a day, and the time of it where that matters, kept as its ISO text; numbers of such a column count its unit since 1970.
 import { html } from "../../vendor/preact.js";
 import { say } from "./words.js";
 
-const MILLISECONDS = { D: 864e5, h: 36e5, m: 6e4, s: 1e3, ms: 1, us: 1e-3, ns: 1e-6 };
+const MILLISECONDS = { W: 6048e5, D: 864e5, h: 36e5, m: 6e4, s: 1e3, ms: 1, us: 1e-3, ns: 1e-6 };
 
 export function DayField({ column, value, onSet, label }) {
-  const days = isDays(column);
+  const [day, time = ""] = (value ?? "").split("T");
   const seen = column.seen ? say("field.seen", { low: dayOf(column, column.seen.low), high: dayOf(column, column.seen.high) }) : "";
   return html`<div class="control day">
-    <input type=${days ? "date" : "datetime-local"} step=${days ? null : 1} aria-label=${label} value=${value ?? ""}
-      onInput=${(event) => onSet(event.currentTarget.value || null)} />
+    <input type="date" aria-label=${label} value=${day} onInput=${(event) => onSet(event.currentTarget.value || null)} />
+    ${unitOf(column) === "D" || day === "" ? null : html`<input type="time" step="1" aria-label=${say("field.time", { column: label })} value=${time}
+      onInput=${(event) => onSet(event.currentTarget.value ? `${day}T${event.currentTarget.value}` : day)} />`}
     <span class="quiet">${seen}</span>
   </div>`;
 }
 
-function isDays(column) {
-  return (column.unit ?? "D") === "D";
+// The unit of times such as datetime64[us].
+function unitOf(column) {
+  return /\[(?:1)?(\w+)\]/.exec(column.times ?? "")?.[1] ?? column.unit ?? "D";
 }
 
-// The ISO text of a number of such a column.
+// The ISO day of a number of such a column.
 export function dayOf(column, number) {
-  const time = new Date(number * (MILLISECONDS[column.unit ?? "D"] ?? MILLISECONDS.D));
-  if (Number.isNaN(time.getTime())) return String(number);
-  return isDays(column) ? time.toISOString().slice(0, 10) : time.toISOString().slice(0, 19).replace("T", " ");
+  const day = new Date(number * (MILLISECONDS[unitOf(column)] ?? MILLISECONDS.D));
+  return Number.isNaN(day.getTime()) ? String(number) : day.toISOString().slice(0, 10);
 }

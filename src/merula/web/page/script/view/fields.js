@@ -7,6 +7,8 @@ import { LevelField } from "./level_field.js";
 import { dayOf, DayField } from "./day_field.js";
 import { say } from "./words.js";
 
+const LONGEST_DESCRIPTION = 400;
+
 export function labelOf(column) {
   return column.label ?? column.name;
 }
@@ -27,7 +29,7 @@ export function Field({ column, index, value, note, onSet }) {
     ${known
       ? html`<button type="button" class="clear" onClick=${() => onSet(null)} aria-label=${say("field.clear.label", { column: clippedText(label, 60) })}>${say("field.clear")}</button>`
       : html`<span class="unknown">${say("field.unknown")}</span>`}
-    ${column.description ? html`<p class="quiet description">${column.description}</p>` : null}
+    ${column.description ? html`<p class="quiet description" title=${column.description.length > LONGEST_DESCRIPTION ? column.description : null}>${clippedText(column.description, LONGEST_DESCRIPTION)}</p>` : null}
     <${Control} column=${column} index=${index} value=${value} onSet=${onSet} label=${clippedText(label, 60)} />
     ${note ? html`<p class="note warn">${noteText(column, note)}</p>` : null}
   </fieldset>`;

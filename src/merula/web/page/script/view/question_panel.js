@@ -1,5 +1,6 @@
 // What to ask next: the unknown columns, ranked by what their answer is expected to save, and what each answer would do.
 import { html, useState } from "../../vendor/preact.js";
+import { questionSteps } from "../engine/question.js";
 import { CostBox } from "./decision_panel.js";
 import { clippedText, Name, Note, Panel, Strip } from "./elements.js";
 import { labelOf, valueText } from "./fields.js";
@@ -9,29 +10,52 @@ import { said, say } from "./words.js";
 const MOST_QUESTIONS = 5;
 const MOST_OUTCOMES = 12;
 
-// A function that has the questions worked out once the page is drawn and nothing else is to be done; the latest call counts.
+const SLICE = 12; // milliseconds of work between which a person is heard
+const LONG_WAIT = 4000; // milliseconds for which nobody is made to wait unasked
+
+// A function that has the questions worked out, once the page is drawn and nothing else is to be done, a few columns at a time; the
+// latest call counts. What would take long is only begun when `patient`.
 export function questionsLater(state, shell) {
   const later = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 60));
   let waiting = 0;
-  const work = (turn) => {
-    if (turn !== waiting) return;
-    state.questions = questionsOf(state);
-    state.asking = false;
+  const done = (questions) => {
+    Object.assign(state, { questions, asking: false });
     shell.redraw();
   };
-  return () => {
+  const work = (turn, steps, patient) => {
+    if (turn !== waiting) return;
+    try {
+      const found = sliceOf(steps, patient);
+      if (found === null) later(() => work(turn, steps, patient), { timeout: 400 });
+      else done(found);
+    } catch (error) {
+      done({ wrong: error.message, questions: [] });
+    }
+  };
+  return (patient = false) => {
     waiting += 1;
     const turn = waiting;
     state.asking = true;
-    later(() => work(turn), { timeout: 400 });
+    later(() => work(turn, stepsOfState(state), patient), { timeout: 400 });
   };
 }
 
-function questionsOf({ model, cases, active, costs, prices }) {
-  try {
-    return model.questions(cases[active], { costs, prices, reject: costs?.reject ?? null });
-  } catch (error) {
-    return { wrong: error.message, questions: [] };
+function* stepsOfState({ model, cases, active, costs, prices }) {
+  return yield* questionSteps(model, model.encodeForAsking(cases[active]), { costs, prices, reject: costs?.reject ?? null });
+}
+
+// What is found once all steps are done, null where more are to come; {seconds} where they would take too long.
+function sliceOf(steps, patient) {
+  const begun = performance.now();
+  let before = begun;
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    const now = performance.now();
+    const left = (now - before) * step.value;
+    if (!patient && left > LONG_WAIT) return { questions: [], seconds: Math.ceil(left / 1000) };
+    if (now - begun > SLICE) return null;
+    before = now;
   }
 }
 
@@ -46,7 +70,9 @@ export function QuestionPanel({ state, act }) {
   const shown = all ? ranked : ranked.slice(0, MOST_QUESTIONS);
   return html`<${Panel} id="questions" title=${say("question.title")}>
     ${questions?.wrong ? html`<${Note} text=${questions.wrong} tone="warn" />` : null}
-    ${questions && !questions.wrong && ranked.length === 0 ? html`<p class="quiet">${say("question.all.known")}</p>` : null}
+    ${questions?.seconds ? html`<p class="quiet">${say("question.long", { n: questions.seconds })}</p>
+      <button type="button" class="no-print" disabled=${state.asking} onClick=${act.ask}>${say("question.begin")}</button>` : null}
+    ${questions && !questions.wrong && !questions.seconds && ranked.length === 0 ? html`<p class="quiet">${say("question.all.known")}</p>` : null}
     ${shown.length ? html`<p class="quiet">${say(state.costs ? "question.about.costs" : "question.about")}</p>` : null}
     <ol class="questions" aria-busy=${state.asking ? "true" : "false"}>
       ${shown.map((question) => html`<${Question} key=${question.column} question=${question} most=${Math.max(ranked[0].gain, 1e-300)} state=${state} act=${act} />`)}

@@ -72,6 +72,10 @@ export function actionsOf(state, shell, askLater) {
       state.costs = costs;
       answered();
     },
+    ask: () => {
+      askLater(true);
+      drawn();
+    },
     beginCosts: () => act.cost(copiedCosts(zeroOne(state.model.classes))),
     price: (name, price) => {
       state.prices = caseWith(state.prices, name, price);

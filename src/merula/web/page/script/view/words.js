@@ -26,10 +26,6 @@ export function say(key, values = {}) {
   return text.replace(/\{(\w+)\}/g, (place, name) => (Object.hasOwn(values, name) ? shownValue(values[name]) : place));
 }
 
-export function has(key) {
-  return knownWord(key) !== undefined;
-}
-
 // What Python said of a model: {says: key, …values}, or a sentence as it is.
 export function said(note) {
   return typeof note === "string" ? note : say(note.says, note);
