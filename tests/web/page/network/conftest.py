@@ -98,3 +98,102 @@ def _finding(levels, texts, at, rng):
         return {"not": [texts[k] for k in out]}, {levels[k] for k in range(len(levels)) if k not in out}
     likelihood = (rng.random(len(levels)) * 3 + 1e-3).tolist()
     return {"likelihood": likelihood}, dict(zip(levels, likelihood, strict=True))
+
+
+# ---------------------------------------------------------------------------------------------------------------- the browser
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real browser without a window; skipped where there is none."""
+    driver = shutil.which("chromedriver")
+    if driver is None or shutil.which("chromium") is None:
+        pytest.skip("no browser: apt-get install chromium chromium-driver")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for word in ("headless", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync"):  # fmt: skip
+        options.add_argument(f"--{word}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=driver))
+    chrome.set_page_load_timeout(60)
+    chrome.set_script_timeout(60)
+    yield chrome
+    chrome.quit()
+
+
+class Page:
+    """A page in the browser, used as a person uses it."""
+
+    def __init__(self, browser, path):
+        self.browser, self.path = browser, path
+
+    def open(self, width=1400, fragment=""):
+        height = {360: 800, 768: 1024}.get(width, 900)
+        sizes = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", sizes)
+        self.browser.get("about:blank")  # a new fragment alone would not load the page anew
+        self.browser.get_log("browser")
+        self.browser.get(self.path.as_uri() + fragment)
+        self.wait("return document.querySelector('.network') !== null")
+        return self
+
+    def run(self, script, *given):
+        return self.browser.execute_script(script, *given)
+
+    def wait(self, script, *given):
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        return WebDriverWait(self.browser, 20, 0.05).until(lambda _: self.run(script, *given))
+
+    def find(self, selector):
+        return self.browser.find_elements("css selector", selector)
+
+    def box(self, name):
+        """The box of a variable, brought into sight by its search."""
+        (field,) = self.find(".network-search input")
+        field.send_keys(name)
+        field.send_keys("\ue007")  # Enter
+        return self.find(f'.box[data-box="{self.index(name)}"]')[0]
+
+    def index(self, name):
+        columns = "JSON.parse(document.getElementById('data').textContent).columns"
+        return self.run(f"return {columns}.findIndex(one => one.name === arguments[0])", name)
+
+    def click_level(self, name, level):
+        self.box(name).find_element("css selector", f'[data-level="{level}"]').click()
+
+    def choose(self, selector, value):
+        from selenium.webdriver.support.ui import Select
+
+        Select(self.find(selector)[0]).select_by_value(value)
+
+    def button(self, text):
+        from selenium.webdriver.common.by import By
+
+        return self.browser.find_element(By.XPATH, f"//button[normalize-space()='{text}']")
+
+    def shares(self, name):
+        """The probabilities that the open box of a variable shows, to the last digit."""
+        rows = self.find(f'.box[data-box="{self.index(name)}"] [data-level]')
+        return [float(row.get_attribute("data-share")) for row in rows]
+
+    def said(self):
+        """What the console says, and what was fetched: nothing of either."""
+        fetched = self.run("return performance.getEntriesByType('resource').map(one => one.name)")
+        return [line["message"] for line in self.browser.get_log("browser")] + fetched
+
+
+@pytest.fixture(scope="session")
+def page_of(browser, tmp_path_factory):
+    """The page of a network, written into a file of its own."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    def page(network, name, **options):
+        path = folder / f"{name}.html"
+        if not path.exists():
+            mr.write_page(network, path, name=name, **options)
+        return Page(browser, path)
+
+    return page

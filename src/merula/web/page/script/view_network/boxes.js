@@ -19,7 +19,7 @@ export function fittedText(text, width, size) {
   let room = width / size;
   const signs = Array.from(text.length > 300 ? text.slice(0, 300) : text);
   for (let i = 0; i < signs.length; i++) {
-    room -= /[\u1100-\uffdc]/.test(signs[i]) ? 1.02 : /[iljtfrI.,:;!|'() ]/.test(signs[i]) ? 0.33 : /[mwMWQGO@%&—]/.test(signs[i]) ? 0.88 : 0.58;
+    room -= /[\u1100-\uffdc]/.test(signs[i]) ? 1.02 : /[iljtfrI.,:;!|'() ]/.test(signs[i]) ? 0.38 : /[mwMWQGO@%&—]/.test(signs[i]) ? 0.92 : /[A-Z0-9_]/.test(signs[i]) ? 0.68 : 0.6;
     if (room < 0) return `${signs.slice(0, Math.max(1, i - 1)).join("")}…`;
   }
   return text;
@@ -33,13 +33,14 @@ export function Box({ state, index, place, closed, classes, tab }) {
   const title = titleOf(column);
   const inside = closed ? closedLine : column.levels ? levelRows : numberRows;
   return html`<g class="box ${kind ? `known ${kind}` : ""} ${classes}" transform=${`translate(${x} ${y})`} data-box=${index}>
+    <title>${clippedText(title, 400)}</title>
     <rect class="paper" width=${width} height=${height} rx="6" />
     <g class="head" role="button" tabindex=${tab ? 0 : -1} data-variable=${index} aria-label=${boxSaid(column, posterior, kind)}>
-      <title>${clippedText(title, 400)}</title>
       <rect class="head-ground" width=${width} height=${closed ? height : HEAD} rx="6" />
-      <text class="title near" x=${EDGE} y="17">${fittedText(title, width - 2 * EDGE - (kind ? 16 : 0), 13)}</text>
-      ${kind ? html`<text class="sign near" x=${width - EDGE} y="17">${SIGNS[kind]}</text>` : null}
+      <rect class="cover far-only" width=${width} height=${height} rx="6" />
     </g>
+    <text class="title near" aria-hidden="true" x=${EDGE} y="17">${fittedText(title, width - 2 * EDGE - (kind ? 16 : 0), 13)}</text>
+    ${kind ? html`<text class="sign near" aria-hidden="true" x=${width - EDGE} y="17">${SIGNS[kind]}</text>` : null}
     <g class="near">${inside({ state, index, column, posterior, width, kind })}</g>
     <${FarText} title=${title} width=${width} height=${height} line=${lineOf(column, posterior)} />
   </g>`;
@@ -47,10 +48,12 @@ export function Box({ state, index, place, closed, classes, tab }) {
 
 // What stands in a box seen from far away: the name, as large as it fits, and what is most probable.
 function FarText({ title, width, height, line }) {
-  const size = Math.min(0.36 * height, 30);
+  const most = Math.min(0.36 * height, 30);
+  const sized = (text, largest) => Math.max(10, Math.min(largest, (width - 8) / (0.74 * text.length)));
+  const [large, small] = [sized(title, most), sized(line, 0.8 * most)];
   return html`<g class="far-only" aria-hidden="true">
-    <text class="title" x=${width / 2} y=${height / 2 - 2} font-size=${size}>${fittedText(title, width - 6, size)}</text>
-    <text class="figure" x=${width / 2} y=${height / 2 + 0.9 * size} font-size=${0.8 * size}>${fittedText(line, width - 6, 0.8 * size)}</text>
+    <text class="title" x=${width / 2} y=${height / 2 - 2} style=${{ fontSize: `${large}px` }}>${fittedText(title, width - 8, 1.1 * large)}</text>
+    <text class="figure" x=${width / 2} y=${height / 2 + 0.9 * most} style=${{ fontSize: `${small}px` }}>${fittedText(line, width - 8, small)}</text>
   </g>`;
 }
 
@@ -75,8 +78,8 @@ function boxSaid(column, posterior, kind) {
 function closedLine({ column, posterior, width }) {
   const share = posterior === null ? 0 : column.levels ? posterior[likeliest(posterior)] : 1;
   return html`<text class="figure" x=${EDGE} y="33">${fittedText(lineOf(column, posterior), width - 2 * EDGE, 12)}</text>
-    <rect class="track" x="2" y="37" width=${width - 4} height="3" />
-    <rect class="fill" x="2" y="37" width=${share * (width - 4)} height="3" />`;
+    <rect class="bar-track" x="2" y="37" width=${width - 4} height="3" />
+    <rect class="bar-fill" x="2" y="37" width=${share * (width - 4)} height="3" />`;
 }
 
 // The levels that have a row: all, or the most probable ones, in their order.
@@ -94,8 +97,7 @@ function levelRows({ state, index, column, posterior, width, kind }) {
   const pressed = kind === "is" || kind === "do" ? state.network.levelOf(index, finding[kind]) : -1;
   const out = kind === "not" ? finding.not.map((level) => state.network.levelOf(index, level)) : [];
   const rows = levels.map((level, k) => html`<g class="level ${out.includes(level) ? "out" : ""}" role="button" tabindex="-1"
-    data-variable=${index} data-level=${level} aria-pressed=${level === pressed}
-    aria-label=${`${clippedText(column.levels[level].text, 80)} ${posterior === null ? "" : percent(posterior[level])}`}
+    data-variable=${index} data-level=${level} data-share=${posterior?.[level]} aria-pressed=${level === pressed}
     transform=${`translate(0 ${HEAD + ROW * k})`}>
     ${levelRow(column.levels[level].text, posterior?.[level], prior?.[level], width)}</g>`);
   if (levels.length < column.levels.length) rows.push(othersRow(column, levels, posterior, width));
@@ -105,9 +107,9 @@ function levelRows({ state, index, column, posterior, width, kind }) {
 function levelRow(text, share, before, width) {
   const begin = width - BAR - FIGURE - EDGE;
   return html`<rect class="hit" x="1" width=${width - 2} height=${ROW} />
-    <text class="label" x=${EDGE} y="14">${fittedText(text, begin - 2 * EDGE + 4, 12)}</text>
-    <rect class="track" x=${begin} y="5" width=${BAR} height="10" />
-    <rect class="fill" x=${begin} y="5" width=${BAR * (share ?? 0)} height="10" />
+    <text class="label" x=${EDGE} y="14">${`${fittedText(text, begin - 2 * EDGE + 4, 12)} `}</text>
+    <rect class="bar-track" x=${begin} y="5" width=${BAR} height="10" />
+    <rect class="bar-fill" x=${begin} y="5" width=${BAR * (share ?? 0)} height="10" />
     ${before === undefined ? null : html`<rect class="before" x=${begin + BAR * before - 0.75} y="3" width="1.5" height="14" />`}
     <text class="figure" x=${width - EDGE} y="14">${share === undefined ? "–" : percent(share)}</text>`;
 }

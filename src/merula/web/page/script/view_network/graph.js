@@ -20,7 +20,7 @@ export function Graph({ state, act, zoomer }) {
   return html`<svg class="graph" ref=${svg} role="group" aria-label=${say("network.graph.label")} aria-describedby="graph-keys" lang=${language()}
     onPointerDown=${pointer("press")} onPointerMove=${pointer("drag")} onPointerUp=${pointer("release")} onPointerCancel=${pointer("release")}
     onClick=${(event) => clickedGraph(event, state, act, zoomer)} onKeyDown=${(event) => keyedGraph(event, state, act, layout, zoomer)}>
-    <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0.5L8 4L0 7.5z" /></marker></defs>
+    <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.5L8 4L0 7.5z" /></marker></defs>
     <g ref=${inner}>${arcs}<${ChosenArcs} state=${state} layout=${layout} />
       ${state.columns.map((column, index) => html`<${Box} key=${index} state=${state} index=${index} place=${layout.places[index]}
         closed=${state.closed} classes=${boxClasses(state, column, index)} tab=${index === state.focused} />`)}</g>

@@ -21,7 +21,7 @@ function Target({ state, act, zoomer }) {
   const column = state.columns[state.network.indexOf(state.target)];
   const posterior = state.posteriors[column.name];
   const best = likeliest(posterior);
-  return html`<p><${Name} text=${column.levels[best].text} /> <strong>${percent(posterior[best])}</strong>
+  return html`<p><${Name} text=${column.levels[best].text} /> <strong>${percent(posterior[best])}</strong>${" "}
       <span class="quiet">${say("network.risk", { risk: percent(1 - posterior[best]) })}</span></p>
     ${state.tests ? html`<${Tests} state=${state} act=${act} zoomer=${zoomer} />` : html`<p class="quiet">${say("network.tests.wait")}</p>`}`;
 }

@@ -6,7 +6,7 @@ const FAR = 0.5; // below this scale boxes show their names in large letters alo
 const READABLE = 0.62; // a graph begins no smaller
 const MOVED = 5; // pixels that make a press a drag
 
-// What a graph's picture is moved by; svg and inner are its elements, size its own width and height.
+// What a graph's picture is moved by; svg and inner are its elements, size its layout.
 export class Zooming {
   constructor(svg, inner, size) {
     Object.assign(this, { svg, inner, size, x: 0, y: 0, scale: 1, pressed: new Map(), dragged: false });
@@ -21,15 +21,22 @@ export class Zooming {
     return this.svg.getBoundingClientRect();
   }
 
-  // The whole graph in sight; at first no smaller than can be read, its top in the middle.
+  // The whole graph in sight; at first no smaller than can be read, its uppermost boxes in the middle.
   fit(atFirst = false) {
     const { width, height } = this.room();
     if (!width || !height) return;
     const whole = Math.min((width - 24) / this.size.width, (height - 24) / this.size.height, 1);
     this.scale = Math.max(SMALLEST, atFirst ? Math.max(whole, Math.min(READABLE, 1)) : whole);
-    this.x = (width - this.scale * this.size.width) / 2;
+    const middle = this.scale > whole ? this.middleOfTop(height / this.scale) : this.size.width / 2;
+    this.x = width / 2 - this.scale * middle;
     this.y = Math.max(12, (height - this.scale * this.size.height) / 2);
     this.apply();
+  }
+
+  // Where the boxes of the upper part of the graph are, in the mean.
+  middleOfTop(height) {
+    const upper = this.size.places.filter((place) => place[1] < height);
+    return upper.reduce((sum, place) => sum + place[0] + place[2] / 2, 0) / upper.length;
   }
 
   // Zoom about a point of the window, or about the middle.
