@@ -14,6 +14,8 @@ from merula.data.table import plain_label
 from merula.web.page.asking import ask_data
 from merula.web.page.columns import columns_data
 from merula.web.page.context import Context, page_levels
+from merula.web.page.dependent_parts import implications_data
+from merula.web.page.effects import effects_data
 from merula.web.page.parts import factors_count, parts_data
 from merula.web.page.plain import array, number
 from merula.web.page.unicode_tables import unicode_tables
@@ -58,6 +60,12 @@ def arithmetic(model: BayesianClassifier) -> dict[str, Any]:
         "ask": ask_data(model),
         "limits": context.notes,
     }
+    for name, told in (
+        ("effects", effects_data(fitted, places, context)),
+        ("implications", implications_data(fitted, context)),
+    ):
+        if told is not None:
+            data[name] = {"type": name, **told}
     if any(column.kind == "text" for column in model.schema_.columns):
         data["letters"] = unicode_tables()
     if data["ask"]["of"] == "joint":

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from merula.classify.base import BayesianClassifier
-from merula.classify.conditionals import quantiles
 from merula.classify.single_row import shown
+from merula.core import InputError
 from merula.data.schema import BOOLEANS, FIGURES, MIXED, OTHER, Column, Label
 from merula.data.words import as_labels
 from merula.distributions.columnwise import ColumnwiseDistribution
@@ -22,9 +23,14 @@ TAIL = 0.0005  # of a class's mass beyond the range that a slider goes over, whe
 
 
 def columns_data(model: BayesianClassifier, context: Context) -> list[dict[str, Any]]:
-    """Every column of the model as the page's form needs it."""
-    rows = _rows_of_levels(model)
-    return [_column(model, column, context, rows) for column in model.schema_.columns]
+    """Every column of the model as the page's form needs it; of a pool, its joint part tells what was seen."""
+    told = vars(model).get("joint_", model)
+    rows = _rows_of_levels(told)
+    found = [_column(model, column, context, rows) for column in model.schema_.columns]
+    for data, column in zip(found, model.schema_.columns, strict=True):
+        if column.kind in ("numeric", "count", "datetime") and (seen := _seen(told, column)):
+            data["seen"] = seen
+    return found
 
 
 def _column(model: BayesianClassifier, column: Column, context: Context, rows: Mapping[str, Mapping[Label, float]]) -> dict[str, Any]:  # fmt: skip
@@ -49,8 +55,6 @@ def _column(model: BayesianClassifier, column: Column, context: Context, rows: M
     if column.reading is not None:
         data["reading"] = column.reading.state()
         data |= {"unit": column.reading.unit} if column.reading.unit else {}
-    if column.kind in ("numeric", "count", "datetime") and (seen := _seen(model, column)):
-        data["seen"] = seen
     return data
 
 
@@ -91,18 +95,33 @@ def _rows_of_levels(model: BayesianClassifier) -> dict[str, dict[Label, float]]:
 
 
 def _seen(model: BayesianClassifier, column: Column) -> dict[str, Any] | None:
-    """The lowest and highest number met and one in the middle, or where nearly all of the classes' mass is; None if it never varied."""
-    if not model.fitted_.factors_of(column.name):
-        return None
-    shares = np.array([TAIL, 0.5, 1 - TAIL])
-    low, middle, high = quantiles(model, column.name, shares)
-    low, middle, high = float(np.nanmin(low)), float(np.nanmedian(middle)), float(np.nanmax(high))
+    """The lowest and highest number met and one in the middle, or where nearly all of the mass is; None where nothing tells."""
     met = _met(model, column.name)
-    whole = column.kind == "count" or (met is not None and met[2])
-    ends = {"low": met[0], "high": met[1]} if met else {"low": low, "high": high}
-    if not all(map(np.isfinite, (*ends.values(), middle))):
+    places = _places(model, column.name)
+    if places is None or not np.isfinite(places).all():
         return None
+    low, middle, high = places
+    ends = {"low": met[0], "high": met[1]} if met else {"low": low, "high": high}
+    whole = column.kind == "count" or (met is not None and met[2])
     return {**ends, "middle": min(max(middle, ends["low"]), ends["high"]), "whole": whole, "exact": met is not None}
+
+
+def _places(model: BayesianClassifier, name: str) -> tuple[float, float, float] | None:
+    """Where the mass of a column begins, has its middle and ends, by the parts that know it, or by its marginal."""
+    marginals, told = model.fitted_.marginals, []
+    for part in model.fitted_.factors_of(name):
+        with suppress(InputError):  # corrections and questions do not tell where a column's mass is
+            told.append(part.quantiles(name, np.array([TAIL, 0.5, 1 - TAIL]), len(model.classes_)))
+    if told:
+        low, middle, high = np.hstack(told)
+        return float(np.nanmin(low)), float(np.nanmedian(middle)), float(np.nanmax(high))
+    if marginals is None or name not in marginals.places:
+        return None
+    j = marginals.places[name]
+    mean, spread = marginals.means[j], 2 * np.sqrt(marginals.variances[j])
+    places = np.array([mean[0] - spread[0], np.average(mean, weights=marginals.shares[j]), mean[-1] + spread[-1]])
+    low, middle, high = (marginals.center[j] + marginals.unit[j] * places).tolist()
+    return low, middle, high
 
 
 def _met(model: BayesianClassifier, name: str) -> tuple[float, float, bool] | None:

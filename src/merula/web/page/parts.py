@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from typing import Any
 
 from merula.core import InputError
 from merula.distributions import Distribution
+from merula.web.page import dependent_parts, pooled_parts
 from merula.web.page.context import Context
 from merula.web.page.families import FAMILIES
 
 Say = Callable[[Any, Context], dict[str, Any]]
-PARTS: dict[type[Any], Say] = {**FAMILIES}
-for _room in ("pooled_parts", "dependent_parts"):
-    if find_spec(f"merula.web.page.{_room}"):
-        PARTS |= __import__(f"merula.web.page.{_room}", fromlist=["PARTS"]).PARTS
+PARTS: dict[type[Any], Say] = {**FAMILIES, **pooled_parts.PARTS, **dependent_parts.PARTS}
 ROWS = "compares with training rows, which a page must not hold"
 REFUSED = {
     "ProductKernelDistribution": (f"is a kernel density, which {ROWS}", "use NaiveBayesClassifier"),

@@ -2,19 +2,13 @@
 
 import { number } from "./numbers.js";
 import { labelReader, numberRead, withoutSentinel } from "./reading.js";
-import { countedWords, tokens } from "./tokens.js";
-
-// How a column's value becomes a cell: a number, the code of a level (m for missing, m + 1 for unseen), counted words.
-export function openColumn(column, letters) {
-  const openers = { categorical: levelsColumn, text: textColumn, ignore: ignoredColumn };
-  return (openers[column.kind] ?? numbersColumn)(column, letters);
-}
 
 export function isUnknown(value) {
   return value === undefined || value === null || (typeof value === "number" && Number.isNaN(value));
 }
 
-function levelsColumn(column) {
+// The code of a level: m for missing, m + 1 for one never seen, where m are known.
+export function levelsColumn(column) {
   const count = column.levels.length;
   const codes = new Map(column.levels.map((level, code) => [level.text, code]));
   const values = new Map(column.levels.flatMap((level, code) => (level.value === undefined ? [] : [[Number(level.value), code]])));
@@ -68,7 +62,7 @@ function readNumber(column, value, notes) {
   return found === found ? finite(column, found) : NaN;
 }
 
-function numbersColumn(column) {
+export function numbersColumn(column) {
   const low = column.seen && number(column.seen.low);
   const high = column.seen && number(column.seen.high);
   return {
@@ -82,21 +76,6 @@ function numbersColumn(column) {
   };
 }
 
-// A text, or words that were counted already: {word: count}.
-function textColumn(column, letters) {
-  const read = (value) => {
-    if (isUnknown(value)) return null;
-    if (typeof value !== "object") return countedWords(tokens(String(value), letters));
-    return new Map(Object.entries(value).map(([word, count]) => [word, checkedCount(column, count)]));
-  };
-  return { missing: null, read };
-}
-
-function checkedCount(column, count) {
-  if (typeof count === "number" && count >= 0 && count < Infinity) return count;
-  throw new Error(`column '${column.name}' holds a count that is negative, infinite or no number; counts of words are numbers from 0`);
-}
-
-function ignoredColumn() {
+export function ignoredColumn() {
   return { missing: undefined, read: () => undefined };
 }

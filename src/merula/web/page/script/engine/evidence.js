@@ -1,35 +1,58 @@
 // Why a row is what the model says: its terms, and how far each moves the log-odds of a class against its rivals.
 
 import { isUnknown } from "./cells.js";
-import { logSumExp, normalised } from "./logspace.js";
+import { logAddExp, logSumExp, normalised } from "./logspace.js";
+
+const LAST_OF_ALL = 1e6; // columns: behind all others
+const AVERAGE_ROW = "average row";
+const SLIP = "slip to the prior"; // of rows that no part of a pool explains
 
 // The reasons of one answer for class `label` against class `against`, or against all others together where that is null.
 export function explain(model, answer, label, against = null) {
   const rivals = model.classes.map((_, k) => k).filter((k) => (against === null ? k !== label : k === against));
-  const kept = answer.components.filter((one) => one.logWeight > -Infinity);
-  const derivations = kept.map((one) => derivation(model, answer, one, label, rivals));
+  const components = model.effects ? [byEffects(model, answer)] : answer.components.filter((one) => one.logWeight > -Infinity);
+  const derivations = components.map((one) => derivation(model, answer, one, label, rivals));
   const main = derivations.reduce((most, one) => (one.share > most.share ? one : most));
-  const { start, total, reasons } = main;
-  return { label, against, start, total, reasons, more: derivations.length - 1, derivations };
+  const { from, start, total, reasons } = main;
+  return { label, against, from, start, total, reasons, more: derivations.length - 1, derivations };
 }
 
-// One component's terms, in the order of their columns, with their weights of evidence.
+// Purified effects as terms, and what is left of the log joint as the prior; a slip to the prior is the last.
+function byEffects(model, answer) {
+  const [pool, slip] = answer.components;
+  const told = model.effects.terms(answer.cells).map(({ columns, ...one }) => ({ ...one, columns: columns.map((k) => model.columns[k].name) }));
+  const logPrior = pool.logJoint.map((log, label) => told.reduce((rest, { values }) => rest - values[label], log));
+  if (slip) told.push({ columns: [], name: SLIP, whole: true, values: slipOf(model, pool.logJoint) });
+  const logJoint = logPrior.map((log, label) => told.reduce((sum, { values }) => sum + values[label], log));
+  const terms = told.map((one) => ({ ...one, parents: [], weight: 1, effect: true }));
+  return { name: "", from: AVERAGE_ROW, share: 1, logPrior, logJoint, terms };
+}
+
+// What mixing with the prior changes in the log posterior that these scores give.
+function slipOf(model, scores) {
+  const [pool, slip] = model.components;
+  const total = logSumExp(scores);
+  return scores.map((score, label) => logAddExp(pool.logWeight + (score - total), slip.logWeight + slip.logPrior[label]) - (score - total));
+}
+
+// One component's terms, in the order of their columns (effects: small sets first), with their weights of evidence.
 function derivation(model, answer, component, label, rivals) {
-  const place = (term) => (term.columns.length ? model.index.get(term.columns[0]) : 0);
-  const terms = component.terms.slice().sort((one, other) => place(one) - place(other));
-  const { logPrior, logJoint } = component;
+  const size = (term) => (term.effect ? [term.whole ? 1 : 0, term.columns.length || LAST_OF_ALL] : [0, 0]);
+  const key = (term) => [...size(term), term.columns.length ? model.index.get(term.columns[0]) : 0];
+  const terms = component.terms.map((term) => [key(term), term]).sort(([a], [b]) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]).map(([, term]) => term);
+  const { logPrior, logJoint, from = "prior" } = component;
   let evidence = weightsOfEvidence(logPrior, terms.map((term) => term.values), label, rivals);
   const undecided = answer.impossible || [label, ...rivals].every((k) => logJoint[k] === -Infinity);
   if (undecided) evidence = contradictions(evidence);
   const reasons = terms.map((term, k) => reason(model, answer, term, evidence[k]));
   const total = logOdds(undecided ? logPrior : logJoint, label, rivals);
-  return { name: component.name, share: component.share, start: logOdds(logPrior, label, rivals), total, reasons };
+  return { name: component.name, share: component.share, from, start: logOdds(logPrior, label, rivals), total, reasons };
 }
 
 function reason(model, answer, term, evidence) {
   const { columns, parents, weight, values } = term;
   const cells = [...columns, ...parents].map((name) => answer.case[name] ?? null);
-  const known = columns.some((name, k) => !isUnknown(cells[k]) || model.columns[model.index.get(name)].missing === "level");
+  const known = term.effect === true || columns.some((name, k) => !isUnknown(cells[k]) || model.columns[model.index.get(name)].missing === "level");
   return { columns, parents, name: term.name ?? "", evidence, known, cells, weight, logTerms: values };
 }
 

@@ -5,13 +5,14 @@
 // A cell, cells[index of its column], is a number (NaN: missing) of a column of numbers, times or counts; the code of a level, m for
 // missing and m + 1 for one never seen, of a column with m levels; null or a Map of counted words of a text.
 
-import { isUnknown, openColumn } from "./cells.js";
+import { isUnknown } from "./cells.js";
+import { columnParts } from "./column_parts.js";
 import { logSumExp, times, toPosterior } from "./logspace.js";
 import { number, numbers } from "./numbers.js";
+import { modelParts } from "./model_parts.js";
 import { openPart } from "./parts.js";
 import { nextQuestions, outcomesOf } from "./question.js";
 import { typedValue } from "./reading.js";
-import { openLetters } from "./tokens.js";
 
 // The model that data of a page describe; an Error with one sentence on data that it does not know.
 export function openModel(data) {
@@ -27,10 +28,11 @@ class Model {
     this.logPrior = numbers(data.log_prior);
     this.prior = toPosterior(this.logPrior, this.logPrior).posterior;
     this.index = new Map(data.columns.map((column, index) => [column.name, index]));
-    const letters = data.letters && openLetters(data.letters);
-    this.readers = data.columns.map((column) => openColumn(column, letters));
+    this.readers = data.columns.map((column) => columnParts[column.kind](column, data.letters));
     const context = { classes: this.classes.length, columns: data.columns, openPart: (spec) => openPart(spec, context) };
     this.parts = data.parts.map(context.openPart);
+    this.effects = data.effects ? modelParts.effects(data.effects, { ...context, parts: this.parts }) : null;
+    this.resolved = data.implications ? modelParts.implications(data.implications, context) : (cells) => cells;
     this.components = data.components.map((one) => openComponent(one, this.parts));
     this.weightsVary = this.components.some((one) => one.condition);
     this.joint = data.joint ? openModel({ ...data.joint, page: 1, kind: "classifier" }) : null;
@@ -44,7 +46,7 @@ class Model {
       if (!this.index.has(name)) throw new Error(`'${name}' is no column of the model`);
     }
     const cells = this.columns.map((column, k) => this.readers[k].read(ownValue(theCase, column.name), notes));
-    return { cells, notes };
+    return { cells: this.resolved(cells), notes };
   }
 
   // Texts that a person typed, by their columns, as a case; what cannot be read is left unknown, with a note that says so.

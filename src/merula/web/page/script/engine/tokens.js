@@ -41,34 +41,49 @@ function smallLetters(text) {
 
 // The tokens of a text, in small letters: words of two letters or more, ideographs sign by sign.
 export function tokens(text, letters) {
-  const codes = lowered(Array.from(text, (sign) => sign.codePointAt(0)), letters);
+  const codes = lowered(codePoints(text), letters);
   const found = [];
-  let word = [];
-  const close = () => {
-    if (word.length > 1) found.push(word.map((code) => String.fromCodePoint(code)).join(""));
-    word = [];
-  };
-  for (const code of codes) {
-    if (isIdeograph(code)) {
-      close();
-      found.push(String.fromCodePoint(code));
-    } else if (letters.flags[code] & WORD_SIGN) word.push(code);
-    else close();
+  let start = 0;
+  for (let k = 0; k <= codes.length; k++) {
+    const single = k < codes.length && isIdeograph(codes[k]);
+    if (k < codes.length && !single && letters.flags[codes[k]] & WORD_SIGN) continue;
+    if (k - start > 1) found.push(wordOf(codes, start, k));
+    if (single) found.push(String.fromCodePoint(codes[k]));
+    start = k + 1;
   }
-  close();
   return found;
 }
 
+function codePoints(text) {
+  const codes = [];
+  for (let k = 0; k < text.length; k++) {
+    const code = text.codePointAt(k);
+    if (code > 0xffff) k += 1;
+    codes.push(code);
+  }
+  return codes;
+}
+
+function wordOf(codes, start, stop) {
+  let word = "";
+  for (let k = start; k < stop; k++) word += String.fromCodePoint(codes[k]);
+  return word;
+}
+
 function isIdeograph(code) {
+  if (code < IDEOGRAPHS[0][0]) return false;
   return IDEOGRAPHS.some(([first, last]) => first <= code && code <= last);
 }
 
 function lowered(codes, letters) {
-  return codes.flatMap((code, place) => {
-    if (code === CAPITAL_SIGMA) return isFinal(codes, place, letters.flags) ? 0x3c2 : 0x3c3;
-    if (code === 0x130) return [0x69, 0x307]; // the only capital whose small letter is two signs
-    return letters.small.get(code) ?? code;
-  });
+  const found = [];
+  for (let k = 0; k < codes.length; k++) {
+    const code = codes[k];
+    if (code === CAPITAL_SIGMA) found.push(isFinal(codes, k, letters.flags) ? 0x3c2 : 0x3c3);
+    else if (code === 0x130) found.push(0x69, 0x307); // the only capital whose small letter is two signs
+    else found.push(letters.small.get(code) ?? code);
+  }
+  return found;
 }
 
 // A sigma is a final one behind a letter with case and not before one; signs within words do not count.
