@@ -14,6 +14,7 @@ export function Graph({ state, act, zoomer }) {
     zoomer.current.fit(true);
     if (state.selected !== null) zoomer.current.bring(layout.places[state.network.indexOf(state.selected)], false);
   }, [layout]);
+  useLayoutEffect(() => zoomer.current.forPaper(state.printing), [state.printing, layout]);
   useEffect(() => listenToWheel(svg.current, zoomer), []);
   const arcs = useMemo(() => html`<g class="arcs" aria-hidden="true">${layout.arcs.map((d) => html`<path d=${d} />`)}</g>`, [layout]);
   const pointer = (method) => (event) => zoomer.current[method](event);

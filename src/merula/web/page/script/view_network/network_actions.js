@@ -122,7 +122,7 @@ function parsedJson(text) {
 
 // What takes longer than the posteriors, after these are drawn: the next test, the explanation, findings that clash.
 function laterAnswers(state, shell) {
-  const idle = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 20));
+  const idle = (work) => (globalThis.requestIdleCallback ? requestIdleCallback(work, { timeout: 300 }) : setTimeout(work, 20));
   let waiting = 0;
   return () => {
     const mine = ++waiting;

@@ -17,6 +17,17 @@ export class Zooming {
     this.svg.classList.toggle("far", this.scale < FAR);
   }
 
+  // On paper the whole graph is drawn as wide as the sheet; afterwards it stands where it stood.
+  forPaper(printing) {
+    if (!printing) {
+      this.svg.removeAttribute("viewBox");
+      return this.apply();
+    }
+    this.svg.setAttribute("viewBox", `-8 -8 ${this.size.width + 16} ${this.size.height + 16}`);
+    this.svg.classList.remove("far");
+    return this.inner.removeAttribute("transform");
+  }
+
   room() {
     return this.svg.getBoundingClientRect();
   }
