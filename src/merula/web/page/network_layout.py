@@ -30,8 +30,8 @@ def layouts(network: BayesianNetwork) -> dict[str, Any]:
     --------
     >>> import merula as mr
     >>> network = mr.BayesianNetwork().add("rain", ["no", "yes"], [0.8, 0.2])
-    >>> layouts(network)["open"]
-    {'places': [[0, 0, 136, 72]], 'arcs': [], 'width': 136, 'height': 72}
+    >>> [len(layouts(network)[kind]["places"]) for kind in ("open", "closed")]
+    [1, 1]
     """
     sizes = {name: _open_size(name, [shown(level) for level in levels]) for name, levels in network.levels.items()}
     closed = {name: (_between(_pixels(name, NAME_POINTS) + 2 * EDGE, NARROWEST_CLOSED, WIDEST_CLOSED), CLOSED) for name in network.variables}  # fmt: skip

@@ -2,7 +2,14 @@
 
 // Findings of the face ({name: finding} or a Map) by column; an error in one sentence where one cannot be read.
 export function readFindings(network, findings) {
-  const read = { likelihoods: new Map(), hard: new Map(), soft: new Set(), numbers: new Map(), set: new Set(), logScale: 0 };
+  const read = {
+    likelihoods: new Map(),
+    hard: new Map(),
+    soft: new Set(),
+    numbers: new Map(),
+    set: new Set(),
+    logScale: 0,
+  };
   const pairs = findings instanceof Map ? findings : Object.entries(findings ?? {});
   for (const [name, finding] of pairs) {
     const column = network.indexOf(name);
@@ -43,7 +50,8 @@ function readLevels(network, name, finding, column, read) {
 
 // Each likelihood has the largest entry 1; the logarithm of what was divided out.
 function readLikelihood(name, stated, likelihood) {
-  const good = Array.isArray(stated) && stated.length === likelihood.length && stated.every((x) => Number.isFinite(x) && x >= 0);
+  const good =
+    Array.isArray(stated) && stated.length === likelihood.length && stated.every((x) => Number.isFinite(x) && x >= 0);
   const largest = good ? Math.max(...stated) : 0;
   if (!(largest > 0)) throw new Error(`${name}: state a number from 0 for each level, not all of them 0.`);
   stated.forEach((x, level) => (likelihood[level] = x / largest));

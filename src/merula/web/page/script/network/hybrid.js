@@ -1,5 +1,7 @@
-// Numbers of a network: what known ones say of the levels, and the posterior of unknown ones as mixtures of normal distributions.
-// Given the levels all numbers are jointly normal, so every answer is a sum over the levels they depend on (Lauritzen 1992).
+// Numbers of a network: what known ones say of the levels, and the posterior of unknown ones as mixtures of normal
+// distributions.
+// Given the levels all numbers are jointly normal, so every answer is a sum over the levels they depend on (Lauritzen
+// 1992).
 import { numbers } from "../engine/numbers.js";
 import { entriesOf, scopeView } from "./junction_tree.js";
 import { clippedCoefficient, LOG_2PI, solvedSystem } from "./linear_systems.js";
@@ -37,7 +39,8 @@ function levelsOf(group, configuration, cards) {
   return levels;
 }
 
-// For each configuration of a group's levels that can be: the log density of what is known, means and deviations of the rest.
+// For each configuration of a group's levels that can be: the log density of what is known, means and deviations of the
+// rest.
 export function solveGroup(opened, group, cards, likelihoods, known, set) {
   const unknown = group.numbers.filter((column) => !known.has(column));
   const column = new Map(unknown.map((name, j) => [name, j]));
@@ -72,7 +75,9 @@ function writeEquation(row, name, equation, levels, cards, column, known) {
   };
   put(name, clippedCoefficient(1 / deviation));
   const width = equation.numeric.length;
-  equation.numeric.forEach((number, j) => put(number, clippedCoefficient(-equation.slopes[at * width + j] / deviation)));
+  equation.numeric.forEach((number, j) =>
+    put(number, clippedCoefficient(-equation.slopes[at * width + j] / deviation)),
+  );
   row[last] = clippedCoefficient(row[last]);
   return Math.log(deviation);
 }
@@ -88,7 +93,11 @@ export function mixturesOf(tree, tables, { group, unknown, solved }, found) {
   }
   const kept = [...weights.keys()].filter((s) => weights[s] > 0 && solved[s]);
   unknown.forEach((column, j) => {
-    const parts = kept.map((s) => ({ weight: weights[s], mean: solved[s].means[j], deviation: solved[s].deviations[j] }));
+    const parts = kept.map((s) => ({
+      weight: weights[s],
+      mean: solved[s].means[j],
+      deviation: solved[s].deviations[j],
+    }));
     found.set(column, mixture(parts));
   });
 }

@@ -19,7 +19,10 @@ export function entriesOf(variables, cards) {
 // The view of a table over `scope` from the clique that holds it.
 export function scopeView(tree, k, scope) {
   const clique = tree.cliques[k].variables;
-  return viewOf(clique.map((v) => tree.cards[v]), stridesWithin(clique, scope, tree.cards));
+  return viewOf(
+    clique.map((v) => tree.cards[v]),
+    stridesWithin(clique, scope, tree.cards),
+  );
 }
 
 // The tree of the page's data, with the variables' cards (helpers behind those with levels).
@@ -29,7 +32,15 @@ export function openTree(data, cards) {
     const separator = variables.slice(0, data.separators[k]);
     const width = entriesOf(separator, cards);
     const size = entriesOf(variables, cards);
-    tree.cliques.push({ variables, separator, parent: data.parents[k], start: tree.cost, size, message: tree.room, width });
+    tree.cliques.push({
+      variables,
+      separator,
+      parent: data.parents[k],
+      start: tree.cost,
+      size,
+      message: tree.room,
+      width,
+    });
     tree.cost += size;
     tree.room += width;
     tree.widest = Math.max(tree.widest, width);
@@ -45,5 +56,11 @@ export function openTree(data, cards) {
 // Where a variable is entered and read: its clique, and how far its levels lie apart there.
 function placeOf(tree, v, home) {
   const { variables, start, size } = tree.cliques[home];
-  return { home, start, size, card: tree.cards[v], inner: entriesOf(variables.slice(variables.indexOf(v) + 1), tree.cards) };
+  return {
+    home,
+    start,
+    size,
+    card: tree.cards[v],
+    inner: entriesOf(variables.slice(variables.indexOf(v) + 1), tree.cards),
+  };
 }

@@ -1,4 +1,5 @@
-// Jointly normal numbers by their own equations: Σ_j matrix[i, j] · x_j + matrix[i, −1] = ε_i, all ε_i independent standard normals.
+// Jointly normal numbers by their own equations: Σ_j matrix[i, j] · x_j + matrix[i, −1] = ε_i, all ε_i independent
+// standard normals.
 // Unknown numbers are eliminated by reflections, so that no covariance is ever inverted (Bierman 1977, chapter V).
 
 const LARGEST_COEFFICIENT = 1e150; // its square is still a number
@@ -9,7 +10,8 @@ export function clippedCoefficient(value) {
 }
 
 // Make a column zero below row `top` by a Householder reflection of the rows from there on; the entry it keeps.
-// The row with the largest entry comes on top first: equations of very different precision keep their digits (Cox & Higham 1998).
+// The row with the largest entry comes on top first: equations of very different precision keep their digits (Cox &
+// Higham 1998).
 function reflect(rows, top, column) {
   let pivot = top;
   let below = 0;

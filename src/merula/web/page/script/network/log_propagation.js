@@ -19,7 +19,8 @@ function logSums(table, start, size, small, width, view) {
   for (let i = 0; i < width; i++) small[i] = highest[i] > -Infinity ? highest[i] + Math.log(small[i]) : -Infinity;
 }
 
-// Send messages towards the roots; the log evidence (or, by `highest`, the logarithm of the most probable cell) beside them.
+// Send messages towards the roots; the log evidence (or, by `highest`, the logarithm of the most probable cell) beside
+// them.
 export function collectLogs(tree, tables, highest = false) {
   const messages = new Float64Array(tree.room);
   const room = new Float64Array(tree.widest);

@@ -1,4 +1,5 @@
-// A network that answers: all posteriors, the probability of what is known, the most probable explanation, what is connected, what to test.
+// A network that answers: all posteriors, the probability of what is known, the most probable explanation, what is
+// connected, what to test.
 import { connectedColumns } from "./connection.js";
 import { intervalOf, readFindings } from "./findings.js";
 import { mixture, mixturesOf, openNumbers, solveGroup } from "./hybrid.js";
@@ -92,7 +93,9 @@ class Network {
   // What known numbers say of the levels: a log constant, and the solved groups.
   known(read) {
     const known = new Map([...this.numeric.points, ...read.numbers]);
-    const contradicted = [...this.numeric.points].some(([column, value]) => known.get(column) !== value && !read.set.has(column));
+    const contradicted = [...this.numeric.points].some(
+      ([column, value]) => known.get(column) !== value && !read.set.has(column),
+    );
     let constant = contradicted ? -Infinity : 0;
     const solved = this.numeric.groups.map((group) => {
       const one = solveGroup(this.numeric, group, this.tree.cards, read.likelihoods, known, read.set);
@@ -112,7 +115,12 @@ class Network {
     for (const [v, likelihood] of read.likelihoods) enter(tables, this.tree.variables[v], likelihood);
     this.helpers.forEach((owner, i) => {
       const place = this.tree.variables[this.tree.cards.length - this.helpers.length + i];
-      if (set.has(owner)) enter(tables, place, Float64Array.from({ length: place.card }, (_, level) => (level === 0 ? 1 : 0)));
+      if (set.has(owner))
+        enter(
+          tables,
+          place,
+          Float64Array.from({ length: place.card }, (_, level) => (level === 0 ? 1 : 0)),
+        );
     });
     for (const { group, logs } of solved) {
       if (group.home < 0) continue;
@@ -132,7 +140,8 @@ class Network {
     return mixtures;
   }
 
-  // {levels: {name: level's number} of every variable, log: of their joint probability given what is known}; null where that
+  // {levels: {name: level's number} of every variable, log: of their joint probability given what is known}; null where
+  // that
   // cannot be. Of equally probable levels of a clique the first is given.
   mostProbable(findings) {
     if (this.unexplained) return null;

@@ -1,4 +1,5 @@
-// What to find out next: how much knowing each variable is expected to lower the risk of naming the target's level wrongly.
+// What to find out next: how much knowing each variable is expected to lower the risk of naming the target's level
+// wrongly.
 // reduction(X) = risk(known) − Σ_x P(x given known) · risk(known, x), risk = 1 − the largest probability of a level.
 
 // −Σ p · log p of what sums to `total`, each share of it.
@@ -30,7 +31,10 @@ export function worthOf(target, given, levels) {
 export function rankTests(tests) {
   const rounded = (x) => Math.round(x * 1e12);
   return tests.sort(
-    (a, b) => rounded(b.gain) - rounded(a.gain) || rounded(b.information) - rounded(a.information) || byCodePoints(a.name, b.name),
+    (a, b) =>
+      rounded(b.gain) - rounded(a.gain) ||
+      rounded(b.information) - rounded(a.information) ||
+      byCodePoints(a.name, b.name),
   );
 }
 

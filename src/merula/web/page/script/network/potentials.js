@@ -1,4 +1,5 @@
-// The clique tables before anything is known: every factor multiplied into its clique, those of variables that are set left out.
+// The clique tables before anything is known: every factor multiplied into its clique, those of variables that are set
+// left out.
 import { numbers } from "../engine/numbers.js";
 import { scopeView } from "./junction_tree.js";
 import { addInto, multiplyInto } from "./walks.js";

@@ -1,4 +1,5 @@
-// Messages in a junction tree, with plain probabilities: each message is brought to sum 1, what was divided out is kept as a logarithm.
+// Messages in a junction tree, with plain probabilities: each message is brought to sum 1, what was divided out is kept
+// as a logarithm.
 import { multiplyInto, raiseInto, sumInto } from "./walks.js";
 
 export const LOWEST_LOG = -600; // the log evidence below which some state may have vanished from plain probabilities
@@ -13,7 +14,8 @@ export function enterLikelihood(tables, place, likelihood) {
   }
 }
 
-// Send messages towards the roots; the logarithm of the evidence (or, by `highest`, of its most probable cell) beside them.
+// Send messages towards the roots; the logarithm of the evidence (or, by `highest`, of its most probable cell) beside
+// them.
 export function collectMessages(tree, tables, highest = false) {
   const messages = new Float64Array(tree.room);
   const scales = new Float64Array(tree.cliques.length);

@@ -1,6 +1,8 @@
-// Walks through a large table beside a smaller one: a view says how the smaller table moves while the larger is read from end to end.
+// Walks through a large table beside a smaller one: a view says how the smaller table moves while the larger is read
+// from end to end.
 
-// The view that walks through a table of this shape while its sub-table moves by these strides; axes that move together are one.
+// The view that walks through a table of this shape while its sub-table moves by these strides; axes that move together
+// are one.
 export function viewOf(shape, strides) {
   const sizes = [];
   const steps = [];
@@ -21,7 +23,13 @@ export function viewOf(shape, strides) {
   }
   const run = sizes.pop();
   const stride = steps.pop();
-  return { sizes: Int32Array.from(sizes), steps: Int32Array.from(steps), counters: new Int32Array(sizes.length), run, stride };
+  return {
+    sizes: Int32Array.from(sizes),
+    steps: Int32Array.from(steps),
+    counters: new Int32Array(sizes.length),
+    run,
+    stride,
+  };
 }
 
 // Where the smaller table stands at the next run of the larger one.

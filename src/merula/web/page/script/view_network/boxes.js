@@ -19,7 +19,15 @@ export function fittedText(text, width, size) {
   let room = width / size;
   const signs = Array.from(text.length > 300 ? text.slice(0, 300) : text);
   for (let i = 0; i < signs.length; i++) {
-    room -= /[\u1100-\uffdc]/.test(signs[i]) ? 1.02 : /[iljtfrI.,:;!|'() ]/.test(signs[i]) ? 0.38 : /[mwMWQGO@%&—]/.test(signs[i]) ? 0.92 : /[A-Z0-9_]/.test(signs[i]) ? 0.68 : 0.6;
+    room -= /[\u1100-\uffdc]/.test(signs[i])
+      ? 1.02
+      : /[iljtfrI.,:;!|'() ]/.test(signs[i])
+        ? 0.38
+        : /[mwMWQGO@%&—]/.test(signs[i])
+          ? 0.92
+          : /[A-Z0-9_]/.test(signs[i])
+            ? 0.68
+            : 0.6;
     if (room < 0) return `${signs.slice(0, Math.max(1, i - 1)).join("")}…`;
   }
   return text;
@@ -86,7 +94,10 @@ function closedLine({ column, posterior, width }) {
 export function shownLevels(count, posterior, most = MOST_ROWS) {
   const all = Array.from({ length: count }, (_, level) => level);
   if (count <= most || posterior === null) return all.slice(0, most);
-  const best = all.slice().sort((a, b) => posterior[b] - posterior[a] || a - b).slice(0, most - 1);
+  const best = all
+    .slice()
+    .sort((a, b) => posterior[b] - posterior[a] || a - b)
+    .slice(0, most - 1);
   return best.sort((a, b) => a - b);
 }
 
@@ -96,10 +107,12 @@ function levelRows({ state, index, column, posterior, width, kind }) {
   const levels = shownLevels(column.levels.length, posterior);
   const pressed = kind === "is" || kind === "do" ? state.network.levelOf(index, finding[kind]) : -1;
   const out = kind === "not" ? finding.not.map((level) => state.network.levelOf(index, level)) : [];
-  const rows = levels.map((level, k) => html`<g class="level ${out.includes(level) ? "out" : ""}" role="button" tabindex="-1"
+  const rows = levels.map(
+    (level, k) => html`<g class="level ${out.includes(level) ? "out" : ""}" role="button" tabindex="-1"
     data-variable=${index} data-level=${level} data-share=${posterior?.[level]} aria-pressed=${level === pressed}
     transform=${`translate(0 ${HEAD + ROW * k})`}>
-    ${levelRow(column.levels[level].text, posterior?.[level], prior?.[level], width)}</g>`);
+    ${levelRow(column.levels[level].text, posterior?.[level], prior?.[level], width)}</g>`,
+  );
   if (levels.length < column.levels.length) rows.push(othersRow(column, levels, posterior, width));
   return rows;
 }
@@ -115,7 +128,8 @@ function levelRow(text, share, before, width) {
 }
 
 function othersRow(column, levels, posterior, width) {
-  const share = posterior === null ? undefined : Math.max(0, 1 - levels.reduce((sum, level) => sum + posterior[level], 0));
+  const share =
+    posterior === null ? undefined : Math.max(0, 1 - levels.reduce((sum, level) => sum + posterior[level], 0));
   const text = say("network.others", { n: column.levels.length - levels.length });
   return html`<g class="others" transform=${`translate(0 ${HEAD + ROW * levels.length})`}>${levelRow(text, share, undefined, width)}</g>`;
 }

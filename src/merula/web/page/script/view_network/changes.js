@@ -22,7 +22,11 @@ export function mostChanged(state, before) {
     moved.push({ column, level, size: Math.abs(now[level] - old[level]), now: now[level] });
   }
   moved.sort((a, b) => b.size - a.size);
-  return moved.filter(({ size }) => size >= LEAST_CHANGE).slice(0, MOST_NAMED).map(changeSaid).join(" ");
+  return moved
+    .filter(({ size }) => size >= LEAST_CHANGE)
+    .slice(0, MOST_NAMED)
+    .map(changeSaid)
+    .join(" ");
 }
 
 function changeSaid({ column, level, now }) {

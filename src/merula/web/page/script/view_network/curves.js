@@ -6,9 +6,13 @@ const REACH = 3.5; // deviations to either side
 export function curvePath(mixture, x, y, width, height) {
   const { mean, deviation, parts } = mixture;
   if (!(deviation > 0)) return `M${x + width / 2} ${y}v${height}`;
-  const heights = Array.from({ length: STEPS + 1 }, (_, i) => densityAt(parts, mean + (2 * (i / STEPS) - 1) * REACH * deviation));
+  const heights = Array.from({ length: STEPS + 1 }, (_, i) =>
+    densityAt(parts, mean + (2 * (i / STEPS) - 1) * REACH * deviation),
+  );
   const top = Math.max(...heights);
-  const points = heights.map((h, i) => `${(x + (width * i) / STEPS).toFixed(1)} ${(y + height * (1 - h / top)).toFixed(1)}`);
+  const points = heights.map(
+    (h, i) => `${(x + (width * i) / STEPS).toFixed(1)} ${(y + height * (1 - h / top)).toFixed(1)}`,
+  );
   return `M${x} ${y + height}L${points.join("L")}L${x + width} ${y + height}z`;
 }
 

@@ -18,8 +18,12 @@ function Explanation({ state }) {
   if (state.posteriors === null) return html`<p>${say("network.impossible")}</p>`;
   if (!state.explanation) return html`<p class="quiet">${say("network.tests.wait")}</p>`;
   const { levels, log } = state.explanation;
-  const open = state.columns.filter(({ name }) => !("is" in (state.findings[name] ?? {}) || "do" in (state.findings[name] ?? {})));
+  const open = state.columns.filter(
+    ({ name }) => !("is" in (state.findings[name] ?? {}) || "do" in (state.findings[name] ?? {})),
+  );
   return html`<p>${say("network.explanation.share")} <strong>${fromLog(log)}</strong></p>
-    <dl class="facts explanation">${open.map((column) => html`<div><dt><${Name} text=${titleOf(column)} /></dt>
-      <dd><${Name} text=${column.levels[levels[column.name]].text} /></dd></div>`)}</dl>`;
+    <dl class="facts explanation">${open.map(
+      (column) => html`<div><dt><${Name} text=${titleOf(column)} /></dt>
+      <dd><${Name} text=${column.levels[levels[column.name]].text} /></dd></div>`,
+    )}</dl>`;
 }

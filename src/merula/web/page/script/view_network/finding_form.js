@@ -27,9 +27,11 @@ export function Levels({ state, act, index, kind, only }) {
   const column = state.columns[index];
   const posterior = state.posteriors?.[column.name];
   const shown = only ?? column.levels.map((_, k) => k);
-  return html`<ul class="level-list">${shown.map((k) => html`<li>
+  return html`<ul class="level-list">${shown.map(
+    (k) => html`<li>
     <${LevelButton} state=${state} act=${act} index=${index} kind=${kind} level=${k} share=${posterior?.[k]} />
-    ${kind === "likelihood" ? html`<${Likelihood} state=${state} act=${act} index=${index} level=${k} />` : null}</li>`)}
+    ${kind === "likelihood" ? html`<${Likelihood} state=${state} act=${act} index=${index} level=${k} />` : null}</li>`,
+  )}
     ${shown.length < column.levels.length ? html`<li class="quiet">${say("network.others", { n: column.levels.length - shown.length })}</li>` : null}</ul>`;
 }
 
@@ -41,7 +43,8 @@ function LevelButton({ state, act, index, kind, level, share }) {
   const out = known === "not" && finding.not.includes(text);
   const pressed = known === "is" || known === "do" ? state.network.levelOf(index, finding[known]) === level : out;
   const prior = state.prior[column.name][level];
-  const clicked = kind === "not" ? () => act.set(column.name, excluded(column, finding, text)) : () => act.click(column.name, level);
+  const clicked =
+    kind === "not" ? () => act.set(column.name, excluded(column, finding, text)) : () => act.click(column.name, level);
   const inner = html`<span class="level-name"><${Name} text=${text} /></span>
     <span class="level-bar"><${Bar} share=${share ?? 0} color="" /><span class="before" style=${{ left: `${100 * prior}%` }}></span></span>
     <span class="figure">${share === undefined ? "–" : percent(share)}</span>`;
@@ -85,6 +88,10 @@ function NumberField({ state, act, index, kind }) {
   const posterior = column.levels ? null : state.posteriors?.[column.name];
   return html`<label class="stacked"><span>${say(column.unit ? "network.number.unit" : "network.number", { unit: column.unit })}</span>
       <input inputmode="decimal" value=${typeof value === "number" ? String(value) : ""} onChange=${changed} /></label>
-    ${posterior ? html`<p class="figure">${numberText(posterior)}
-      ${posterior.parts.length > 1 ? html` <span class="quiet">${say("network.mixture", { n: posterior.parts.length, low: short(posterior.mean - 2 * posterior.deviation), high: short(posterior.mean + 2 * posterior.deviation) })}</span>` : null}</p>` : null}`;
+    ${
+      posterior
+        ? html`<p class="figure">${numberText(posterior)}
+      ${posterior.parts.length > 1 ? html` <span class="quiet">${say("network.mixture", { n: posterior.parts.length, low: short(posterior.mean - 2 * posterior.deviation), high: short(posterior.mean + 2 * posterior.deviation) })}</span>` : null}</p>`
+        : null
+    }`;
 }

@@ -25,7 +25,9 @@ function Finding({ state, act, name }) {
 
 // A density where numbers are known; what was set counts for nothing.
 function Probability({ state }) {
-  const density = Object.entries(state.findings).some(([name, finding]) => "is" in finding && !state.columns[state.network.indexOf(name)].levels);
+  const density = Object.entries(state.findings).some(
+    ([name, finding]) => "is" in finding && !state.columns[state.network.indexOf(name)].levels,
+  );
   return html`<p class="probability">${say(density ? "network.density" : "network.probability")} <strong>${fromLog(state.log)}</strong>${" "}
     <span class="quiet">${say("network.log", { log: short(state.log, 5) })}</span></p>`;
 }

@@ -1,4 +1,5 @@
-// The graph: arcs below, a box for each variable above; a click on a level sets it, a click on a name opens the variable.
+// The graph: arcs below, a box for each variable above; a click on a level sets it, a click on a name opens the
+// variable.
 import { html, useEffect, useLayoutEffect, useMemo, useRef } from "../../vendor/preact.js";
 import { language, say } from "../view/words.js";
 import { Box } from "./boxes.js";
@@ -16,15 +17,20 @@ export function Graph({ state, act, zoomer }) {
   }, [layout]);
   useLayoutEffect(() => zoomer.current.forPaper(state.printing), [state.printing, layout]);
   useEffect(() => listenToWheel(svg.current, zoomer), []);
-  const arcs = useMemo(() => html`<g class="arcs" aria-hidden="true">${layout.arcs.map((d) => html`<path d=${d} />`)}</g>`, [layout]);
+  const arcs = useMemo(
+    () => html`<g class="arcs" aria-hidden="true">${layout.arcs.map((d) => html`<path d=${d} />`)}</g>`,
+    [layout],
+  );
   const pointer = (method) => (event) => zoomer.current[method](event);
   return html`<svg class="graph" ref=${svg} role="group" aria-label=${say("network.graph.label")} aria-describedby="graph-keys" lang=${language()}
     onPointerDown=${pointer("press")} onPointerMove=${pointer("drag")} onPointerUp=${pointer("release")} onPointerCancel=${pointer("release")}
     onClick=${(event) => clickedGraph(event, state, act, zoomer)} onKeyDown=${(event) => keyedGraph(event, state, act, layout, zoomer)}>
     <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.5L8 4L0 7.5z" /></marker></defs>
     <g ref=${inner}>${arcs}<${ChosenArcs} state=${state} layout=${layout} />
-      ${state.columns.map((column, index) => html`<${Box} key=${index} state=${state} index=${index} place=${layout.places[index]}
-        closed=${state.closed} classes=${boxClasses(state, column, index)} tab=${index === state.focused} />`)}</g>
+      ${state.columns.map(
+        (column, index) => html`<${Box} key=${index} state=${state} index=${index} place=${layout.places[index]}
+        closed=${state.closed} classes=${boxClasses(state, column, index)} tab=${index === state.focused} />`,
+      )}</g>
   </svg>`;
 }
 
@@ -61,7 +67,8 @@ function clickedGraph(event, state, act, zoomer) {
   else act.select(name === state.selected ? null : name);
 }
 
-// Arrow keys go from box to box, Enter opens one, + and − zoom, 0 shows everything; a digit sets the level of that number.
+// Arrow keys go from box to box, Enter opens one, + and − zoom, 0 shows everything; a digit sets the level of that
+// number.
 function keyedGraph(event, state, act, layout, zoomer) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const next = neighbourBox(layout.places, state.focused, event.key);
@@ -73,7 +80,8 @@ function keyedGraph(event, state, act, layout, zoomer) {
   } else if (event.key === "Enter" || event.key === " ") openedBox(event, state, act);
   else if (event.key === "+" || event.key === "-") zoomer.current.zoom(event.key === "+" ? 1.25 : 0.8);
   else if (event.key === "0") zoomer.current.fit();
-  else if (levels && Number(event.key) >= 1 && Number(event.key) <= levels.length) act.click(name, Number(event.key) - 1);
+  else if (levels && Number(event.key) >= 1 && Number(event.key) <= levels.length)
+    act.click(name, Number(event.key) - 1);
   else return;
   event.preventDefault();
 }

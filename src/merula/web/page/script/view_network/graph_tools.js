@@ -12,14 +12,18 @@ export function GraphTools({ state, act, zoomer }) {
     <${Search} state=${state} act=${act} zoomer=${zoomer} />
     <${Choice} label=${say("network.view")} value=${state.view} onChoose=${(view) => act.show({ view })}
       options=${["graph", "list"].map((view) => [view, say(`network.view.${view}`)])} />
-    ${graph ? html`<${Choice} label=${say("network.boxes")} value=${state.closed ? "closed" : "open"}
+    ${
+      graph
+        ? html`<${Choice} label=${say("network.boxes")} value=${state.closed ? "closed" : "open"}
       onChoose=${(value) => act.show({ closed: value === "closed" })}
       options=${["open", "closed"].map((one) => [one, say(`network.boxes.${one}`)])} />
     <div class="row zoom" role="group" aria-label=${say("network.zoom")}>
       <button type="button" aria-label=${say("network.zoom.out")} onClick=${() => zoomer.current.zoom(0.8)}>−</button>
       <button type="button" aria-label=${say("network.zoom.in")} onClick=${() => zoomer.current.zoom(1.25)}>+</button>
       <button type="button" onClick=${() => zoomer.current.fit()}>${say("network.zoom.fit")}</button>
-    </div>` : null}
+    </div>`
+        : null
+    }
   </div>`;
 }
 
@@ -52,8 +56,12 @@ function Search({ state, act, zoomer }) {
   return html`<div class="network-search"><label><span class="hidden">${say("network.search")}</span>
     <input type="search" value=${state.search} placeholder=${say("network.search")} onKeyDown=${keyed}
       onInput=${(event) => act.show({ search: event.currentTarget.value, shown: LIST_STEP })} /></label>
-    ${graph && state.search.trim() ? html`<div class="found">
+    ${
+      graph && state.search.trim()
+        ? html`<div class="found">
       ${found.slice(0, MOST_FOUND).map((index) => html`<button type="button" onClick=${() => go(index)}><${Name} text=${titleOf(state.columns[index])} /></button>`)}
-      <p class="quiet" role="status">${say("network.search.found", { n: found.length })}</p></div>` : null}
+      <p class="quiet" role="status">${say("network.search.found", { n: found.length })}</p></div>`
+        : null
+    }
   </div>`;
 }

@@ -9,7 +9,8 @@ export function networkActions(state, shell) {
   const act = { ...findingActions(state, shell), ...choosingActions(state, shell), ...caseActions(state, shell) };
   act.later = laterAnswers(state, shell);
   const guarded = {};
-  for (const [name, action] of Object.entries(act)) guarded[name] = name === "later" ? action : (...given) => action(act, ...given);
+  for (const [name, action] of Object.entries(act))
+    guarded[name] = name === "later" ? action : (...given) => action(act, ...given);
   return guarded;
 }
 
@@ -122,7 +123,8 @@ function parsedJson(text) {
 
 // What takes longer than the posteriors, after these are drawn: the next test, the explanation, findings that clash.
 function laterAnswers(state, shell) {
-  const idle = (work) => (globalThis.requestIdleCallback ? requestIdleCallback(work, { timeout: 300 }) : setTimeout(work, 20));
+  const idle = (work) =>
+    globalThis.requestIdleCallback ? requestIdleCallback(work, { timeout: 300 }) : setTimeout(work, 20);
   let waiting = 0;
   return () => {
     const mine = ++waiting;
@@ -135,7 +137,11 @@ function laterAnswers(state, shell) {
 function answerLater(state) {
   const { network, findings } = state;
   const impossible = state.posteriors === null;
-  const wanted = { tests: state.target && !impossible, explanation: state.explaining && !impossible, clashes: impossible };
+  const wanted = {
+    tests: state.target && !impossible,
+    explanation: state.explaining && !impossible,
+    clashes: impossible,
+  };
   if (wanted.tests && !state.tests) state.tests = network.nextTests(state.target, findings);
   if (wanted.explanation && !state.explanation) state.explanation = network.mostProbable(findings);
   if (wanted.clashes && !state.clashes) state.clashes = clashesOf(state);

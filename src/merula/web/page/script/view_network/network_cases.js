@@ -15,7 +15,10 @@ export function findingText(state, name, finding) {
     return say("network.finding.likelihood", { values: finding.likelihood.map((x) => short(x, 3)).join(" : ") });
   }
   const value = finding[kind];
-  const interval = typeof value === "number" && column.cuts ? ` (${column.levels[state.network.levelOf(state.network.indexOf(name), value)].text})` : "";
+  const interval =
+    typeof value === "number" && column.cuts
+      ? ` (${column.levels[state.network.levelOf(state.network.indexOf(name), value)].text})`
+      : "";
   return say(`network.finding.${kind}`, { level: shown(value) + interval });
 }
 

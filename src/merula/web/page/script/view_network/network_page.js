@@ -28,8 +28,12 @@ export function NetworkPage({ state, act }) {
       <section class="panel network-main" aria-labelledby="network-main-title">
         <h2 class="hidden" id="network-main-title">${say(graph ? "network.view.graph" : "network.view.list")}</h2>
         <${GraphTools} state=${state} act=${act} zoomer=${zoomer} />
-        ${drawn ? html`<${Graph} state=${state} act=${act} zoomer=${zoomer} />
-          <p class="quiet no-print" id="graph-keys">${say("network.graph.keys")}</p>` : null}
+        ${
+          drawn
+            ? html`<${Graph} state=${state} act=${act} zoomer=${zoomer} />
+          <p class="quiet no-print" id="graph-keys">${say("network.graph.keys")}</p>`
+            : null
+        }
         ${graph ? null : html`<${VariableList} state=${state} act=${act} />`}
       </section>
       <div class="network-side">

@@ -36,8 +36,10 @@ function Tests({ state, act, zoomer }) {
   };
   return html`<div class="scroll"><table class="tests"><thead><tr><th scope="col">${say("network.tests.variable")}</th>
     <th scope="col">${say("network.tests.reduction")}</th><th scope="col">${say("network.tests.information")}</th></tr></thead>
-    <tbody>${tests.slice(0, MOST_TESTS).map(({ name, reduction, information }) => html`<tr>
+    <tbody>${tests.slice(0, MOST_TESTS).map(
+      ({ name, reduction, information }) => html`<tr>
       <th scope="row"><button type="button" class="chip" onClick=${() => go(name)}><${Name} text=${titleOf(state.columns[state.network.indexOf(name)])} /></button></th>
-      <td>${reduction > 1e-12 ? percent(reduction) : "0"}</td><td>${short(information, 3)}</td></tr>`)}</tbody></table></div>
+      <td>${reduction > 1e-12 ? percent(reduction) : "0"}</td><td>${short(information, 3)}</td></tr>`,
+    )}</tbody></table></div>
     ${tests.length > MOST_TESTS ? html`<p class="quiet">${say("network.tests.more", { n: tests.length - MOST_TESTS })}</p>` : null}`;
 }

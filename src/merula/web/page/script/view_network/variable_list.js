@@ -15,8 +15,12 @@ export function VariableList({ state, act }) {
   return html`
     ${state.search.trim() ? html`<p class="quiet" role="status">${say("network.search.found", { n: found.length })}</p>` : null}
     <ul class="variables">${shown.map((index) => html`<${Variable} key=${index} state=${state} act=${act} index=${index} />`)}</ul>
-    ${shown.length < found.length ? html`<button type="button" onClick=${() => act.show({ shown: state.shown + LIST_STEP })}>
-      ${say("network.list.more", { n: Math.min(LIST_STEP, found.length - shown.length) })}</button>` : null}`;
+    ${
+      shown.length < found.length
+        ? html`<button type="button" onClick=${() => act.show({ shown: state.shown + LIST_STEP })}>
+      ${say("network.list.more", { n: Math.min(LIST_STEP, found.length - shown.length) })}</button>`
+        : null
+    }`;
 }
 
 function Variable({ state, act, index }) {

@@ -24,8 +24,12 @@ export function VariableDetails({ state, act, index }) {
     <${Relatives} state=${state} act=${act} indices=${column.parents} title=${say("network.parents")} />
     <${Relatives} state=${state} act=${act} indices=${state.children[index]} title=${say("network.children")} />
     <div class="row no-print">
-      ${column.levels ? html`<button type="button" aria-pressed=${state.target === column.name}
-        onClick=${() => act.aim(state.target === column.name ? null : column.name)}>${say("network.aim")}</button>` : null}
+      ${
+        column.levels
+          ? html`<button type="button" aria-pressed=${state.target === column.name}
+        onClick=${() => act.aim(state.target === column.name ? null : column.name)}>${say("network.aim")}</button>`
+          : null
+      }
       <button type="button" aria-pressed=${state.connected !== null} onClick=${() => act.connect()}>${say("network.connect")}</button>
     </div>
     ${state.connected === null ? null : html`<${Connected} state=${state} />`}`;
@@ -33,13 +37,19 @@ export function VariableDetails({ state, act, index }) {
 
 function Connected({ state }) {
   return html`<${Note} text=${say("network.connected.count", { n: state.connected.size })} />
-    ${state.view === "list" && state.connected.size ? html`<p class="names">${[...state.connected].slice(0, 60).map((name) => html`<${Name} text=${name} /> `)}
-      ${state.connected.size > 60 ? "…" : ""}</p>` : null}`;
+    ${
+      state.view === "list" && state.connected.size
+        ? html`<p class="names">${[...state.connected].slice(0, 60).map((name) => html`<${Name} text=${name} /> `)}
+      ${state.connected.size > 60 ? "…" : ""}</p>`
+        : null
+    }`;
 }
 
 function Relatives({ state, act, indices, title }) {
   if (!indices.length) return null;
   return html`<p class="relatives"><span class="quiet">${title}</span>
-    ${indices.map((index) => html`<button type="button" class="chip" onClick=${() => act.select(state.columns[index].name)}>
-      <${Name} text=${titleOf(state.columns[index])} /></button>`)}</p>`;
+    ${indices.map(
+      (index) => html`<button type="button" class="chip" onClick=${() => act.select(state.columns[index].name)}>
+      <${Name} text=${titleOf(state.columns[index])} /></button>`,
+    )}</p>`;
 }

@@ -13,7 +13,10 @@ export class Zooming {
   }
 
   apply() {
-    this.inner.setAttribute("transform", `translate(${this.x.toFixed(1)} ${this.y.toFixed(1)}) scale(${this.scale.toFixed(4)})`);
+    this.inner.setAttribute(
+      "transform",
+      `translate(${this.x.toFixed(1)} ${this.y.toFixed(1)}) scale(${this.scale.toFixed(4)})`,
+    );
     this.svg.classList.toggle("far", this.scale < FAR);
   }
 
@@ -67,7 +70,8 @@ export class Zooming {
     if (middle && this.scale < READABLE) this.scale = READABLE;
     const left = this.x + this.scale * x;
     const top = this.y + this.scale * y;
-    const inside = left >= 0 && top >= 0 && left + this.scale * width <= room.width && top + this.scale * height <= room.height;
+    const inside =
+      left >= 0 && top >= 0 && left + this.scale * width <= room.width && top + this.scale * height <= room.height;
     if (middle || !inside) {
       this.x = room.width / 2 - this.scale * (x + width / 2);
       this.y = room.height / 2 - this.scale * (y + height / 2);
@@ -78,7 +82,12 @@ export class Zooming {
   press(event) {
     if (event.button > 0) return;
     if (this.pressed.size === 0) this.dragged = false;
-    this.pressed.set(event.pointerId, { x: event.clientX, y: event.clientY, startX: event.clientX, startY: event.clientY });
+    this.pressed.set(event.pointerId, {
+      x: event.clientX,
+      y: event.clientY,
+      startX: event.clientX,
+      startY: event.clientY,
+    });
   }
 
   // One finger moves, two zoom; what has not moved far stays a click.
@@ -105,5 +114,9 @@ export class Zooming {
 // How far two pointers are apart, and where their middle is; null for fewer.
 function spread([first, second]) {
   if (!second) return null;
-  return { width: Math.max(1, Math.hypot(first.x - second.x, first.y - second.y)), x: (first.x + second.x) / 2, y: (first.y + second.y) / 2 };
+  return {
+    width: Math.max(1, Math.hypot(first.x - second.x, first.y - second.y)),
+    x: (first.x + second.x) / 2,
+    y: (first.y + second.y) / 2,
+  };
 }
