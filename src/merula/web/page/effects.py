@@ -79,16 +79,16 @@ class _Source:
 
 
 def _sources(fitted: FittedModel, pages: Pages) -> Iterator[_Source]:
-    """The weighted parts that effects were taken of, in their order."""
+    """The weighted parts that effects were taken of, in their order: the same objects."""
     component = fitted.components[0]
-    weights = iter(component.weights or (1.0,) * sum(part.factors_count for part in component.parts))
+    weighted = iter(component.weighted_parts)
     for part in component.parts:
-        own = [next(weights) for _ in range(part.factors_count)]
-        if len(set(own)) == 1:
-            yield _Source(part, own[0], pages[id(part)], 0, True)
-        else:
-            for k, (factor, weight) in enumerate(zip(part.factors(), own, strict=True)):
-                yield _Source(factor, weight, pages[id(part)], k, False)
+        one, weight = next(weighted)
+        yield _Source(one, weight, pages[id(part)], 0, one is part)
+        if one is not part:  # its factors have weights of their own
+            for k in range(1, part.factors_count):
+                one, weight = next(weighted)
+                yield _Source(one, weight, pages[id(part)], k, False)
 
 
 def _written(fitted: FittedModel, effects: Effects, pages: Pages, context: Context) -> Iterator[dict[str, Any]]:
@@ -167,13 +167,22 @@ def _term(found: PartEffects, context: Context) -> dict[str, Any]:
     """One factor as it is, less its mean."""
     assert isinstance(found, TermEffect)
     mean = {} if isinstance(found.mean, float) else {"mean": array(found.mean)}
-    return {"type": "effects_of_terms", "columns": context.indices(found.subject.columns), "whole": found.subject.whole, **mean}
+    return {
+        "type": "effects_of_terms",
+        "columns": context.indices(found.subject.columns),
+        "whole": found.subject.whole,
+        **mean,
+    }
 
 
 def _grid(found: Grid, marginals: Marginals, context: Context) -> dict[str, Any]:
     """The states of each column of a factor, a cell for each, and their shares."""
     parents = context.indices(found.part.parents)
-    return {"type": "effects_of_grids", "parents": parents, "axes": [_axis(axis, marginals, context) for axis in found.axes]}
+    return {
+        "type": "effects_of_grids",
+        "parents": parents,
+        "axes": [_axis(axis, marginals, context) for axis in found.axes],
+    }
 
 
 def _axis(axis: Axis, marginals: Marginals, context: Context) -> dict[str, Any]:

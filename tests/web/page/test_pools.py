@@ -1,0 +1,184 @@
+"""Pools and conditional log-linear models on a page: the same posteriors, terms, purified effects and explanations as in Python."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.web.page.alike import check_terms, encoded
+from tests.web.page.conftest import _number
+from tests.web.page.test_engine import KINDS, birds, cases_of
+
+import merula as mr
+from merula.answers.explanation.by_effects import told_effects
+from merula.web.page.classifier import classifier_data
+
+RUNNER = Path(__file__).parent / "run_effects.mjs"
+FAST: dict[str, Any] = {"max_rounds": 25, "kinds": KINDS}
+Ask = Callable[[Any, Sequence[dict[str, Any]]], list[Any]]
+pytestmark = pytest.mark.filterwarnings("ignore::merula.UnseenLevelWarning")
+
+
+def counted_birds() -> tuple[pd.DataFrame, list[str]]:
+    """A table with counts, many categories, a column that never varies, and gaps."""
+    rng = np.random.default_rng(3)
+    kind = rng.choice(["Amsel", "Elster"], 250)
+    table = pd.DataFrame(
+        {
+            "eggs": rng.poisson(np.where(kind == "Amsel", 4.0, 6.0)).astype(float),
+            "Gemeinde": rng.choice([f"Ort {k}" for k in range(70)], 250),
+            "size": np.where(kind == "Amsel", 25.0, 46.0) + rng.normal(0, 8, 250),
+            "flag": np.ones(250),
+        }
+    )
+    return table.mask(rng.random(table.shape) < 0.15), kind.tolist()
+
+
+def messages() -> tuple[pd.DataFrame, list[str]]:
+    """Texts beside a number and a word."""
+    rng = np.random.default_rng(4)
+    words = {"spam": ["win", "cash", "free", "prize", "claim", "now"], "ham": ["lunch", "home", "monday", "call", "free", "late"]}  # fmt: skip
+    sort = rng.choice(["spam", "ham"], 120)
+    texts = [" ".join(rng.choice(words[one], 6)) for one in sort]
+    hours = np.where(sort == "spam", 3.0, 14.0) + rng.normal(0, 5, 120)
+    table = pd.DataFrame({"text": texts, "hour": hours, "known sender": rng.choice(["yes", "no"], 120)})
+    return table.mask(rng.random(table.shape) < 0.1), sort.tolist()
+
+
+def auto(order: int, **options: Any) -> Any:
+    return mr.AutoBayesClassifier(order, **FAST | options)
+
+
+POOLS: dict[str, Callable[[], Any]] = {
+    "order 1": lambda: auto(1),
+    "order 2": lambda: auto(2),
+    "order 4": lambda: auto(4),
+    "missing is an answer": lambda: auto(3, missing="level"),
+    "missing says nothing": lambda: auto(2, missing="marginalise", class_prior="uniform"),
+    "tables": lambda: mr.LogLinearClassifier(order=3, **FAST),
+    "tables of one question": lambda: mr.LogLinearClassifier(order=1, **FAST, missing="level"),
+    "twin of Gaussian Bayes": lambda: mr.LogLinearClassifier(order="gaussian", kinds=KINDS),
+    "twin with gaps": lambda: mr.LogLinearClassifier(order="gaussian", kinds=KINDS, missing="level"),
+}
+
+
+def left(model: Any) -> Any:
+    """The model that a page may hold."""
+    return model.portable() if hasattr(model, "portable") else model
+
+
+@pytest.fixture(scope="module")
+def ask_effects() -> Ask:
+    """The page's purified effects of cases: of each subject, what is told of them, and what belongs to no column."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+
+    def ask(model: Any, cases: Sequence[dict[str, Any]]) -> list[Any]:
+        job = json.dumps({"data": classifier_data(model), "cases": cases}, allow_nan=False)
+        done = subprocess.run([node, str(RUNNER)], input=job + "\n", capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        found: list[Any] = _number(json.loads(done.stdout))
+        return found
+
+    return ask
+
+
+def check_effects(model: Any, cases: list[dict[str, Any]], ask_effects: Ask) -> None:
+    """Subjects in the same order, their effects to 1e-9 relative, and what is told of rows that lack cells."""
+    effects, names, found = model.fitted_.effects, model.schema_.names, ask_effects(model, cases)
+    rows = encoded(model, cases)
+    expected = effects.values(rows)
+    for place, (subject, values) in enumerate(expected.items()):
+        mine = [one["values"][place] for one in found]
+        assert {(tuple(names[j] for j in one["columns"]), one["whole"]) for one in mine} == {(subject.columns, subject.whole)}  # fmt: skip
+        np.testing.assert_allclose([one["values"] for one in mine], values, rtol=1e-9, atol=1e-12, err_msg=str(subject))
+    assert {len(one["values"]) for one in found} == {len(expected)}
+    np.testing.assert_allclose([one["intercept"] for one in found], effects.intercept(rows), rtol=1e-9, atol=1e-12)
+    for own, _, told in told_effects(model, effects, rows):
+        for row, k in enumerate(own.tolist()):
+            mine = found[k]["told"]
+            assert [tuple(names[j] for j in one["columns"]) for one in mine if not one["whole"]] == [one.columns for one in told if not one.whole]  # fmt: skip
+            for one in mine:
+                (values,) = [all_rows[row] for subject, all_rows in told.items() if (subject.columns, bool(subject.whole)) == (tuple(names[j] for j in one["columns"]), one["whole"])]  # fmt: skip
+                np.testing.assert_allclose(one["values"], values, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_pools_answer_and_take_apart_alike(ask_engine: Any, ask_effects: Ask, name: str) -> None:
+    table, kind = birds()
+    model = left(POOLS[name]().fit(table, kind))
+    cases = cases_of(table, 220)
+    check_terms(model, cases, ask_engine)
+    check_effects(model, cases, ask_effects)
+
+
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_counts_and_many_categories(ask_engine: Any, ask_effects: Ask, order: int) -> None:
+    table, kind = counted_birds()
+    model = mr.AutoBayesClassifier(order, max_rounds=20).fit(table, kind).portable()
+    cases = cases_of(table, 200, seed=7)
+    check_terms(model, cases, ask_engine)
+    check_effects(model, cases, ask_effects)
+
+
+def test_texts(ask_engine: Any, ask_effects: Ask) -> None:
+    table, sort = messages()
+    model = mr.AutoBayesClassifier(2, max_rounds=20, kinds={"text": "text"}).fit(table, sort).portable()
+    cases = cases_of(table, 200, seed=8)
+    check_terms(model, cases, ask_engine)
+    check_effects(model, cases, ask_effects)
+
+
+def test_a_temperature_divides_terms_and_effects(ask_engine: Any, ask_effects: Ask) -> None:
+    table, kind = birds()
+    model = auto(2).fit(table, kind).portable()
+    cooled = model._hold(model.fitted_.with_temperature(1.7))
+    cases = cases_of(table, 60)
+    check_terms(cooled, cases, ask_engine)
+    check_effects(cooled, cases, ask_effects)
+
+
+def test_effects_of_factors_with_weights_of_their_own(ask_engine: Any, ask_effects: Ask) -> None:
+    table, kind = birds()
+    model = mr.LogLinearClassifier(order=2, **FAST).fit(table, kind)
+    count = sum(part.factors_count for part in model.distributions_)
+    weighted = model._hold(model.fitted_.with_weights(np.linspace(0.0, 1.5, count).tolist()))
+    cases = cases_of(table, 40)
+    check_terms(weighted, cases, ask_engine)
+    check_effects(weighted, cases, ask_effects)
+
+
+@pytest.mark.parametrize("name", ["order 4", "missing is an answer", "tables"])
+def test_explanations_are_those_of_python(ask_engine: Any, name: str) -> None:
+    table, kind = birds()
+    model = left(POOLS[name]().fit(table, kind))
+    cases = cases_of(table, 40)
+    asks = [{"ask": "explain", "label": 0, "against": None}, {"ask": "explain", "label": 2, "against": 1}]
+    for case, told in zip(cases, ask_engine(model, cases, asks), strict=True):
+        for ask, mine in zip(asks, told, strict=True):
+            labels = [None if k is None else model.classes_[k] for k in (ask["label"], ask["against"])]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                (theirs,) = mr.explain(model, case, *labels).derivations
+            np.testing.assert_allclose([mine["start"], mine["total"]], [theirs.prior_log_odds, theirs.log_odds], rtol=1e-9, atol=1e-9)  # fmt: skip
+            assert [(tuple(one["columns"]), one["name"]) for one in mine["reasons"]] == [(one.columns, one.name) for one in theirs.reasons]  # fmt: skip
+            np.testing.assert_allclose([one["evidence"] for one in mine["reasons"]], [one.evidence for one in theirs.reasons], rtol=1e-9, atol=1e-9)  # fmt: skip
+
+
+def test_rows_that_were_kept_are_refused() -> None:
+    table, kind = birds()
+    model = auto(3).fit(table, kind)
+    if "similar rows" not in model.parts_:
+        model = mr.AutoBayesClassifier(3, max_rounds=2, kinds=KINDS).fit(table, kind)
+    assert "similar rows" in model.parts_
+    with pytest.raises(mr.core.InputError, match="training rows"):
+        classifier_data(model)
