@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DATA ?= penguins
 TARGET ?=
 
-.PHONY: run test test-engines test-contract attack lint types imports bench bench-large compare docs examples picture format clean
+.PHONY: run test test-engines test-contract test-page attack lint types imports bench bench-large compare docs examples picture format clean
 
 # The main job on the penguins, or on any table: make run DATA=my.csv TARGET=outcome
 run: $(VENV)/.command
@@ -42,12 +42,17 @@ imports: $(VENV)/.ready
 test-contract: $(VENV)/.ready
 	MERULA_CONTRACT=every $(BIN)/python -m pytest -n auto tests/contract
 
+# Pages in a browser, at every width and in every language; a thousand rows and findings of each model and network
+test-page: $(VENV)/.ready
+	MERULA_PAGE=every $(BIN)/python -m pytest -n auto --dist loadfile tests/web
+
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/networks.py
 	$(BIN)/python benchmarks/structures.py
 	$(BIN)/python benchmarks/network_em.py
 	$(BIN)/python benchmarks/semi_naive.py
+	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/large.py
 
 # Tables of 1,000,000 to 50,000,000 rows, Khiops and Spark beside: needs some 10 GB of disk, khiops, and the packages of test-engines

@@ -15,7 +15,7 @@ from posixpath import dirname, join, normpath
 from merula.web.page.squeezing import squeezed
 
 LIBRARY = "vendor/preact.js"
-IMPORT = re.compile(r'^import \{ ([\w$, ]+) \} from "(\.{1,2}/[\w./-]+\.js)";$')
+IMPORT = re.compile(r'^import \{ ([\w$]+(?:, [\w$]+)*) \} from "(\.{1,2}/[\w./-]+\.js)";$')
 DECLARED = re.compile(r"^(export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)")
 UNPACKED = re.compile(r"^(?:const|let|var) [\[{]|^var ")
 LIBRARY_EXPORTS = re.compile(r"export\{([\w$, ]+)\};\s*$")

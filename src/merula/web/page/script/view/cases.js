@@ -43,7 +43,7 @@ function levelOf(column, value) {
 }
 
 export function isNumeric(column) {
-  return column.kind === "numeric" || column.kind === "count";
+  return column.kind === "numeric" || column.kind === "count" || (column.times ?? "").startsWith("timedelta64");
 }
 
 // A number as people type it, with a point or a comma; NaN where it is none.
@@ -52,7 +52,7 @@ export function numberOf(text) {
   return plain === "" || !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? NaN : Number(plain);
 }
 
-// The case in a pasted row of a table, with or without its header.
+// The case in a pasted row of a table, with or without its header, and what is to be said of how it was read.
 export function caseOfRow(model, text) {
   const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
   if (lines.length === 0) throw new Error(say("case.wrong.empty"));
@@ -60,7 +60,11 @@ export function caseOfRow(model, text) {
   const sign = separatorOf(lines[0]);
   const rows = lines.map((line) => cellsOf(line, sign));
   const used = model.columns.filter((column) => column.kind !== "ignore").map((column) => column.name);
-  return checkedCase(model, model.read(rows.length === 2 ? byHeader(rows, used) : byOrder(rows[0], model.columns, used)).case);
+  const found = model.read(rows.length === 2 ? byHeader(rows, used) : byOrder(rows[0], model.columns, used));
+  const unread = found.notes.find((note) => note.kind === "unread");
+  if (unread) throw new Error(say("case.wrong.read", { column: unread.column.slice(0, 80), why: unread.text.slice(0, 300) }));
+  const told = found.notes.map((note) => say("case.otherwise", { column: note.column.slice(0, 80), value: note.text.slice(0, 80) }));
+  return { found: checkedCase(model, found.case), told };
 }
 
 function byHeader([header, row], used) {

@@ -17,7 +17,7 @@ export function DayField({ column, value, onSet, label }) {
 
 // The unit of times such as datetime64[us].
 function unitOf(column) {
-  return /\[(?:1)?(\w+)\]/.exec(column.times ?? "")?.[1] ?? column.unit ?? "D";
+  return /\[(?:1)?(\w+)\]/.exec(column.times ?? "")?.[1] ?? "D";
 }
 
 // The ISO day of a number of such a column.

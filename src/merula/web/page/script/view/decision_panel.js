@@ -31,7 +31,7 @@ function Decision({ answer, costs, name }) {
     <ul class="risks">${rows.map(({ action, risk, best }) => html`<li class=${best ? "best" : ""}>
       <span class="bar-name"><${Name} text=${action} /></span>
       <span class="track kq" aria-hidden="true"><span class="fill" style=${{ width: `${(100 * Math.max(0, risk)) / most}%` }}></span></span>
-      <span class="figure">${amount(risk)}${best ? html`<span class="hidden"> ${say("decision.least")}</span>` : null}</span>
+      <data class="figure" value=${risk}>${amount(risk)}${best ? html`<span class="hidden"> ${say("decision.least")}</span>` : null}</data>
     </li>`)}</ul>
     <p class="quiet">${say("decision.about")}</p>
   </div>`;

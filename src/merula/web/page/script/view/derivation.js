@@ -1,6 +1,6 @@
 // The derivation as on paper: prior, one term for each column, their product, the posterior; and the case itself, for print.
 import { html, useState } from "../../vendor/preact.js";
-import { Name, Panel } from "./elements.js";
+import { Name, Scroll } from "./elements.js";
 import { labelOf, valueText } from "./fields.js";
 import { fromLog, percent } from "./figures.js";
 import { say } from "./words.js";
@@ -36,7 +36,7 @@ function CaseTable({ model, theCase }) {
 
 function ComponentTable({ model, answer, component, several }) {
   const terms = component.terms.filter((term) => term.values.some((value) => value !== 0));
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${say("derivation.title")}><table>
+  return html`<${Scroll} label=${say("derivation.caption")}><table>
     <caption>${several ? say("derivation.component", { name: component.name, share: percent(component.share) }) : say("derivation.caption")}</caption>
     <thead><tr><th scope="col">${say("derivation.factor")}</th>${model.classes.map((name) => html`<th scope="col" class="number"><${Name} text=${name} /></th>`)}</tr></thead>
     <tbody>
@@ -45,7 +45,7 @@ function ComponentTable({ model, answer, component, several }) {
       <${Factor} name=${say("derivation.joint")} logs=${component.logJoint} className="whole" />
       ${several ? null : html`<tr class="whole"><th scope="row">${say("derivation.posterior")}</th>${Array.from(answer.posterior, (share) => html`<td class="number">${percent(share)}</td>`)}</tr>`}
     </tbody>
-  </table></div>`;
+  </table></${Scroll}>`;
 }
 
 function Factor({ name, value, logs, className = "" }) {

@@ -1,7 +1,7 @@
 // Two scenarios: which columns differ, what that does to the evidence, and how the classes move.
 import { html } from "../../vendor/preact.js";
 import { explain } from "../engine/evidence.js";
-import { colorOf, Name, Panel } from "./elements.js";
+import { colorOf, Name, Panel, Scroll } from "./elements.js";
 import { labelOf, valueText } from "./fields.js";
 import { percent, points, signed } from "./figures.js";
 import { say } from "./words.js";
@@ -21,12 +21,12 @@ function Changes({ state, changed, label }) {
   const rival = against === label ? null : against;
   const [before, after] = answers.map((answer) => evidenceByColumn(explain(model, answer, label, rival)));
   const change = (name) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
-  return html`<div class="scroll"><table>
+  return html`<${Scroll} label=${say("difference.title")}><table>
     <thead><tr><th scope="col">${say("evidence.column")}</th><th scope="col">A</th><th scope="col">B</th><th scope="col" class="number">${say("difference.evidence")}</th></tr></thead>
     <tbody>${changed.map((column) => html`<tr><th scope="row"><${Name} text=${labelOf(column)} /></th>
       ${cases.map((theCase) => html`<td><${Name} text=${valueText(column, theCase[column.name] ?? null)} /></td>`)}
       <td class="number">${signed(change(column.name))}</td></tr>`)}</tbody>
-  </table></div>`;
+  </table></${Scroll}>`;
 }
 
 // The evidence of every column; what several say together counts for the first of them.

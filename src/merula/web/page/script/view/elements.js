@@ -50,9 +50,14 @@ export function Facts({ rows }) {
 
 export function Panel({ id, title, children, extra, className = "" }) {
   return html`<section class="panel ${className}" aria-labelledby=${`${id}-title`} id=${id}>
-    <header class="panel-head"><h2 id=${`${id}-title`}>${title}</h2>${extra}</header>
+    <div class="panel-head"><h2 id=${`${id}-title`}>${title}</h2>${extra}</div>
     ${children}
   </section>`;
+}
+
+// What may be wider than its place: it scrolls within, by the keyboard too.
+export function Scroll({ label, children }) {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label=${label}>${children}</div>`;
 }
 
 export function Choice({ label, value, options, onChoose, className = "" }) {
@@ -72,8 +77,8 @@ export function Dialog({ title, onClose, children }) {
     return () => opener?.focus?.();
   }, []);
   return html`<dialog ref=${place} class="dialog" aria-labelledby="dialog-title" onClose=${onClose} onCancel=${onClose}>
-    <header class="panel-head"><h2 id="dialog-title">${title}</h2>
-      <button type="button" class="quiet" onClick=${onClose}>${say("dialog.close")}</button></header>
+    <div class="panel-head"><h2 id="dialog-title">${title}</h2>
+      <button type="button" class="quiet" onClick=${onClose}>${say("dialog.close")}</button></div>
     ${children}
   </dialog>`;
 }

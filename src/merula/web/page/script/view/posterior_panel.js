@@ -31,7 +31,7 @@ function Share({ answer, k, prior, name }) {
   const share = answer.posterior[k];
   return html`<span class="share">
     ${name ? html`<span class="hidden">${say("scenario.name", { name })}: </span>` : null}
-    <${Bar} share=${share} color=${colorOf(k)} tick=${prior} /><span class="figure">${percent(share)}</span>
+    <${Bar} share=${share} color=${colorOf(k)} tick=${prior} /><data class="figure" value=${share}>${percent(share)}</data>
   </span>`;
 }
 

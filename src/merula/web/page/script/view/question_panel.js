@@ -92,7 +92,7 @@ function Question({ question, most, state, act }) {
     <div class="question-head">
       <button type="button" class="unfold" aria-expanded=${open ? "true" : "false"} onClick=${() => act.show({ asked: open ? null : question.column })}><${Name} text=${labelOf(column)} /></button>
       <span class="track ka" aria-hidden="true"><span class="fill" style=${{ width: `${(100 * Math.max(0, question.gain)) / most}%` }}></span></span>
-      <span class="figure">${costs ? amount(question.gain) : percent(Math.max(0, question.gain))}</span>
+      <data class="figure" value=${question.gain}>${costs ? amount(question.gain) : percent(Math.max(0, question.gain))}</data>
     </div>
     ${open ? html`<div class="outcomes">
       <p class="quiet">${say("question.figures", { reduction: amount(question.reduction), gain: amount(question.gain), bits: short(question.information / Math.LN2, 3) })}</p>

@@ -36,8 +36,8 @@ export function actionsOf(state, shell, askLater) {
   const answered = () => {
     answerAll(state);
     shell.announce(summaryOf(state));
-    drawn();
     askLater();
+    drawn();
   };
   const act = {
     set: (name, value) => {
@@ -96,7 +96,9 @@ function carrying(state, answered) {
       answered();
     },
     loadRow: (text) => {
-      state.cases[state.active] = caseOfRow(state.model, text);
+      const { found, told } = caseOfRow(state.model, text);
+      state.cases[state.active] = found;
+      state.wrong = told.join(" ");
       answered();
     },
     loadAddress: () => {

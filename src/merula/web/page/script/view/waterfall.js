@@ -19,14 +19,14 @@ export function Waterfall({ state, act, label }) {
   const colors = { own: colorOf(label), rival: rival === null ? "kn" : colorOf(rival) };
   return html`<${Panel} id="evidence" title=${say("evidence.title")}>
     <${Sides} model=${model} label=${label} rival=${rival} act=${act} />
-    <div class="scroll"><table class="waterfall">
+    <table class="waterfall">
       <thead><tr><th scope="col">${say("evidence.column")}</th><th scope="col" class="drawn"><span class="hidden">${say("evidence.drawn")}</span></th><th scope="col" class="number">${say("evidence.weight")}</th></tr></thead>
       <tbody>
         <${Step} name=${say("evidence.prior")} from=${0} to=${found.start} scale=${scale} colors=${colors} className="whole" />
         ${steps.map((step) => html`<${Step} key=${step.key} name=${step.name} value=${step.value} from=${step.from} to=${step.to} evidence=${step.evidence} scale=${scale} colors=${colors} />`)}
         <${Step} name=${say("evidence.posterior")} from=${0} to=${found.total} scale=${scale} colors=${colors} className="whole" />
       </tbody>
-    </table></div>
+    </table>
     <${Reading} model=${model} found=${found} label=${label} rival=${rival} posterior=${answers[active].posterior} />
     ${foldable(found) ? html`<button type="button" class="quiet no-print" onClick=${() => setAll(!all)}>${all ? say("evidence.fewer") : say("evidence.all")}</button>` : null}
     ${found.more > 0 ? html`<${Note} text=${say("evidence.more", { n: found.more })} />` : null}
@@ -86,7 +86,7 @@ function Step({ name, value, from, to, evidence, scale, colors, className = "" }
     <th scope="row"><span class="step-name"><${Name} text=${name} /></span>${value === undefined ? null : html` <span class="step-value"><${Name} text=${value} /></span>`}</th>
     <td class="drawn" aria-hidden="true"><span class="plot"><span class="zero" style=${{ left: `${scale(0)}%` }}></span>
       <span class="step ${color}" style=${{ left: `${left}%`, width: `${Math.max(0.6, right - left)}%` }}></span></span></td>
-    <td class="number" title=${Number.isFinite(change) ? say("evidence.odds", { times: short(Math.exp(change), 3) }) : null}>${signed(change)}</td>
+    <td class="number" title=${Number.isFinite(change) ? say("evidence.odds", { times: short(Math.exp(change), 3) }) : null}><data value=${change}>${signed(change)}</data></td>
   </tr>`;
 }
 

@@ -1,0 +1,301 @@
+"""A person at the page of a classifier: every answer is the one Python gives."""
+
+import json
+
+import numpy as np
+import pytest
+
+import merula as mr
+
+CLOSE = 1e-9
+
+
+@pytest.fixture
+def penguins_page(page_of):
+    page = page_of("penguins")
+    page.open()
+    return page
+
+
+def answered(page, **cells):
+    """What Python answers to the same case, by names with _ for spaces."""
+    table = {column.name: [cells.get(column.name)] for column in page.model.schema_.columns}
+    import pandas as pd
+
+    return page.model.predict_proba(pd.DataFrame(table))[0]
+
+
+def test_before_anything_is_known_the_answer_is_the_prior(penguins_page):
+    assert penguins_page.posterior() == pytest.approx(np.exp(penguins_page.model.class_log_prior_), abs=CLOSE)
+    assert len(penguins_page.all(".field .unknown")) == 7
+    assert penguins_page.all(".field .clear") == []
+
+
+def test_a_level_is_clicked_and_made_unknown_again(penguins_page):
+    page, island = penguins_page, penguins_page.field("island")
+    page.press("Dream", island)
+    assert page.posterior() == pytest.approx(answered(page, island="Dream"), abs=CLOSE)
+    assert page.one(f"{island} [aria-pressed=true]").text == "Dream"
+    assert page.announced() == "Chinstrap 54.4 %, Adelie 45.1 %" or "Dream" not in page.announced() != ""
+    page.press("Make Island unknown", island)
+    assert page.posterior() == pytest.approx(np.exp(page.model.class_log_prior_), abs=CLOSE)
+
+
+def test_a_level_pressed_twice_is_unknown(penguins_page):
+    for _ in range(2):
+        penguins_page.press("Dream", penguins_page.field("island"))
+    assert penguins_page.all(f"{penguins_page.field('island')} [aria-pressed=true]") == []
+
+
+def test_a_slider_moves_by_the_keyboard(penguins_page):
+    from selenium.webdriver.common.keys import Keys
+
+    page, field = penguins_page, penguins_page.field("bill_length_mm")
+    page.one(f"{field} input[type=range]").send_keys(Keys.ARROW_RIGHT)
+    typed = float(page.one(f"{field} .box").get_attribute("value"))
+    assert page.posterior() == pytest.approx(answered(page, bill_length_mm=typed), abs=CLOSE)
+
+
+def test_a_number_beyond_what_was_seen_is_taken_and_said(penguins_page):
+    page, field = penguins_page, penguins_page.field("bill_length_mm")
+    page.type(f"{field} .box", "75.5")
+    assert page.posterior() == pytest.approx(answered(page, bill_length_mm=75.5), abs=CLOSE)
+    assert "75.5 is outside of what was seen" in page.one(f"{field} .note").text
+    page.type(f"{field} .box", "40,25")
+    assert page.posterior() == pytest.approx(answered(page, bill_length_mm=40.25), abs=CLOSE)
+    assert page.all(f"{field} .note") == []
+
+
+def test_what_is_no_number_is_said_and_changes_nothing(penguins_page):
+    page, field = penguins_page, penguins_page.field("bill_length_mm")
+    page.type(f"{field} .box", "about forty")
+    assert page.one(f"{field} .note").text == "This is no number."
+    assert page.one(f"{field} .box").get_attribute("aria-invalid") == "true"
+    assert page.posterior() == pytest.approx(np.exp(page.model.class_log_prior_), abs=CLOSE)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "island,bill_length_mm,sex,ring\nDream,44.5,male,A17",
+        "Dream;44.5;;;;male;",
+        "\ufeff\"island\"\tsex\tbill_length_mm\n\"Dream\"\tmale\t44.5\r\n",
+    ],
+    ids=["with its header", "without", "from a spreadsheet"],
+)  # fmt: skip
+def test_a_pasted_row_fills_the_form(penguins_page, row):
+    page = penguins_page
+    page.press("Paste a row")
+    page.run("arguments[0].value = arguments[1]", page.one("dialog textarea"), row)
+    page.press("Load", "dialog")
+    assert page.all("dialog") == []
+    expected = answered(page, island="Dream", bill_length_mm=44.5, sex="male")
+    assert page.posterior() == pytest.approx(expected, abs=CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("", "There is no row to read."),
+        ("a\nb\nc", "3 lines are too many"),
+        ("1,2", "The row has 2 cells, but 7 were expected"),
+        ("ring,weight\n1,2", "The header names no column"),
+        ("bill_length_mm\nlong", "bill_length_mm"),
+    ],
+)
+def test_a_row_that_cannot_be_read_stays_to_be_mended(penguins_page, row, told):
+    page = penguins_page
+    page.press("Paste a row")
+    page.run("arguments[0].value = arguments[1]", page.one("dialog textarea"), row)
+    page.press("Load", "dialog")
+    assert told in page.one("dialog [role=alert]").text
+    assert page.one("dialog textarea").get_attribute("value") == row
+    page.press("Close", "dialog")
+    assert page.posterior() == pytest.approx(np.exp(page.model.class_log_prior_), abs=CLOSE)
+
+
+def test_a_link_opens_the_same_case(penguins_page):
+    page = penguins_page
+    page.press("Dream", page.field("island"))
+    page.type(f"{page.field('bill_length_mm')} .box", "44.5")
+    before = page.posterior()
+    page.press("As a link")
+    address = page.one("dialog textarea").get_attribute("value")
+    page.open(fragment="#" + address.partition("#")[2])
+    page.wait("return document.querySelectorAll('.field .clear').length === 2")
+    assert page.posterior() == before
+    assert page.said() == []
+
+
+def test_a_damaged_link_is_said(page_of):
+    page = page_of("penguins")
+    page.open(fragment="#a=%7Bnonsense")
+    assert "cannot be read" in page.one("main > [role=alert]").text
+    page.open(fragment="#a=" + json.dumps({"wing": 3}).replace('"', "%22"))
+    assert "“wing” is no column" in page.one("main > [role=alert]").text
+
+
+def test_a_case_goes_and_comes_as_json(penguins_page):
+    page = penguins_page
+    page.press("Dream", page.field("island"))
+    page.press("As JSON")
+    assert json.loads(page.one("dialog textarea").get_attribute("value")) == {"island": "Dream"}
+    page.run(
+        "arguments[0].value = arguments[1]", page.one("dialog textarea"), json.dumps({"sex": "male", "year": 2008})
+    )
+    page.press("Load", "dialog")
+    assert page.posterior() == pytest.approx(answered(page, sex="male", year=2008), abs=CLOSE)
+
+
+def test_the_evidence_is_that_of_explain(penguins_page):
+    page = penguins_page
+    page.press("Dream", page.field("island"))
+    page.type(f"{page.field('bill_length_mm')} .box", "44.5")
+    rows = page.run("return [...document.querySelectorAll('#evidence tbody tr')].map(row => [row.querySelector('th').textContent, row.querySelector('data').value])")  # fmt: skip
+    told = {name.replace("\n", ""): float(value) for name, value in rows}
+    found = mr.explain(page.model, {"island": "Dream", "bill_length_mm": 44.5}, label="Chinstrap")
+    evidence = {reason.columns[0]: reason.evidence for reason in found.reasons if reason.known}
+    assert told["Island Dream"] == pytest.approx(evidence["island"], rel=CLOSE)
+    assert told["Bill length 44.5 mm"] == pytest.approx(evidence["bill_length_mm"], rel=CLOSE)
+    choose(page, "#evidence select", "Gentoo")
+    choose(page, "#evidence .choice:last-child select", "Adelie")
+    value = page.run("return document.querySelector('#evidence tbody tr:last-child data').value")
+    shares = page.posterior()
+    assert float(value) == pytest.approx(np.log(shares[2] / shares[0]), rel=1e-9)
+
+
+def choose(page, selector, words):
+    from selenium.webdriver.support.ui import Select
+
+    Select(page.one(selector)).select_by_visible_text(words)
+
+
+def test_the_decision_follows_costs_that_are_edited(penguins_page):
+    page = penguins_page
+    page.press("Dream", page.field("island"))
+    costs = {"ring it": {"Adelie": 0, "Chinstrap": 4, "Gentoo": 1}, "look again": {"Adelie": 1, "Chinstrap": 1, "Gentoo": 1}}  # fmt: skip
+    assert page.one(".verdict").text == mr.decide([page.posterior()], costs, classes=page.model.classes_)[0]
+    page.one("details.costs summary").click()
+    page.type("input[aria-label='Cost of ring it when Chinstrap is true']", "0.5")
+    costs["ring it"]["Chinstrap"] = 0.5
+    risks = mr.conditional_risk([page.posterior()], costs, classes=page.model.classes_)[0]
+    assert shown_risks(page) == pytest.approx(risks, abs=CLOSE)
+    assert page.one(".verdict").text == "ring it"
+    page.press("Add an action", "#decision")
+    assert len(shown_risks(page)) == 3
+    page.press("Remove Action 3", "#decision")
+    page.type("input[aria-label='Cost of no decision']", "0.01")
+    assert page.one(".verdict").text == "No decision"
+
+
+def shown_risks(page):
+    return [float(value) for value in page.run("return [...document.querySelectorAll('.risks data')].map(one => one.value)")]  # fmt: skip
+
+
+def test_the_next_question_is_that_of_next_question(penguins_page):
+    page = penguins_page
+    page.press("Dream", page.field("island"))
+    page.settle()
+    costs = {"ring it": {"Adelie": 0, "Chinstrap": 4, "Gentoo": 1}, "look again": {"Adelie": 1, "Chinstrap": 1, "Gentoo": 1}}  # fmt: skip
+    found = mr.next_question(page.model, {"island": "Dream"}, costs=costs)
+    gains = page.run("return [...document.querySelectorAll('.question-head data')].map(one => +one.value)")
+    assert gains == pytest.approx([question.gain for question in found][:5], abs=1e-9)
+    page.all(".unfold")[0].click()
+    page.type(".outcomes input", "3")
+    page.settle()
+    assert page.run("return [...document.querySelectorAll('.question-head data')].map(one => +one.value)")[0] == pytest.approx(found[1].gain, abs=1e-9)  # fmt: skip
+
+
+def test_what_each_answer_would_do_adds_up(penguins_page):
+    page = penguins_page
+    page.all(".unfold")[0].click()
+    rows = page.run(
+        "return [...document.querySelectorAll('.outcome-table tbody td.number')].map(one => one.textContent)"
+    )
+    shares = [float(text.replace("%", "").replace("<", "").replace(">", "")) for text in rows]
+    assert sum(shares) == pytest.approx(100, abs=1)
+    assert len(page.all(".outcome-table .strip")) == len(rows) > 1
+
+
+def test_two_scenarios_stand_side_by_side_with_their_differences(penguins_page):
+    page = penguins_page
+    page.press("Dream", page.field("island"))
+    page.press("Compare with a second scenario")
+    page.press("Biscoe", page.field("island"))
+    assert page.posterior(0) == pytest.approx(answered(page, island="Dream"), abs=CLOSE)
+    assert page.posterior(1) == pytest.approx(answered(page, island="Biscoe"), abs=CLOSE)
+    cells = [cell.text for cell in page.all("#differences tbody tr:first-child > *")]
+    assert cells[:3] == ["Island", "Dream", "Biscoe"]
+    page.press("Scenario A")
+    assert page.one(f"{page.field('island')} [aria-pressed=true]").text == "Dream"
+    page.press("Keep only this one")
+    assert page.posterior() == pytest.approx(answered(page, island="Dream"), abs=CLOSE)
+
+
+def test_reset_makes_all_unknown(penguins_page):
+    page = penguins_page
+    page.press("Dream", page.field("island"))
+    page.press("Reset")
+    assert page.posterior() == pytest.approx(np.exp(page.model.class_log_prior_), abs=CLOSE)
+
+
+def test_the_language_is_chosen_on_the_page(penguins_page):
+    page = penguins_page
+    choose(page, ".language select", "中文")
+    assert page.one("#form h2").text == "已知情况"
+    assert page.run("return document.documentElement.lang") == "zh"
+    page.press("Dream", page.field("island"))
+    assert "，" in page.announced()
+
+
+def test_counts_days_lists_and_texts_are_filled_in(page_of):
+    from selenium.webdriver.common.keys import Keys
+
+    page = page_of("patients")
+    page.open()
+    page.type(f"{page.field('visits')} .box", "5")
+    page.run(
+        "arguments[0].value = '2024-09-01'; arguments[0].dispatchEvent(new Event('input', {bubbles: true}))",
+        page.one(f"{page.field('seen on')} input[type=date]"),
+    )
+    town = page.one(f"{page.field('town')} input")
+    town.send_keys("town 17", Keys.ENTER)
+    page.one(f"{page.field('remarks')} textarea").send_keys("coughs")
+    case = {"visits": 5, "seen on": "2024-09-01", "town": "town 17", "remarks": "coughs"}
+    found = mr.explain(page.model, case)
+    assert page.posterior() == pytest.approx(list(found.posterior.values()) if isinstance(found.posterior, dict) else found.posterior, abs=CLOSE)  # fmt: skip
+
+
+def test_a_level_never_seen_is_said(page_of):
+    from selenium.webdriver.common.keys import Keys
+
+    page = page_of("patients")
+    page.open()
+    page.one(f"{page.field('town')} input").send_keys("Atlantis", Keys.ENTER)
+    assert "“Atlantis” was never seen" in page.one(f"{page.field('town')} .note").text
+    assert page.posterior() == pytest.approx(np.exp(page.model.class_log_prior_), abs=CLOSE)
+
+
+def test_columns_are_found_by_their_names(page_of):
+    page = page_of("sensors")
+    page.open()
+    page.one(".search input").send_keys("number 17")
+    assert [legend.text for legend in page.all(".field legend")] == ["sensor number 17 of the north wing"]
+
+
+def test_a_print_holds_the_case_and_its_derivation(penguins_page):
+    import base64
+
+    page = penguins_page
+    page.press("Dream", page.field("island"))
+    page.run("window.dispatchEvent(new Event('beforeprint'))")
+    page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        shown = page.run("return document.body.innerText")
+        hidden = page.run("return getComputedStyle(document.getElementById('form')).display")
+        printed = page.browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})
+    finally:
+        page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert "Prior" in shown and "Island Dream" in shown and "Posterior" in shown  # noqa: PT018
+    assert hidden == "none"
+    assert base64.b64decode(printed["data"]).startswith(b"%PDF")
