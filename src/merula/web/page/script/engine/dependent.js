@@ -8,7 +8,8 @@ const MISSING_LEVEL = -1; // and below it, −2: a level never met that has a pr
 
 function openDependent(spec, classes) {
   const { columns, sizes, above, order } = spec;
-  const tables = above.map((_, j) => [...(spec.shallower?.[j] ?? above[j].map(() => null)), spec.tables[j]].map((one) => one && numbers(one)));
+  const fewer = (j) => spec.shallower?.[j] ?? above[j].map(() => null);
+  const tables = above.map((_, j) => [...fewer(j), spec.tables[j]].map((one) => one && numbers(one)));
   return { columns, sizes, above, order, tables, classes, codes: spec.cells.map(integers) };
 }
 

@@ -1,7 +1,8 @@
 // Purified effects: what a sum of terms says of each set of columns beyond its smaller sets, centred over classes.
 //
-// Every kind of part offers { subjects, add(row, places, out), addIntercept(row, out) }: `subjects` are {columns, whole}, `places` say
-// where each stands among all, `out` has classes numbers for each; `row` is {cells, terms(part)}, the terms of a part's factors.
+// Every kind of part offers { subjects, add(row, places, out), addIntercept(row, out) }: `subjects` are {columns,
+// whole}, `places` say where each stands among all, `out` has classes numbers for each; `row` is {cells, terms(part)},
+// the terms of a part's factors.
 
 import { effectParts } from "./effect_parts.js";
 
@@ -59,7 +60,8 @@ class Effects {
     const out = new Float64Array(subjects.length * classes);
     const row = this.row(cells);
     this.own.forEach((one, k) => one.add(row, this.places[k], out));
-    return subjects.map((subject, k) => ({ ...subject, values: centred(out.subarray(k * classes, (k + 1) * classes)) }));
+    const own = (k) => centred(out.subarray(k * classes, (k + 1) * classes));
+    return subjects.map((subject, k) => ({ ...subject, values: own(k) }));
   }
 
   // What belongs to no column, centred.
@@ -72,15 +74,17 @@ class Effects {
 
   // Where a missing cell says nothing, an effect of it and of others is an effect of the others.
   told(cells, silent) {
-    const unknown = new Set(this.columns.filter((told) => (silent === null ? this.isSilent(told, cells) : silent[told.column])).map(({ column }) => column));
+    const isSilent = (told) => (silent === null ? this.isSilent(told, cells) : silent[told.column]);
+    const unknown = new Set(this.columns.filter(isSilent).map(({ column }) => column));
     const found = new Map();
     for (const { columns, whole, values } of this.values(cells)) {
-      if (whole && values.every((one) => one === 0)) continue; // what parts may say beyond their columns, they seldom do
+      if (whole && values.every((one) => one === 0)) continue; // what parts may say beyond columns, they seldom do
       const left = whole ? columns : columns.filter((column) => !unknown.has(column));
       if (left.length === 0 && !whole) continue;
       const key = keyOfSubject({ columns: left, whole });
       const before = found.get(key);
-      if (before === undefined) found.set(key, { columns: left, name: whole && left.length !== 1 ? whole : "", whole: whole !== "", values });
+      const name = left.length === 1 ? "" : whole;
+      if (before === undefined) found.set(key, { columns: left, name, whole: whole !== "", values });
       else before.values.forEach((_, label) => (before.values[label] += values[label]));
     }
     return [...found.values()];

@@ -1,4 +1,4 @@
-// Effects of single factors: one column's term, centred, or a part as it is; and a few columns with states, purified on their grid.
+// Effects of single factors: a term, centred or as it is; and a few columns with states, purified on their grid.
 
 import { intervalOf } from "./cells.js";
 import { times } from "./logspace.js";
@@ -44,9 +44,10 @@ function openAxis(axis) {
   const weights = numbers(axis.weights);
   const cells = axis.cells.map((cell) => (cell === null ? NaN : cell));
   const count = weights.length;
-  if (axis.states) return { column: axis.column, weights, cells, count, state: (cell) => axis.states[cell], isLost: (state) => state >= count - 2 };
   const cuts = numbers(axis.cuts);
-  const state = (cell) => (cell === cell ? intervalOf(cell, cuts) : count - 1);
+  const ofLevel = (cell) => axis.states[cell];
+  const ofNumber = (cell) => (cell === cell ? intervalOf(cell, cuts) : count - 1);
+  const state = axis.states ? ofLevel : ofNumber;
   return { column: axis.column, weights, cells, count, state, isLost: (found) => found >= count - 2 };
 }
 
@@ -66,7 +67,8 @@ function valuesOnGrid(spec, axes, context) {
     }
     out.forEach((one) => one.fill(0));
     part.addTerms(cells, out);
-    for (let label = 0; label < classes; label++) values[place * classes + label] = times(spec.weight, out[spec.factor][label]);
+    const term = out[spec.factor];
+    for (let label = 0; label < classes; label++) values[place * classes + label] = times(spec.weight, term[label]);
   }
   return values;
 }
@@ -115,9 +117,11 @@ function addGridRow(values, axes, cells, place, out, classes) {
 
 // What rows that lack a parent are told beyond what the grid has for them.
 function addBeyond(spec, axes, whole, row, place, out, classes) {
-  const lacks = axes.some((axis) => spec.parents.includes(axis.column) && axis.isLost(axis.state(row.cells[axis.column])));
-  if (!lacks) return;
+  const parents = axes.filter((axis) => spec.parents.includes(axis.column));
+  if (!parents.some((axis) => axis.isLost(axis.state(row.cells[axis.column])))) return;
   const term = row.terms(spec.part)[spec.factor];
   const start = placeOnGrid(axes, row.cells) * classes;
-  for (let label = 0; label < classes; label++) out[place * classes + label] += times(spec.weight, term[label]) - whole[start + label];
+  for (let label = 0; label < classes; label++) {
+    out[place * classes + label] += times(spec.weight, term[label]) - whole[start + label];
+  }
 }

@@ -1,10 +1,11 @@
 // The multivariate normal, purified for each pattern of what is known.
 //
-// With u = z − its mean over the rows learned from, Λ the inverse covariance of what is known and δ that mean less the class's,
-// −½ (u + δ)ᵀ Λ (u + δ) = −½ Σ_j Λ_jj·u_j² − Σ_j (Λδ)_j·u_j − Σ_{i<j} Λ_ij·u_i·u_j − ½ δᵀΛδ; each square has its mean taken from it.
+// With u = z − its mean over the rows learned from, Λ the inverse covariance of what is known and δ that mean less the
+// class's, −½ (u + δ)ᵀ Λ (u + δ) = −½ Σ_j Λ_jj·u_j² − Σ_j (Λδ)_j·u_j − Σ_{i<j} Λ_ij·u_i·u_j − ½ δᵀΛδ; each square has
+// its mean taken from it.
 
-import { choleskyOf, choleskySolved, halfLogDeterminant } from "./matrices.js";
-import { standardUnits, submatrix } from "./normals.js";
+import { choleskyOf, choleskySolved, halfLogDeterminant, submatrix } from "./matrices.js";
+import { standardUnits } from "./normals.js";
 import { numbers } from "./numbers.js";
 
 const PATTERNS_KEPT = 128;
@@ -12,11 +13,13 @@ const PATTERNS_KEPT = 128;
 export function normalEffects(spec, context) {
   const part = spec.spec ? context.openPart(spec.spec) : context.parts[spec.part];
   const { opened } = part.inner ? part.inner[0] : part;
-  const own = { opened, weight: spec.weight, mean: numbers(spec.mean), variance: numbers(spec.variance), patterns: new Map() };
+  const means = { mean: numbers(spec.mean), variance: numbers(spec.variance) };
+  const own = { opened, weight: spec.weight, ...means, patterns: new Map() };
   own.presence = presenceOf(opened, numbers(spec.known));
   own.pairs = pairsOfKept(opened, context.rank);
   const names = (places) => places.map((k) => opened.columns[opened.kept[k]]);
-  const subjects = [...opened.columns.map((column) => ({ columns: [column], whole: "" })), ...own.pairs.map((pair) => ({ columns: names(pair), whole: "" }))];
+  const alone = opened.columns.map((column) => [column]);
+  const subjects = [...alone, ...own.pairs.map(names)].map((columns) => ({ columns, whole: "" }));
   const read = part.read ?? ((cells) => cells);
   return {
     subjects,
@@ -57,7 +60,10 @@ function patternOf({ opened, mean, variance }, z, label) {
   const precision = new Float64Array(size * size);
   for (const j of here) {
     const pulled = choleskySolved(root, lost.map((k) => whole[k * size + j]), lost.length);
-    for (const i of here) precision[i * size + j] = whole[i * size + j] - lost.reduce((sum, k, place) => sum + whole[i * size + k] * pulled[place], 0);
+    for (const i of here) {
+      const told = lost.reduce((sum, k, place) => sum + whole[i * size + k] * pulled[place], 0);
+      precision[i * size + j] = whole[i * size + j] - told;
+    }
   }
   const delta = mean.map((one, k) => one - opened.mean[label * size + k]);
   const slope = delta.map((_, i) => delta.reduce((sum, one, j) => sum + precision[i * size + j] * one, 0));
@@ -83,12 +89,15 @@ function addNormalEffects(own, cells, places, out) {
     const { precision, slope } = patterns[label];
     columns.forEach((column, j) => {
       const k = label * columns.length + j;
-      out[places[j] * classes + label] += weight * ((cells[column] === cells[column] ? present : missing)[k] - presence[k]);
+      const told = cells[column] === cells[column] ? present : missing;
+      out[places[j] * classes + label] += weight * (told[k] - presence[k]);
     });
     kept.forEach((j, k) => {
       const square = z[k] === z[k] ? u[k] * u[k] - variance[k] : 0;
       out[places[j] * classes + label] -= weight * (0.5 * precision[k * size + k] * square + slope[k] * u[k]);
     });
-    pairs.forEach(([one, two], p) => (out[places[columns.length + p] * classes + label] -= weight * precision[one * size + two] * (u[one] * u[two])));
+    pairs.forEach(([one, two], p) => {
+      out[places[columns.length + p] * classes + label] -= weight * precision[one * size + two] * (u[one] * u[two]);
+    });
   }
 }

@@ -1,7 +1,8 @@
 // Weights of numbers, their squares and products and of levels, purified.
 //
-// With a = z where it is known, else 0, and k = 1 where it is known, else 0, a product is e·(a_i·a_j − middle·k_i·k_j), and
-// a_i·a_j = (a_i − A_i)(a_j − A_j) + A_i(a_j − A_j) + A_j(a_i − A_i) + A_i·A_j, where A_j is the mean of a_j; k likewise.
+// With a = z where it is known, else 0, and k = 1 where it is known, else 0, a product is e·(a_i·a_j − middle·k_i·k_j),
+// and a_i·a_j = (a_i − A_i)(a_j − A_j) + A_i(a_j − A_j) + A_j(a_i − A_i) + A_i·A_j, where A_j is the mean of a_j; k
+// likewise.
 
 import { numbers } from "./numbers.js";
 import { standardCells } from "./quadratic.js";
@@ -12,12 +13,15 @@ export function quadraticEffects(spec, context) {
   const words = opened.words.map((own, j) => own && centredWords(own, numbers(spec.shares[j]), opened.classes));
   const slopes = slopesOf(opened, means);
   const pairs = pairsOf(opened);
-  const inOrder = (columns) => columns.map((j) => opened.columns[j]).sort((one, other) => context.rank(one) - context.rank(other));
-  const subjects = [...opened.columns.map((column) => ({ columns: [column], whole: "" })), ...pairs.map((pair) => ({ columns: inOrder(pair), whole: "" }))];
+  const ranked = (columns) => columns.sort((one, other) => context.rank(one) - context.rank(other));
+  const together = pairs.map((pair) => ranked(pair.map((j) => opened.columns[j])));
+  const alone = opened.columns.map((column) => [column]);
+  const subjects = [...alone, ...together].map((columns) => ({ columns, whole: "" }));
+  const own = { opened, means, words, slopes, pairs, weight: spec.weight };
   const intercept = interceptOfNumbers(opened, means, words, pairs);
   return {
     subjects,
-    add: (row, places, out) => addNumbers({ opened, means, words, slopes, pairs, weight: spec.weight }, row.cells, places, out),
+    add: (row, places, out) => addNumbers(own, row.cells, places, out),
     addIntercept: (_, out) => intercept.forEach((one, label) => (out[label] += spec.weight * one)),
   };
 }
@@ -56,10 +60,17 @@ function interceptOfNumbers(opened, means, words, pairs) {
     let sum = 0;
     columns.forEach((_, j) => {
       const k = j * classes + label;
-      if (words[j]) sum += words[j].mean[label];
-      else sum += (gaps[j] ? 1 : means.known[j]) * constant[k] + means.a[j] * linear[k] + means.square[j] * square[k] + (1 - means.known[j]) * missing[k];
+      if (words[j]) {
+        sum += words[j].mean[label];
+        return;
+      }
+      sum += (gaps[j] ? 1 : means.known[j]) * constant[k] + (1 - means.known[j]) * missing[k];
+      sum += means.a[j] * linear[k] + means.square[j] * square[k];
     });
-    pairs.forEach(([i, j], p) => (sum += (means.a[i] * means.a[j] - middle[p] * means.known[i] * means.known[j]) * products[p * classes + label]));
+    pairs.forEach(([i, j], p) => {
+      const both = means.a[i] * means.a[j] - middle[p] * means.known[i] * means.known[j];
+      sum += both * products[p * classes + label];
+    });
     return sum;
   });
 }

@@ -1,4 +1,4 @@
-// Tables of questions, purified: one more answer to every question, *not asked*, holds what is left when its column is averaged out.
+// Tables of questions, purified: a third answer to each, *not asked*, holds what is left without its column.
 
 import { integers, numbers } from "./numbers.js";
 import { answersOf } from "./tables.js";
@@ -12,9 +12,11 @@ export function tableEffects(spec, context) {
   const starts = startsOf(tables, opened.classes);
   const values = new Float64Array(starts[tables.length]);
   const layouts = openLayouts();
-  tables.forEach((table, t) => purify(values.subarray(starts[t], starts[t + 1]), opened, t, table, shares, spec.weight, layouts));
+  tables.forEach((table, t) => {
+    purify(values.subarray(starts[t], starts[t + 1]), opened, t, table, shares, spec.weight, layouts);
+  });
   const { subjects, sets } = subjectsOf(opened, tables, context.rank);
-  const leads = Int32Array.from(tables, ({ blocks }) => [...blocks.values()].reduce((bits, block) => bits | (1 << block[0]), 0));
+  const leads = Int32Array.from(tables, ({ blocks }) => bitsOf([...blocks.values()].map(([first]) => first)));
   const own = { opened, leads, starts, values, sets };
   const intercept = interceptOf(values, starts, opened.classes);
   return {
@@ -22,6 +24,10 @@ export function tableEffects(spec, context) {
     add: (row, places, out) => addEffects(own, answersOf(opened, row.cells), places, out),
     addIntercept: (_, out) => intercept.forEach((one, label) => (out[label] += one)),
   };
+}
+
+function bitsOf(places) {
+  return places.reduce((bits, k) => bits | (1 << k), 0);
 }
 
 // The questions of a table, and those of one column each, in the order in which columns are first asked.
@@ -53,7 +59,10 @@ function openShares(answers, questions) {
     codes.forEach((code, k) => {
       if (code < 0) return;
       let cell = 0;
-      for (const question of asked) cell = 2 * cell + ((isWord ? code === questions.places[question] : code <= questions.places[question]) ? 1 : 0);
+      for (const question of asked) {
+        const place = questions.places[question];
+        cell = 2 * cell + ((isWord ? code === place : code <= place) ? 1 : 0);
+      }
       found[cell] += shares[k];
     });
     return found;
@@ -65,26 +74,30 @@ function openShares(answers, questions) {
   };
 }
 
-// A table with *not asked* as a third answer to every question: there the mean over its column, elsewhere what is left of it.
+// A table with *not asked* as a third answer: there the mean over its column, elsewhere what is left of it.
 function purify(values, opened, t, table, shares, weight, layouts) {
   const { order, classes } = opened;
   const { asked, blocks } = table;
   const whole = layouts(asked.length, asked.map((_, k) => k));
   whole.offsets.forEach((place, cell) => {
     const start = ((t << order) + cell) * classes;
-    for (let label = 0; label < classes; label++) values[place * classes + label] = weight * opened.values[start + label];
+    for (let label = 0; label < classes; label++) {
+      values[place * classes + label] = weight * opened.values[start + label];
+    }
   });
   for (const block of blocks.values()) {
     const { bases, offsets, absent } = layouts(asked.length, block);
     const share = shares(block.map((k) => asked[k]));
     for (const base of bases) {
-      for (let label = 0; label < classes; label++) averageOut(values, base * classes + label, offsets, absent, share, classes);
+      for (let label = 0; label < classes; label++) {
+        averageOut(values, base * classes + label, offsets, absent, share, classes);
+      }
     }
   }
 }
 
-// Where the answers to some of a table's questions stand: all places with *no* to each of them, and from there all combinations of
-// answers and that of none asked. Kept, as tables are alike.
+// Where the answers to some of a table's questions stand: all places with *no* to each of them, and from there all
+// combinations of answers and that of none asked. Kept, as tables are alike.
 function openLayouts() {
   const kept = new Map();
   return (depth, block) => {
@@ -128,7 +141,7 @@ function subjectsOf(opened, tables, rank) {
     return found.get(key);
   };
   tables.forEach(({ blocks }, t) => {
-    const several = [...blocks].map(([column, block]) => ({ column: columns[column], bits: block.reduce((bits, k) => bits | (1 << k), 0) }));
+    const several = [...blocks].map(([column, block]) => ({ column: columns[column], bits: bitsOf(block) }));
     for (let chosen = 1; chosen < 1 << several.length; chosen++) {
       const some = several.filter((_, k) => (chosen >> k) & 1);
       const own = some.map(({ column }) => column).sort((one, other) => rank(one) - rank(other));
@@ -141,7 +154,9 @@ function subjectsOf(opened, tables, rank) {
 
 function interceptOf(values, starts, classes) {
   const found = new Float64Array(classes);
-  for (const end of starts.slice(1)) for (let label = 0; label < classes; label++) found[label] += values[end - classes + label];
+  for (const end of starts.slice(1)) {
+    for (let label = 0; label < classes; label++) found[label] += values[end - classes + label];
+  }
   return found;
 }
 

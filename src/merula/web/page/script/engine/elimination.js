@@ -1,6 +1,6 @@
 // Sums of products of small tables in logarithms, one variable after the other: what is missing is summed out.
 //
-// A table is { scope, values }: `scope` lists variables, `values` has an axis for each of them, then one for the classes.
+// A table is { scope, values }: `values` has an axis for each variable of its `scope`, then one for the classes.
 
 // log Σ_open Π tables, one number for each class; `sizes[variable]` is how many levels a variable has.
 export function summedOut(tables, open, sizes, classes) {
@@ -89,7 +89,8 @@ function logSumOver(values, start, count, stride) {
   return peak + Math.log(total);
 }
 
-// A table over `variables` (`lengths` levels each in memory) where those that are fixed (`at` ≥ 0) keep one level, others their first `sizes`.
+// A table over `variables`, which have `lengths` levels in memory, at one level of those that are fixed (`at` ≥ 0);
+// others keep their first `sizes` levels. `width` numbers stand in each cell.
 export function restricted(values, variables, lengths, at, sizes, width) {
   const scope = variables.filter((_, axis) => at[axis] < 0);
   const strides = new Array(variables.length);

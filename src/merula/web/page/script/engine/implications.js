@@ -17,7 +17,7 @@ export function openImplications(spec) {
     for (const j of spec.order) {
       const by = telling[j].get(levels[j]);
       if (by === undefined || !by.some(([one, level]) => levels[one] === level)) continue;
-      levels[j] = -1; // a cell that was left out leaves out no other, so that of cells that imply each other one is left
+      levels[j] = -1; // it leaves out no other, so that of cells that imply each other one is left
       read[spec.columns[j]] = codes[j].length - 2;
     }
     return read;

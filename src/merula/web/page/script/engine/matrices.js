@@ -39,3 +39,10 @@ export function choleskySolved(root, vector, size) {
   }
   return found;
 }
+
+// Some rows and columns of a matrix.
+export function submatrix(matrix, rows, columns, size) {
+  const width = columns.length;
+  const place = (k) => rows[Math.floor(k / width)] * size + columns[k % width];
+  return Float64Array.from({ length: rows.length * width }, (_, k) => matrix[place(k)]);
+}

@@ -1,7 +1,9 @@
-// The columns of a Bayesian network of words and numbers given its class: each term is what one cell more adds to log P(known cells, class).
+// The columns of a Bayesian network of words and numbers given its class.
+//
+// Each term is what one cell more adds to log P(known cells, class); what is not known is summed or integrated out.
 
 import { restricted, summedOut } from "./elimination.js";
-import { choleskyOf, forwardSolved, halfLogDeterminant } from "./matrices.js";
+import { choleskyOf, forwardSolved, halfLogDeterminant, submatrix } from "./matrices.js";
 import { integers, numbers } from "./numbers.js";
 
 const LOG_TWO_PI = Math.log(2 * Math.PI);
@@ -16,8 +18,7 @@ export function networkColumnsPart(spec, context) {
       const told = new Set();
       let rest = logOfKnown(opened, levels, told);
       for (const j of opened.order) {
-        const isKnown = opened.nodes[j].table !== null && (opened.nodes[j].isWord ? levels[j] >= 0 : levels[j] === levels[j]);
-        if (!isKnown) continue;
+        if (!tellsSomething(opened.nodes[j], levels[j])) continue;
         told.add(j);
         const whole = logOfKnown(opened, levels, told);
         for (let label = 0; label < whole.length; label++) out[j][label] += lessLog(whole[label], rest[label]);
@@ -25,6 +26,10 @@ export function networkColumnsPart(spec, context) {
       }
     },
   };
+}
+
+function tellsSomething(node, cell) {
+  return node.table !== null && (node.isWord ? cell >= 0 : cell === cell);
 }
 
 // log − other, where what is impossible either way adds nothing.
@@ -36,13 +41,15 @@ function openNetworkColumns(spec, classes) {
   const nodes = spec.nodes.map(openNode);
   const own = { isWord: true, above: spec.class.above, table: numbers(spec.class.table) };
   const sizes = [...nodes.map((node) => node.size), 1];
-  return { columns: spec.columns, nodes: [...nodes, own], sizes, classes, order: spec.order, logClass: numbers(spec.log_class) };
+  const { columns, order } = spec;
+  return { columns, nodes: [...nodes, own], sizes, classes, order, logClass: numbers(spec.log_class) };
 }
 
 function openNode(node) {
   const table = node.table === null ? null : numbers(node.table);
   const isWord = node.cells !== undefined;
-  return { ...node, isWord, table, cells: isWord ? integers(node.cells) : null, logUnit: isWord ? 0 : Math.log(node.unit) };
+  const cells = isWord ? integers(node.cells) : null;
+  return { ...node, isWord, table, cells, logUnit: isWord ? 0 : Math.log(node.unit) };
 }
 
 // Each cell's level, −1 for missing, or its number in units from the centre.
@@ -84,12 +91,13 @@ function wordTable(opened, levels, j, isOpen) {
   const { nodes, sizes, classes } = opened;
   const { above, table, size } = nodes[j];
   const level = (v) => (isOpen(v) ? -1 : levels[v]);
-  if (j === nodes.length - 1) return restricted(table, above, above.map((v) => sizes[v]), above.map(level), sizes, classes);
-  const lengths = [...above.map((v) => sizes[v]), size + 1];
-  return restricted(table, [...above, j], lengths, [...above.map(level), level(j)], sizes, classes);
+  const lengths = above.map((v) => sizes[v]);
+  const at = above.map(level);
+  if (j === nodes.length - 1) return restricted(table, above, lengths, at, sizes, classes);
+  return restricted(table, [...above, j], [...lengths, size + 1], [...at, level(j)], sizes, classes);
 }
 
-// Densities of the numbers that were told: one table for those that share unknown numbers, over the levels that they depend on.
+// Densities of the numbers told: a table for those that share unknown numbers, over the levels they depend on.
 function numberTables(opened, levels, needed, told, isOpen) {
   const numeric = opened.order.filter((j) => needed.has(j) && !opened.nodes[j].isWord);
   return tiedTogether(opened, numeric, isOpen).map((group) => groupTable(opened, levels, group, told, isOpen));
@@ -124,7 +132,9 @@ function groupTable(opened, levels, group, told, isOpen) {
       at[scope[axis]] = rest % sizes[scope[axis]];
       rest = Math.floor(rest / sizes[scope[axis]]);
     }
-    for (let label = 0; label < classes; label++) values[cell * classes + label] = logOfGroup(opened, at, members, told, label);
+    for (let label = 0; label < classes; label++) {
+      values[cell * classes + label] = logOfGroup(opened, at, members, told, label);
+    }
   }
   return { scope, values };
 }
@@ -148,11 +158,11 @@ function logOfGroup(opened, at, members, told, label) {
   const { mean, covariance } = jointly(opened, at, members, rules);
   const known = members.flatMap((j, k) => (told.has(j) ? [k] : []));
   const size = known.length;
-  const matrix = Float64Array.from({ length: size * size }, (_, k) => covariance[known[Math.floor(k / size)] * members.length + known[k % size]]);
-  const root = choleskyOf(matrix, size);
+  const root = choleskyOf(submatrix(covariance, known, known, members.length), size);
   const errors = forwardSolved(root, known.map((k) => at[members[k]] - mean[k]), size);
   const units = known.reduce((sum, k) => sum + opened.nodes[members[k]].logUnit, 0);
-  return -0.5 * errors.reduce((sum, error) => sum + error * error, size * LOG_TWO_PI) - halfLogDeterminant(root, size) - units;
+  const squares = errors.reduce((sum, error) => sum + error * error, size * LOG_TWO_PI);
+  return -0.5 * squares - halfLogDeterminant(root, size) - units;
 }
 
 // Intercept, variance and slopes of a number at the levels of its parents.

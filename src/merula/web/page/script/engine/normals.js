@@ -1,6 +1,6 @@
 // One normal distribution of several numbers for each class; what is missing is integrated out.
 
-import { choleskyOf, choleskySolved, halfLogDeterminant } from "./matrices.js";
+import { choleskyOf, choleskySolved, halfLogDeterminant, submatrix } from "./matrices.js";
 import { integers, numbers } from "./numbers.js";
 
 const HALF_LOG_TWO_PI = 0.5 * Math.log(2 * Math.PI);
@@ -56,7 +56,10 @@ function addNormals(opened, cells, out) {
   for (let label = 0; label < classes; label++) {
     const away = z.map((one, k) => (one === one ? one - mean[label * size + k] : 0));
     out[label] += logDensity(opened.ofClasses[label], away, lost, size) - units;
-    columns.forEach((column, j) => (out[label] += (cells[column] === cells[column] ? present : missing)[label * columns.length + j]));
+    columns.forEach((column, j) => {
+      const told = cells[column] === cells[column] ? present : missing;
+      out[label] += told[label * columns.length + j];
+    });
   }
 }
 
@@ -83,9 +86,4 @@ function rowTimes(matrix, row, vector, size) {
   let sum = 0;
   for (let j = 0; j < size; j++) sum += matrix[row * size + j] * vector[j];
   return sum;
-}
-
-// Some rows and columns of a matrix.
-export function submatrix(matrix, rows, columns, size) {
-  return Float64Array.from({ length: rows.length * columns.length }, (_, k) => matrix[rows[Math.floor(k / columns.length)] * size + columns[k % columns.length]]);
 }

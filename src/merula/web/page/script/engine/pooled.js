@@ -40,7 +40,10 @@ function openReading(spec) {
   const bounds = spec.bounds.map(([column, own]) => [column, ...numbers(own)]);
   return (cells) => {
     const read = cells.slice();
-    for (const [column, own] of cuts) read[column] = cells[column] === cells[column] ? intervalOf(cells[column], own) : own.length + 1;
+    for (const [column, own] of cuts) {
+      const isKnown = cells[column] === cells[column];
+      read[column] = isKnown ? intervalOf(cells[column], own) : own.length + 1;
+    }
     for (const [column, low, high] of bounds) read[column] = Math.min(Math.max(cells[column], low), high);
     return read;
   };

@@ -22,7 +22,8 @@ export function standardised(x, center, scale) {
 
 export function quadraticPart(spec, context) {
   const opened = Object.fromEntries(QUADRATIC_FIELDS.map((name) => [name, numbers(spec[name])]));
-  Object.assign(opened, { columns: spec.columns, gaps: spec.gaps, pairs: integers(spec.pairs), classes: context.classes });
+  const { columns, gaps } = spec;
+  Object.assign(opened, { columns, gaps, pairs: integers(spec.pairs), classes: context.classes });
   opened.words = spec.words.map((own) => own && { rows: integers(own.rows), table: numbers(own.table) });
   return { opened, addTerms: (cells, out) => addQuadratic(opened, standardCells(opened, cells), cells, out) };
 }

@@ -58,7 +58,8 @@ export function tablesPart(spec, context) {
   const { order } = spec;
   const tables = integers(spec.tables);
   const count = tables.length / order;
-  const depths = Int32Array.from({ length: count }, (_, t) => tables.subarray(t * order, (t + 1) * order).filter((q) => q >= 0).length);
+  const asked = (t) => tables.subarray(t * order, (t + 1) * order).filter((question) => question >= 0);
+  const depths = Int32Array.from({ length: count }, (_, t) => asked(t).length);
   const opened = { order, tables, depths, count, questions: openQuestions(spec), classes: context.classes };
   opened.values = openValues(spec, count << order, context.classes);
   opened.factorOf = factorsOfTables(spec, opened);
