@@ -37,7 +37,9 @@ def on_page(texts: list[str]) -> list[list[str]]:
 
 
 def test_every_sign_is_parted_alike() -> None:
-    signs = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+    unassigned = range(0x40000, 0xE0000)  # ten planes without a single letter: some signs of each are enough
+    codes = [code for code in range(sys.maxunicode + 1) if code not in unassigned or code % 97 == 0]
+    signs = [chr(code) for code in codes if not 0xD800 <= code < 0xE000]
     said = [f"x{sign}y {sign}{sign} Σ{sign}Σ A{sign}Σ" for sign in signs]
     texts = [" ".join(said[start : start + 1_000]) for start in range(0, len(said), 1_000)]
     assert on_page(texts) == list(map(words, texts))

@@ -110,7 +110,8 @@ def pieces(curve: Curve, ends: Array, narrowest: float) -> Pieces:
 def _at(spans: list[tuple[float, float]], places: Array) -> Array:
     """Places within each span, spans × places; none outside it for rounding."""
     low, high = np.array(spans).T[:, :, None]
-    return np.clip(0.5 * (low + high) + 0.5 * (high - low) * places, low, high)
+    found: Array = np.clip(0.5 * (low + high) + 0.5 * (high - low) * places, low, high)
+    return found
 
 
 def _series(curve: Curve, spans: list[tuple[float, float]]) -> list[Array]:

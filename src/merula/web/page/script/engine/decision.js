@@ -2,23 +2,40 @@
 
 // The 0/1 loss of these classes.
 export function zeroOne(classes) {
-  return { actions: classes, table: classes.map((_, action) => classes.map((_, label) => (action === label ? 0 : 1))), reject: null };
+  const table = classes.map((_, action) => classes.map((_, label) => (action === label ? 0 : 1)));
+  return { actions: classes, table, reject: null };
 }
 
-// The first action that saves most against the worst under each truth; rejected where it costs more than the reject cost.
+// What each action saves against the worst under each truth.
+export function savingsOf(table) {
+  const worst = table[0].map((_, label) => Math.max(...table.map((row) => row[label])));
+  return table.map((row) => row.map((cost, label) => worst[label] - cost));
+}
+
+// The first action that saves most; rejected where it costs more than the reject cost.
 export function decide(posterior, costs, reject = costs.reject ?? null) {
   const { actions, table } = costs;
-  const worst = Array.from(posterior, (_, label) => Math.max(...table.map((row) => row[label])));
-  let best = 0;
-  let most = -Infinity;
-  table.forEach((row, action) => {
-    let saved = 0;
-    for (let label = 0; label < worst.length; label++) saved += (worst[label] - row[label]) * posterior[label];
-    if (saved > most) [best, most] = [action, saved];
-  });
+  const best = bestAction(posterior, savingsOf(table));
   const risks = table.map((row) => expectedCost(row, posterior));
   const rejected = reject !== null && !(risks[best] <= reject);
-  return { action: rejected ? -1 : best, name: rejected ? null : actions[best], risks, risk: rejected ? reject : risks[best], rejected };
+  const [action, risk] = rejected ? [-1, reject] : [best, risks[best]];
+  return { action, name: rejected ? null : actions[best], risks, risk, rejected };
+}
+
+// What the best action costs, or rejecting.
+export function leastRisk(posterior, table, savings, reject) {
+  const risk = expectedCost(table[bestAction(posterior, savings)], posterior);
+  return reject !== null && !(risk <= reject) ? reject : risk;
+}
+
+function bestAction(posterior, savings) {
+  let best = 0;
+  let most = -Infinity;
+  for (let action = 0; action < savings.length; action++) {
+    const saved = expectedCost(savings[action], posterior);
+    if (saved > most) [best, most] = [action, saved];
+  }
+  return best;
 }
 
 function expectedCost(row, posterior) {

@@ -36,8 +36,10 @@ function quadrature(integrand, { left, right }, outputs) {
   const middle = 0.5 * (left + right);
   const sums = new Array(outputs).fill(0);
   for (let k = 0; k < LOBATTO_POINTS; k++) {
-    const x = k === 0 ? nextAfter(left, right) : k === LOBATTO_POINTS - 1 ? nextAfter(right, left) : middle + half * LOBATTO.nodes[k];
-    integrand(x).forEach((value, output) => (sums[output] += LOBATTO.weights[k] * value * half));
+    const inside = middle + half * LOBATTO.nodes[k];
+    const x = k === 0 ? nextAfter(left, right) : k === LOBATTO_POINTS - 1 ? nextAfter(right, left) : inside;
+    const values = integrand(x);
+    for (let output = 0; output < outputs; output++) sums[output] += LOBATTO.weights[k] * values[output] * half;
   }
   return sums;
 }

@@ -2,7 +2,7 @@
 
 export function largestOf(values) {
   let peak = -Infinity;
-  for (const value of values) if (value > peak) peak = value;
+  for (let k = 0; k < values.length; k++) if (values[k] > peak) peak = values[k];
   return peak;
 }
 
@@ -11,7 +11,7 @@ export function logSumExp(values) {
   const peak = largestOf(values);
   if (!Number.isFinite(peak)) return peak;
   let total = 0;
-  for (const value of values) total += Math.exp(value - peak);
+  for (let k = 0; k < values.length; k++) total += Math.exp(values[k] - peak);
   return Math.log(total) + peak;
 }
 

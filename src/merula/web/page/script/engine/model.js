@@ -52,7 +52,7 @@ class Model {
   // Texts that a person typed, by their columns, as a case; what cannot be read is left unknown, with a note that says so.
   read(texts) {
     const notes = [];
-    const theCase = {};
+    const theCase = Object.create(null); // a column may have any name, __proto__ too
     for (const [name, text] of Object.entries(texts)) {
       const column = this.columns[this.index.get(name)];
       if (column === undefined) throw new Error(`'${name}' is no column of the model`);

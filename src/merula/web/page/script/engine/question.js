@@ -1,8 +1,8 @@
 // What to find out next: how much knowing each unknown column is expected to lower the risk of the decision.
 
-import { decide, zeroOne } from "./decision.js";
+import { leastRisk, savingsOf, zeroOne } from "./decision.js";
 import { integrate } from "./integrals.js";
-import { logSumExp, times, toPosterior } from "./logspace.js";
+import { largestOf, logSumExp, times } from "./logspace.js";
 import { numbers } from "./numbers.js";
 
 const MISSED_MASS = 1e-9; // of a column's mass, by an integral that must look again
@@ -48,18 +48,26 @@ function viewOf(model, cells, costs, reject) {
   const logEvidence = logSumExp(logJoint);
   if (logEvidence === -Infinity) throw new Error("what is known of this row is impossible under every class");
   const scale = Math.max(...costs.table.flat().map(Math.abs)) || 1;
-  const view = { model, cells, terms, costs, reject, logEvidence, scale };
+  const loss = { table: costs.table, savings: savingsOf(costs.table), reject, scale };
+  const view = { model, cells, terms, ...loss, logEvidence, posterior: new Float64Array(model.classes.length) };
   const [risk, entropy] = outcomeOf(view, logJoint);
   return { ...view, risk, entropy };
 }
 
-// Risk, entropy of the class and 1, each times P(row given known).
+// Risk, entropy of the class and 1, each times P(row given known): asked so often that it makes no array on the way but its answer.
 function outcomeOf(view, logJoint) {
-  const { posterior } = toPosterior(logJoint, view.model.logPrior);
-  const mass = Math.exp(logSumExp(logJoint) - view.logEvidence);
+  const peak = largestOf(logJoint);
+  if (peak === -Infinity) return [0, 0, 0];
+  const { posterior } = view;
+  let total = 0;
+  for (let label = 0; label < posterior.length; label++) total += posterior[label] = Math.exp(logJoint[label] - peak);
   let entropy = 0;
-  for (const share of posterior) if (share > 0) entropy -= share * Math.log(share);
-  return [mass * decide(posterior, view.costs, view.reject).risk, mass * entropy, mass];
+  for (let label = 0; label < posterior.length; label++) {
+    const share = (posterior[label] /= total);
+    if (share > 0) entropy -= share * Math.log(share);
+  }
+  const mass = Math.exp(Math.log(total) + peak - view.logEvidence);
+  return [mass * leastRisk(posterior, view.table, view.savings, view.reject), mass * entropy, mass];
 }
 
 // cell → log P(class, known, column = cell): only the parts that hold the column are asked again.
@@ -67,10 +75,15 @@ function withCell(view, place) {
   const { model, terms } = view;
   const touched = model.parts.map((part) => part.columns.includes(place) || part.parents.includes(place));
   const cells = view.cells.slice();
+  const anew = terms.map((own, k) => (touched[k] ? own.map((values) => new Float64Array(values.length)) : own));
+  const moving = model.parts.map((part, k) => [part, anew[k]]).filter((_, k) => touched[k]);
   const sums = model.components.map((component) => parted(component, terms, touched));
   return (cell) => {
     cells[place] = cell;
-    const anew = model.terms(cells, terms, touched);
+    for (const [part, out] of moving) {
+      for (const values of out) values.fill(0);
+      part.addTerms(cells, out);
+    }
     const logs = sums.map((sum) => addedUp(sum, anew));
     if (logs.length === 1) return logs[0];
     return logs[0].map((_, label) => logSumExp(logs.map((log, k) => model.components[k].logWeight + log[label])));
@@ -84,7 +97,7 @@ function parted(component, terms, touched) {
 }
 
 function addedUp({ rest, moving }, terms) {
-  const total = Float64Array.from(rest);
+  const total = rest.slice();
   for (const { part, place, weight } of moving) {
     const values = terms[part][place];
     for (let label = 0; label < total.length; label++) total[label] += times(weight, values[label]);
