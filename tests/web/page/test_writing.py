@@ -105,8 +105,7 @@ def test_the_card_tells_how_good_a_pool_was(patients):
     assert told["card.loss.prior"] == f"{model.out_of_fold_['prior'][0]:.4f}"
 
 
-def test_a_pool_that_keeps_rows_is_written_in_its_portable_form(patients):
-    table, ill = patients
+def test_a_pool_that_keeps_rows_is_written_in_its_portable_form():
     rng = np.random.default_rng(0)
     away = np.hypot(*(rows := rng.normal(size=(600, 2))).T)
     model = mr.AutoBayesClassifier().fit(rows, np.where((away * 3).astype(int) % 2, "odd", "even"))

@@ -168,7 +168,7 @@ class Page:
         """The addresses that were asked for, but for the page itself."""
         events = [json.loads(entry["message"])["message"] for entry in self.browser.get_log("performance")]
         urls = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
-        return [url for url in urls if not url.startswith(("data:,", "about:", self.path.as_uri()))]
+        return [url for url in urls if not url.startswith(("data:", "about:", self.path.as_uri()))]
 
 
 @pytest.fixture(scope="session")

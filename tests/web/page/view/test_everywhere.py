@@ -1,7 +1,6 @@
 """Every page at every width: nothing overlaps or leaves, nothing is asked for, nothing is run, and axe-core finds no fault."""
 
 import pytest
-
 from tests.web.page.view.conftest import EVERY, TABLES
 
 QUICK = ("penguins", "hostile")
