@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ EXACT = 5e-11  # of a log density; the sums themselves are exact to 1e-10 of a d
 ROUNDING = 4e-15  # of the log density itself
 SMALL = 1e-13  # a last coefficient that is no larger is left out
 NARROWEST = 1e-9  # bandwidths: a piece so narrow is not halved again
-MOST_PIECES = 2_000  # to begin with
+FIRST_PIECES, MOST_PIECES = 500, 4_000  # to begin with, and of one curve
+LARGEST = 1e-6  # error of a log density that a page may have
 NEGLIGIBLE = 40.0  # −log of the share of a sum that says nothing
 AT_ONCE = 2_000_000  # terms of sums
 
@@ -54,7 +56,14 @@ def tabulated(part: KernelDistribution) -> tuple[list[dict[str, Any]], float]:
             remedy="use Kernel(kernel='gaussian')",
         )
     curves = [_curve(sums) for sums in part._sums[0]]
-    return [data for data, _ in curves], max(error for _, error in curves)
+    error = max(error for _, error in curves)
+    if error > LARGEST:
+        raise InputError.at(
+            f"column {part.columns[0]!r}",
+            "cannot be on a page: its values lie so many bandwidths apart that no table of its kernel density is exact",
+            remedy="use distributions='mixture' or 'histogram' for it",
+        )
+    return [data for data, _ in curves], error
 
 
 def _curve(sums: KernelSums) -> tuple[dict[str, Any], float]:
@@ -62,7 +71,7 @@ def _curve(sums: KernelSums) -> tuple[dict[str, Any], float]:
     low, high, h = float(sums.points[0]), float(sums.points[-1]), sums.bandwidth
     parts = {"left": _tail((sums.points - low) / h, sums.weights), "right": _tail((high - sums.points)[::-1] / h, sums.weights[::-1])}  # fmt: skip
     if high > low:
-        count = int(min(np.ceil((high - low) / (2 * h)), MOST_PIECES))
+        count = int(min(np.ceil((high - low) / (2 * h)), FIRST_PIECES))
         parts["body"] = pieces(sums.log_density, np.linspace(low, high, count + 1), NARROWEST * h)
     data = {name: part.data() for name, part in parts.items()}
     settled = {"left_end": float(np.log(sums.weights[0])), "right_end": float(np.log(sums.weights[-1]))}
@@ -86,48 +95,51 @@ def _tail(away: Array, weights: Array) -> Pieces:
 
 
 def pieces(curve: Curve, ends: Array, narrowest: float) -> Pieces:
-    """The curve between these ends, pieces halved while they are not exact at places in between."""
-    waiting = list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
+    """The curve between these ends, pieces halved while they are not exact at places in between and there are not too many."""
+    waiting = list(pairwise(ends.tolist()))
     found: list[tuple[float, float, Array]] = []
     while waiting:
         series = _series(curve, waiting)
         gaps = _gaps(curve, waiting, series, BETWEEN)
+        full = len(found) + 2 * len(waiting) > MOST_PIECES
         halved: list[tuple[float, float]] = []
-        for (low, high), own, gap in zip(waiting, series, gaps, strict=True):
+        for (low, high), own, gap in zip(waiting, series, gaps.tolist(), strict=True):
             middle = 0.5 * (low + high)
-            if gap <= 0 or high - low <= narrowest or not low < middle < high:
+            if gap <= 0 or full or high - low <= narrowest or not low < middle < high:
                 found.append((low, high, _shortened(own)))
             else:
                 halved += [(low, middle), (middle, high)]
         waiting = halved
     found.sort(key=lambda piece: piece[0])
-    kept = [own for *_, own in found]
-    spans = [(low, high) for low, high, _ in found]
-    error = float(_gaps(curve, spans, kept, MEASURED, 0.0, 0.0).max())
+    spans, kept = [(low, high) for low, high, _ in found], [own for *_, own in found]
+    error = max(0.0, float(_gaps(curve, spans, kept, MEASURED, exact=0.0).max()))  # beyond the rounding of the log density itself
     return Pieces(np.array([low for low, _ in spans] + [spans[-1][1]]), kept, error)
 
 
-def _at(spans: list[tuple[float, float]], places: Array) -> Array:
-    """Places within each span, spans × places; none outside it for rounding."""
+def _at(spans: list[tuple[float, float]], places: Array) -> tuple[Array, Array]:
+    """Numbers within each span, spans × places, and where these lie between −1 and 1: not quite at the places, for they are rounded."""
     low, high = np.array(spans).T[:, :, None]
-    found: Array = np.clip(0.5 * (low + high) + 0.5 * (high - low) * places, low, high)
-    return found
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    x = np.clip(middle + half * places, low, high)
+    return x, (x - middle) / half
 
 
 def _series(curve: Curve, spans: list[tuple[float, float]]) -> list[Array]:
     """Chebyshev coefficients of the curve on each span, from its values at the nodes."""
-    values = curve(_at(spans, NODES).ravel()).reshape(len(spans), -1)
-    found = chebyshev.chebvander(NODES, DEGREE).T @ values.T * (2 / (DEGREE + 1))
-    found[0] *= 0.5
-    return list(np.ascontiguousarray(found.T))
+    x, places = _at(spans, NODES)
+    values = curve(x.ravel()).reshape(x.shape)
+    if len(np.unique(places[0])) < DEGREE + 1 or not (np.diff(places, axis=1) > 0).all():  # no room for so many numbers
+        return [np.interp(NODES, own, value)[:1] for own, value in zip(places, values, strict=True)]
+    return list(np.linalg.solve(chebyshev.chebvander(places, DEGREE), values[:, :, None])[:, :, 0])
 
 
 def _gaps(
     curve: Curve, spans: list[tuple[float, float]], series: list[Array], places: Array, exact: float = EXACT, rounding: float = ROUNDING
 ) -> Array:  # fmt: skip
     """By how much the largest error of each piece exceeds what is allowed."""
-    values = curve(_at(spans, places).ravel()).reshape(len(spans), -1)
-    told = np.array([chebyshev.chebval(places, own) for own in series])
+    x, where = _at(spans, places)
+    values = curve(x.ravel()).reshape(x.shape)
+    told = np.array([chebyshev.chebval(own, coefficients) for own, coefficients in zip(where, series, strict=True)])
     return (np.abs(told - values) - exact - rounding * np.abs(values)).max(axis=1)  # type: ignore[no-any-return]
 
 

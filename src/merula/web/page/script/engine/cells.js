@@ -11,7 +11,8 @@ export function isUnknown(value) {
 export function levelsColumn(column) {
   const count = column.levels.length;
   const codes = new Map(column.levels.map((level, code) => [level.text, code]));
-  const values = new Map(column.levels.flatMap((level, code) => (level.value === undefined ? [] : [[Number(level.value), code]])));
+  const valued = column.levels.map(({ value }, code) => [value, code]).filter(([value]) => value !== undefined);
+  const values = new Map(valued.map(([value, code]) => [Number(value), code]));
   const labelOf = labelReader(column);
   const cuts = column.cuts?.map(number);
   const other = codes.get("(other)");

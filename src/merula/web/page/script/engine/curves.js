@@ -1,4 +1,5 @@
-// A kernel density of each class as tabulated curves: Chebyshev pieces of its log, and tails that fall with the square of the distance.
+// A kernel density of each class as tabulated curves: Chebyshev pieces of its log, and tails that fall with the square
+// of the distance.
 
 import { integers, number, numbers } from "./numbers.js";
 import { ofNumber } from "./of_number.js";

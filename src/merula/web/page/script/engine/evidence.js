@@ -7,10 +7,11 @@ const LAST_OF_ALL = 1e6; // columns: behind all others
 const AVERAGE_ROW = "average row";
 const SLIP = "slip to the prior"; // of rows that no part of a pool explains
 
-// The reasons of one answer for class `label` against class `against`, or against all others together where that is null.
+// The reasons of one answer for class `label` against class `against`; against all others together where that is null.
 export function explain(model, answer, label, against = null) {
   const rivals = model.classes.map((_, k) => k).filter((k) => (against === null ? k !== label : k === against));
-  const components = model.effects ? [byEffects(model, answer)] : answer.components.filter((one) => one.logWeight > -Infinity);
+  const own = answer.components.filter((one) => one.logWeight > -Infinity);
+  const components = model.effects ? [byEffects(model, answer)] : own;
   const derivations = components.map((one) => derivation(model, answer, one, label, rivals));
   const main = derivations.reduce((most, one) => (one.share > most.share ? one : most));
   const { from, start, total, reasons } = main;
@@ -20,7 +21,8 @@ export function explain(model, answer, label, against = null) {
 // Purified effects as terms, and what is left of the log joint as the prior; a slip to the prior is the last.
 function byEffects(model, answer) {
   const [pool, slip] = answer.components;
-  const told = model.effects.terms(answer.cells).map(({ columns, ...one }) => ({ ...one, columns: columns.map((k) => model.columns[k].name) }));
+  const named = ({ columns, ...one }) => ({ ...one, columns: columns.map((k) => model.columns[k].name) });
+  const told = model.effects.terms(answer.cells).map(named);
   const logPrior = pool.logJoint.map((log, label) => told.reduce((rest, { values }) => rest - values[label], log));
   if (slip) told.push({ columns: [], name: SLIP, whole: true, values: slipOf(model, pool.logJoint) });
   const logJoint = logPrior.map((log, label) => told.reduce((sum, { values }) => sum + values[label], log));
@@ -32,27 +34,32 @@ function byEffects(model, answer) {
 function slipOf(model, scores) {
   const [pool, slip] = model.components;
   const total = logSumExp(scores);
-  return scores.map((score, label) => logAddExp(pool.logWeight + (score - total), slip.logWeight + slip.logPrior[label]) - (score - total));
+  const logs = scores.map((score) => score - total);
+  return logs.map((log, label) => logAddExp(pool.logWeight + log, slip.logWeight + slip.logPrior[label]) - log);
 }
 
 // One component's terms, in the order of their columns (effects: small sets first), with their weights of evidence.
 function derivation(model, answer, component, label, rivals) {
   const size = (term) => (term.effect ? [term.whole ? 1 : 0, term.columns.length || LAST_OF_ALL] : [0, 0]);
   const key = (term) => [...size(term), term.columns.length ? model.index.get(term.columns[0]) : 0];
-  const terms = component.terms.map((term) => [key(term), term]).sort(([a], [b]) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]).map(([, term]) => term);
+  const keyed = component.terms.map((term) => [key(term), term]);
+  keyed.sort(([a], [b]) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]);
+  const terms = keyed.map(([, term]) => term);
   const { logPrior, logJoint, from = "prior" } = component;
   let evidence = weightsOfEvidence(logPrior, terms.map((term) => term.values), label, rivals);
   const undecided = answer.impossible || [label, ...rivals].every((k) => logJoint[k] === -Infinity);
   if (undecided) evidence = contradictions(evidence);
   const reasons = terms.map((term, k) => reason(model, answer, term, evidence[k]));
-  const total = logOdds(undecided ? logPrior : logJoint, label, rivals);
-  return { name: component.name, share: component.share, from, start: logOdds(logPrior, label, rivals), total, reasons };
+  const { name, share } = component;
+  const [start, total] = [logPrior, undecided ? logPrior : logJoint].map((logs) => logOdds(logs, label, rivals));
+  return { name, share, from, start, total, reasons };
 }
 
 function reason(model, answer, term, evidence) {
   const { columns, parents, weight, values } = term;
   const cells = [...columns, ...parents].map((name) => answer.case[name] ?? null);
-  const known = term.effect === true || columns.some((name, k) => !isUnknown(cells[k]) || model.columns[model.index.get(name)].missing === "level");
+  const answers = (name) => model.columns[model.index.get(name)].missing === "level";
+  const known = term.effect === true || columns.some((name, k) => !isUnknown(cells[k]) || answers(name));
   return { columns, parents, name: term.name ?? "", evidence, known, cells, weight, logTerms: values };
 }
 
@@ -63,7 +70,7 @@ export function logOdds(logWeights, label, rivals) {
   return own === -Infinity && rest === -Infinity ? 0 : own - rest;
 }
 
-// How far each of the terms moves the log-odds of a class against its rivals; they add up to the change of the log-odds.
+// How far each of the terms moves the log-odds of a class against its rivals; together they are all of the change.
 export function weightsOfEvidence(logPrior, terms, label, rivals) {
   const rest = rivalsTerms(rivals.map((k) => logPrior[k]), terms.map((values) => rivals.map((k) => values[k])));
   return terms.map((values, k) => (values[label] === -Infinity && rest[k] === -Infinity ? 0 : values[label] - rest[k]));
@@ -90,7 +97,8 @@ function rivalsTerms(logPriorOfAll, termsOfAll) {
   const leftPrior = left.map((k) => logPrior[k]);
   const weights = weightsBetween(leftPrior, left.map((k) => terms.reduce((sum, values) => sum + values[k], 0)));
   const lost = logSumExp(leftPrior) - logSumExp(logPrior);
-  return terms.map((values, block) => left.reduce((sum, k, place) => sum + values[k] * weights[place], 0) + lost * blame[block]);
+  const averaged = (values) => left.reduce((sum, k, place) => sum + values[k] * weights[place], 0);
+  return terms.map((values, block) => averaged(values) + lost * blame[block]);
 }
 
 // The share in what is gained by rivals becoming impossible of each block that ruled some of them out.

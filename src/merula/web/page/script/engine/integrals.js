@@ -61,7 +61,7 @@ function lobattoRule(points) {
   for (let k = 1; k < degree; k++) {
     for (let step = 0; step < 50; step++) {
       const [last, value] = legendre(degree, nodes[k]);
-      nodes[k] -= (nodes[k] * value - last) / (points * value); // (x·P_n − P_{n−1}) / ((n + 1)·P_n), whose roots are those of P_n′
+      nodes[k] -= (nodes[k] * value - last) / (points * value); // x·P_n − P_{n−1} is 0 where P_n′ is
     }
   }
   return { nodes, weights: nodes.map((x) => 2 / (points * degree * legendre(degree, x)[1] ** 2)) };

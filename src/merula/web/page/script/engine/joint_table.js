@@ -1,4 +1,5 @@
-// All levels of several columns jointly: cells that are listed, and one probability for each that is not; missing cells are summed out.
+// All levels of several columns jointly: cells that are listed, and one probability for each that is not; missing cells
+// are summed out.
 
 import { logAddExp } from "./logspace.js";
 import { integers, numbers } from "./numbers.js";
@@ -7,11 +8,12 @@ const UNKNOWN_CELL = -1;
 const MOST_EXACT = 30; // log of a number of cells beyond which those listed among them do not count
 
 export function jointTablePart(spec, context) {
-  const table = { cells: integers(spec.cells), table: numbers(spec.table), rest: numbers(spec.rest), sizes: integers(spec.sizes) };
+  const [cells, sizes] = [spec.cells, spec.sizes].map(integers);
+  const joint = { cells, sizes, table: numbers(spec.table), rest: numbers(spec.rest) };
   return {
-    addTerms(cells, [out]) {
-      const levels = spec.columns.map((column, j) => spec.levels[j][cells[column]]);
-      if (levels.some((level) => level !== UNKNOWN_CELL)) addMarginal(table, levels, context.classes, out);
+    addTerms(row, [out]) {
+      const levels = spec.columns.map((column, j) => spec.levels[j][row[column]]);
+      if (levels.some((level) => level !== UNKNOWN_CELL)) addMarginal(joint, levels, context.classes, out);
     },
   };
 }
@@ -23,7 +25,8 @@ function addMarginal({ cells, table, rest, sizes }, levels, classes, out) {
   for (let cell = 0; cell * levels.length < cells.length; cell++) {
     if (!levels.every((level, j) => level === UNKNOWN_CELL || level === cells[cell * levels.length + j])) continue;
     agreeing += 1;
-    for (let label = 0; label < classes; label++) listed[label] = logAddExp(listed[label], table[cell * classes + label]);
+    const start = cell * classes;
+    for (let label = 0; label < classes; label++) listed[label] = logAddExp(listed[label], table[start + label]);
   }
   const logWhole = levels.reduce((sum, level, j) => sum + (level === UNKNOWN_CELL ? Math.log(sizes[j]) : 0), 0);
   const logOthers = logWhole > MOST_EXACT ? logWhole : Math.log(Math.round(Math.exp(logWhole)) - agreeing);

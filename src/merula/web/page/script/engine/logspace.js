@@ -29,7 +29,8 @@ export function times(weight, log) {
 export function toPosterior(logJoint, logPrior) {
   const peak = largestOf(logJoint);
   const impossible = peak === -Infinity;
-  const posterior = Float64Array.from(impossible ? logPrior : logJoint, (log) => Math.exp(impossible ? log : log - peak));
+  const posterior = Float64Array.from(impossible ? logPrior : logJoint);
+  for (let label = 0; label < posterior.length; label++) posterior[label] = Math.exp(posterior[label] - (impossible ? 0 : peak));
   let total = 0;
   for (const share of posterior) total += share;
   for (let label = 0; label < posterior.length; label++) posterior[label] /= total;

@@ -1,9 +1,10 @@
 // The model: cells → terms → log P(class, row) → P(class given row), in the three shapes in which terms combine.
 //
-// A part is { columns, parents, factors, addTerms(cells, out) }: `columns`, `parents` and those of every one of its `factors` are
-// indices into the data's columns; `addTerms` adds log p(factor given parents and class) to out[factor], a Float64Array of classes.
-// A cell, cells[index of its column], is a number (NaN: missing) of a column of numbers, times or counts; the code of a level, m for
-// missing and m + 1 for one never seen, of a column with m levels; null or a Map of counted words of a text.
+// A part is { columns, parents, factors, addTerms(cells, out) }: `columns`, `parents` and those of every one of its
+// `factors` are indices into the data's columns; `addTerms` adds log p(factor given parents and class) to out[factor], a
+// Float64Array of classes. A cell, cells[index of its column], is a number (NaN: missing) of a column of numbers, times or
+// counts; the code of a level, m for missing and m + 1 for one never seen, of a column with m levels; null or a Map of
+// counted words of a text.
 
 import { isUnknown } from "./cells.js";
 import { columnParts } from "./column_parts.js";
@@ -16,8 +17,8 @@ import { typedValue } from "./reading.js";
 
 // The model that data of a page describe; an Error with one sentence on data that it does not know.
 export function openModel(data) {
-  if (data?.page !== 1 || data.kind !== "classifier") throw new Error("the data describe no classifier that this page knows");
-  return new Model(data);
+  if (data?.page === 1 && data.kind === "classifier") return new Model(data);
+  throw new Error("the data describe no classifier that this page knows");
 }
 
 class Model {
@@ -29,7 +30,8 @@ class Model {
     this.prior = toPosterior(this.logPrior, this.logPrior).posterior;
     this.index = new Map(data.columns.map((column, index) => [column.name, index]));
     this.readers = data.columns.map((column) => columnParts[column.kind](column, data.letters));
-    const context = { classes: this.classes.length, columns: data.columns, openPart: (spec) => openPart(spec, context) };
+    const { columns } = data;
+    const context = { classes: this.classes.length, columns, openPart: (spec) => openPart(spec, context) };
     this.parts = data.parts.map(context.openPart);
     this.effects = data.effects ? modelParts.effects(data.effects, { ...context, parts: this.parts }) : null;
     this.resolved = data.implications ? modelParts.implications(data.implications, context) : (cells) => cells;
@@ -49,7 +51,7 @@ class Model {
     return { cells: this.resolved(cells), notes };
   }
 
-  // Texts that a person typed, by their columns, as a case; what cannot be read is left unknown, with a note that says so.
+  // Texts that a person typed, by their columns, as a case; what cannot be read is left unknown, and a note says so.
   read(texts) {
     const notes = [];
     const theCase = Object.create(null); // a column may have any name, __proto__ too
@@ -94,10 +96,9 @@ class Model {
     return (this.ask.of === "joint" ? this.joint : this).encode(theCase).cells;
   }
 
-  // The terms of each part, one array of classes for each of its factors; those `kept` from before are not computed again.
-  terms(cells, kept = null, touched = null) {
-    return this.parts.map((part, k) => {
-      if (touched !== null && !touched[k]) return kept[k];
+  // The terms of each part, one array of classes for each of its factors.
+  terms(cells) {
+    return this.parts.map((part) => {
       const out = part.factors.map(() => new Float64Array(this.classes.length));
       part.addTerms(cells, out);
       return out;
@@ -127,7 +128,8 @@ class Model {
   logWeights(cells) {
     const stated = this.components.map((one) => one.logWeight);
     if (!this.weightsVary) return stated;
-    const met = this.components.map((one) => (one.condition ? one.condition.codes.has(cells[one.condition.column]) : !one.fallback));
+    const holds = ({ condition, fallback }) => (condition ? condition.codes.has(cells[condition.column]) : !fallback);
+    const met = this.components.map(holds);
     const none = !met.includes(true);
     const logs = stated.map((log, k) => (met[k] || (none && this.components[k].fallback) ? log : -Infinity));
     const total = logSumExp(logs);
@@ -147,11 +149,13 @@ function ownValue(theCase, name) {
 
 function openComponent(data, parts) {
   const weights = data.weights === null ? null : numbers(data.weights);
-  const factors = data.parts.flatMap((part) => parts[part].factors.map((of, place) => ({ part, place, of, weight: 1 })));
+  const factorsOf = (part) => parts[part].factors.map((of, place) => ({ part, place, of, weight: 1 }));
+  const factors = data.parts.flatMap(factorsOf);
   factors.forEach((factor, k) => (factor.weight = weights === null ? 1 : weights[k]));
   const { name, fallback, normalised } = data;
   const condition = data.condition && { column: data.condition.column, codes: new Set(data.condition.codes) };
-  return { name, fallback, normalised, condition, factors, logPrior: numbers(data.log_prior), logWeight: number(data.log_weight) };
+  const logs = { logPrior: numbers(data.log_prior), logWeight: number(data.log_weight) };
+  return { name, fallback, normalised, condition, factors, ...logs };
 }
 
 function addTo(total, values) {
@@ -161,7 +165,8 @@ function addTo(total, values) {
 // log Σ_component exp(log weight + log joint) of each class.
 function mixed(found) {
   if (found.length === 1) return Float64Array.from(found[0].logJoint);
-  return Float64Array.from(found[0].logJoint, (_, label) => logSumExp(found.map((one) => one.logWeight + one.logJoint[label])));
+  const total = (label) => logSumExp(found.map((one) => one.logWeight + one.logJoint[label]));
+  return Float64Array.from(found[0].logJoint, (_, label) => total(label));
 }
 
 // How much of the row's probability each component gives; what it weighs where all give none.

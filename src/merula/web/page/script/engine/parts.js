@@ -9,7 +9,7 @@ const PART_TYPES = new Map(Object.entries({ ...familyParts, ...pooledParts, ...d
 // A part as model.js says what one is, with its columns, parents and factors.
 export function openPart(spec, context) {
   const open = PART_TYPES.get(spec.type);
-  if (open === undefined) throw new Error(`the model has a part of type ${JSON.stringify(spec.type)}, which this page does not know`);
+  if (open === undefined) throw new Error(`the model has a part of type '${spec.type}', which this page does not know`);
   const { columns, parents = [] } = spec;
   return { columns, parents, factors: spec.factors ?? [{ columns, parents }], ...open(spec, context) };
 }

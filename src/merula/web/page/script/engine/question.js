@@ -12,7 +12,8 @@ const AROUND_PEAK = [-9, -6, -4, -2, -1, 0, 1, 2, 4, 6, 9]; // widths
 const FAINTEST_SHOWN = 0.001; // probability of a count
 const CELLS_SHOWN = 7; // of a column of numbers, when it is told what each answer would do
 
-// The columns not yet known, best first, and the risk of deciding now; `why` says why there are none where the model cannot tell.
+// The columns not yet known, best first, and the risk of deciding now; `why` says why there are none where the model
+// cannot tell.
 export function nextQuestions(model, cells, options = {}) {
   const steps = questionSteps(model, cells, options);
   let step = steps.next();
@@ -54,7 +55,7 @@ function viewOf(model, cells, costs, reject) {
   return { ...view, risk, entropy };
 }
 
-// Risk, entropy of the class and 1, each times P(row given known): asked so often that it makes no array on the way but its answer.
+// Risk, entropy of the class and 1, each times P(row given known): asked so often that it makes no array but its answer.
 function outcomeOf(view, logJoint) {
   const peak = largestOf(logJoint);
   if (peak === -Infinity) return [0, 0, 0];
@@ -92,8 +93,8 @@ function withCell(view, place) {
 
 // What of a component's sum stays as it is, and the factors that do not.
 function parted(component, terms, touched) {
-  const stays = component.factors.filter((factor) => !touched[factor.part]);
-  return { rest: addedUp({ rest: component.logPrior, moving: stays }, terms), moving: component.factors.filter((factor) => touched[factor.part]) };
+  const [stays, moving] = [false, true].map((moves) => component.factors.filter(({ part }) => touched[part] === moves));
+  return { rest: addedUp({ rest: component.logPrior, moving: stays }, terms), moving };
 }
 
 function addedUp({ rest, moving }, terms) {
@@ -107,12 +108,18 @@ function addedUp({ rest, moving }, terms) {
 
 function questionOf(view, place, prices) {
   const column = view.model.columns[place];
-  const price = typeof prices === "number" ? prices : prices !== null && Object.hasOwn(prices, column.name) ? prices[column.name] : 0;
+  const price = priceOf(prices, column.name);
   const { expected, error } = column.kind === "categorical" ? overLevels(view, place) : overNumbers(view, place);
   if (expected === null) return { column: column.name, gain: -price, reduction: 0, price, information: 0, error: 0 };
   const lowered = view.risk - expected[0];
   const reduction = lowered > error + 1e-15 * view.scale ? lowered : 0; // less than rounding is nothing
-  return { column: column.name, gain: reduction - price, reduction, price, information: Math.max(0, view.entropy - expected[1]), error };
+  const information = Math.max(0, view.entropy - expected[1]);
+  return { column: column.name, gain: reduction - price, reduction, price, information, error };
+}
+
+function priceOf(prices, name) {
+  if (typeof prices === "number") return prices;
+  return prices !== null && Object.hasOwn(prices, name) ? prices[name] : 0;
 }
 
 function overLevels(view, place) {
@@ -127,7 +134,8 @@ function summedOver(view, joint, cells) {
   return total;
 }
 
-// Expected risk, entropy and mass over a column of numbers: its atoms summed, its density integrated; a bound on the error.
+// Expected risk, entropy and mass over a column of numbers: its atoms summed, its density integrated; a bound on the
+// error.
 function overNumbers(view, place) {
   const { edges, atoms, discrete } = openPlaces(view.model.ask.columns[place]);
   if (edges.length < 2) return { expected: null, error: 0 };
@@ -139,7 +147,8 @@ function overNumbers(view, place) {
   if (!discrete) {
     let smooth = integrate(integrand, edges, 3);
     if (Math.abs(total[2] + smooth.total[2] - 1) > MISSED_MASS) {
-      smooth = integrate(integrand, inOrder([...edges, ...peaksOf(view, joint, edges)]), 3); // all nodes fell beside what is left
+      const places = [...edges, ...peaksOf(view, joint, edges)]; // all nodes fell beside what is left
+      smooth = integrate(integrand, inOrder(places), 3);
     }
     smooth.total.forEach((value, k) => (total[k] += value));
     gap = smooth.error;
@@ -149,7 +158,8 @@ function overNumbers(view, place) {
 }
 
 export function openPlaces(data) {
-  const atoms = data.counts === undefined ? numbers(data.atoms) : Float64Array.from({ length: data.counts }, (_, k) => k);
+  const counted = Float64Array.from({ length: data.counts ?? 0 }, (_, k) => k);
+  const atoms = data.counts === undefined ? numbers(data.atoms) : counted;
   return { edges: numbers(data.edges), atoms, discrete: data.discrete };
 }
 
@@ -163,14 +173,16 @@ function peaksOf(view, joint, edges) {
   let peaks = view.model.classes.map(() => ({ left: first, right: last }));
   for (let zoom = 0; zoom < MOST_ZOOMS; zoom++) {
     peaks = peaks.map((peak, label) => zoomed(peak, (x) => joint(x)[label]));
-    if (peaks.every((peak) => peak.fall < 1)) break; // the density hardly falls from one place to the next: its width is seen
+    if (peaks.every((peak) => peak.fall < 1)) break; // it hardly falls from one place to the next: its width is seen
   }
-  const around = peaks.flatMap(({ at, step, fall }) => AROUND_PEAK.map((k) => at + (k * step) / Math.sqrt(Math.max(fall, 1e-12))));
+  const widthOf = ({ step, fall }) => step / Math.sqrt(Math.max(fall, 1e-12));
+  const around = peaks.flatMap((peak) => AROUND_PEAK.map((k) => peak.at + k * widthOf(peak)));
   return around.map((x) => Math.min(Math.max(x, first), last));
 }
 
 function zoomed({ left, right }, own) {
-  const x = Array.from({ length: ZOOM_GRID }, (_, k) => (k === ZOOM_GRID - 1 ? right : left + (k * (right - left)) / (ZOOM_GRID - 1)));
+  const step = (right - left) / (ZOOM_GRID - 1);
+  const x = Array.from({ length: ZOOM_GRID }, (_, k) => (k === ZOOM_GRID - 1 ? right : left + k * step));
   const logs = x.map(own);
   const peak = logs.reduce((best, log, k) => (log > logs[best] ? k : best), 0);
   const best = Math.min(Math.max(peak, 1), ZOOM_GRID - 2);
@@ -192,7 +204,8 @@ function ranked(questions, scale) {
 
 // ------------------------------------------------------------------------------------------- what each answer would do
 
-// Levels one by one, counts as far as they are probable, other numbers in a few cells from the lowest to the highest that was seen.
+// Levels one by one, counts as far as they are probable, other numbers in a few cells from the lowest to the highest that
+// was seen.
 export function outcomesOf(model, theCase, cells, place) {
   const column = model.columns[place];
   const told = answersTold(model, cells, place);
@@ -208,18 +221,24 @@ function answersTold(model, cells, place) {
   const joint = view && withCell(view, place);
   const massOf = (cell) => (view === null ? null : Math.exp(logSumExp(joint(cell)) - view.logEvidence));
   const column = model.columns[place];
-  if (column.kind === "categorical") return column.levels.map(({ text }, code) => ({ value: text, text, probability: massOf(code) }));
+  const told = (value, cell) => ({ value, text: String(value), probability: massOf(cell) });
+  if (column.kind === "categorical") return column.levels.map(({ text }, code) => told(text, code));
   if (column.kind === "text" || column.kind === "ignore" || !column.seen) return [];
   const places = view && openPlaces(asked.ask.columns[place]);
   if (places?.discrete) {
-    const every = Array.from(places.atoms, (value) => ({ value, text: String(value), probability: massOf(value) }));
+    const every = Array.from(places.atoms, (value) => told(value, value));
     return every.filter(({ probability }) => column.cuts || probability >= FAINTEST_SHOWN);
   }
   return cellsAlong(numbers([column.seen.low, column.seen.high]), column.seen.whole).map(({ value, low, high }) => {
-    const share = view && integrate((x) => [massOf(x)], inOrder([low, high, ...places.edges.filter((edge) => edge > low && edge < high)]), 1);
-    const mass = view && share.total[0] + Array.from(places.atoms).filter((atom) => atom > low && atom <= high).reduce((sum, atom) => sum + massOf(atom), 0);
-    return { value, text: String(value), probability: mass };
+    return { value, text: String(value), probability: view && massWithin(massOf, places, low, high) };
   });
+}
+
+// The probability of the numbers above `low` and up to `high`.
+function massWithin(massOf, { edges, atoms }, low, high) {
+  const between = edges.filter((edge) => edge > low && edge < high);
+  const { total } = integrate((x) => [massOf(x)], inOrder([low, high, ...between]), 1);
+  return atoms.filter((atom) => atom > low && atom <= high).reduce((sum, atom) => sum + massOf(atom), total[0]);
 }
 
 // Cells of equal width over a range, by their middles.
@@ -228,6 +247,7 @@ function cellsAlong([low, high], whole) {
   const width = (high - low) / CELLS_SHOWN;
   return Array.from({ length: CELLS_SHOWN }, (_, k) => {
     const middle = low + (k + 0.5) * width;
-    return { low: low + k * width, high: low + (k + 1) * width, value: whole ? Math.round(middle) : Number(middle.toPrecision(6)) };
+    const value = whole ? Math.round(middle) : Number(middle.toPrecision(6));
+    return { low: low + k * width, high: low + (k + 1) * width, value };
   });
 }

@@ -4,9 +4,10 @@ import { ALWAYS_MISSING, cleanWord, foldedWord, isGap, plainFigures } from "./wo
 import { PADDED_NUMBER, PLAIN_NUMBER, numberForm, numberUnder, sameUnit } from "./word_numbers.js";
 import { dateOrder, lengthOf, secondsOfDay, shortTimeOf, timeOf } from "./word_times.js";
 
-const PLAINLY = { form: "number", decimal: ".", grouping: "", unit: "" }; // codes such as 007, where it is known that they are numbers
+const PLAINLY = { form: "number", decimal: ".", grouping: "", unit: "" }; // 007 where it is known to be a number
 const TIME_KINDS = { date: "datetime64", duration: "timedelta64" };
-const MICROSECONDS_IN = { W: 604800e6, D: 86400e6, h: 3600e6, m: 60e6, s: 1e6, ms: 1e3, us: 1, ns: 1e-3, ps: 1e-6, fs: 1e-9, as: 1e-12 };
+const LONG_UNITS = { W: 604800e6, D: 86400e6, h: 3600e6, m: 60e6 };
+const MICROSECONDS_IN = { ...LONG_UNITS, s: 1e6, ms: 1e3, us: 1, ns: 1e-3, ps: 1e-6, fs: 1e-9, as: 1e-12 };
 
 // The number that a word of a column of numbers or times means, NaN for missing; an Error where it means none.
 export function numberRead(word, column, notes) {
@@ -46,15 +47,17 @@ function understood(word, kind) {
   return form ? { form: "number", ...form } : secondsOfDay(word) !== null ? { form: "time of day" } : null;
 }
 
-// An Error where a cell counts another unit than those learned from; a note where signs stand for something else than then.
+// An Error where a cell counts another unit than those learned from; a note where signs stand for something else now.
 function noteChange(column, then, here, { word, cleaned, value }, notes) {
   if (then === null || then === here) return;
   if (then.unit && here.unit && !sameUnit(then.unit, here.unit)) {
-    throw new Error(`column '${column.name}' holds amounts in ${here.unit}, but those learned from are in ${then.unit}: give them in ${then.unit}`);
+    const learned = `those learned from are in ${then.unit}: give them in ${then.unit}`;
+    throw new Error(`column '${column.name}' holds amounts in ${here.unit}, but ${learned}`);
   }
   const turned = [then.order, here.order].sort().join(" ") === "dmy mdy";
   const before = then.form === "number" && then.decimal !== here.decimal ? numberUnder(cleaned, then) : null;
-  if (turned || (before !== null && before !== value)) notes.push({ kind: "read otherwise", column: column.name, text: word });
+  const other = turned || (before !== null && before !== value);
+  if (other) notes.push({ kind: "read otherwise", column: column.name, text: word });
 }
 
 // Microseconds as a count of a unit of times; years and months differ in length.
@@ -81,7 +84,8 @@ export function labelReader(column) {
   const folds = column.folds && new Map(Object.entries(column.folds));
   const spelled = new Map(Object.entries(column.spelled ?? {}));
   return (value) => {
-    if (typeof value !== "string") return words && Number.isInteger(value) ? spelled.get(String(value)) ?? String(value) : value;
+    if (typeof value !== "string" && words && Number.isInteger(value)) return spelled.get(String(value)) ?? String(value);
+    if (typeof value !== "string") return value;
     if (words && texts.has(value)) return value;
     const word = cleanWord(value);
     if (words && texts.has(word)) return word;
@@ -93,15 +97,19 @@ export function labelReader(column) {
   };
 }
 
-// What a person typed into a column, as a case holds it: a level's text, a number, a day or time as ISO text, a text; null for unknown.
+// What a person typed into a column, as a case holds it: a level's text, a number, a day or time as ISO text, a text; null
+// for unknown.
 export function typedValue(column, text, notes) {
   if (text === null || text === undefined || String(text).trim() === "") return null;
   if (column.kind === "text") return String(text);
   if (column.kind === "ignore") return null;
-  if (column.kind === "categorical" && column.levels.some((level) => level.text === text)) return text;
-  if (column.kind === "categorical" && column.cuts === undefined) return levelTyped(column, labelReader(column)(String(text)));
+  if (column.kind === "categorical") {
+    if (column.levels.some((level) => level.text === text)) return text;
+    if (column.cuts === undefined) return levelTyped(column, labelReader(column)(String(text)));
+  }
   const value = numberRead(String(text), column, notes);
-  return Number.isNaN(value) ? null : (column.times ?? "").startsWith("datetime64") ? isoTime(value, column.times) : value;
+  if (Number.isNaN(value)) return null;
+  return (column.times ?? "").startsWith("datetime64") ? isoTime(value, column.times) : value;
 }
 
 function levelTyped(column, label) {

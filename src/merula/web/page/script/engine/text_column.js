@@ -16,5 +16,5 @@ export function textColumn(column, tables) {
 
 function checkedCount(column, count) {
   if (typeof count === "number" && count >= 0 && count < Infinity) return count;
-  throw new Error(`column '${column.name}' holds a count that is negative, infinite or no number; counts of words are numbers from 0`);
+  throw new Error(`column '${column.name}' holds ${count} where words are counted: counts of words are numbers from 0`);
 }

@@ -1,11 +1,12 @@
-// Numbers as people write them: with signs of money, percent and units, with commas for points, with brackets for a minus.
+// Numbers as people write them: with signs of money, percent and units, commas for points, brackets for a minus.
 
 import { foldedWord } from "./word_cleaning.js";
 
 export const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/u;
 export const PADDED_NUMBER = /^0\d+$/u;
 const MONEY =
-  "(?:[A-Z]{1,3})?[$€£¥￥＄￡₹₽₩₺₪฿₫₴₦₱₡]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|Rs\\.?|Fr\\.?|kr\\.?|zł|Kč|元|円|원";
+  "(?:[A-Z]{1,3})?[$€£¥￥＄￡₹₽₩₺₪฿₫₴₦₱₡]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL" +
+  "|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|Rs\\.?|Fr\\.?|kr\\.?|zł|Kč|元|円|원";
 const LETTER = "[\\p{L}\\p{Nl}\\p{No}]"; // what Python takes for part of a word, but figures and the underscore
 const NUMBER_PARTS = new RegExp(
   `^(?:(?<lead>${MONEY})\\s*(?=\\())?(?<open>\\()?\\s*(?<sign>[-+−–]?)\\s*(?<before>${MONEY})?\\s*(?<inner>[-+−–]?)\\s*` +
@@ -14,23 +15,25 @@ const NUMBER_PARTS = new RegExp(
   "u",
 );
 const MONEY_ALONE = new RegExp(`^(?:${MONEY})$`, "u");
-const NOTHING_SHOWN = new RegExp(`^(?:(?<before>${MONEY})\\s*[-–—]|[-–—]\\s*(?<after>${MONEY}))$`, "u"); // as spreadsheets show 0
+// as spreadsheets show 0
+const NOTHING_SHOWN = new RegExp(`^(?:(?<before>${MONEY})\\s*[-–—]|[-–—]\\s*(?<after>${MONEY}))$`, "u");
 const ADDRESS = /^(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}$/u;
 // units that may stand close to a number: other letters there are more likely part of a code, as in 12B
 const CLOSE_UNITS = new Set(
   (
-    "% ‰ ° °c °f k K M g h m s l mn bn kg mg µg μg lb lbs oz mm cm dm km in ft yd mi nm µm μm ml cl dl hr hrs min mins sec ms µs ns day days yr yrs year years " +
-    "kb mb gb tb kib mib gib kw mw gw kwh mwh wh kv mv ma hz khz mhz ghz pa kpa hpa bar mbar psi kj cal kcal mph kph km/h m/s rpm bpm px pt pts dpi ha m² m2 m³ m3 km² km2 " +
+    "% ‰ ° °c °f k K M g h m s l mn bn kg mg µg μg lb lbs oz mm cm dm km in ft yd mi nm µm μm ml cl dl hr hrs min mins " +
+    "sec ms µs ns day days yr yrs year years kb mb gb tb kib mib gib kw mw gw kwh mwh wh kv mv ma hz khz mhz ghz pa kpa " +
+    "hpa bar mbar psi kj cal kcal mph kph km/h m/s rpm bpm px pt pts dpi ha m² m2 m³ m3 km² km2 " +
     "sqm sqft mmhg mg/dl mmol/l u/l iu ppm db kt kn y x hp bhp cc ccm mpg mah yo 岁 歳 万 万元 万円 亿 亿元 公斤 公里 平方米 平米"
   ).split(" "),
 );
 const LONGEST_WORD = 400; // a longer one is no number that a person writes
 const LONGEST_UNIT = 14;
-const CONVENTIONS = [[".", ","], [",", "."], [".", " "], [",", " "], [".", "'"], [",", "'"]]; // decimal sign, between groups
+const CONVENTIONS = [".,", ",.", ". ", ", ", ".'", ",'"].map((signs) => [...signs]); // decimal sign, between groups
 const UNIT_ALIASES = new Map(
-  Object.entries({ "￥": "jpy", "＄": "usd", "￡": "gbp", "μg": "µg", "μm": "µm", "€": "eur", $: "usd", "us$": "usd", "£": "gbp", "¥": "jpy", "₹": "inr", rs: "inr", percent: "%", fr: "chf" }),
+  "￥ jpy ＄ usd ￡ gbp μg µg μm µm € eur $ usd us$ usd £ gbp ¥ jpy ₹ inr rs inr percent % fr chf".match(/\S+ \S+/gu).map((pair) => pair.split(" ")),
 );
-const MILLI_OR_MEGA = new Set(["mw", "mwh", "mv", "mhz", "mpa", "ma", "mj"]); // where the case of the first letter matters
+const MILLI_OR_MEGA = new Set("mw mwh mv mhz mpa ma mj".split(" ")); // where the case of the first letter matters
 
 // A number taken apart: {negative, digits, exponent, unit}; null where the word is none.
 export function partsOfNumber(word) {
@@ -52,10 +55,11 @@ export function partsOfNumber(word) {
 }
 
 function isUnitBeside(after, found) {
-  const close = CLOSE_UNITS.has(after) || (after.length > 1 && CLOSE_UNITS.has(foldedWord(after))) || (/^[VWAL]$/u.test(after) && /\d[.,]\d/u.test(found.digits));
   const signs = Array.from(after).length;
-  const apart = found.gap !== "" && !after.includes(" ") && ((signs > 1 && signs <= LONGEST_UNIT) || /^[VWt]$/u.test(after));
-  return MONEY_ALONE.test(after) || close || apart;
+  const known = CLOSE_UNITS.has(after) || (signs > 1 && CLOSE_UNITS.has(foldedWord(after)));
+  const close = known || (/^[VWAL]$/u.test(after) && /\d[.,]\d/u.test(found.digits));
+  const one = (signs > 1 && signs <= LONGEST_UNIT) || /^[VWt]$/u.test(after);
+  return MONEY_ALONE.test(after) || close || (found.gap !== "" && !after.includes(" ") && one);
 }
 
 // Whether two units are the same one, or one of them is not named.
@@ -64,9 +68,11 @@ export function sameUnit(one, other) {
 }
 
 function unitName(unit) {
-  let plain = foldedWord(unit.replaceAll("²", "2").replaceAll("³", "3")).replace(/\.+$/u, "");
-  if (Array.from(plain).length === 1 || MILLI_OR_MEGA.has(plain)) plain = Array.from(unit)[0] + Array.from(plain).slice(1).join("");
-  return UNIT_ALIASES.get(plain) ?? (Array.from(plain).length > 3 ? plain.replace(/s$/u, "") : plain);
+  const folded = foldedWord(unit.replaceAll("²", "2").replaceAll("³", "3")).replace(/\.+$/u, "");
+  const signs = Array.from(folded);
+  const cased = signs.length === 1 || MILLI_OR_MEGA.has(folded);
+  const plain = cased ? [Array.from(unit)[0], ...signs.slice(1)].join("") : folded;
+  return UNIT_ALIASES.get(plain) ?? (signs.length > 3 ? plain.replace(/s$/u, "") : plain);
 }
 
 // Digits under one convention: in groups of three (or as in 1,23,456), or all together.
@@ -91,12 +97,14 @@ export function numberUnder(word, { decimal, grouping, unit }) {
 // How one word that is a number is written: {decimal, grouping, unit}; null where it is none, or a code.
 export function numberForm(word) {
   const parts = partsOfNumber(word);
-  if (parts === null || PADDED_NUMBER.test(parts.digits) || ADDRESS.test(parts.digits) || isMarked(word, parts)) return null;
+  if (parts === null || isMarked(word, parts)) return null;
+  if (PADDED_NUMBER.test(parts.digits) || ADDRESS.test(parts.digits)) return null;
   const fitting = CONVENTIONS.filter(([decimal, grouping]) => conventionPattern(decimal, grouping).test(parts.digits));
   if (fitting.length === 0) return null;
   let [chosen] = fitting;
   const other = otherMeaning(parts.digits, fitting);
-  if (other && MONEY_ALONE.test(parts.unit) && parts.digits.includes(".")) chosen = other; // money has no three decimals: 1.889 € are many
+  const isMoney = MONEY_ALONE.test(parts.unit); // which has no three decimals: 1.889 € are many
+  if (other && isMoney && parts.digits.includes(".")) chosen = other;
   const form = { decimal: chosen[0], grouping: parts.digits.includes(chosen[1]) ? chosen[1] : "", unit: parts.unit };
   return parts.exponent && numberUnder(word, form) === null ? null : form;
 }

@@ -70,13 +70,18 @@ function isDay([day, month]) {
 export function timeOf(word, order) {
   const held = matchedDate(word);
   if (held === null) return null;
-  if (held.first !== undefined && order === "ymd" && isShort(held)) [held.year, held.month, held.day] = [held.first, held.other, held.year];
-  else if (held.first !== undefined) [held.day, held.month] = order === "mdy" ? [held.other, held.first] : [held.first, held.other];
+  if (held.first !== undefined) Object.assign(held, inDateOrder(held, order));
   const month = held.name === undefined ? Number(held.month) : monthNamed(held.name);
   const day = daysSince1970(fullYear(held.year), month ?? 0, Number(held.day));
   const seconds = held.hour === undefined ? 0 : secondsIn(held);
   if (day === null || seconds === null) return null;
   return (day * 86400 - zoneOffset(held.zone) + seconds) * 1e6 + microseconds(held.fraction);
+}
+
+// Year, month and day of three numbers.
+function inDateOrder({ first, other, year, sign }, order) {
+  if (order === "ymd" && first.length === 2 && year.length === 2 && sign !== ".") return { year: first, month: other, day: year };
+  return order === "mdy" ? { day: other, month: first } : { day: first, month: other };
 }
 
 // A time as short as NumPy takes it: a year, a month, an hour of a day.
@@ -85,10 +90,6 @@ export function shortTimeOf(word) {
   if (!held || Number(held.hour ?? 0) > 23) return null;
   const day = daysSince1970(Number(held.year), Number(held.month ?? 1), Number(held.day ?? 1));
   return day === null ? null : (day * 86400 + Number(held.hour ?? 0) * 3600) * 1e6;
-}
-
-function isShort(held) {
-  return held.first.length === 2 && held.year.length === 2 && held.sign !== ".";
 }
 
 function fullYear(digits) {
@@ -100,7 +101,8 @@ function daysSince1970(year, month, day) {
   if (year < 1 || month < 1 || month > 12) return null;
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && day > 0 ? Math.round(date.getTime() / 86400000) : null;
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && day > 0;
+  return exists ? Math.round(date.getTime() / 86400000) : null;
 }
 
 // Whole seconds since midnight.
@@ -136,7 +138,8 @@ export function lengthOf(word) {
   const found = LONG_CLOCK.exec(word) ?? SPELLED_LENGTH.exec(word);
   if (!found) return null;
   const held = Object.entries(found.groups).filter(([name, count]) => count && name !== "sign");
-  if (held.length === 0 || (held.length === 1 && CAPITAL_UNIT.test(word) && !word.includes("P"))) return null; // 5 M are millions
+  const millions = held.length === 1 && CAPITAL_UNIT.test(word) && !word.includes("P"); // 5 M are, PT5M are minutes
+  if (held.length === 0 || millions) return null;
   const length = held.reduce((sum, [name, count]) => sum + Number(count) * SECONDS_IN[name], 0);
   if (length > LONGEST_LENGTH) return null;
   return (found.groups.sign ? -1 : 1) * Math.floor(Math.round(length * 1e9) / 1e3);
@@ -145,6 +148,7 @@ export function lengthOf(word) {
 // The number of a month called by its name or the beginning of it; null if it is none, or several.
 export function monthNamed(word) {
   const plain = foldedWord(word).normalize("NFKD").replace(/\P{L}/gu, "");
-  const found = new Set(MONTHS.flatMap((names) => names.flatMap((name, k) => (plain.length > 2 && name.startsWith(plain) ? [k + 1] : []))));
+  if (plain.length < 3) return null;
+  const found = new Set(MONTHS.flatMap((names) => names.flatMap((name, k) => (name.startsWith(plain) ? [k + 1] : []))));
   return found.size === 1 ? [...found][0] : null;
 }
