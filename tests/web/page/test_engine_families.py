@@ -123,6 +123,35 @@ def test_texts_answer_alike(ask_engine: Any, variant: str) -> None:
     check(model, cases, ask_engine)
 
 
+def test_counted_words_are_called_as_their_columns(ask_engine: Any) -> None:
+    rng = np.random.default_rng(7)
+    counts = pd.DataFrame(rng.poisson(0.7, (40, 3)), columns=["cash", "win", "lunch"])
+    model = mr.NaiveBayesClassifier(kinds="text").fit(counts, rng.choice(["ham", "spam"], 40))
+    data = classifier_data(model)
+    (column,) = data["columns"]
+    assert column["counted"]
+    row = {"cash": 2, "lunch": 1}
+    ((posterior,),) = ask_engine(data, [{column["name"]: row}], [{"ask": "posterior"}])
+    expected = model.predict_proba(pd.DataFrame([{"win": 0, **row}])[["cash", "win", "lunch"]])
+    np.testing.assert_allclose(posterior, expected[0], atol=1e-9)
+
+
+def test_numbers_read_as_intervals_answer_alike(ask_engine: Any) -> None:
+    rng = np.random.default_rng(8)
+    table = pd.DataFrame({"wing mm": np.concatenate([rng.normal(0, 1, 60), rng.normal(3, 1, 60)]), "sex": rng.choice(["f", "m"], 120)})  # fmt: skip
+    model = mr.TANClassifier(numeric="mdl").fit(table, ["tit"] * 60 + ["wren"] * 60)
+    cuts = model.schema_["wing mm"].cuts
+    assert cuts
+    values = [-1.0, 3.0, 1e300, *cuts, *np.nextafter(cuts, np.inf).tolist(), None]
+    check(model, [{"wing mm": value, "sex": sex} for value in values for sex in ("f", None)], ask_engine)
+
+
+def test_a_decision_classifier_is_the_model_it_asks() -> None:
+    table, kind = numbers()
+    model = mr.DecisionClassifier(mr.NaiveBayesClassifier(), costs=1.0 - np.eye(3)).fit(table, kind)
+    assert classifier_data(model)["parts"] == classifier_data(model.estimator_)["parts"]
+
+
 def test_a_kernel_density_says_how_exact_its_table_is() -> None:
     table, kind = numbers()
     model = mr.NaiveBayesClassifier(distributions={"numeric": "kernel"}).fit(table[["wing mm"]], kind)

@@ -12,6 +12,7 @@ import numpy as np
 from merula.classify.base import BayesianClassifier
 from merula.classify.single_row import shown
 from merula.core import InputError
+from merula.data.encode.kinds import COUNTED
 from merula.data.schema import BOOLEANS, FIGURES, MIXED, OTHER, Column, Label
 from merula.data.words import as_labels
 from merula.distributions.columnwise import ColumnwiseDistribution
@@ -50,7 +51,9 @@ def _column(model: BayesianClassifier, column: Column, context: Context, rows: M
         data["unseen"] = "other" if OTHER in context.levels(column.name) else model.unseen
     if column.cuts is not None:
         data["cuts"] = [number(cut) for cut in column.cuts]
-    if column.unit is not None:
+    if column.unit == COUNTED:
+        data["counted"] = True  # a case holds {word: count}
+    elif column.unit is not None:
         data["times"] = column.unit  # what its numbers count; the unit that a person reads is another thing
     if column.reading is not None:
         data["reading"] = column.reading.state()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from merula.data.encode.kinds import COUNTED
 from merula.data.table import plain_label
 from merula.distributions import (
     CategoricalDistribution,
@@ -133,9 +134,11 @@ def zero_inflated(part: ZeroInflatedDistribution, context: Context) -> dict[str,
     }
 
 
-def tokens(part: TokenDistribution, _context: Context) -> dict[str, Any]:
-    """What each word of the vocabulary adds, and every text."""
-    (words,), (table,) = part.vocabularies, part.log_table
+def tokens(part: TokenDistribution, context: Context) -> dict[str, Any]:
+    """What each word of the vocabulary adds, and every text; words of a counted matrix are called as its columns are."""
+    (name,), (words,), (table,) = part.columns, part.vocabularies, part.log_table
+    named = context.schema[name].levels if context.schema[name].unit == COUNTED else None
+    words = words if named is None else named
     return {
         "type": "tokens",
         "words": [str(plain_label(word)) for word in words],
