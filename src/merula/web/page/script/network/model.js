@@ -164,25 +164,41 @@ class Network {
   }
 
   // {risk, tests: [{name, gain, reduction, price, information}]}, best first; null where what is known cannot be.
-  // One propagation for each level of the target gives P(X given the level) of every other variable.
   nextTests(target, findings, prices = {}) {
+    const steps = this.testing(target, findings, prices);
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    return step.value;
+  }
+
+  // The same step by step: one propagation for each level of the target gives P(X given the level) of every other variable.
+  *testing(target, findings, prices = {}) {
     const read = readFindings(this, findings);
     const now = this.calibrated(read);
     if (!now) return null;
     const t = this.variableOf[this.indexOf(target)];
     if (t < 0) throw new Error(`${target} is a number: choose a variable with levels.`);
     const posterior = readPosterior(now.tables, this.tree.variables[t]);
-    const given = Array.from(posterior, (p, level) => (p > 0 ? this.calibrated(this.supposed(read, t, level)) : null));
+    const given = [];
+    for (let level = 0; level < posterior.length; level++) {
+      const found = posterior[level] > 0 ? this.calibrated(this.supposed(read, t, level)) : null;
+      given.push(found && this.tree.variables.map((place) => readPosterior(found.tables, place)));
+      yield level;
+    }
+    return { risk: 1 - Math.max(...posterior), tests: rankTests(this.worths(t, posterior, given, read.hard, prices)) };
+  }
+
+  // What each variable that is not known is worth for the target.
+  worths(t, posterior, given, hard, prices) {
     const tests = [];
     this.columns.forEach(({ name, levels }, i) => {
       const v = this.variableOf[i];
-      if (v < 0 || v === t || read.hard.has(i)) return;
-      const of = given.map((one) => one && readPosterior(one.tables, this.tree.variables[v]));
-      const worth = worthOf(posterior, of, levels.length);
+      if (v < 0 || v === t || hard.has(i)) return;
+      const worth = worthOf(posterior, given.map((one) => one && one[v]), levels.length);
       const price = Object.hasOwn(prices, name) ? prices[name] : 0;
       tests.push({ name, gain: worth.reduction - price, price, ...worth });
     });
-    return { risk: 1 - Math.max(...posterior), tests: rankTests(tests) };
+    return tests;
   }
 
   // What is known, and one variable of the tree at one level besides.

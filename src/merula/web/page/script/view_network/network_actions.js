@@ -121,29 +121,35 @@ function parsedJson(text) {
   }
 }
 
-// What takes longer than the posteriors, after these are drawn: the next test, the explanation, findings that clash.
+// What takes longer than the posteriors, after these are drawn and in steps: the next test, the explanation, clashes.
 function laterAnswers(state, shell) {
-  const idle = (work) =>
-    globalThis.requestIdleCallback ? requestIdleCallback(work, { timeout: 300 }) : setTimeout(work, 20);
   let waiting = 0;
   return () => {
     const mine = ++waiting;
-    idle(() => {
-      if (mine === waiting && answerLater(state)) shell.redraw();
-    });
+    const steps = answeredLater(state);
+    const go = () => {
+      if (mine !== waiting) return;
+      const { done, value } = steps.next();
+      if (!done) whenIdle(go);
+      else if (value) shell.redraw();
+    };
+    whenIdle(go);
   };
 }
 
-function answerLater(state) {
+function whenIdle(work) {
+  if (globalThis.requestIdleCallback) requestIdleCallback(work, { timeout: 300 });
+  else setTimeout(work, 20);
+}
+
+// Whether there was anything to work out.
+function* answeredLater(state) {
   const { network, findings } = state;
-  const impossible = state.posteriors === null;
-  const wanted = {
-    tests: state.target && !impossible,
-    explanation: state.explaining && !impossible,
-    clashes: impossible,
-  };
-  if (wanted.tests && !state.tests) state.tests = network.nextTests(state.target, findings);
-  if (wanted.explanation && !state.explanation) state.explanation = network.mostProbable(findings);
-  if (wanted.clashes && !state.clashes) state.clashes = clashesOf(state);
-  return Object.values(wanted).some(Boolean);
+  if (state.posteriors === null) {
+    state.clashes ??= clashesOf(state);
+    return true;
+  }
+  if (state.target && !state.tests) state.tests = yield* network.testing(state.target, findings);
+  if (state.explaining && !state.explanation) state.explanation = network.mostProbable(findings);
+  return state.target !== null || state.explaining;
 }

@@ -55,6 +55,6 @@ function checkedLevel(column, value) {
 
 // Findings from a pasted row, with or without its header; empty cells are unknown.
 export function findingsOfRow(state, text) {
-  const read = (texts) => ({ case: texts });
-  return findingsOfValue(state, caseOfRow({ columns: state.columns, read, answer: () => null }, text));
+  const read = (texts) => ({ case: texts, notes: [] });
+  return findingsOfValue(state, caseOfRow({ columns: state.columns, read, answer: () => null }, text).found);
 }
