@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
     from merula.answers.evaluation import RareClassWarning as RareClassWarning, evaluate as evaluate
     from merula.answers.explanation import explain as explain, nomogram as nomogram
     from merula.answers.question import next_question as next_question
+    from merula.answers.sensitivity import sensitivity as sensitivity
     from merula.classify import (
         AODEClassifier as AODEClassifier,
         AutoBayesClassifier as AutoBayesClassifier,
@@ -95,6 +96,7 @@ _EXPORTS = {
     "answers.evaluation": "RareClassWarning evaluate",
     "answers.explanation": "explain nomogram",
     "answers.question": "next_question",
+    "answers.sensitivity": "sensitivity",
     "classify": "AODEClassifier AutoBayesClassifier BayesClassifier BayesianNetworkClassifier KDBClassifier KernelBayesClassifier LogLinearClassifier NaiveBayesClassifier NearestNeighborsClassifier SPODEClassifier TANClassifier load",
     "classify.advice": "TargetColumnWarning",
     "classify.counted": "Counts count",
