@@ -155,3 +155,13 @@ def test_bad_input_is_one_sentence(evaluation, ask, message):
 def test_names_need_a_table_with_names(patients):
     with pytest.raises(InputError, match="the table has no names"):
         mr.evaluate(GaussianNB(), patients[0][["größe"]].to_numpy(), patients[1], cv=3, by=["sex"])
+
+
+def test_intervals_of_shares_are_wilsons_and_losses_are_not_negative(evaluation):
+    from scipy.stats import binomtest
+
+    for group in evaluation.by():
+        error = group.figures["error"]
+        expected = binomtest(round(error.value * group.rows), group.rows).proportion_ci(method="wilson")
+        assert (error.low, error.high) == pytest.approx((expected.low, expected.high))
+        assert group.figures["log_loss"].low >= 0

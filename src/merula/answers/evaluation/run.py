@@ -27,6 +27,7 @@ from merula.answers.evaluation.words import CLASS_FREQUENCIES
 from merula.core import Array, InputError, one_of
 from merula.data.schema import Label
 from merula.data.table import label_indices, open_rows
+from merula.data.table.frame import FrameTable
 from merula.show.progress import progress_bar
 from merula.show.text import shortened
 
@@ -164,10 +165,10 @@ def _column(X: Any, name: Any) -> list[Any]:
     """A column of the table by its name; an error where the table has no names."""
     import narwhals as nw
 
-    if hasattr(X, "native") or hasattr(X, "columns") or hasattr(X, "column_names"):
-        table = nw.from_native(getattr(X, "native", X), eager_only=True)
-        return table[one_of(name, table.columns, "a column of by=")].to_list()  # type: ignore[no-any-return]
-    raise InputError.at("by", f"names the column {name!r}, but the table has no names", remedy="give {name: a label for each row}")  # fmt: skip
+    frame = X.frame if isinstance(X, FrameTable) else nw.from_native(X, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise InputError.at("by", f"names the column {name!r}, but the table has no names", remedy="give {name: a label for each row}")  # fmt: skip
+    return frame[one_of(name, frame.columns, "a column of by=")].to_list()  # type: ignore[no-any-return]
 
 
 def _refuse_folds(**given: Any) -> None:

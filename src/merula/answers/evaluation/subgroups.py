@@ -36,6 +36,8 @@ MIN_ROWS = 10
 BINS = 5
 MISSING = "missing"
 MOST_LEVELS = 50
+SHARE = "share"
+SHARES, LOSSES = (SHARE, "error", "impossible", "coverage"), ("log_loss", "brier")
 SHOWN = ("log_loss", "brier", "error", "auc", "mean_cost")
 
 
@@ -246,7 +248,7 @@ class _Held:
         some = [one for one in some if len(one.truth)]
         whole = pooled(some)
         figures: dict[str, GroupFigure] = {name: GroupFigure(value) for name, value in figures_of(whole).items()}
-        figures |= {name: self._mean(values, rows) for name, values in self.values.items()}
+        figures |= {name: self._mean(values, rows, name) for name, values in self.values.items()}
         figures["auc"] = _area(some)
         observed = {label: self._mean(self.evaluation.truth == k, rows) for k, label in enumerate(self.evaluation.classes)}  # fmt: skip
         shares = np.average(self.proba[rows], axis=0, weights=self.weights[rows])
@@ -254,12 +256,15 @@ class _Held:
         apart = {name: self._apart(values, rows, others) for name, values in self.values.items()}
         return Subgroup(given, len(rows), {name: figures[name] for name in FIGURES if name in figures}, observed, expected, confidence_curve(whole.truth, whole.proba, whole.weights, BINS), apart)  # fmt: skip
 
-    def _mean(self, values: Array, rows: NDArray[np.int64]) -> GroupFigure:
+    def _mean(self, values: Array, rows: NDArray[np.int64], name: str = SHARE) -> GroupFigure:
+        """A mean over rows with its interval: Wilson's of a share, Student's of others, which are no less than 0 but for costs."""
         value, error, freedom = self._mean_and_error(values, rows)
         if error is None:
             return GroupFigure(value)
+        if name in SHARES:
+            return GroupFigure(value, error, *wilson(value, freedom + 1))
         reach = float(student.ppf(0.5 + LEVEL / 2, freedom)) * error
-        return GroupFigure(value, error, value - reach, value + reach)
+        return GroupFigure(value, error, max(0.0, value - reach) if name in LOSSES else value - reach, value + reach)
 
     def _mean_and_error(self, values: Array, rows: NDArray[np.int64]) -> tuple[float, float | None, float]:
         """A mean over rows, its standard error, and the degrees of freedom of that."""
@@ -287,6 +292,20 @@ class _Held:
         statistic = (one - other) / together
         degrees = together**4 / (error**4 / freedom + second**4 / more)
         return Difference(one - other, together, statistic, float(2 * student.sf(abs(statistic), degrees)))
+
+
+def wilson(share: float, count: float) -> tuple[float, float]:
+    """The ends of Wilson's (1927) 95 % interval of a share of so many independent rows.
+
+    Examples
+    --------
+    >>> [round(end, 4) for end in wilson(0.0, 20)], [round(end, 4) for end in wilson(0.5, 100)]
+    ([0.0, 0.1611], [0.4038, 0.5962])
+    """
+    z = float(norm.ppf(0.5 + LEVEL / 2))
+    middle, reach = share + z**2 / (2 * count), z * sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
+    low, high = ((middle + side * reach) / (1 + z**2 / count) for side in (-1, 1))
+    return max(0.0, low), min(1.0, high)
 
 
 def _some(answers: Answers, inside: NDArray[np.bool_]) -> Answers:
