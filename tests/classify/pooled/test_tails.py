@@ -3,11 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.integrate import dblquad
 from scipy.stats import multivariate_normal, multivariate_t
-from tests.classify.sql.scored import ENGINES, check_scores
+from tests.classify.sql.scored import ENGINES, check_scores, far_out, heavy_tailed
 
 import merula as mr
 from merula.classify.effects.purified import centred
@@ -126,18 +125,9 @@ def test_files_from_strangers_are_asked(change):
 # ------------------------------------------------------------------------------------------------------- within a pool
 
 
-def birds(n=120, seed=4):
-    """Numbers with heavy tails in two classes, some of them missing; every fifth column is a word."""
-    rng = np.random.default_rng(seed)
-    y = rng.choice(["tit", "wren"], n)
-    x = rng.standard_t(1.5, (n, 4)) + 1.5 * (y == "wren")[:, None]
-    frame = pd.DataFrame(np.where(rng.random(x.shape) < 0.1, np.nan, x), columns=["a", "b", "c", "d"])
-    return frame.assign(song=np.where(rng.random(n) < 0.7, y, "none").astype(object)), y
-
-
 @pytest.fixture(scope="module")
 def pooled():
-    X, y = birds()
+    X, y = heavy_tailed()
     model = mr.AutoBayesClassifier(keep_rows=False, max_rounds=60).fit(X, y)
     assert tails_of(model), "the table is made so that heavier tails are worth it"
     return model, X
@@ -176,14 +166,6 @@ def test_a_saved_model_answers_the_same_bits(pooled, tmp_path):
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
-def far_out(X):
-    """The rows, with gaps and without, and some with numbers far from all; a key before them."""
-    rng = np.random.default_rng(5)
-    more = pd.concat([X, X.assign(a=np.where(rng.random(len(X)) < 0.5, np.nan, 1e6), d=-1e6)], ignore_index=True)
-    more.loc[0, ["a", "b", "c", "d"]] = np.nan
-    return pd.concat([pd.Series(range(len(more)), name="id"), more], axis=1)
-
-
 @pytest.mark.parametrize("dialect", ENGINES)
 def test_sql_answers_alike_with_gaps_and_far_out(pooled, dialect):
     model, X = pooled
@@ -200,7 +182,7 @@ def test_of_many_columns_sql_answers_rows_that_know_all(pooled, dialect, monkeyp
 
 
 def test_pairs_only_have_no_tails():
-    X, y = birds()
+    X, y = heavy_tailed()
     model = mr.AutoBayesClassifier(2, max_rounds=60).fit(X, y)
     assert not tails_of(model)
     assert "numbers far out" not in [subject.whole for subject in model.fitted_.effects.subjects]
