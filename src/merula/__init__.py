@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
     from merula.answers.evaluation import RareClassWarning as RareClassWarning, evaluate as evaluate
     from merula.answers.explanation import explain as explain, nomogram as nomogram
     from merula.answers.question import next_question as next_question
+    from merula.answers.sensitivity import sensitivity as sensitivity
+    from merula.answers.what_if import what_if as what_if
     from merula.classify import (
         AODEClassifier as AODEClassifier,
         AutoBayesClassifier as AutoBayesClassifier,
@@ -96,6 +98,8 @@ _EXPORTS = {
     "answers.evaluation": "RareClassWarning evaluate",
     "answers.explanation": "explain nomogram",
     "answers.question": "next_question",
+    "answers.sensitivity": "sensitivity",
+    "answers.what_if": "what_if",
     "classify": "AODEClassifier AutoBayesClassifier BayesClassifier BayesianNetworkClassifier KDBClassifier KernelBayesClassifier LogLinearClassifier NaiveBayesClassifier NearestNeighborsClassifier SPODEClassifier TANClassifier load",
     "classify.advice": "TargetColumnWarning",
     "classify.counted": "Counts count",

@@ -172,3 +172,12 @@ def test_calibrated_models_do_not_merge(merula, table):
     assert merula("fit", table, "-t", "state", "-m", "naive", "--calibrate").exit_code == 0
     result = merula("merge", "model.merula", "model.merula", "-o", "both.merula")
     check(result, BAD_INPUT, "was calibrated", "fitted without --calibrate")
+
+
+def test_figures_within_subgroups_are_told_and_a_wrong_name_is_one_line(merula, measured, table):
+    found, _ = measured("--cv", "4", "--by", "colour")
+    (told,) = found["subgroups"]
+    assert [group["given"] for group in told["groups"]] == [{"colour": "blue"}, {"colour": "red"}]
+    assert sum(group["rows"] for group in told["groups"]) == 80
+    result = merula("evaluate", table, "-t", "state", "-m", "naive", "--by", "color")
+    assert result.exit_code == 2 and "did you mean 'colour'?" in result.stderr

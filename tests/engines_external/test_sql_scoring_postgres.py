@@ -10,7 +10,9 @@ from tests.classify.sql.scored import (
     FLAGGED,
     MODELS,
     check_scores,
+    far_out,
     fitted,
+    heavy_tailed,
     numbered,
     quoted,
     table,
@@ -106,3 +108,10 @@ def test_all_columns_terms_and_actions(in_postgres, patients):
     assert found["predicted action"].tolist() == mr.decide(posterior, COSTS, classes=model.classes_).tolist()
     terms = model.terms(rows.drop(columns="id"))["größe"]
     np.testing.assert_allclose(found["log P(größe | yes)"].astype(float), terms[:, 2], rtol=1e-9)
+
+
+def test_heavier_tails_with_gaps_and_far_out(in_postgres):
+    X, y = heavy_tailed()
+    model = mr.AutoBayesClassifier(keep_rows=False, max_rounds=60).fit(X, y)
+    assert any("StudentTails" in type(getattr(part, "part", part)).__name__ for part in model.distributions_)
+    assert not check_scores(model, far_out(X), "postgres", in_postgres).any()

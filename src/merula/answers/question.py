@@ -161,7 +161,7 @@ def next_question(
     log_joint = model.fitted_.log_joint(known)
     warn_of(model._notes(known))
     table = read_costs(costs, model.classes_).table
-    view = _View(model, known, table, checked_reject_cost(reject_cost), _evidence(log_joint))
+    view = _View(model, known, table, checked_reject_cost(reject_cost), known_evidence(log_joint))
     cells, paid = cells_of(model, known), _prices(prices, model.schema_.names)
     risk, entropy, _ = view.outcome(log_joint)[0]
     found = [
@@ -181,7 +181,7 @@ def asked_instead(pool: Any) -> str:
 
 
 def askable(inner: BayesianClassifier) -> BayesianClassifier:
-    """The model itself, if it can say what an unknown column may hold; a ValueError that says why where it cannot."""
+    """The model itself, if it gives P(row) whatever cells are known; else an error that says why not."""
     if reason := inner.fitted_.no_joint or ("its weights depend on the row" if inner.fitted_.weights_vary else ""):
         raise InputError.at(
             "next_question", f"needs P(row), known and unknown cells alike, which this model does not give: {reason}"
@@ -213,7 +213,7 @@ def _prices(prices: Any, names: tuple[str, ...]) -> dict[str, float]:
     return {name: float(price) for name, price in paid.items()}
 
 
-def _evidence(log_joint: Array) -> float:
+def known_evidence(log_joint: Array) -> float:
     """log P(what is known)."""
     log_evidence = float(log_sum_exp(log_joint)[0])
     if log_evidence == -np.inf:

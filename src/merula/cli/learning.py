@@ -135,6 +135,7 @@ def evaluate(
     test: ask.Test = None,
     costs: ask.Costs = None,
     learning_curve: ask.LearningCurve = False,
+    by: ask.By = [],  # noqa: B006
     calibrate: ask.Calibrate = False,
     kinds: ask.Kinds = [],  # noqa: B006
     ignore: ask.Ignore = [],  # noqa: B006
@@ -150,6 +151,7 @@ def evaluate(
     Examples:
       merula evaluate penguins --target species
       merula evaluate penguins --target species --model naive --model bayes --cv 5
+      merula evaluate patients.csv --target diagnosis --by sex --by hospital
     """
     from merula.cli.jobs.evaluating import evaluate_file
     from merula.cli.jobs.targets import refuse_without_target
@@ -162,7 +164,7 @@ def evaluate(
     asked = Asked(table, target or "", kinds, ignore, weight, groups, file, by_time)
     if not asked.target:
         refuse_without_target(asked, "evaluate", model=chosen, **stated, learning_curve=learning_curve or None)
-    found, _ = evaluate_file(asked, names, console, cv, repeats, costs, learning_curve, test, calibrate)
+    found, _ = evaluate_file(asked, names, console, cv, repeats, costs, learning_curve, test, calibrate, by)
     console.result(str(found), found.to_dict())
 
 

@@ -110,6 +110,12 @@ Weight = Annotated[
         "--weight", metavar="COLUMN", help="The column that says how many times each row counts.", show_default=False
     ),
 ]
+By = Annotated[
+    list[str],
+    typer.Option(
+        "--by", metavar="COLUMN", help="Also tell every figure within the subgroups of this column; may be repeated."
+    ),
+]
 Groups = Annotated[
     str | None,
     typer.Option(

@@ -118,26 +118,39 @@ class MultivariateGaussianDistribution(AddedDistribution):
         return np.clip(z, -FARTHEST, FARTHEST, out=z)
 
     def _with_care(self, x: NDArray[Any]) -> Array:
-        """log density of what is observed, rows grouped by what that is, values no further out than squares can go."""
+        """log density of what is observed, values no further out than squares can go."""
         seen = ~np.isnan(x)
-        z, observed = self._standard(x), seen[:, self.kept]
+        squares, log_det = self._distances(x)
+        out: Array = np.where(seen[:, None, :], self.log_present, self.log_missing).sum(axis=2)
+        out -= (seen[:, self.kept] * (np.log(self.unit[self.kept]) + 0.5 * LOG_TWO_PI)).sum(axis=1)[:, None]
+        out += self._half_log_det - 0.5 * (log_det + squares)
+        return out
+
+    def squares(self, rows: Encoded) -> tuple[Array, NDArray[np.int64]]:
+        """The squared distance of what each row knows from each class's mean, in the class's own deviations, and how many columns it knows.
+
+        Missing cells are averaged out: (x − mean)ᵀ Σ⁻¹ (x − mean) of the known columns alone, rows × classes.
+        """
+        x = rows.values(self.columns)
+        return self._distances(x)[0], (~np.isnan(x[:, self.kept])).sum(axis=1)
+
+    def _distances(self, x: NDArray[Any]) -> tuple[Array, Array]:
+        """Squared distances, rows × classes, and by how much log |Σ| of all columns exceeds that of the known ones, rows grouped by what is known."""
+        z, observed = self._standard(x), ~np.isnan(x[:, self.kept])
         first, pattern = (
             distinct_rows(np.packbits(observed, axis=1))
             if len(self.kept)
             else (np.zeros(1, dtype=np.int64), np.zeros(len(x), dtype=np.int64))
         )
         order = np.argsort(pattern, kind="stable")
-        out: Array = np.where(seen[:, None, :], self.log_present, self.log_missing).sum(axis=2)
-        out -= (observed * (np.log(self.unit[self.kept]) + 0.5 * LOG_TWO_PI)).sum(axis=1)[:, None]
+        found, less = np.empty((2, len(x), len(self.mean)))
         for label, mean in enumerate(self.mean):
             root = self.whitening[label if len(self.whitening) > 1 else 0]
             vectors = np.where(observed, z - mean, 0.0)[order]
             log_det = np.zeros(len(first))
             complete(vectors, pattern[order], observed[first], root @ root.T, log_det, np.zeros(0), np.zeros((0, 0)))
-            out[order, label] += self._half_log_det[label] - 0.5 * (
-                log_det[pattern[order]] + ((vectors @ root) ** 2).sum(axis=1)
-            )
-        return out
+            found[order, label], less[order, label] = ((vectors @ root) ** 2).sum(axis=1), log_det[pattern[order]]
+        return found, less
 
     @property
     def parameters_count(self) -> int:

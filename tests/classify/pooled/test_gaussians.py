@@ -5,12 +5,13 @@ import itertools
 import numpy as np
 import pytest
 from scipy.special import logsumexp
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, multivariate_t
 
 from merula.classify.folds import canonical_order, in_turn
 from merula.classify.pooled.gaussians import (  # fmt: skip
     BLENDS,
     FACTORS,
+    HEAVIER,
     LEAST,
     Normals,
     Table,
@@ -18,6 +19,7 @@ from merula.classify.pooled.gaussians import (  # fmt: skip
     level_terms,
     normal_terms,
 )
+from merula.classify.pooled.tails import StudentTails
 from merula.data.encode import Target, encode_cells
 from merula.data.schema import Column, Schema
 
@@ -25,11 +27,12 @@ SCHEMA = Schema((Column("wing", "numeric"), Column("größe", "numeric"), Column
 NUMBERS, LEVELS = ("wing", "größe", "beak"), ("blass", "gelb", "rot")
 
 
-def birds(n=45, classes=3, seed=0, gaps=0.0):
+def birds(n=45, classes=3, seed=0, gaps=0.0, spread="normal"):
     """Encoded rows of three numbers and a word, their classes and weights, and the numbers themselves."""
     rng = np.random.default_rng(seed)
     label = np.concatenate([np.arange(classes), rng.integers(0, classes, n - classes)])
-    x = rng.normal(size=(n, 3)) @ np.array([[1, 0.6, 0], [0, 1, 0.3], [0, 0, 1]]) + label[:, None]
+    drawn = rng.normal(size=(n, 3)) if spread == "normal" else rng.standard_t(2.5, (n, 3))
+    x = drawn @ np.array([[1, 0.6, 0], [0, 1, 0.3], [0, 0, 1]]) + label[:, None]
     x = np.where(rng.random(x.shape) < gaps, np.nan, x * [1, 20, 300] + [0, 5, 1e6])
     words = np.array(LEVELS, dtype=object)[(label + rng.integers(0, 2, n)) % 3]
     words = np.where(rng.random(n) < gaps, None, words)
@@ -48,7 +51,8 @@ def standard(x, weights):
         known = ~np.isnan(column)
         mean = np.average(column[known], weights=weights[known])
         out[:, j] = (column - mean) / np.sqrt(np.average((column[known] - mean) ** 2, weights=weights[known]))
-    return np.clip(out, -6, 6)
+    farthest = np.sqrt(2 * np.log(weights.sum()))
+    return np.clip(out, -farthest, farthest)
 
 
 def covariances(z, codes, weights, classes, blend):
@@ -72,17 +76,24 @@ def covariances(z, codes, weights, classes, blend):
     for c in range(classes):
         own = (scatter[c] + nu * pooled) / np.sqrt(np.outer(counts[c] + nu, counts[c] + nu))
         own = (1 - alpha) * own + alpha * pooled
-        found.append((1 - beta) * own + beta * np.diag(np.diag(own)) + LEAST * np.eye(p))
-    return mean, np.array(found)
+        own = (1 - beta) * own + beta * np.diag(np.diag(own)) + LEAST * np.eye(p)
+        unsure = np.sqrt(1 + 1 / np.maximum(counts[c], 1))
+        found.append(own * np.outer(unsure, unsure))
+    return mean, np.array(found), counts.mean(axis=1) + p + 4
 
 
-def densities(z, units, mean, covariance):
-    """log density of known cells, by SciPy, of the numbers in their own units."""
+def densities(z, units, mean, covariance, freedom=None):
+    """log density of known cells, by SciPy, of the numbers in their own units: normal, or t of this covariance."""
     out = np.zeros((len(z), len(mean)))
     for i, row in enumerate(z):
         known = ~np.isnan(row)
         for c in range(len(mean) if known.any() else 0):
-            out[i, c] = multivariate_normal.logpdf(row[known], mean[c, known], covariance[c][np.ix_(known, known)])
+            m, shape = mean[c, known], covariance[c][np.ix_(known, known)]
+            if freedom is None:
+                out[i, c] = multivariate_normal.logpdf(row[known], m, shape)
+            else:
+                scale = shape * (freedom[c] - 2) / freedom[c]
+                out[i, c] = multivariate_t.logpdf(row[known], m, scale, df=freedom[c])
         out[i] -= np.log(units[known]).sum()
     return out
 
@@ -94,9 +105,13 @@ def test_densities_are_scipys(blend, gaps):
     table = table_of(rows, target)
     z = standard(x, target.weights)
     np.testing.assert_allclose(table.z, z, rtol=1e-9, atol=1e-9)
-    mean, covariance = covariances(z, target.codes, target.weights, 3, blend)
-    found = normal_terms(table, Normals.of(table, target.weights), blend)
+    mean, covariance, freedom = covariances(z, target.codes, target.weights, 3, blend)
+    normals = Normals.of(table, target.weights)
+    found = normal_terms(table, normals, blend)
     np.testing.assert_allclose(found.log_prob(rows), densities(z, table.unit, mean, covariance), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(normals.freedom, freedom, rtol=1e-12)
+    student = found.log_prob(rows) + StudentTails.of(found, normals.freedom).log_prob(rows)
+    np.testing.assert_allclose(student, densities(z, table.unit, mean, covariance, freedom), rtol=1e-8, atol=1e-8)
 
 
 def test_a_class_without_rows_has_the_mean_of_all_and_the_pooled_covariance():
@@ -105,8 +120,8 @@ def test_a_class_without_rows_has_the_mean_of_all_and_the_pooled_covariance():
     table = table_of(rows, target)
     found = Normals.of(table, weights)
     np.testing.assert_allclose(found.mean[2], np.average(table.z, axis=0, weights=weights))
-    np.testing.assert_allclose(found.blended(0.0, 0.0)[2], found.pooled + LEAST * np.eye(3), rtol=1e-12)
-    mean, covariance = covariances(standard(x, target.weights), target.codes, weights, 3, (0.3, 0.1))
+    np.testing.assert_allclose(found.blended(0.0, 0.0)[2], 2 * (found.pooled + LEAST * np.eye(3)), rtol=1e-12)
+    mean, covariance, _ = covariances(standard(x, target.weights), target.codes, weights, 3, (0.3, 0.1))
     np.testing.assert_allclose(found.blended(0.3, 0.1), covariance, rtol=1e-9)
     np.testing.assert_allclose(found.mean, mean, rtol=1e-9, atol=1e-12)
 
@@ -129,8 +144,10 @@ def test_levels_are_drawn_to_the_share_of_all():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_terms_are_by_models_that_have_not_seen_the_row():
-    rows, target, x, words = birds(gaps=0.2)
+@pytest.mark.parametrize("tails", [False, True])
+@pytest.mark.parametrize("spread", ["normal", "heavy"])
+def test_terms_are_by_models_that_have_not_seen_the_row(tails, spread):
+    rows, target, x, words = birds(gaps=0.2, spread=spread, seed=1)
     table, weights = table_of(rows, target), target.weights
     folds = in_turn(canonical_order(rows, target, SCHEMA), weights, 5)
     log_prior = np.log(np.bincount(target.codes, weights) / weights.sum())
@@ -139,37 +156,43 @@ def test_terms_are_by_models_that_have_not_seen_the_row():
         scores = log_prior + terms
         return float(weights @ (logsumexp(scores, axis=1) - scores[np.arange(len(scores)), target.codes]))
 
-    found = fitted_gaussians(rows, table, folds, loss)
+    def worded(train):
+        logs = np.log(shares(words, target.codes, train, 3))
+        return np.array([np.zeros(3) if word is None else logs[LEVELS.index(word)] for word in words])
+
+    found = fitted_gaussians(rows, table, folds, loss, tails)
     z = standard(x, weights)
     every = {}
-    for blend in BLENDS:
+    for blend, heavier in itertools.product(BLENDS, [False, True]):
         terms = np.zeros((len(rows), 3))
         for fold in range(5):
             held = folds.shares[:, fold]
-            train = weights - held
-            mean, covariance = covariances(z, target.codes, train, 3, blend)
-            logs = np.log(shares(words, target.codes, train, 3))
-            of_words = np.array([np.zeros(3) if word is None else logs[LEVELS.index(word)] for word in words])
-            terms += (held / weights)[:, None] * (densities(z, table.unit, mean, covariance) + of_words)
-        every |= {(blend, factor): factor * terms for factor in FACTORS}
+            mean, covariance, freedom = covariances(z, target.codes, weights - held, 3, blend)
+            said = densities(z, table.unit, mean, covariance, freedom if heavier else None)
+            terms += (held / weights)[:, None] * (said + worded(weights - held))
+        every |= {(heavier, blend, factor): factor * terms for factor in FACTORS}
     losses = {key: loss(terms) for key, terms in every.items()}
-    assert losses[found.blend, found.factor] == pytest.approx(min(losses.values()), rel=1e-9)
-    np.testing.assert_allclose(found.terms, every[found.blend, found.factor], rtol=1e-7, atol=1e-7)
+    best = {kind: min(own for key, own in losses.items() if key[0] == kind) for kind in (False, True)}
+    assert found.heavier == (tails and best[False] - best[True] > HEAVIER * weights.sum())
+    assert found.heavier == (tails and spread == "heavy")
+    chosen = (found.heavier, found.blend, found.factor)
+    assert losses[chosen] == pytest.approx(best[found.heavier], rel=1e-9)
+    np.testing.assert_allclose(found.terms, every[chosen], rtol=1e-7, atol=1e-7)
     whole = sum(part.log_prob(rows) for part in found.parts)
-    mean, covariance = covariances(z, target.codes, weights, 3, found.blend)
-    logs = np.log(shares(words, target.codes, weights, 3))
-    of_words = np.array([np.zeros(3) if word is None else logs[LEVELS.index(word)] for word in words])
-    np.testing.assert_allclose(whole, densities(z, table.unit, mean, covariance) + of_words, rtol=1e-7, atol=1e-7)
+    mean, covariance, freedom = covariances(z, target.codes, weights, 3, found.blend)
+    said = densities(z, table.unit, mean, covariance, freedom if found.heavier else None)
+    np.testing.assert_allclose(whole, said + worded(weights), rtol=1e-7, atol=1e-7)
 
 
-def test_numbers_beyond_six_deviations_are_taken_for_these():
+def test_numbers_beyond_the_farthest_that_so_many_reach_are_taken_for_these():
     rows, target, _, _ = birds()
     table = table_of(rows, target)
     folds = in_turn(canonical_order(rows, target, SCHEMA), target.weights, 5)
     part = fitted_gaussians(rows, table, folds, lambda terms: float(np.abs(terms).sum())).parts[0]
-    ends = table.centre + 6 * table.unit
-    far, edge = (encode_cells(SCHEMA, {**{name: [value] for name, value in zip(NUMBERS, values, strict=True)}, "色泽": [None]}, 1) for values in (ends * 1e6, ends))  # fmt: skip
-    np.testing.assert_array_equal(part.log_prob(far), part.log_prob(edge))
+    ends = table.centre + np.sqrt(2 * np.log(target.weights.sum())) * table.unit
+    far, edge, within = (encode_cells(SCHEMA, {**{name: [value] for name, value in zip(NUMBERS, values, strict=True)}, "色泽": [None]}, 1) for values in (ends * 1e6, ends, ends - 0.1 * table.unit))  # fmt: skip
+    np.testing.assert_allclose(part.log_prob(far), part.log_prob(edge), rtol=1e-12)
+    assert (part.log_prob(within) != part.log_prob(edge)).all()
 
 
 def test_weights_whose_differences_leave_a_trace_of_rounding():

@@ -52,9 +52,10 @@ def written_slip(e, v, slip, steps):
         for i, c in enumerate(e.codes)
     ]
     prior = np.exp(e.log_prior)[e.codes]
+    fewest = 0.1 * min(1.0, max(0.1, sum(w * (1 - p) for w, p in zip(e.weights, own, strict=True))))
     for _ in range(steps):
         chance = [slip * q / (slip * q + (1 - slip) * p) for p, q in zip(own, prior, strict=True)]
-        slip = (0.1 + sum(w * c for w, c in zip(e.weights, chance, strict=True))) / (e.weights.sum() + 0.1)
+        slip = (fewest + sum(w * c for w, c in zip(e.weights, chance, strict=True))) / (e.weights.sum() + fewest)
     return slip
 
 
@@ -122,6 +123,16 @@ def test_the_share_of_slips_is_that_of_em_written_out():
     found = pool._slip(sure, v, 0.01)
     assert found < MOST_SLIPS
     assert written_slip(sure, v, found, 1) == pytest.approx(found, rel=1e-6)  # a fixed point
+
+
+def test_less_is_left_to_the_prior_where_rows_left_out_are_told_for_sure():
+    """Between a hundredth of a row and a tenth, as many as the rows left out lack of being sure: no jump."""
+    e = evidence(n=60, whole=True)
+    v = np.concatenate([[1.0, 0.0, 0.0], [1.0], np.zeros(3)])
+    told = [replace(e, terms=scale * np.eye(3)[e.codes][None].repeat(3, axis=0), known=np.ones(60)) for scale in (9.0, 7.0, 5.0, 3.0)]  # fmt: skip
+    slips = [pool._slip(one, v, 0.01) for one in told]
+    assert slips == sorted(slips)
+    np.testing.assert_allclose(slips, [min(written_slip(one, v, 0.01, pool.EM_STEPS), MOST_SLIPS) for one in told], rtol=1e-9)  # fmt: skip
 
 
 def test_the_pool_is_weights_and_slips_in_turn():

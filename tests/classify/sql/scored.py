@@ -69,6 +69,23 @@ def wide(count: int, columns: int, words: bool) -> tuple[pd.DataFrame, np.ndarra
     return pd.DataFrame({name: pd.Series(cells[:, k], dtype=object) for k, name in enumerate(names)}), y
 
 
+def heavy_tailed(n: int = 120, seed: int = 4) -> tuple[pd.DataFrame, np.ndarray]:
+    """Numbers with heavy tails in two classes, some of them missing, and a word."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["tit", "wren"], n)
+    x = rng.standard_t(1.5, (n, 4)) + 1.5 * (y == "wren")[:, None]
+    frame = pd.DataFrame(np.where(rng.random(x.shape) < 0.1, np.nan, x), columns=["a", "b", "c", "d"])
+    return frame.assign(song=np.where(rng.random(n) < 0.7, y, "none").astype(object)), y
+
+
+def far_out(X: pd.DataFrame) -> pd.DataFrame:
+    """The rows, with gaps and without, and some with numbers far from all; a key before them."""
+    rng = np.random.default_rng(5)
+    more = pd.concat([X, X.assign(a=np.where(rng.random(len(X)) < 0.5, np.nan, 1e6), d=-1e6)], ignore_index=True)
+    more.loc[0, ["a", "b", "c", "d"]] = np.nan
+    return pd.concat([pd.Series(range(len(more)), name="id"), more], axis=1)
+
+
 MODELS: dict[str, Callable[[], Any]] = {
     "naive": lambda: mr.NaiveBayesClassifier(),
     "naive, missing a level": lambda: mr.NaiveBayesClassifier(missing="level", unseen="smooth"),

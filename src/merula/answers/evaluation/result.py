@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -25,13 +25,15 @@ from merula.answers.evaluation.figure import (
     summarise,
 )
 from merula.answers.evaluation.metrics import FIGURES, Answers, pooled, row_values
+from merula.answers.evaluation.net_benefit import DecisionCurve, decision_curve
 from merula.answers.evaluation.parts import Parts
 from merula.answers.evaluation.reliability import ReliabilityCurve, confidence_curve, curve_of
+from merula.answers.evaluation.subgroups import MIN_ROWS, Subgroups, read_by, subgroups
 from merula.answers.evaluation.words import CLASS_FREQUENCIES, sentences_of
 from merula.core import Array, InputError, one_of
 from merula.core.plain import to_plain
 from merula.data.schema import Label
-from merula.data.table import build_frame, label_array
+from merula.data.table import build_frame, label_array, plain_label
 from merula.show.brief import brief
 from merula.show.numbers import fixed, several
 from merula.show.terminal import colored
@@ -139,6 +141,8 @@ class Evaluation:
         Whether each fold learned from earlier rows than those it was tested on.
     tested : str
         What the rows tested on are called where they are others than those learned from; then they stand behind these in `truth` and `weights`.
+    columns : {name: array of shape (n_samples,)}
+        The columns that `evaluate` was asked to tell rows apart by, and `min_rows`, below which a subgroup is too small to be told of.
 
     Notes
     -----
@@ -178,6 +182,62 @@ class Evaluation:
     groups: NDArray[np.int64] | None = None
     in_time_order: bool = False
     tested: str = ""
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    min_rows: int = MIN_ROWS
+
+    def by(
+        self, columns: Any = None, model: str | None = None, *, min_rows: int | None = None, together: bool = True
+    ) -> Subgroups:
+        """Every figure within subgroups of the tested rows, with intervals, and how each differs from the other rows.
+
+        Parameters
+        ----------
+        columns : {name: a label for each row}, data frame, or list of names
+            What parts the rows; names are of columns that ``evaluate(…, by=…)`` was given, and all of these by default.
+        model : str, optional
+            The model asked about; by default the first.
+        min_rows : int, optional
+            Of a subgroup with fewer rows nothing is told but that it is small.
+        together : bool
+            True also gives the subgroups by every two of the columns.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> heights, sexes = [[1.60 + k / 100] for k in range(40)], ["f", "m"] * 20
+        >>> evaluation = mr.evaluate(mr.NaiveBayesClassifier(), heights, sexes, cv=5, repeats=1)
+        >>> evaluation.by({"town": ["north"] * 25 + ["south"] * 15})["town = south"].rows
+        15
+        """
+        named = self.models[0].name if model is None else one_of(model, self.figures, "model")
+        asked = list(self.columns) if columns is None else columns
+        held = read_by(asked, lambda name: self.columns[one_of(name, self.columns, "a column of by=")], len(self.truth))
+        found = next(one for one in self.models if one.name == named)
+        return subgroups(self, found, held, self.min_rows if min_rows is None else min_rows, together)
+
+    def decision_curve(self, label: Any = None, thresholds: Any = None) -> DecisionCurve:
+        """What acting on the probability of a class is worth at each threshold (net benefit), beside acting always and never.
+
+        Parameters
+        ----------
+        label : optional
+            The class that is acted on; of two classes by default the second.
+        thresholds : array, optional
+            By default 0.01, 0.02, …, 0.99.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
+        >>> mr.evaluate(mr.NaiveBayesClassifier(), heights, sexes, cv=3).decision_curve("m").useful("NaiveBayesClassifier")[[0, -1]]
+        array([0.01, 0.99])
+        """
+        if label is None and len(self.classes) > 2:
+            raise InputError(f"there are {len(self.classes)} classes", where="label", remedy="say which of them is acted on: decision_curve(label)")  # fmt: skip
+        asked = self.classes[-1] if label is None else plain_label(label)
+        if asked not in self.classes:
+            raise InputError.of("label", label, f"one of {list(self.classes)}")
+        return decision_curve(self, asked, thresholds)
 
     @cached_property
     def baseline(self) -> ModelEvaluation:
@@ -305,7 +365,8 @@ class Evaluation:
         columns = [[model.name, *_figure_texts(model, names)] for model in self.beside_baseline]
         titles = [("", ""), *(FIGURES[name] for name in names)]
         rows = [[*title, *cells] for title, *cells in zip(titles, *columns, strict=True)]
-        return "\n".join([text_table(title_of(self), rows, len(rows[0]), BETTER), *map(visible, self.told)])
+        groups = [f"\n{self.by(model=model.name)}" for model in self.models] if self.columns else []
+        return "\n".join([text_table(title_of(self), rows, len(rows[0]), BETTER), *map(visible, self.told), *groups])
 
     __rich__ = colored
 
@@ -389,6 +450,7 @@ class Evaluation:
                 for model, compared in zip(self.models, self._to_baseline, strict=True)
             ],
             "baseline": _model_state(self.baseline, rows),
+            **({"subgroups": [self.by(model=model.name).to_dict() for model in self.models]} if self.columns else {}),
         }
 
     def to_html(self, path: str | os.PathLike[str]) -> None:

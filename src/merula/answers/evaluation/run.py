@@ -21,11 +21,13 @@ from merula.answers.evaluation.parts import Losses, Parts, found_of_parts
 from merula.answers.evaluation.reliability import checked_probabilities
 from merula.answers.evaluation.result import Evaluation, Learning, measured, paired, rows_learned
 from merula.answers.evaluation.rows_asked import TESTED, Data, read_data, with_test
+from merula.answers.evaluation.subgroups import MIN_ROWS, read_by
 from merula.answers.evaluation.time_order import checked_times
 from merula.answers.evaluation.words import CLASS_FREQUENCIES
-from merula.core import Array, InputError
+from merula.core import Array, InputError, one_of
 from merula.data.schema import Label
 from merula.data.table import label_indices, open_rows
+from merula.data.table.frame import FrameTable
 from merula.show.progress import progress_bar
 from merula.show.text import shortened
 
@@ -49,6 +51,8 @@ def evaluate(
     sample_weight: Any = None,
     random_state: Any = 0,
     learning_curve: bool = False,
+    by: Any = None,
+    min_rows: int = MIN_ROWS,
     progress: bool | None = None,
 ) -> Evaluation:
     """Figures of one or several models on rows they were not fitted on, with standard errors.
@@ -90,6 +94,11 @@ def evaluate(
     learning_curve : bool
         True also fits every model on half of each fold's training rows (of its groups, where there are any) and says
         whether more rows would help; it takes half as long again.
+    by : list of columns of X, or {name: a label for each row}, optional
+        For whom it is good: every figure also within the subgroups that these columns part the rows into, one by one and two by two
+        (`Evaluation.by`). With `test`, of the rows tested.
+    min_rows : int
+        Of a subgroup with fewer rows nothing is told but that it is small.
     progress : bool, optional
         True shows a progress bar (needs rich), False does not; None does if standard error is a terminal.
 
@@ -129,6 +138,7 @@ def evaluate(
     evaluation = Evaluation(
         data.classes, data.truth, data.weights, folds, shares, (), read, reject, numbers,
         in_time_order=times is not None, tested="" if test is None else TESTED,
+        columns={} if by is None else _parting(by, X, test, data.rows.count), min_rows=min_rows,
     )  # fmt: skip
     halves = _halves(evaluation, splits, random_state) if learning_curve else ()
     found = []
@@ -139,6 +149,26 @@ def evaluate(
             learning = _learning(ask, halves, proba, evaluation) if halves else None
             found.append(replace(measured(evaluation, name, proba, learning), parts=Parts.of(parts)))
     return replace(evaluation, models=tuple(found))
+
+
+def _parting(by: Any, X: Any, test: Any, count: int) -> dict[str, NDArray[Any]]:
+    """A label for each row in each of the columns that subgroups are told by; of rows only learned from, none."""
+    if test is None:
+        return read_by(by, partial(_column, X), count)
+    tested = open_rows(test[0]).count
+    own = read_by(by, partial(_column, test[0]), tested)
+    learned = np.full(count - tested, None, dtype=object)
+    return {name: np.concatenate([learned, values]) for name, values in own.items()}
+
+
+def _column(X: Any, name: Any) -> list[Any]:
+    """A column of the table by its name; an error where the table has no names."""
+    import narwhals as nw
+
+    frame = X.frame if isinstance(X, FrameTable) else nw.from_native(X, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise InputError.at("by", f"names the column {name!r}, but the table has no names", remedy="give {name: a label for each row}")  # fmt: skip
+    return frame[one_of(name, frame.columns, "a column of by=")].to_list()  # type: ignore[no-any-return]
 
 
 def _refuse_folds(**given: Any) -> None:

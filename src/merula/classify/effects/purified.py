@@ -175,8 +175,8 @@ def purified(parts: Weighted, marginals: Marginals, classes: int) -> Effects:
     parts : pairs of a distribution and its weight
         Tables and the twin of conditional log-linear models, multivariate normals, and terms of one column are purified.
         So are terms of up to four columns (a column and its parents) that have levels or cuts, on a grid of at most 2²⁰ numbers.
-        All else is one effect of its columns, as it is: rows that were kept, larger grids, and parts that call something
-        impossible. A part that reads numbers another way than rows hold them says so in ``reading``, with the ``cuts`` or
+        All else is one effect of its columns, as it is, named by what the part is ``called``: rows that were kept, larger grids, and parts that call
+        something impossible. A part that reads numbers another way than rows hold them says so in ``reading``, with the ``cuts`` or
         ``bounds`` of columns.
     marginals : Marginals
         As `marginals_for` makes them.
@@ -243,8 +243,9 @@ def _factor(part: Distribution, weight: float, marginals: Marginals, classes: in
         grid = Grid.of(part, weight, tuple(axes), marginals)
         if grid is not None:
             return grid
-    kept = isinstance(_read_by(part), KeptRowsDistribution)
-    return TermEffect(part, weight, Subject(names, SIMILAR if kept else TOGETHER))
+    inner = _read_by(part)
+    whole = SIMILAR if isinstance(inner, KeptRowsDistribution) else getattr(inner, "called", TOGETHER)
+    return TermEffect(part, weight, Subject(names, whole))
 
 
 def _has_states(name: str, cuts: Mapping[str, Sequence[float]], marginals: Marginals) -> bool:

@@ -64,15 +64,15 @@ def _log_linear(name: str, table: Rows, wish: Wish) -> Part:
     return Part(name, scores - table.own_log_prior, (terms,), (1.0,) * terms.factors_count)
 
 
-def gaussian_part(table: Rows) -> Part | None:
-    """One normal distribution for each class; None where no number varies."""
+def gaussian_part(table: Rows, tails: bool = True) -> Part | None:
+    """One normal distribution for each class, with heavier tails where these are wanted and worth it; None where no number varies."""
     name_part(GAUSSIANS)
     numbers = [name for name, known in table.level_sets.items() if known is None]
     words = [name for name, known in table.answers.items() if known]
     standard = Table.of(table.rows, table.target, numbers, words, [table.answers[name] or () for name in words])
     if not standard.columns:
         return None
-    found = fitted_gaussians(table.rows, standard, table.folds, table.loss)
+    found = fitted_gaussians(table.rows, standard, table.folds, table.loss, tails)
     factors = sum(part.factors_count for part in found.parts)
     return Part(GAUSSIANS, found.terms, found.parts, (found.factor,) * factors)
 
@@ -141,7 +141,7 @@ def fitted_parts(table: Rows, texts: Sequence[Held], wanted: Wanted) -> tuple[li
     if texts:
         tasks.append(lambda: text_part(table, texts))
     if None in table.level_sets.values() and wanted.order > 1 and GAUSSIANS not in left_out:
-        tasks.append(lambda: gaussian_part(table))
+        tasks.append(lambda: gaussian_part(table, wanted.order > 2))  # heavier tails are no sum of pairs
     if table.level_sets and wanted.order > 2 and wanted.keep_rows and "similar rows" not in left_out:
         tasks.append(lambda: similar_part(table))
     found = side_by_side(tasks, threads)

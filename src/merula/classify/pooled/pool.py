@@ -4,8 +4,10 @@ P(c given x) = (1 − ε) · softmax_c(log P(c) + a_c · known(x) + Σ_part b_pa
 
 minimising −Σ weight · log P(own class given row) + HELD · |b − s·m|² + HELD · (s − 1)² + BIASED · |a|²: weights are held near a multiple
 s of stated shares m, and s near 1, as a few rows would. a corrects how often parts take rows for a class, in proportion to the share of
-cells that are known; ε is the share of rows that no part explains, by EM. Then a and b are multiplied by 1 − BY_CHANCE / gain, gain being
-what the pool makes these rows' classes more probable than the prior does, in nats: of noise, pools seem to tell as much.
+cells that are known; ε is the share of rows that no part explains, by EM, with FEWEST_SLIPS rows beside those that were met; fewer where
+the pool is sure of all rows that it was not fitted to, in proportion to Σ weight · (1 − P(own class given row)) below 1. Then a and b are multiplied by
+1 − BY_CHANCE / gain, gain being what the pool makes these rows' classes more probable than the prior does, in nats: of noise, pools seem to
+tell as much.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from merula.core.threads import single_blas_thread
 HELD, BIASED = 5.0, 1.5  # rows
 SHARES = {"tables": 3.0, "gaussians": 2.0}  # that parts have of the pool before anything is known; 1 for the others
 FEWEST_SLIPS, MOST_SLIPS = 0.1, 0.05  # rows that no part explains: so many at least of all, and this share at most
+LEAST_DOUBT = 0.1  # rows: a pool is taken to be no surer than that of all together
 FARTHEST = 700.0  # nats: what a part may say against a class while weights are learned
 ROUNDS, EM_STEPS = 2, 30
 STARTS = (
@@ -173,9 +176,10 @@ def _slip(evidence: Evidence, found: Array, slip: float) -> float:
     m = len(evidence.terms)
     own = np.exp(evidence.own(evidence.log_posterior(found[:m], found[m + 1 :])))
     prior, total = np.exp(evidence.log_prior[evidence.codes]), float(evidence.weights.sum())
+    fewest = FEWEST_SLIPS * min(1.0, max(float(evidence.weights @ (1 - own)), LEAST_DOUBT))
     for _ in range(EM_STEPS):
         slips = float(evidence.weights @ (slip * prior / (slip * prior + (1 - slip) * own)))
-        slip = (FEWEST_SLIPS + slips) / (total + FEWEST_SLIPS)
+        slip = (fewest + slips) / (total + fewest)
     return min(slip, MOST_SLIPS)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.pooled.pairs import GainDistribution
+from merula.classify.pooled.tails import StudentTails
 from merula.core import Array
 from merula.core.sound import are_cuts, is_number
 from merula.data.encode import Coded, Encoded
@@ -19,7 +20,7 @@ from merula.distributions import DISTRIBUTIONS, Distribution
 from merula.distributions.base import Added
 from merula.distributions.lookups import Axis, Lookup
 
-READ = DISTRIBUTIONS | {GainDistribution.__name__: GainDistribution}  # what may be read so
+READ = DISTRIBUTIONS | {one.__name__: one for one in (GainDistribution, StudentTails)}  # what may be read so
 FARTHEST = 1e300  # a number that bounds may be
 NUMBERS = ("numeric", "count", "datetime")  # kinds of columns that may be cut
 Bounds = tuple[float, float]

@@ -9,8 +9,9 @@ from merula.classify.log_linear.terms import FARTHEST, GRID, QuadraticTerms, Tab
 from merula.classify.pooled.known import KnownCells
 from merula.classify.pooled.pairs import GainDistribution
 from merula.classify.pooled.reading import ReadAs
+from merula.classify.pooled.tails import StudentTails
 from merula.classify.sql.lookups import looked_up
-from merula.classify.sql.normals import normals
+from merula.classify.sql.normals import normals, tails
 from merula.classify.sql.terms import Said, Task
 from merula.core import InputError
 from merula.distributions import MultivariateGaussianDistribution
@@ -106,6 +107,8 @@ def read_as(part: ReadAs, weights: Sequence[float], task: Task) -> list[Said]:
     """What a distribution says of numbers that are cut, or held within bounds, on the way."""
     if isinstance(part.part, MultivariateGaussianDistribution):
         return normals(part.part, weights, task, part.reading.bounds)
+    if isinstance(part.part, StudentTails):
+        return tails(part.part, weights, task, part.reading.bounds)
     found, others = part.split(weights)
     if others:
         raise InputError.at("the model", f"holds {type(part.part).__name__} of numbers that are read another way, which SQL cannot say")  # fmt: skip

@@ -38,6 +38,7 @@ def evaluate_file(
     learning_curve: bool = False,
     test: str | None = None,
     calibrate: bool = False,
+    by: Sequence[str] = (),
 ) -> tuple[Evaluation, Task]:
     """Figures of models on rows they were not fitted on, beside the class frequencies; those of a `test` file where one is named."""
     check_test(test, asked.table, cv=cv, repeats=repeats, groups=asked.groups, by_time=asked.by_time)
@@ -54,6 +55,7 @@ def evaluate_file(
             costs=costs_file(costs, task.classes),
             sample_weight=task.weights,
             learning_curve=learning_curve,
+            by=list(by) or None,
             progress=console.shows_progress,
         )
     _advise(found, console)

@@ -377,7 +377,9 @@ def _encoded(column: Column, values: Cells) -> tuple[str, Any]:
         return "texts", tokenise(None if is_missing(value) else str(plain_label(value)) for value in values)
     if column.kind == "categorical":
         known = column.levels or ()
-        if column.cuts is not None and not any(value in known for value in values):  # numbers, not levels
+        if column.cuts is not None and not any(
+            value in known for value in values if value is not None
+        ):  # numbers, not levels
             return "coded", _cut(_stated_numbers(column, values), column)
         codes, labels = codes_of_labels(values)
         codes, labels = distinct_labels(codes, as_labels(labels, column.reading, column.levels))

@@ -22,6 +22,7 @@ import numpy as np
 
 from merula.core import Array, InputError
 from merula.core.logspace import safe_log
+from merula.graphs.factors.derivatives import Derivatives, derivatives
 from merula.graphs.factors.errors import TooWideError
 from merula.graphs.factors.propagation import Filled, Integers, Propagation
 from merula.graphs.factors.tree_draws import draw_states
@@ -207,6 +208,22 @@ class Inference:
             levels |= {self.names[v]: found[position] for v, position in number.items() if v < len(self.names)}
         return log, levels
 
+    def derivatives(
+        self, target: str, level: int, evidence: Evidence, limit: float, extra: Sequence[Piece] = ()
+    ) -> tuple[list[Piece], Derivatives]:
+        """The tables that they depend on, and the derivatives of P(evidence) and of P(evidence, target = level) by all their entries."""
+        needed = self._needed({target, *evidence.names}, extra)
+        variables = self._variables(needed, ())
+        number = {v: position for position, v in enumerate(variables)}
+        pieces = [piece for piece in self.pieces if self.names[piece.owner] in needed]
+        scopes = [tuple(number[v] for v in piece.scope) for piece in (*pieces, *extra)]
+        key: Any = (frozenset(needed), frozenset(), (), tuple(piece.scope for piece in extra))
+        plan = self._plan(key, variables, scopes, (), limit)
+        known = {number[v]: likelihood for v, likelihood in self._likelihoods(evidence).items()}
+        own = number[self.index[target]]
+        asked = known.get(own, 1.0) * np.eye(self.cards[self.index[target]])[level]
+        return pieces, derivatives(plan, [piece.values for piece in (*pieces, *extra)], [known, known | {own: asked}])
+
     # ------------------------------------------------------------------------------------------------------------- rows
 
     def rows(
@@ -341,11 +358,11 @@ def chain_tables(strengths: Sequence[Array], leak: Array) -> list[Array]:
     >>> second[0, 1].tolist()
     [0.6, 0.4]
     """
-    steps = [_step(np.asarray(strength, dtype=np.float64)) for strength in strengths]
+    steps = [step_table(np.asarray(strength, dtype=np.float64)) for strength in strengths]
     return [np.einsum("b,bxa->xa", leak, steps[0]), *steps[1:]]
 
 
-def _step(strength: Array) -> Array:
+def step_table(strength: Array) -> Array:
     """P(max(before, Z) = after given before, x): Z stays below where it does not show, and rises above where it does."""
     levels = strength.shape[1]
     at_most = np.cumsum(strength, axis=1)

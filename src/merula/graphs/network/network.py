@@ -23,8 +23,10 @@ from merula.graphs.network.building import (
 )
 from merula.graphs.network.evidence import Evidence, check_possible, cuts_of, read_evidence, relevant
 from merula.graphs.network.inference import Inference, written_out
+from merula.graphs.network.influence import influences
 from merula.graphs.network.mixed import mixed_posterior
 from merula.graphs.network.node import AnyNode, GaussianNode, NoisyNode
+from merula.graphs.network.sensitivity import sensitivity
 from merula.graphs.structure import graph as directed
 
 LIMIT = 2**29  # table entries of an exact answer, 4 GiB
@@ -333,6 +335,9 @@ class BayesianNetwork:
         total = self._inference.log_evidence(evidence, most)
         unknown = {name: self._nodes[name].levels[code] for name, code in found.items() if name not in evidence.hard}
         return {name: unknown[name] for name in self._graph if name in unknown}, float(np.exp(log - total))
+
+    sensitivity = sensitivity
+    influences = influences
 
     def do(self, actions: Mapping[str, Any]) -> BayesianNetwork:
         """The network after an intervention: each variable is set to a level or number, whatever its parents are.
