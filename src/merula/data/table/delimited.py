@@ -12,7 +12,7 @@ from merula.core import InputError, Option, warn_user
 from merula.core.notes import mention
 from merula.data.table.cleaning import are_whole, cleaned, holds_codes, seen_in, trimmed
 from merula.data.table.declared_sizes import refuse_columns
-from merula.data.table.file_options import NOTHING_STATED, FileOptions
+from merula.data.table.file_options import NOTHING_STATED, FileOptions, with_decimal
 from merula.data.table.footers import footer_of, last_rows, note_footer, note_total, total_in
 from merula.data.table.headers import (
     LOOKED_AT,
@@ -99,7 +99,7 @@ def tidied(table: Any, layout: Layout, options: FileOptions) -> Any:
     codes, untidy = seen_in(layout.data, layout.separator, layout.rows)
     table = _with_codes(table, layout, options) if codes else table
     table = cleaned(table, options, layout.decimal, trim=untidy)
-    return without_empty(table, layout.names.unnamed)
+    return with_decimal(without_empty(table, layout.names.unnamed), layout.decimal)
 
 
 def read_rows(layout: Layout, options: FileOptions, asked: dict[str, Any] | None = None, handler: Any = None) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from merula.core import InputError
 from merula.core.notes import kept_back, silenced, tell_again
 from merula.data.table.delimited import Layout, layout_of, read_rows, tidied, without_footer
-from merula.data.table.file_options import FileOptions
+from merula.data.table.file_options import FileOptions, with_decimal
 from merula.data.table.footers import TAIL
 from merula.data.table.plain.blocks import Rows, Scanned, scanned
 from merula.data.table.plain.columns import Meant, arrow_columns
@@ -75,7 +75,7 @@ def _found(path: str, size: int, head: bytes, layout: Layout, options: FileOptio
         if not wrong:
             tell_again(notes)
             meant = [_meant(words[k], decided.column(k)) for k in range(len(names))]
-            return pa.table(arrow_columns(found, wanted, meant), names)
+            return with_decimal(pa.table(arrow_columns(found, wanted, meant), names), layout.decimal)
         kinds[wrong] = AS_WORDS
     return None
 
