@@ -38,6 +38,8 @@ def read_workbook(data: bytes, options: FileOptions) -> Any:
     """The pyarrow table of a workbook's sheet: the one named, or the first that holds anything."""
     import pyarrow as pa
 
+    for name in ("encoding", "on_error"):
+        options.refuse(name, "a workbook")
     refuse_hard_workbook(data)
     rows = _sheet(data, options)
     rows = rows[_titles(rows) if options.skip_rows is None else 0 :]
