@@ -158,14 +158,10 @@ def _column(
                 remedy=("say ", Option("kinds", ("numeric", "categorical"), column=name)),
             )
         found = "categorical"
-    if found == "numeric" and unit is None and kind in (None, "datetime") and _holds_compact_days(table, position):
-        if kind == "datetime":
-            return Column(name, kind, unit="datetime64[ms]", reading=Reading("date", order="ymd")), None
-        days = Option("kinds", "datetime", column=name)
-        problem = f"column {name!r} holds whole numbers that are all days without signs between, such as {int(table.numbers(position, None)[0])}, and is read as numbers; say "
-        return Column(name, found, reading=reading), Note(
-            GuessedKindWarning, (problem, days, " if they are days"), name
-        )
+    if found == "numeric" and unit is None and kind in (None, "datetime"):
+        day = _compact_days(table, position, kind is not None)
+        if day is not None:
+            return _of_compact_days(name, kind, day, reading)
     if kind == "datetime" and unit is None:
         raise InputError(
             (Option("kinds"), f" calls column {name!r} a datetime, but its values are not"),
@@ -175,17 +171,31 @@ def _column(
     return Column(name, kind or found, unit=unit, reading=reading), None
 
 
-def _holds_compact_days(table: Table, position: int) -> bool:
-    """Whether a column of numbers holds nothing but days of a plausible year such as 20190131, at least a few."""
-    values = table.numbers(position, None)
-    first = next((value for value in values[:SHOWN].tolist() if value == value), 0.0)
-    if not COMPACT[0] <= first <= COMPACT[1] or isinstance(table, SparseTable):
-        return False
-    different = np.unique(values[~np.isnan(values)])
-    inside = (
-        different[0] >= COMPACT[0] and different[-1] <= COMPACT[1] and bool((different == np.floor(different)).all())
+def _of_compact_days(name: str, kind: str | None, day: str, reading: Reading | None) -> tuple[Column, Note | None]:
+    """A column of whole numbers such as 20190131: days where that was stated, else numbers, with a note."""
+    if kind == "datetime":
+        return Column(name, kind, unit="datetime64[ms]", reading=Reading("date", order="ymd")), None
+    problem = f"column {name!r} holds whole numbers that are all days without signs between, such as {day}, and is read as numbers; say "
+    days = Option("kinds", "datetime", column=name)
+    return Column(name, "numeric", reading=reading), Note(
+        GuessedKindWarning, (problem, days, " if they are days"), name
     )
-    return inside and len(different) >= SHOWN and are_compact([str(int(value)) for value in different])
+
+
+def _compact_days(table: Table, position: int, stated: bool) -> str | None:
+    """The first of numbers that are nothing but days of a plausible year such as 20190131, at least a few; None where they are not.
+
+    Unless it is `stated` that they are days, whole numbers alone are looked at, and for most columns only the first.
+    """
+    values = table.numbers(position, None) if stated else table.integers(position)
+    if values is None or not len(values) or not (stated or COMPACT[0] <= values[0] <= COMPACT[1]):
+        return None
+    different = np.unique(values[~np.isnan(values)] if values.dtype.kind == "f" else values)
+    inside = len(different) > 0 and different[0] >= COMPACT[0] and different[-1] <= COMPACT[1]
+    if not inside or (len(different) < SHOWN and not stated) or (different != np.floor(different)).any():
+        return None
+    days = [str(int(day)) for day in different]
+    return days[0] if are_compact(days) else None
 
 
 def _of_categories(table: Table, position: int) -> Reading | None:
