@@ -144,3 +144,13 @@ def test_codes_and_telephones_are_neither_days_nor_sentences(merula, looked, tmp
     for name in ("sort code", "insured", "phone"):
         assert "looks like an identifier" in columns[name]["why"]
     assert "--decimal ','" in " ".join(merula("look", path, "--target", "class").stdout.split())
+
+
+def test_infinite_numbers_do_not_stop_look(merula, folder):
+    rows = "".join(f"{k % 37 * 1.5},{'wren' if k % 2 else 'tit'}\n" for k in range(300))
+    (folder / "birds.csv").write_text("wing,bird\n" + rows + "inf,wren\n-inf,tit\n")
+    for more in ([], ["--target", "bird"]):
+        said = merula("look", "birds.csv", *more)
+        assert said.exit_code == 0, said.stderr
+        words = " ".join(said.stdout.split())
+        assert "holds 2 infinite numbers, first in row 301" in words and "from 0 to 54" in words

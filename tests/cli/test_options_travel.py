@@ -40,6 +40,26 @@ def test_new_files_are_read_as_was_stated_at_fit(merula, birds):
     assert len(set(answers.values())) == 1
 
 
+def test_a_decimal_comma_that_was_found_holds_for_new_files(merula, folder):
+    """At fit two decimals tell that commas are decimal; a new file of three decimals alone could mean thousands."""
+    draw = random.Random(5)
+    lengths = [draw.uniform(1, 9) + (k % 2) for k in range(80)]
+    rows = [f"{length:.2f}".replace(".", ",") + f"\t{'wren' if k % 2 else 'tit'}" for k, length in enumerate(lengths)]
+    (folder / "birds.tsv").write_text("länge\tbird\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    new = [f"{length:.3f}" for length in lengths[:20]]
+    (folder / "commas.tsv").write_text(
+        "länge\tring\n" + "".join(f"{n.replace('.', ',')}\tA1\n" for n in new), encoding="utf-8"
+    )
+    (folder / "points.tsv").write_text("länge\tring\n" + "".join(f"{n}\tA1\n" for n in new), encoding="utf-8")
+    assert merula("fit", "birds.tsv", "--target", "bird", "--model", "naive", "-o", "birds.merula").exit_code == 0
+    answers = []
+    for table in ("commas.tsv", "points.tsv"):
+        said = merula("predict", "birds.merula", table, "-o", "answers.csv")
+        assert said.exit_code == 0, said.stderr
+        answers.append((folder / "answers.csv").read_text(encoding="utf-8"))
+    assert answers[0] == answers[1]
+
+
 def test_case_that_does_not_matter_does_not_matter_in_the_target(merula, birds):
     fit = merula("fit", "birds.tsv", "--target", "bird", "--model", "naive", "-o", "birds.merula", *STATED)
     assert "2 classes" in fit.stdout and "read as one" in fit.stderr

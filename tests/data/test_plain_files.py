@@ -272,6 +272,50 @@ def test_numbers_are_those_that_python_reads(seed: int, tmp_path: Path, monkeypa
     )
 
 
+@pytest.mark.parametrize("ends", [["\n"], ["\r\n"], ["\n", "\r\n"]], ids=str)
+@pytest.mark.parametrize("column", ["first", "last"])
+def test_short_numbers_are_those_that_python_reads(
+    column: str, ends: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up to eight signs are read eight cells at a time; empty cells, exponents and longer numbers stand among them."""
+    lot = random.Random(1)
+    shapes = ["{:.0f}", "{:.1f}", "{:.4f}", "{:.6f}", "{:.9g}", "{:e}", ".{:.0f}", "{:.0f}."]
+    sizes = [lot.uniform(0, 10 ** lot.randint(0, 8)) for _ in range(5_000)]
+    texts = [lot.choice(["", "-"]) + lot.choice(shapes).format(size) for size in sizes]
+    texts = [lot.choice([text, text, text, ""]) for text in texts] + [
+        "0",
+        "-0",
+        "-0.0",
+        ".5",
+        "5.",
+        "99999999",
+        "1234567.",
+    ]
+    rows = [(text, "wren") if column == "first" else ("wren", text) for text in texts]
+    header = "wing,bird" if column == "first" else "bird,wing"
+    lines = [f"{one},{other}{lot.choice(ends)}" for one, other in rows]
+    path = written(tmp_path, header + ends[0] + "".join(lines))
+    answer = read_so(path, monkeypatch, fast=True, block=2**14)
+    assert answer.fast
+    expected = np.array([float(text) if text else np.nan for text in texts])
+    found = answer.table["wing"].to_numpy(zero_copy_only=False)
+    assert np.array_equal(np.isnan(found), np.isnan(expected))
+    assert np.array_equal(np.signbit(found) | np.isnan(found), np.signbit(expected) | np.isnan(expected))
+    assert np.array_equal(np.nan_to_num(found), np.nan_to_num(expected))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_short_whole_numbers_are_those_that_python_reads(
+    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lot = random.Random(2)
+    numbers = [lot.choice([1, -1]) * lot.randrange(10 ** lot.randint(1, 10)) for _ in range(5_000)]
+    path = written(tmp_path, f"bird,ring{end}" + "".join(f"wren,{number}{end}" for number in numbers))
+    answer = read_so(path, monkeypatch, fast=True, block=2**14)
+    assert answer.fast
+    assert answer.table["ring"].to_pylist() == numbers
+
+
 def test_threads_and_blocks_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lot = random.Random(0)
     lines = [

@@ -359,3 +359,31 @@ def test_lines_to_skip_are_counted_against_those_there_are(tmp_path):
     (tmp_path / "birds.csv").write_text("bird,wing\nwren,4.9\n")
     with pytest.raises(ValueError, match="has 2 lines, and 5"):
         mr.read_table(tmp_path / "birds.csv", skip_rows=5)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what"),
+    [
+        ("birds.json", b'{"bird": "wren", "wing": 4.9}\n{"bird": "tit", "wing": 6}\n', "JSON"),
+        ("rows.json", b'[{"bird": "wren", "wing": 4.9}, {"bird": "tit", "wing": 6}]', "JSON"),
+        ("birds.parquet", None, "a Parquet file"),
+        ("birds.arrow", None, "an Arrow file"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("stated", "lacks"),
+    [({"encoding": "cp1252"}, "encoding to state; leave encoding out"), ({"on_error": "skip"}, "rows of more or fewer cells than others; leave on error out")],
+    ids=["encoding", "on_error"],
+)  # fmt: skip
+def test_what_a_file_does_not_have_cannot_be_stated(tmp_path, name, content, what, stated, lacks):
+    path = tmp_path / name
+    table = pa.table({"bird": ["wren", "tit"], "wing": [4.9, 6.0]})
+    if content is not None:
+        path.write_bytes(content)
+    elif name.endswith("parquet"):
+        pq.write_table(table, path)
+    else:
+        pa.feather.write_feather(table, path, compression="uncompressed")
+    with pytest.raises(mr.InputError, match=f"is {what}, which has no {lacks}"):
+        mr.read_table(path, **stated)
+    assert mr.read_table(path).num_rows == 2

@@ -90,7 +90,6 @@ WORDS = {
     "thousands and millions": ["$5K", "$1.5M"],
     "blood pressure": ["120/80", "135/90", "110/75"],
     "coordinates": ["12.5, 48.1", "11.5, 47.9"],
-    "months": ["2023-01", "2023-02", "2023-12"],
     "weeks": ["2023-W01", "2023-W02"],
     "cards": ["4111 1111 1111 1111", "5500 0000 0000 0004"],
     "flags": ["1.2 H", "3.4 L", "5.6"],
@@ -129,6 +128,124 @@ def test_days(case):
 @pytest.mark.parametrize("case", WORDS)
 def test_what_stays_words(case):
     assert understand(WORDS[case]) is None
+
+
+MONTHS = ["2019-01", "2019-02", "2018-12"]
+
+
+def test_months_are_their_first_days():
+    reading = understand(MONTHS)
+    assert reading.form == "date"
+    found = [datetime(1970, 1, 1) + timedelta(microseconds=count) for count in as_numbers(MONTHS, reading)[0]]
+    assert found == [datetime(2019, 1, 1), datetime(2019, 2, 1), datetime(2018, 12, 1)]
+
+
+@pytest.mark.parametrize(
+    "words", [["2010-11", "2011-12", "2009-10"], ["2019-13", "2019-01", "2019-02"], ["2019-01", "80-96", "2019-02"], ["1012-01", "1012-02", "1012-03"]]
+)  # fmt: skip
+def test_seasons_and_codes_are_no_months(words):
+    assert understand(words) is None
+
+
+def test_days_without_signs_are_days_where_all_are():
+    words = ["20190131", "20200229", "20181201"]
+    reading = understand(words)
+    assert (reading.form, reading.order) == ("date", "ymd")
+    found = [datetime(1970, 1, 1) + timedelta(microseconds=count) for count in as_numbers(words, reading)[0]]
+    assert found == [datetime(2019, 1, 31), datetime(2020, 2, 29), datetime(2018, 12, 1)]
+    others = [str(20190101 + k) for k in range(40)]  # the 32nd of January is none
+    assert understand(others).form == "number"
+    assert understand(["12340101", "12340102", "12340103"]) is None  # no year that anybody writes
+
+
+def test_years_and_months_last():
+    words = ["3 yrs 4 mos", "2 yrs", "5 months", "1 year 1 month"]
+    reading = understand(words)
+    assert reading.form == "duration"
+    months = [count / 1e6 / 86400 / (365.25 / 12) for count in as_numbers(words, reading)[0]]
+    assert np.allclose(months, [40, 24, 5, 13], rtol=1e-12)
+    assert understand(["12 years", "1 year"]).form == "number"
+
+
+SEEN = [f"{1 + k % 28:02d}.{1 + k % 12:02d}.2024" for k in range(60)]
+NO_DAYS = ["31.02.2024", "2024-13-45", "30 Feb 2024", "29.02.2023", "12.12.2024 25:00"]
+
+
+@pytest.mark.parametrize("wrong", NO_DAYS)
+def test_one_impossible_day_is_missing_and_named(wrong):
+    words = [*SEEN[:17], wrong, *SEEN[17:], wrong]
+    schema, notes = infer_schema(open_table(pd.DataFrame({"seen": words})))
+    assert schema["seen"].kind == "datetime" and schema["seen"].reading.order == "dmy"
+    assert len(notes) == 1 and f"2 cells with no day that there is, the first {wrong!r} in row 18" in str(notes[0])
+    values = encode(open_table(pd.DataFrame({"seen": words})), schema, [0]).values(("seen",))[:, 0]
+    right = [(datetime.strptime(word, "%d.%m.%Y") - datetime(1970, 1, 1)) / timedelta(milliseconds=1) for word in SEEN]
+    assert np.isnan(values[[17, 61]]).all()
+    assert np.delete(values, [17, 61]).tolist() == right
+
+
+def test_an_impossible_day_in_new_rows_is_missing_with_a_warning():
+    schema, _ = infer_schema(open_table(pd.DataFrame({"seen": SEEN})))
+    with pytest.warns(UserWarning, match="column 'seen' holds '31.04.2024', no day that there is, read as missing"):
+        values = encode(open_table(pd.DataFrame({"seen": ["01.02.2024", "31.04.2024"]})), schema, [0]).values(("seen",))
+    assert np.isnan(values[:, 0]).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["31.02.2018", "14.10.2018", "12.12.2018"],  # too few to tell
+        [*SEEN[:12], "31.02.2024", "30.02.2024", "31.04.2024"],  # more than one in ten
+        [*SEEN, "soon"],
+        ["99-12-3456", "12-34-5678", "55-66-7788", "11-11-1990", "12-11-1990"],
+    ],
+    ids=["few", "many", "a word", "numbers of people"],
+)
+def test_other_words_among_days_leave_them_words(words):
+    assert understand(list(dict.fromkeys(words))) is None
+
+
+RESEMBLING = {
+    "units": (["70 kg", "154 lb", "80 kg"], "amounts in different units (kg, lb)"),
+    "ranges": (["80-96", "97-120", "121-140"], "ranges of numbers"),
+    "open ranges": (["<5", "5-10", "10+"], "ranges of numbers"),
+    "shares": (["45/100", "7/10", "3/4"], "pairs of numbers"),
+}
+
+
+@pytest.mark.parametrize("case", RESEMBLING)
+def test_what_looks_like_numbers_but_is_read_as_categories_is_told(case):
+    words, what = RESEMBLING[case]
+    schema, notes = infer_schema(open_table(pd.DataFrame({"weight": words * 4})))
+    assert schema["weight"].kind == "categorical"
+    assert len(notes) == 1 and f"column 'weight' holds {what}" in str(notes[0])
+
+
+@pytest.mark.parametrize("words", [["red", "green"], ["A-1", "A-2"], ["3:1", "2:0"], ["12B", "13B"], ["10-9", "8-7"]])
+def test_categories_are_not_remarked_on(words):
+    assert infer_schema(open_table(pd.DataFrame({"colour": words * 4})))[1] == ()
+
+
+def test_whole_numbers_that_are_days_are_told_and_read_as_days_on_request():
+    frame = pd.DataFrame({"seen": [20190131, 20200229, 20181201, 20181202]})
+    schema, notes = infer_schema(open_table(frame))
+    assert schema["seen"].kind == "numeric"
+    assert len(notes) == 1 and "say kinds={'seen': 'datetime'} if they are days" in str(notes[0])
+    stated, nothing = infer_schema(open_table(frame), {"seen": "datetime"})
+    assert nothing == () and Schema.from_state(stated.state()) == stated
+    values = encode(open_table(frame), stated, [0]).values(("seen",))[:, 0]
+    right = [datetime(2019, 1, 31), datetime(2020, 2, 29), datetime(2018, 12, 1), datetime(2018, 12, 2)]
+    assert values.tolist() == [(day - datetime(1970, 1, 1)) / timedelta(milliseconds=1) for day in right]
+    one = encode(open_table(pd.DataFrame({"seen": [20190131]})), stated, [0]).values(("seen",))
+    words = encode(open_table(pd.DataFrame({"seen": ["2019-01-31"]})), stated, [0]).values(("seen",))
+    assert one.tolist() == words.tolist() == [[values[0]]]
+
+
+@pytest.mark.parametrize("numbers", [[20190131, 20190132, 20190133], [1, 2, 3], [20190131.5, 20190130.0, 20190129.0], [12340101, 12340102, 12340103]])  # fmt: skip
+def test_other_whole_numbers_are_no_days(numbers):
+    frame = open_table(pd.DataFrame({"ring": numbers}))
+    assert infer_schema(frame)[1] == ()
+    with pytest.raises(InputError, match="a datetime, but its values are not"):
+        infer_schema(frame, {"ring": "datetime"})
 
 
 def test_times_of_day_and_durations():

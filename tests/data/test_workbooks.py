@@ -331,6 +331,12 @@ def test_what_a_file_is_called_does_not_matter(write):
     assert mr.read_table(write(b"bird,wing\nwren,4.9\n", "birds.xlsx")).to_pydict() == {"bird": ["wren"], "wing": [4.9]}
 
 
+def test_remarks_below_a_sheet_are_left_out(write):
+    path = write(xlsx({"Birds": [*BIRDS, [None, None, None], ["Source: ringing station", None, None]]}))
+    with pytest.warns(UserWarning, match="the last 2 lines are no rows but remarks, and left out"):
+        assert mr.read_table(path).to_pydict() == READ
+
+
 def test_a_merged_title_and_a_blank_row_between(write):
     merged = sheet([["Birds of 2024", None, None], [None] * 3, *BIRDS[:2], [None] * 3, *BIRDS[2:]])
     merged = merged.replace("</sheetData>", '</sheetData><mergeCells count="1"><mergeCell ref="A1:C1"/></mergeCells>')

@@ -20,7 +20,7 @@ from merula.data.table import Table, plain_label
 from merula.data.words import clean
 from merula.distributions.discretize import quantile_cuts
 from merula.engines import Source, collect
-from merula.show.numbers import percent
+from merula.show.numbers import percent, several
 from merula.stats import Collected, LevelCounts, ValueCounts, Wanted, sole_values
 from merula.stats.distinct_rows import sum_rows
 
@@ -80,7 +80,7 @@ class Remark:
     """One thing worth knowing of one column.
 
     ``what`` is "identifier", "empty", "constant", "text", "codes", "numbers as words", "unread numbers", "unread dates",
-    "missing as words", "sentinel" or "leak"; ``kind`` is what the column would be without the remark; ``words`` are those that may mean
+    "missing as words", "sentinel", "infinite" or "leak"; ``kind`` is what the column would be without the remark; ``words`` are those that may mean
     that a cell is empty.
     """
 
@@ -103,7 +103,7 @@ def review(table: Table, schema: Schema, target: Target | None, stated: Collecti
     - "codes": 0 and 1; or whole numbers of at most ten values, each many times: names of categories rather than amounts
     - "sentinel": a few numbers so far beyond all others that they may stand for something else
     - "unread numbers", "unread dates": words that would be an identifier, but are numbers or dates
-    - "empty", "constant", "text", "numbers as words", "missing as words" are what they say
+    - "empty", "constant", "text", "numbers as words", "missing as words", "infinite" are what they say
 
     Examples
     --------
@@ -166,7 +166,8 @@ def leaking(table: Table, schema: Schema, target: Target) -> list[str]:
     rows = _readable(table, schema)
     every = Source(rows, Target(target.codes, target.classes))
     sources = {**dict.fromkeys(rows.coded, every), **dict.fromkeys(rows.numeric, _sample(every))}
-    return [name for name, source in sources.items() if any(_leak(source, schema[name]))]
+    finite = {name for name in sources if name not in rows.numeric or not np.isinf(rows.numeric[name]).any()}
+    return [name for name, source in sources.items() if name in finite and any(_leak(source, schema[name]))]
 
 
 def _readable(table: Table, schema: Schema) -> Encoded:
@@ -244,6 +245,10 @@ def _disguised(words: Sequence[str]) -> Iterator[Said]:
 
 
 def _of_numbers(values: NDArray[Any], column: Column, source: Source | None, stated: bool) -> Iterator[Said]:
+    infinite = np.flatnonzero(np.isinf(values)) if values.dtype.kind == "f" else np.empty(0, np.intp)
+    if len(infinite):  # no statistic takes them: there is nothing else to tell
+        yield "infinite", f"holds {several(len(infinite), 'infinite number')}, first in row {infinite[0] + 1:,}, which no model takes: write numbers, or leave these cells empty"  # fmt: skip
+        return
     known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
     amounts = stated or column.unit is not None or bool(column.reading and column.reading.unit)
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)

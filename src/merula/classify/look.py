@@ -331,13 +331,13 @@ def _held(table: Table, rows: Encoded, column: Column, position: int, left_out: 
             f"such as {examples}" if left_out else f"{several(len(levels), 'level')} ({examples})" + _lacking(missing)
         )
     values = rows.values((column.name,))[:, 0]
-    known = values[~np.isnan(values)]
+    known = values[np.isfinite(values)]
     if not len(known):
         return "nothing"
     ends = [
         shown_cell(column, float(end)) if column.unit else short(float(end), 6) for end in (known.min(), known.max())
     ]
-    return f"from {ends[0]} to {ends[1]}" + _lacking(len(values) - len(known))
+    return f"from {ends[0]} to {ends[1]}" + _lacking(int(np.isnan(values).sum()))
 
 
 def _lacking(missing: int) -> str:

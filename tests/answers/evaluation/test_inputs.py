@@ -218,11 +218,12 @@ def test_weights_need_a_model_that_takes_them(patients):
         evaluate({"near": KNeighborsClassifier()}, patients.X, patients.y, sample_weight=patients.weights)
 
 
-def test_an_error_of_the_model_says_where(patients):
+@pytest.mark.parametrize(("folds", "where"), [(2, "in fold 1"), (1, "on the rows to test on")])
+def test_an_error_of_the_model_says_where(patients, folds, where):
     y = np.where(np.arange(120) < 60, "gesund", "krank")
     with pytest.raises(ValueError, match="one class only") as raised:
-        evaluate(mr.NaiveBayesClassifier(), patients.X, y, cv=[(range(50), range(60, 120))])
-    assert raised.value.__notes__ == ["(in fold 1, evaluating NaiveBayesClassifier)"]
+        evaluate(mr.NaiveBayesClassifier(), patients.X, y, cv=[(range(50), range(60, 120))] * folds)
+    assert raised.value.__notes__ == [f"({where}, evaluating NaiveBayesClassifier)"]
 
 
 @pytest.mark.parametrize("table", [pl.LazyFrame({"größe": [1.0, 2.0]}), 3])

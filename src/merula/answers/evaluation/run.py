@@ -277,11 +277,12 @@ def _answers(
     answers = []
     for number, split in enumerate(splits, 1):
         advance(f"{name}, fold {number} of {len(splits)}{what}")
-        answers.append(_answer(model, name, data, split, number))
+        where = f"in fold {number}" if len(splits) > 1 else "on the rows to test on"  # which are no fold of several
+        answers.append(_answer(model, name, data, split, where))
     return answers
 
 
-def _answer(model: Any, name: str, data: Data, split: Split, number: int) -> Answered:
+def _answer(model: Any, name: str, data: Data, split: Split, where: str) -> Answered:
     """P(class given row) of the tested rows by a fresh model fitted on the others, a column for each class; and what it found of its parts."""
     weights = None if data.weights is None else data.weights[split.train]
     try:
@@ -291,9 +292,9 @@ def _answer(model: Any, name: str, data: Data, split: Split, number: int) -> Ans
             _refuse_without_probabilities(name, model)
         proba = fresh.predict_proba(data.rows.take(split.test))
     except Exception as error:
-        error.add_note(f"(in fold {number}, evaluating {name})")
+        error.add_note(f"({where}, evaluating {name})")
         raise
-    what = f"predict_proba of {name} in fold {number}"
+    what = f"predict_proba of {name} {where}"
     checked = checked_probabilities(proba, len(fresh.classes_), what)
     return _in_place(checked, fresh.classes_, data.classes, name), found_of_parts(fresh)
 

@@ -17,6 +17,9 @@ from merula.data.schema import KINDS, Column, Label, Reading, Schema
 from merula.data.table import SparseTable, Table
 from merula.data.words import ALWAYS_MISSING, Hints, as_labels, clean, time_unit, understand
 from merula.data.words.cleaning import DASHES
+from merula.data.words.resemblance import resemblance
+from merula.data.words.times import are_compact, is_impossible
+from merula.show.numbers import several
 
 FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of words is text: see `_read_like_text`
 FEWEST_NUMBERS = 10  # different ones, before words may be called numbers
@@ -30,6 +33,7 @@ PADDED = re.compile(r"0\d+")  # as in "007", a name
 FEWEST_WORDS = 5
 MOST_OTHERS = 0.2  # of the words
 SHOWN = 3
+COMPACT = (19_000_101, 21_001_231)  # days of plausible years as whole numbers
 MOST_SPELLINGS = 50  # of yes and no
 READ_AS = {"number": "numbers", "date": "days", "time of day": "seconds since midnight", "duration": "durations", "boolean": "{0.spellings[0]} and {0.spellings[1]}"}  # fmt: skip
 ORDERS = {"dmy": "day before month", "mdy": "month before day", "ymd": "year first"}
@@ -154,6 +158,10 @@ def _column(
                 remedy=("say ", Option("kinds", ("numeric", "categorical"), column=name)),
             )
         found = "categorical"
+    if found == "numeric" and unit is None and kind in (None, "datetime"):
+        day = _compact_days(table, position, kind is not None)
+        if day is not None:
+            return _of_compact_days(name, kind, day, reading)
     if kind == "datetime" and unit is None:
         raise InputError(
             (Option("kinds"), f" calls column {name!r} a datetime, but its values are not"),
@@ -161,6 +169,33 @@ def _column(
             remedy="convert the column first",
         )
     return Column(name, kind or found, unit=unit, reading=reading), None
+
+
+def _of_compact_days(name: str, kind: str | None, day: str, reading: Reading | None) -> tuple[Column, Note | None]:
+    """A column of whole numbers such as 20190131: days where that was stated, else numbers, with a note."""
+    if kind == "datetime":
+        return Column(name, kind, unit="datetime64[ms]", reading=Reading("date", order="ymd")), None
+    problem = f"column {name!r} holds whole numbers that are all days without signs between, such as {day}, and is read as numbers; say "
+    days = Option("kinds", "datetime", column=name)
+    return Column(name, "numeric", reading=reading), Note(
+        GuessedKindWarning, (problem, days, " if they are days"), name
+    )
+
+
+def _compact_days(table: Table, position: int, stated: bool) -> str | None:
+    """The first of numbers that are nothing but days of a plausible year such as 20190131, at least a few; None where they are not.
+
+    Unless it is `stated` that they are days, whole numbers alone are looked at, and for most columns only the first.
+    """
+    values = table.numbers(position, None) if stated else table.integers(position)
+    if values is None or not len(values) or not (stated or COMPACT[0] <= values[0] <= COMPACT[1]):
+        return None
+    different = np.unique(values[~np.isnan(values)] if values.dtype.kind == "f" else values)
+    inside = len(different) > 0 and different[0] >= COMPACT[0] and different[-1] <= COMPACT[1]
+    if not inside or (len(different) < SHOWN and not stated) or (different != np.floor(different)).any():
+        return None
+    days = [str(int(day)) for day in different]
+    return days[0] if are_compact(days) else None
 
 
 def _of_categories(table: Table, position: int) -> Reading | None:
@@ -191,7 +226,7 @@ def _guessed(table: Table, position: int, name: str) -> tuple[Column, Note | Non
     counts = _counts(codes, labels)
     reading = understand(labels, counts, table.hints)
     if reading is not None:
-        return _understood(name, labels, reading)
+        return _understood(name, labels, reading, codes)
     read = [label for label in dict.fromkeys(as_labels(labels, table.hints.of_words, None)) if label is not None]
     cells = sum(counts) if len(read) > FEWEST_TEXTS else 0
     if _read_like_text(read, cells):
@@ -201,21 +236,40 @@ def _guessed(table: Table, position: int, name: str) -> tuple[Column, Note | Non
     column = Column(name, "categorical", reading=table.hints.of_words)
     others = others_than_numbers(read) if len(read) >= FEWEST_NUMBERS else None
     if others is None:
-        return column, _gap_note(name, labels, table.hints)
+        return column, _resembling(name, read) or _gap_note(name, labels, table.hints)
     held = f"holds numbers and {shown(others)}" if others else f"contains numbers stored as text ({shown(labels)})"
     problem = f"column {name!r} {held}, so it is read as categories; make it a column of numbers, or say "
     names = Option("kinds", "categorical", column=name)
     return column, Note(GuessedKindWarning, (problem, names, " if it holds names"), name)
 
 
-def _understood(name: str, labels: Sequence[str], reading: Reading) -> tuple[Column, Note | None]:
+def _resembling(name: str, words: Sequence[str]) -> Note | None:
+    """A note of categories that look like amounts of some sort, which are not read as such."""
+    found = resemblance(words)
+    if found is None:
+        return None
+    what, advice = found
+    names = Option("kinds", "categorical", column=name)
+    problem = f"column {name!r} holds {what} ({shown(words)}), so it is read as categories; {advice}, or say "
+    return Note(GuessedKindWarning, (problem, names, " if that is right"), name)
+
+
+def _understood(name: str, labels: Sequence[str], reading: Reading, codes: Any) -> tuple[Column, Note | None]:
     """A column whose words are more than words, and a note that says what they are taken for."""
     kind = {"boolean": "categorical", "date": "datetime", "duration": "datetime"}.get(reading.form, "numeric")
     column = Column(name, kind, unit=time_unit(reading), reading=reading)
     words = Option("kinds", "categorical", column=name)
-    return column, Note(
-        GuessedKindWarning, (f"column {name!r} {read_as(labels, reading)}; say ", words, " if it holds names"), name
-    )
+    told = read_as(labels, reading) + _where_impossible(labels, reading, codes)
+    return column, Note(GuessedKindWarning, (f"column {name!r} {told}; say ", words, " if it holds names"), name)
+
+
+def _where_impossible(labels: Sequence[str], reading: Reading, codes: Any) -> str:
+    """In how many cells days stand that there are not, and in which row the first."""
+    wrong = [k for k, label in enumerate(labels) if reading.form == "date" and clean(label) in reading.missing and is_impossible(clean(label))]  # fmt: skip
+    if not wrong:
+        return ""
+    rows = np.flatnonzero(np.isin(np.asarray(codes), wrong))
+    return f" ({several(len(rows), 'cell')} with no day that there is, the first {labels[codes[rows[0]]]!r} in row {rows[0] + 1:,})"
 
 
 def read_as(labels: Sequence[str], reading: Reading) -> str:

@@ -19,6 +19,7 @@ from merula.data.units import same_unit
 from merula.data.words import as_labels, as_numbers, clean, understand, without_gaps
 from merula.data.words.decision import time_kind
 from merula.data.words.numbers import PLAIN
+from merula.data.words.times import is_impossible
 
 _one_way: ContextVar[bool] = ContextVar("whether words are read as the schema says and in no other way", default=False)
 
@@ -40,6 +41,8 @@ def numbers_read(table: Table, column: Column, position: int) -> NDArray[Any]:
             codes, labels = table.codes(position)
             if any(isinstance(label, str) for label in labels):
                 return np.append(worded_numbers(labels, column), np.nan)[codes]
+        if column.reading and column.reading.form == "date" and table.kind(position)[0] == "numeric":
+            return _days_without_signs(table.numbers(position, None), column)
         return without_sentinels(table.numbers(position, column.unit), column)
     except ValueError as error:
         raise (error if fields_of(error).get("where") else located(error, f"column {column.name!r}", " ")) from None
@@ -54,7 +57,9 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
     for reading in (column.reading,) if only else (column.reading, understand(said, wanted=kind), plainly):
         if reading is not None and time_kind(reading) == (column.unit or "").partition("[")[0]:
             values, strange = as_numbers(words, replace(reading, missing=also))
-            if not strange:
+            impossible = [word for word in strange if reading.form == "date" and is_impossible(clean(word))]
+            if len(impossible) == len(strange):
+                _note_impossible(column.name, impossible)
                 _check_change(column, reading)
                 _check_decimal(column, reading, words, values)
                 return _counted_in(values, column.unit)
@@ -70,6 +75,19 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
         f"is {'numeric' if what == 'number' else f'a {what}'} but holds something else ({shown(worst or strange)})",
         remedy=(f"make it a {what} or leave the cell empty, or at fit say ", Option("kinds", "categorical", column=column.name)),
     )  # fmt: skip
+
+
+def _days_without_signs(values: NDArray[Any], column: Column) -> NDArray[Any]:
+    """Whole numbers such as 20190131 as the days that they are, where a column holds days."""
+    different, places = np.unique(values, return_inverse=True)
+    words = [f"{value:.0f}" if value == np.floor(value) else None if np.isnan(value) else repr(float(value)) for value in different]  # fmt: skip
+    return worded_numbers(words, column)[places]
+
+
+def _note_impossible(name: str, words: Sequence[str]) -> None:
+    """A warning of days that there are not, in new rows."""
+    if words:
+        warn_user(f"column {name!r} holds {shown(words)}, no {'day' if len(words) == 1 else 'days'} that there {'is' if len(words) == 1 else 'are'}, read as missing", UserWarning)  # fmt: skip
 
 
 def _check_change(column: Column, here: Reading) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,7 +13,7 @@ from merula.core.notes import silenced
 from merula.data.stream.lines import Block, blocks
 from merula.data.stream.pieces import MisfitError, Piece, check_names, fingerprint
 from merula.data.table.cleaning import AMONG_NUMBERS, IN_ANY_COLUMN, trimmed
-from merula.data.table.delimited import Layout, layout_of, read_delimited
+from merula.data.table.delimited import Layout, layout_of, read_delimited, without_footer
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.text_encoding import encoding_of, in_utf8
 from merula.data.table.times_of_day import in_seconds
@@ -33,6 +34,7 @@ class DelimitedFiles:
     options: FileOptions = NOTHING_STATED
     again: bool = True
     _skipped: dict[str, set[int]] = field(default_factory=dict)  # lines that were left out of each file
+    _footers: set[str] = field(default_factory=set)  # files whose remarks below the rows were told
 
     @cached_property
     def _start(self) -> tuple[Any, tuple[str, ...], tuple[Layout, ...]]:
@@ -43,7 +45,10 @@ class DelimitedFiles:
             try:
                 encoding = self._encoding(block.data)
                 options = replace(self.options, encoding=encoding)
-                table = read_delimited(block.data, options) if table is None else table
+                if table is None:
+                    whole = block.done == 1.0
+                    table = read_delimited(block.data, options, whole)
+                    self._footers.update([path] if whole else [])
                 with silenced():  # what there is to say of how a file is written was said of the first
                     layout = layout_of(in_utf8(block.data, encoding), options)
             except ValueError as error:
@@ -74,10 +79,11 @@ class DelimitedFiles:
         """See `Stream.pieces`."""
         number = 0
         for place, (path, encoding, layout) in enumerate(zip(self.paths, *self._start[1:], strict=True)):
-            for block in blocks(path, quoted=True):
+            for block, last in _with_last(blocks(path, quoted=True)):
                 if number >= skipped:
                     done = (place + block.done) / len(self.paths)
-                    yield Piece(f"{path}, from line {block.line:,}", _Lines(self, path, block, layout, encoding), done)
+                    lines = _Lines(self, path, block, layout, encoding, last)
+                    yield Piece(f"{path}, from line {block.line:,}", lines, done)
                 number += 1
 
     @staticmethod
@@ -90,6 +96,14 @@ class DelimitedFiles:
     def fingerprint(self) -> list[list[Any]]:
         """See `Stream.fingerprint`."""
         return fingerprint(self.paths)
+
+    def without_footer(self, path: str, block: Block, layout: Layout) -> Block:
+        """The last block of a file without remarks below the rows, told once."""
+        told = path in self._footers
+        self._footers.add(path)
+        with silenced() if told else nullcontext():
+            kept = without_footer(replace(layout, data=block.data, rows=0))
+        return replace(block, data=kept.data)
 
     @property
     def missing(self) -> list[str]:
@@ -121,6 +135,15 @@ class DelimitedFiles:
         return sum(map(len, self._skipped.values()))
 
 
+def _with_last(found: Iterator[Block]) -> Iterator[tuple[Block, bool]]:
+    """Each block, and whether it is the last."""
+    block = next(found, None)
+    while block is not None:
+        after = next(found, None)
+        yield block, after is None
+        block = after
+
+
 def _first_block(path: str, size: int | None) -> Block:
     for block in blocks(path, quoted=True, size=size):
         return block
@@ -136,9 +159,12 @@ class _Lines:
     block: Block
     layout: Layout
     encoding: str
+    last: bool  # of its file
 
     def __call__(self, columns: Sequence[str], types: Mapping[str, Any]) -> Iterator[Any]:
-        part = replace(self, block=self.files.in_utf8(self.block, self.layout, self.encoding))
+        block = self.files.in_utf8(self.block, self.layout, self.encoding)
+        block = self.files.without_footer(self.path, block, self.layout) if self.last else block
+        part = replace(self, block=block)
         if part.block.data.strip(b"\r\n"):
             yield part.table(columns, types)
 

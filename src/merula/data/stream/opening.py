@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -114,11 +115,10 @@ def _of_files(paths: Sequence[str], options: FileOptions) -> Stream | None:
 def _refuse_options(options: FileOptions, kind: str) -> None:
     """An error for what is stated of a file and does nothing with files of this kind."""
     what = f"{'an' if kind == 'Arrow' else 'a'} {kind} file"
-    options.refuse_lines(what)
-    if options.encoding is not None:
-        raise InputError.at("encoding", f"is stated, but {what} has none of its own", got=options.encoding, remedy="leave it out")  # fmt: skip
-    if options.on_error != NOTHING_STATED.on_error and kind != "JSON":
-        raise InputError.at("on_error", f"is stated, but rows of {what} are all alike", got=options.on_error, remedy="leave it out")  # fmt: skip
+    of_lines = (
+        replace(options, on_error=NOTHING_STATED.on_error) if kind == "JSON" else options
+    )  # a row a line may be skipped
+    of_lines.refuse_lines(what)
 
 
 def _kind(path: str) -> str:

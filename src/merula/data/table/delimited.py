@@ -12,7 +12,8 @@ from merula.core import InputError, Option, warn_user
 from merula.core.notes import mention
 from merula.data.table.cleaning import are_whole, cleaned, holds_codes, seen_in, trimmed
 from merula.data.table.declared_sizes import refuse_columns
-from merula.data.table.file_options import NOTHING_STATED, FileOptions
+from merula.data.table.file_options import NOTHING_STATED, FileOptions, with_decimal
+from merula.data.table.footers import footer_of, last_rows, note_footer, note_total, total_in
 from merula.data.table.headers import (
     LOOKED_AT,
     NUMBER,
@@ -56,8 +57,10 @@ class Layout:
         return self.data.count(b"\n", 0, place) + 1
 
 
-def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED) -> Any:
+def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED, whole: bool = True) -> Any:
     r"""The pyarrow table of a CSV file's bytes; types suit every cell, and an empty cell is missing.
+
+    Remarks below the rows are left out, where the bytes are the `whole` file.
 
     Examples
     --------
@@ -67,6 +70,7 @@ def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED) -> Any:
     import pyarrow as pa
 
     layout = layout_of(in_utf8(data, options.encoding), options)
+    layout = without_footer(layout) if whole else layout
     uneven: list[Uneven] = []
     try:
         table = read_rows(layout, options)
@@ -80,12 +84,22 @@ def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED) -> Any:
     return tidied(table, layout, options)
 
 
+def without_footer(layout: Layout) -> Layout:
+    """The layout without remarks below the rows; a note quotes them, and another tells of a last row that looks like a total."""
+    rows, places = last_rows(layout.data, layout.rows, layout.separator)
+    width = len(layout.names.names)
+    footer = footer_of(rows, width, layout.data.endswith(b"\n"))
+    note_footer(footer)
+    note_total(total_in(rows[: len(rows) - footer.rows], width))
+    return replace(layout, data=layout.data[: places[-footer.rows]]) if footer.rows else layout
+
+
 def tidied(table: Any, layout: Layout, options: FileOptions) -> Any:
     """The table that was read, its codes as words, its words cleaned, and without nameless columns that are empty."""
     codes, untidy = seen_in(layout.data, layout.separator, layout.rows)
     table = _with_codes(table, layout, options) if codes else table
     table = cleaned(table, options, layout.decimal, trim=untidy)
-    return without_empty(table, layout.names.unnamed)
+    return with_decimal(without_empty(table, layout.names.unnamed), layout.decimal)
 
 
 def read_rows(layout: Layout, options: FileOptions, asked: dict[str, Any] | None = None, handler: Any = None) -> Any:
@@ -170,7 +184,8 @@ def _title_lines(sample: str, separator: str) -> int:
             ends.append(reader.line_num)
     except csv.Error:
         return 0
-    count = title_rows(rows)
+    width = Counter(map(len, filter(None, rows))).most_common(1)[0][0] if any(rows) else 0
+    count = title_rows(rows[: len(rows) - footer_of(rows, width).rows])
     note_titles(rows[:count])
     return ends[count - 1] if count else 0
 

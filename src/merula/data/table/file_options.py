@@ -11,7 +11,14 @@ from merula.core import InputError, one_of
 from merula.core.checks import checked_number
 
 KEY = b"merula"  # in the metadata of a pyarrow schema
+FOUND = b"merula decimal comma"  # there while a file is read, where its numbers have one
 DECIMALS, DATE_ORDERS, ON_ERROR = (".", ","), ("dmy", "mdy", "ymd"), ("stop", "skip")
+NOT_OF_ALL = {
+    "skip_rows": "lines to skip",
+    "sheet": "sheets",
+    "encoding": "encoding to state",
+    "on_error": "rows of more or fewer cells than others",
+}  # what may be stated of some files only, and what others lack
 UNDERSTOOD_LATER = ("missing", "keep", "decimal", "date_order", "fold_case")  # by who reads the words of the columns
 
 
@@ -64,24 +71,33 @@ class FileOptions:
         return {name: list(value) if name in ("missing", "keep") else value for name, value in held.items() if value}
 
     def noted_in(self, table: Any) -> Any:
-        """The pyarrow table with what was stated in its schema's metadata, where anything was; else without such."""
-        others = {key: value for key, value in (table.schema.metadata or {}).items() if key != KEY}
-        ours = {KEY: json.dumps(self.stated, ensure_ascii=False).encode()} if self.stated else {}
+        """The pyarrow table with what was stated in its schema's metadata, and a decimal comma that was found; else without such."""
+        held = table.schema.metadata or {}
+        others = {key: value for key, value in held.items() if key not in (KEY, FOUND)}
+        known = ({"decimal": ","} if FOUND in held else {}) | self.stated
+        ours = {KEY: json.dumps(known, ensure_ascii=False).encode()} if known else {}
         return table.replace_schema_metadata({**others, **ours} or None)
 
     def refuse_lines(self, what: str) -> None:
-        """An `InputError` where lines or a sheet are named of a file that has none: `what` it is."""
-        for name in ("skip_rows", "sheet"):
+        """An `InputError` where something is stated of lines, sheets or text, and a file has none of them: `what` it is."""
+        for name in NOT_OF_ALL:
             self.refuse(name, what)
 
     def refuse(self, name: str, what: str) -> None:
         """An `InputError` where something is stated that a file of this kind does not have."""
         value = getattr(self, name)
-        if value is not None:
-            part = {"skip_rows": "lines to skip", "sheet": "sheets"}[name]
+        if value not in (None, "stop"):
             raise InputError(
-                f"is {what}, which has no {part}", where=name, got=value, remedy=f"leave {name.replace('_', ' ')} out"
+                f"is {what}, which has no {NOT_OF_ALL[name]}",
+                where=name,
+                got=value,
+                remedy=f"leave {name.replace('_', ' ')} out",
             )
+
+
+def with_decimal(table: Any, decimal: str) -> Any:
+    """The pyarrow table, marked where the decimal sign of its file is a comma: new files of a model are read the same way."""
+    return table.replace_schema_metadata({FOUND: b""}) if decimal == "," else table
 
 
 NOTHING_STATED = FileOptions()

@@ -89,7 +89,7 @@ def read_table(
         Types of CSV columns are those that suit every cell: whole numbers, true and false, dates (2024-12-31), times, numbers,
         else words; a column of codes with leading zeros (01067) holds words. Blanks around names and words are removed.
         `NA`, `?` and the like are missing, in columns of numbers or dates also `-` or `unknown`; a warning says so.
-        What was stated of `missing`, `keep`, `decimal`, `date_order` and `fold_case` stands as JSON in the schema's metadata,
+        What was stated of `missing`, `keep`, `decimal`, `date_order` and `fold_case`, and a decimal comma that was found, stands as JSON in the schema's metadata,
         under ``b"merula"``, for those who understand the words of a column.
 
     Notes

@@ -15,6 +15,7 @@ from merula.data.table.cleaning import cleaned
 from merula.data.table.declared_sizes import refuse_columns
 from merula.data.table.delimited import NO_ROWS
 from merula.data.table.file_options import FileOptions
+from merula.data.table.footers import MOST_FOOTERS, footer_of, note_footer, note_total, total_in
 from merula.data.table.headers import (
     LOOKED_AT,
     NUMBER,
@@ -37,12 +38,15 @@ def read_workbook(data: bytes, options: FileOptions) -> Any:
     """The pyarrow table of a workbook's sheet: the one named, or the first that holds anything."""
     import pyarrow as pa
 
+    for name in ("encoding", "on_error"):
+        options.refuse(name, "a workbook")
     refuse_hard_workbook(data)
     rows = _sheet(data, options)
     rows = rows[_titles(rows) if options.skip_rows is None else 0 :]
     if not rows:
         raise InputError(NO_ROWS)
-    header, body = rows[0], [row for row in rows[1:] if any(not _is_empty(cell) for cell in row)]
+    header, rows = rows[0], _without_footer(rows[1:], len(rows[0]))
+    body = [row for row in rows if any(not _is_empty(cell) for cell in row)]
     names = _header_names(header)
     found = column_names(names)
     if not body:
@@ -67,9 +71,19 @@ def _header_names(header: Sequence[Any]) -> list[str]:
 def _titles(rows: list[list[Any]]) -> int:
     """How many rows are titles above the header, told in a note."""
     seen = [[as_seen(cell) for cell in row] for row in rows[:LOOKED_AT]]
-    count = title_rows(seen)
+    width = max(map(len, seen), default=0)
+    count = title_rows(seen[: len(seen) - footer_of(seen, width).rows])
     note_titles(seen[:count])
     return count
+
+
+def _without_footer(rows: list[list[Any]], width: int) -> list[list[Any]]:
+    """The rows without remarks below them, told in a note."""
+    seen = [[as_seen(cell) for cell in row] for row in rows[-MOST_FOOTERS - 1 :]]
+    footer = footer_of(seen, width)
+    note_footer(footer)
+    note_total(total_in(seen[: len(seen) - footer.rows], width))
+    return rows[: len(rows) - footer.rows]
 
 
 def _sheet(data: bytes, options: FileOptions) -> list[list[Any]]:

@@ -9,7 +9,15 @@ from typing import Any
 from merula.data.schema import BOOLEANS, ENGLISH, FIGURES, MIXED, Label, Reading, no_and_yes
 from merula.data.words.cleaning import ALWAYS_MISSING, clean, is_gap, without_gaps
 from merula.data.words.numbers import PADDED, PLAIN, NumberForm, number_form, numbers_in, parts_of
-from merula.data.words.times import date_order, duration, instant, seconds_of_day
+from merula.data.words.times import (
+    are_compact,
+    date_order,
+    duration,
+    instant,
+    is_impossible,
+    possible_days,
+    seconds_of_day,
+)
 
 FEWEST_NUMBERS = 10  # different whole numbers without a sign, before they are amounts and not names
 FEWEST_DATES = 3  # different ones, before figures with signs between them are days
@@ -63,6 +71,7 @@ def understand(
     for read in (_number, _date, _clock, _duration):
         found = read(said, hints, wanted)
         if found is not None:
+            missing = tuple(sorted({*missing, *found.pop("impossible", ())}))
             return Reading(**{**found, "missing": missing, "fold_case": hints.fold_case, "keep": hints.keep})
     spelled = None if wanted else _boolean(words, counts, hints.keep)
     if spelled is None:
@@ -72,6 +81,8 @@ def understand(
 
 def _number(words: Sequence[str], hints: Hints, wanted: str | None) -> dict[str, Any] | None:
     if wanted == "datetime" or (not any(map(str.isdigit, words[0])) and parts_of(words[0]) is None):
+        return None
+    if wanted is None and len(words) >= FEWEST_DATES and are_compact(words):
         return None
     if wanted is None and len(words) < FEWEST_NUMBERS and all(WHOLE.issuperset(word) for word in words):
         return None
@@ -93,8 +104,11 @@ def _date(words: Sequence[str], hints: Hints, wanted: str | None) -> dict[str, A
     ):
         return None
     known = wanted == "datetime"  # and a column may be written in another order than was said
-    found = date_order(words, hints.date_order, known) or date_order(words, None, known)
-    return None if found is None else {"form": "date", "order": found[0], "ambiguous": found[1]}
+    found, impossible = date_order(words, hints.date_order, known) or date_order(words, None, known), list[str]()
+    if found is None and (possible := possible_days(words)) is not None:
+        found = date_order(possible, hints.date_order, known) or date_order(possible, None, known)
+        impossible = [word for word in words if is_impossible(word)]
+    return None if found is None else {"form": "date", "order": found[0], "ambiguous": found[1], "impossible": impossible}  # fmt: skip
 
 
 def _has_full_year(words: Sequence[str]) -> bool:

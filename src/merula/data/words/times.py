@@ -24,7 +24,10 @@ DATES["time within"] = re.compile(
     rf"{WEEKDAY}(?P<name>[^\W\d]{{3,10}}) +(?P<day>\d{{1,2}}) +{TIME}{ZONE} +(?P<year>\d{{4}})"
 )  # as Unix writes it
 DATES["without signs"] = re.compile(
-    r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)T(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)?(?P<fraction>)(?P<half>)(?P<zone>Z|[-+]\d{4})?"
+    r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)(?:T(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)?(?P<fraction>)(?P<half>)(?P<zone>Z|[-+]\d{4})?)?"
+)
+DATES["month alone"] = re.compile(
+    r"(?P<year>(?:1[89]|20|21)\d\d)[-/](?P<month>0[1-9]|1[0-2])(?P<day>)(?P<hour>)(?P<zone>)"
 )
 CLOCK = re.compile(TIME)
 LONG_CLOCK = re.compile(
@@ -32,7 +35,7 @@ LONG_CLOCK = re.compile(
 )
 CAPITAL = re.compile(r"[^A-Za-z][DHMSW]$")
 SPELLED = re.compile(  # the M of P3M are months, that of PT3M minutes
-    r"(?P<sign>-?)(?!P[^T]*M)P?T?(?=\d)(?:(?P<weeks>\d+) *(?:w|wks?|weeks?),? *)?(?:(?P<days>\d+) *(?:d|days?),? *)?T?(?:(?P<hours>\d+) *(?:h|hrs?|hours?),? *)?"
+    r"(?P<sign>-?)(?!P[^T]*M)P?T?(?=\d)(?:(?P<years>\d+) *(?:y|yrs?|years?),? *)?(?:(?P<months>\d+) *(?:mos?|mths?|months?),? *)?(?:(?P<weeks>\d+) *(?:w|wks?|weeks?),? *)?(?:(?P<days>\d+) *(?:d|days?),? *)?T?(?:(?P<hours>\d+) *(?:h|hrs?|hours?),? *)?"
     r"(?:(?P<minutes>\d+) *(?:m|mins?|minutes?),? *)?(?:(?P<seconds>\d+(?:\.\d+)?) *(?:s|secs?|seconds?))?",
     re.IGNORECASE,
 )
@@ -46,6 +49,9 @@ MONTHS = (
     "januari februari maart april mei juni juli augustus september oktober november december",
     "jan feb mrz apr mai jun jul aug sept okt nov dez",
 )
+YEAR = 365.25  # days, twelve months
+PLAUSIBLE = (1900, 2100)  # years of days that are written without signs
+FEWEST_POSSIBLE, BESIDE_EACH = 4, 10  # days that there are, beside one that is impossible, and beside each further one
 CENTURY = 69  # two digits of a year from here on are of the last century
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = date(1970, 1, 1)
@@ -66,6 +72,8 @@ def date_order(words: Sequence[str], stated: str | None = None, are_days: bool =
     found = [_matched(word) for word in words]
     if not words or any(match is None for match in found):
         return None
+    if are_years_apart(words) or not (are_days or _have_signs(words) or are_compact(words)):
+        return None
     if _year_first([match for match in found if match is not None], stated) and all(instant(word, "ymd") is not None for word in words):  # fmt: skip
         return "ymd", False
     pairs = [(int(m["first"]), int(m["second_number"]), m["sign"]) for m in found if m is not None and "first" in m.re.groupindex]  # fmt: skip
@@ -82,6 +90,48 @@ def date_order(words: Sequence[str], stated: str | None = None, are_days: bool =
         return ("", False) if all(instant(word, "") is not None for word in words) else None  # the name tells the month
     order = "ymd" if not pairs else "dmy" if dotted and len(fits) > 1 else fits[0]
     return (order, ambiguous) if all(instant(word, order) is not None for word in words) else None
+
+
+def is_impossible(word: str) -> bool:
+    """Whether a word is written like a day or a time that there is not, in whatever order.
+
+    Examples
+    --------
+    >>> is_impossible("31.02.2024"), is_impossible("2023-13-45"), is_impossible("12/31/2024"), is_impossible("soon")
+    (True, True, False, False)
+    """
+    found = _matched(word)
+    if found is None or ("name" in found.re.groupindex and month_named(found["name"]) is None):
+        return False
+    return all(instant(word, order) is None for order in ORDERS)
+
+
+def possible_days(words: Sequence[str]) -> list[str] | None:
+    """The words without a few days that there are not, where all are written like days; None where some are not, or too many are impossible.
+
+    Examples
+    --------
+    >>> possible_days(["01.02.2024", "02.02.2024", "31.02.2024", "05.02.2024", "07.02.2024"])
+    ['01.02.2024', '02.02.2024', '05.02.2024', '07.02.2024']
+    """
+    if any(_matched(word) is None for word in words):
+        return None
+    possible = [word for word in words if not is_impossible(word)]
+    wrong = len(words) - len(possible)
+    needed = FEWEST_POSSIBLE + BESIDE_EACH * (wrong - 1)
+    return possible if wrong and len(possible) >= needed else None
+
+
+def are_years_apart(words: Sequence[str]) -> bool:
+    """Whether words such as 2010-11 are seasons that span two years, not months: the second number is always the next year's."""
+    found = [DATES["month alone"].fullmatch(word) for word in words]
+    return all(match is not None and int(match["month"]) == (int(match["year"]) + 1) % 100 for match in found)
+
+
+def are_compact(words: Sequence[str]) -> bool:
+    """Whether all words are days of a plausible year without signs between, as 20190131 is."""
+    low, high = PLAUSIBLE
+    return all(len(word) == 8 and word.isdecimal() and low <= int(word[:4]) <= high and instant(word, "ymd") is not None for word in words)  # fmt: skip
 
 
 def instant(word: str, order: str) -> int | None:
@@ -102,10 +152,12 @@ def instant(word: str, order: str) -> int | None:
         held["day"], held["month"] = (held["first"], held["second_number"])[:: 1 if order != "mdy" else -1]
     month = month_named(held["name"]) if "name" in held else int(held["month"])
     try:
-        day = date(_full_year(held["year"]), month or 0, int(held["day"]))
+        day = date(_full_year(held["year"]), month or 0, int(held["day"] or 1))
     except ValueError:
         return None
-    seconds = 0.0 if held["hour"] is None else _of_day(held)
+    if not held["hour"]:
+        return (day - EPOCH) // MICROSECOND
+    seconds = _of_day(held)
     if seconds is None:
         return None
     shift = _offset(held["zone"])
@@ -134,6 +186,8 @@ def duration(word: str) -> int | None:
     --------
     >>> duration("1h 30min") == duration("1:30") == duration("PT1H30M") == 90 * 60 * 1_000_000
     True
+    >>> timedelta(microseconds=duration("3 yrs 4 mos")).days  # a year has 365.25 days here, and a month a twelfth of it
+    1217
     """
     found = LONG_CLOCK.fullmatch(word) or SPELLED.fullmatch(word)
     if found is None:
@@ -141,8 +195,9 @@ def duration(word: str) -> int | None:
     held = {name: float(count) for name, count in found.groupdict().items() if count and name != "sign"}
     if not held or (len(held) == 1 and CAPITAL.search(word) and "P" not in word):  # 5 M are millions, PT5M are minutes
         return None
+    days = YEAR * (held.pop("years", 0.0) + held.pop("months", 0.0) / 12) + held.pop("days", 0.0)
     try:
-        length = timedelta(**held) // MICROSECOND
+        length = timedelta(days=days, **held) // MICROSECOND
     except OverflowError:  # longer than anything lasts
         return None
     return -length if found["sign"] else length
@@ -169,6 +224,11 @@ def month_named(word: str) -> int | None:
 
 def _matched(word: str) -> re.Match[str] | None:
     return next((found for pattern in DATES.values() if (found := pattern.fullmatch(word))), None)
+
+
+def _have_signs(words: Sequence[str]) -> bool:
+    """Whether no word is digits alone."""
+    return not any(map(str.isdecimal, words))
 
 
 def _is_short(found: re.Match[str]) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from merula.core.threads import side_by_side, thread_count
 from merula.data.table.plain.dictionary import Dictionary, empty_dictionary
+from merula.data.table.plain.eight_numbers import BEFORE
 from merula.data.table.plain.scan import AS_WORDS, FINE, LINE, PART, Cells, Wanted, count_lines, scan
 from merula.data.table.plain.wide_bytes import WIDTH
 
@@ -73,7 +74,7 @@ def scanned(rows: Rows, wanted: Wanted) -> Scanned | None:
     turns, found = iter(range(rows.blocks)), dict[int, Block | None]()
 
     def read_by(reader: int) -> None:
-        scratch = np.frombuffer(pa.allocate_buffer(1 + BLOCK + PART + 2 * WIDTH), np.uint8)
+        scratch = np.frombuffer(pa.allocate_buffer(BEFORE + 1 + BLOCK + PART + 2 * WIDTH), np.uint8)[BEFORE:]
         ends = np.frombuffer(pa.allocate_buffer(4 * (PART + 2)), np.int32)
         with open(rows.path, "rb", buffering=0) as file:
             for index in turns:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from merula.core.threads import side_by_side
+from merula.core.threads import side_by_side, thread_count
 from merula.data.table.plain.blocks import Block, Scanned
 from merula.data.table.plain.dictionary import Dictionary
 from merula.data.table.plain.scan import AS_WHOLE, AS_WORDS, EMPTY_NUMBER, EMPTY_WHOLE, SEEN_EMPTY, SEEN_WORD, Wanted
-from merula.data.table.plain.spelling import BEYOND, spell
+from merula.data.table.plain.spelling import BEYOND, look_up, spell
 
 
 @dataclass(frozen=True)
@@ -32,10 +31,17 @@ def arrow_columns(found: Scanned, wanted: Wanted, meant: Sequence[Meant]) -> lis
     """The columns, in pieces as long as the blocks are."""
     import pyarrow as pa
 
-    def pieces(block: Block) -> list[Any]:
-        return [_piece(block, column, wanted, meant[column], found.words[block.reader]) for column in range(len(meant))]
+    turns, pieces = iter(range(len(found.blocks))), dict[int, list[Any]]()
 
-    blocks = side_by_side([partial(pieces, block) for block in found.blocks], None)
+    def build() -> None:
+        for index in turns:
+            block = found.blocks[index]
+            words = found.words[block.reader]
+            pieces[index] = [_piece(block, column, wanted, meant[column], words) for column in range(len(meant))]
+
+    # a task for each thread, not for each block: handing tasks over takes longer than most of them
+    side_by_side([build] * min(len(found.blocks), thread_count(None)), None)
+    blocks = [pieces[index] for index in range(len(found.blocks))]
     return [pa.chunked_array(list(column)) for column in zip(*blocks, strict=True)]
 
 
@@ -43,9 +49,11 @@ def _piece(block: Block, column: int, wanted: Wanted, meant: Meant, words: Dicti
     if wanted.kinds[column] != AS_WORDS:
         return _numbers(block, column, wanted, meant)
     codes = block.cells.codes[wanted.places[column], : block.rows]
+    cells, has_gaps = block.cells, bool(block.cells.seen[column] & SEEN_EMPTY)
     if meant.as_written:
-        cells = block.cells
-        return _strings(codes, words, column, int(cells.sizes[column]), bool(cells.seen[column] & SEEN_EMPTY))
+        return _strings(codes, words, column, int(cells.sizes[column]), has_gaps)
+    if _is_wide(meant.values):
+        return _looked_up(codes, meant.values, meant.places[block.reader], has_gaps)
     return _taken(codes, meant.values, meant.places[block.reader])
 
 
@@ -56,6 +64,26 @@ def _taken(codes: Any, values: Any, places: Any) -> Any:
     where = np.append(places, -1)[codes]  # an empty cell's code, -1, is the last
     gaps = where < 0
     return values.take(pa.array(where, mask=gaps if gaps.any() else None))
+
+
+def _looked_up(codes: Any, values: Any, places: Any, has_gaps: bool) -> Any:
+    """The same of values that take four or eight bytes each, and are all there."""
+    import pyarrow as pa
+
+    kind = values.type
+    held = np.frombuffer(values.buffers()[1], f"i{kind.bit_width // 8}")[values.offset :]
+    out = pa.allocate_buffer(len(codes) * held.itemsize)
+    look_up(codes, np.append(held[places], held.dtype.type(0)), np.frombuffer(out, held.dtype))
+    known, gaps = _known(codes >= 0) if has_gaps else (None, 0)
+    return pa.Array.from_buffers(kind, len(codes), [known, out], gaps)
+
+
+def _is_wide(values: Any) -> bool:
+    """Whether values, of which none is missing, take four or eight bytes each."""
+    import pyarrow as pa
+
+    plain = pa.types.is_primitive(values.type) and not pa.types.is_boolean(values.type)
+    return plain and values.type.bit_width in (32, 64) and values.null_count == 0
 
 
 def _strings(codes: Any, words: Dictionary, column: int, size: int, has_gaps: bool) -> Any:

@@ -11,8 +11,9 @@ import numpy as np
 
 from merula.core import InputError
 from merula.core.notes import kept_back, silenced, tell_again
-from merula.data.table.delimited import Layout, layout_of, read_rows, tidied
-from merula.data.table.file_options import FileOptions
+from merula.data.table.delimited import Layout, layout_of, read_rows, tidied, without_footer
+from merula.data.table.file_options import FileOptions, with_decimal
+from merula.data.table.footers import TAIL
 from merula.data.table.plain.blocks import Rows, Scanned, scanned
 from merula.data.table.plain.columns import Meant, arrow_columns
 from merula.data.table.plain.scan import AS_NUMBERS, AS_WHOLE, AS_WORDS, SEEN_CODE, SEEN_FRACTION, SEEN_WHOLE, Wanted
@@ -58,6 +59,8 @@ def _found(path: str, size: int, head: bytes, layout: Layout, options: FileOptio
     import pyarrow as pa
 
     rows = Rows(path, layout.rows + len(head) - len(layout.data), _end(path, size))  # the layout is without a mark
+    if _has_footer(rows, layout):
+        return None
     kinds = _kinds(layout, rows, options)
     for _ in range(ATTEMPTS):
         wanted = _wanted(kinds, layout)
@@ -72,7 +75,7 @@ def _found(path: str, size: int, head: bytes, layout: Layout, options: FileOptio
         if not wrong:
             tell_again(notes)
             meant = [_meant(words[k], decided.column(k)) for k in range(len(names))]
-            return pa.table(arrow_columns(found, wanted, meant), names)
+            return with_decimal(pa.table(arrow_columns(found, wanted, meant), names), layout.decimal)
         kinds[wrong] = AS_WORDS
     return None
 
@@ -89,6 +92,16 @@ def _end(path: str, size: int) -> int:
         file.seek(max(size - END, 0))
         last = file.read(END)
     return size - len(last) + len(last.rstrip(b"\r\n"))
+
+
+def _has_footer(rows: Rows, layout: Layout) -> bool:
+    """Whether there is something to say of the last lines: remarks below the table, or totals."""
+    with open(rows.path, "rb") as file:
+        file.seek(max(rows.start - 1, rows.stop - TAIL))
+        tail = file.read()
+    with kept_back() as notes:
+        without_footer(replace(layout, data=b"\n" + tail.partition(b"\n")[2], rows=1))
+    return bool(notes)
 
 
 def _kinds(layout: Layout, rows: Rows, options: FileOptions) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 
 from merula.core.compiled import ordered
 from merula.data.table.plain.dictionary import CODE, HEAD, LENGTH, SHIFT, TAIL, coded, hashed
+from merula.data.table.plain.eight_numbers import CODES, FRACTIONS, LANES, WHOLES, eight_fractions, eight_whole
 from merula.data.table.plain.nearest import UNKNOWN, nearest
 from merula.data.table.plain.numbers import EXACT, NO_NUMBER, TENS, WHOLE, long_number, short_number
 from merula.data.table.plain.wide_bytes import WIDTH, ones_in, places_of, zeros_below
@@ -34,7 +35,9 @@ SEEN_WHOLE, SEEN_FRACTION, SEEN_CODE, SEEN_EMPTY, SEEN_WORD, SEEN_FULL = (
     32,
 )  # what cells of a column are
 LINE, RETURN, QUOTE, ZERO, MINUS = np.uint8(10), np.uint8(13), np.uint8(34), np.uint8(48), np.uint8(45)
+MIXED = -1  # instead of how many returns stand before lines' ends
 U = np.uint64
+EIGHT = U(255)  # bits
 
 
 class Wanted(NamedTuple):
@@ -174,43 +177,80 @@ def _read_numbers(
     point: Any,
 ) -> Any:
     """Write a column's numbers, or codes in their place; what its cells are."""
-    seen, last, fractions = 0, column == width - 1, numbers.view(np.float64)
-    empty = EMPTY_WHOLE if whole else EMPTY_NUMBER
-    for row in range(rows):
-        k = U(row * width + column)
-        start, stop = np.int64(ends[k]) + 1, np.int64(ends[k + U(1)])
-        if last and stop > start and data[U(stop - 1)] == RETURN:
-            stop -= 1
-        if stop <= start:
-            numbers[row] = empty
-            seen |= SEEN_EMPTY
-            continue
-        negative = data[U(start)] == MINUS
-        digits = start + negative
-        form, value, decimals = short_number(data, digits, stop - digits, point)
-        if form == NO_NUMBER:
-            form, value, decimals = long_number(data, digits, stop, point)
-        fits = form == WHOLE and (value != 0 or not negative)  # -0 is none of the whole numbers
-        if not whole:
-            fits = form != NO_NUMBER and value <= EXACT and -22 <= decimals <= 22
-        bits = U(UNKNOWN)
-        if not (whole or fits or form == NO_NUMBER or value == 0):
-            bits = nearest(value, -decimals)
-        if bits != U(UNKNOWN):
-            fits = True
-            numbers[row] = np.int64(bits | (U(negative) << U(63)))
-        elif not fits:
-            code = coded(data, start, stop - start, column, shift, words)
-            if code < 0:
-                return SEEN_FULL
-            numbers[row] = empty + 1 + code
-            seen |= SEEN_WORD
-        elif whole:
-            numbers[row] = -value if negative else value
+    seen, row = 0, 0
+    trim = _returns(data, ends, rows, width) if column == width - 1 else 0
+    while row + LANES <= rows and trim != MIXED:
+        place = row * width + column
+        if whole:
+            found = eight_whole(data, ends, place, width, point, trim, numbers, row)
         else:
-            size = value / TENS[U(decimals)] if decimals >= 0 else value * TENS[U(-decimals)]
-            fractions[row] = -size if negative else size
-        if fits:
-            with_zero = form == WHOLE and not negative and data[U(start)] == ZERO and stop - start > 1
-            seen |= SEEN_CODE if with_zero else form  # WHOLE and FRACTION are SEEN_WHOLE and SEEN_FRACTION
+            found = eight_fractions(data, ends, place, width, point, trim, numbers, row)
+        seen |= SEEN_FRACTION if found >> U(FRACTIONS) & EIGHT else 0
+        seen |= SEEN_CODE if found >> U(CODES) & EIGHT else 0
+        seen |= SEEN_WHOLE if found >> U(WHOLES) & EIGHT else 0
+        odd = found & EIGHT
+        while odd:
+            one = row + zeros_below(odd)
+            seen |= _read_number(data, ends, one, column, width, shift, words, numbers, whole, point)
+            odd &= odd - U(1)
+        row += LANES
+    while row < rows:
+        seen |= _read_number(data, ends, row, column, width, shift, words, numbers, whole, point)
+        row += 1
     return seen
+
+
+@ordered
+def _returns(data: Any, ends: Any, rows: Any, width: Any) -> Any:
+    """How many returns stand before each line's end: none or one, `MIXED` where lines differ."""
+    found = 0
+    for row in range(rows):
+        found += data[U(ends[U(width * (row + 1))] - 1)] == RETURN
+    return 0 if found == 0 else 1 if found == rows else MIXED
+
+
+@ordered
+def _read_number(
+    data: Any,
+    ends: Any,
+    row: Any,
+    column: Any,
+    width: Any,
+    shift: Any,
+    words: Any,
+    numbers: Any,
+    whole: Any,
+    point: Any,
+) -> Any:
+    """Write one number of any length, or a code in its place; what the cell is."""
+    empty, k = EMPTY_WHOLE if whole else EMPTY_NUMBER, U(row * width + column)
+    start, stop = np.int64(ends[k]) + 1, np.int64(ends[k + U(1)])
+    if column == width - 1 and stop > start and data[U(stop - 1)] == RETURN:
+        stop -= 1
+    if stop <= start:
+        numbers[row] = empty
+        return SEEN_EMPTY
+    negative = data[U(start)] == MINUS
+    digits = start + negative
+    form, value, decimals = short_number(data, digits, stop - digits, point)
+    if form == NO_NUMBER:
+        form, value, decimals = long_number(data, digits, stop, point)
+    fits = form == WHOLE and (value != 0 or not negative)  # -0 is none of the whole numbers
+    if not whole:
+        fits = form != NO_NUMBER and value <= EXACT and -22 <= decimals <= 22
+    bits = U(UNKNOWN)
+    if not (whole or fits or form == NO_NUMBER or value == 0):
+        bits = nearest(value, -decimals)
+    if bits != U(UNKNOWN):
+        numbers[row] = np.int64(bits | (U(negative) << U(63)))
+    elif not fits:
+        code = coded(data, start, stop - start, column, shift, words)
+        numbers[row] = empty + 1 + code
+        return SEEN_FULL if code < 0 else SEEN_WORD
+    elif whole:
+        numbers[row] = -value if negative else value
+    else:
+        size = value / TENS[U(decimals)] if decimals >= 0 else value * TENS[U(-decimals)]
+        numbers.view(np.float64)[row] = -size if negative else size
+    with_zero = form == WHOLE and not negative and data[U(start)] == ZERO and stop - start > 1
+    return SEEN_CODE if with_zero else form  # WHOLE and FRACTION are SEEN_WHOLE and SEEN_FRACTION

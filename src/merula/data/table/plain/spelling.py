@@ -1,4 +1,4 @@
-"""Codes back to words, within compiled loops: the bytes of all cells of a column one behind the other, as Arrow holds them."""
+"""Codes back to words, or to what words mean, within compiled loops, as Arrow holds them: the bytes of all words one behind the other."""
 
 from __future__ import annotations
 
@@ -34,3 +34,11 @@ def spell(codes: Any, entries: Any, kept: Any, offsets: Any, out: Any) -> None:
             put_eight(out, place + length - 8, entries[code, TAIL])
         place += length
     offsets[codes.shape[0]] = place
+
+
+@ordered
+def look_up(codes: Any, values: Any, out: Any) -> None:
+    """Write each code's value; the last one for a negative code."""
+    last = values.shape[0] - 1
+    for row in range(codes.shape[0]):
+        out[row] = values[U(codes[row] if codes[row] >= 0 else last)]
