@@ -36,7 +36,7 @@ DIGITS = ["0", "7", "007", "12", "1234", "1,234", "1.234", "1,234.5", "1.234,5",
 UNITS = ["", "€", "$", "kg", " kg", "%", " %", "°C", " km/h", "CHF ", " EUR", "V", "k", "B", " Stück", "lb", "µg"]
 MONTHS = ["Jan", "January", "März", "août", "Oct", "Oktober", "Dez", "xyz", "mai", "Sept", "juin"]
 LABELS = ["Yes", " YES ", "no", "N", "y", "true", "False", "1", "0", "2", "NA", "maybe", "New\u00a0York", "new york", "straße", "ja", "nein", "\u200byes", "-", "1.0", "01", "True", 1, 0, 2, True, False, 1.5, None]  # fmt: skip
-LENGTHS = ["1h 30min", "90 min", "26:15:00", "3 days 04:05:06", "1:30", "PT1H30M", "P3M", "5 M", "2w", "1.5 s", "-2h", "5", "xx", "2H", "10 hours, 3 minutes", *GAPS]  # fmt: skip
+LENGTHS = ["1h 30min", "90 min", "26:15:00", "3 days 04:05:06", "1:30", "PT1H30M", "P3M", "5 M", "2w", "3 yrs 4 mos", "1 year", "2 months 3 d", "1.5 s", "-2h", "5", "xx", "2H", "10 hours, 3 minutes", *GAPS]  # fmt: skip
 CLOCKS = ["14:30", "2:30 pm", "25:00", "7h15", "07:15:30", "12:00 am", "12:30 Uhr", "5", "abc", "14:30:15.5", *GAPS]
 
 
@@ -56,7 +56,7 @@ def day_word() -> str:
 
 
 NUMBER_WORDS = [number_word() for _ in range(400)] + [*GAPS, "€ -", "abc", "12B", "14:30", "1h 30min", "1e400"]
-DAY_WORDS = [day_word() for _ in range(400)] + [*GAPS, "2024", "2024-05", "20240503T120000", "Tue May 3 12:30:00 2024", "0000-00-00"]  # fmt: skip
+DAY_WORDS = [day_word() for _ in range(400)] + [*GAPS, "2024", "2024-05", "2010-11", "20240503T120000", "31.02.2024", "Tue May 3 12:30:00 2024", "0000-00-00"]  # fmt: skip
 DAYS = pd.date_range("2020-01-11", periods=15)
 HELD: dict[str, tuple[Any, list[Any], Any]] = {
     "numbers": ([1.5, 2, 3, 4.25] * 4, NUMBER_WORDS, None),
@@ -110,7 +110,8 @@ def test_words_are_read_as_python_reads_them(ask_engine: Any, held: str) -> None
         mine = "refused" if isinstance(told, dict) else told[0]
         mine = None if mine == missing or (isinstance(mine, float) and np.isnan(mine)) else mine
         theirs = python_cell(model, word)
-        assert mine == theirs or mine == pytest.approx(theirs, rel=1e-12), word
+        close = isinstance(mine, int | float) and isinstance(theirs, int | float) and mine == pytest.approx(theirs, rel=1e-12)  # fmt: skip
+        assert mine == theirs or close, (word, mine, theirs)
 
 
 def test_what_is_typed_becomes_a_case(ask_engine: Any) -> None:

@@ -54,6 +54,7 @@ def _column(model: BayesianClassifier, column: Column, context: Context, rows: M
     if column.unit == COUNTED:
         data["counted"] = True  # a case holds {word: count}
     elif column.unit is not None:
+        data |= {"type": "datetime"}  # also where intervals of times are its levels
         data["times"] = column.unit  # what its numbers count; the unit that a person reads is another thing
     if column.reading is not None:
         data["reading"] = column.reading.state()

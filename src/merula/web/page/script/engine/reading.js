@@ -1,8 +1,9 @@
 // One cell as its column's schema reads it: words that mean numbers or times, and labels in their one spelling.
 
+import { timeParts } from "./time_parts.js";
 import { ALWAYS_MISSING, cleanWord, foldedWord, isGap, plainFigures } from "./word_cleaning.js";
+import { secondsOfDay } from "./word_clock.js";
 import { PADDED_NUMBER, PLAIN_NUMBER, numberForm, numberUnder, sameUnit } from "./word_numbers.js";
-import { dateOrder, lengthOf, secondsOfDay, shortTimeOf, timeOf } from "./word_times.js";
 
 const PLAINLY = { form: "number", decimal: ".", grouping: "", unit: "" }; // 007 where it is known to be a number
 const TIME_KINDS = { date: "datetime64", duration: "timedelta64" };
@@ -20,28 +21,34 @@ export function numberRead(word, column, notes) {
     if (reading === null || (TIME_KINDS[reading.form] ?? "") !== kind) continue;
     if (gaps.includes(cleaned) || isGap(cleaned, reading.keep)) return NaN;
     const value = parsedAs(cleaned, reading);
+    if (value === null && reading.form === "date" && timeParts.datetime.isNoDay(cleaned)) return noDay(word, column, notes);
     if (value === null) continue;
     noteChange(column, then, reading, { word, cleaned, value }, notes);
     return withoutSentinel(kind === "" ? value : countedIn(value, unit), column);
   }
-  const short = kind === "datetime64" ? shortTimeOf(cleaned) : null;
+  const short = kind === "datetime64" ? timeParts.datetime.shortTimeOf(cleaned) : null;
   if (short !== null) return countedIn(short, unit);
   if (isGap(cleaned)) return NaN;
   const what = { datetime64: "a date", timedelta64: "a duration" }[kind] ?? "numeric";
   throw new Error(`column '${column.name}' is ${what} but holds something else ('${word}')`);
 }
 
+function noDay(word, column, notes) {
+  notes.push({ kind: "unread", column: column.name, text: `'${word}' is no day that there is` });
+  return NaN;
+}
+
 function parsedAs(word, reading) {
-  if (reading.form === "date") return timeOf(word, reading.order);
-  const others = { duration: lengthOf, "time of day": secondsOfDay };
-  return others[reading.form] ? others[reading.form](word) : numberUnder(word, reading);
+  if (reading.form === "date") return timeParts.datetime.timeOf(word, reading.order);
+  if (reading.form === "duration") return timeParts.datetime.lengthOf(word);
+  return reading.form === "time of day" ? secondsOfDay(word) : numberUnder(word, reading);
 }
 
 // How one word is read of which it is known whether it is a number or a time; null where it is neither.
 function understood(word, kind) {
   if (kind !== "") {
-    const order = dateOrder(word);
-    return order !== null ? { form: "date", order } : lengthOf(word) !== null ? { form: "duration" } : null;
+    const order = timeParts.datetime.dateOrder(word);
+    return order !== null ? { form: "date", order } : timeParts.datetime.lengthOf(word) !== null ? { form: "duration" } : null;
   }
   const form = numberForm(word);
   return form ? { form: "number", ...form } : secondsOfDay(word) !== null ? { form: "time of day" } : null;

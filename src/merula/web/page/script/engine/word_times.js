@@ -1,11 +1,10 @@
-// Days, times of day and durations as people write them, in microseconds (times of day in seconds).
+// Days and durations as people write them, in microseconds.
 
 import { foldedWord } from "./word_cleaning.js";
+import { TIME_OF_DAY, microseconds, secondsIn } from "./word_clock.js";
 
 const NAME = "[\\p{L}\\p{Nl}\\p{No}_]";
 const WEEKDAY = `(?:${NAME}{2,10}\\.?,? +)?`;
-const TIME_OF_DAY =
-  "(?<hour>\\d{1,2})(?::| ?h ?)(?<minute>\\d{2})(?::(?<second>\\d{2})(?:[.,](?<fraction>\\d{1,9}))?)? *(?<half>[AaPp]\\.?[Mm]\\.?)?(?: *[Uu]hr)?";
 const TIME_ZONE = " *(?<zone>Z|UTC|GMT|[-+]\\d{2}:?\\d{2})?";
 const DAYS = [
   "(?<year>\\d{4})(?<sign>[-/.]) ?(?<month>\\d{1,2})\\k<sign> ?(?<day>\\d{1,2})\\.?",
@@ -17,18 +16,20 @@ const DAYS = [
 const DATE_PATTERNS = [
   ...DAYS.map((day) => `${day}(?:(?: *T|,? +|:)${TIME_OF_DAY}${TIME_ZONE})?`),
   `${WEEKDAY}(?<name>${NAME}{3,10}) +(?<day>\\d{1,2}) +${TIME_OF_DAY}${TIME_ZONE} +(?<year>\\d{4})`, // as Unix writes it
-  "(?<year>\\d{4})(?<month>\\d\\d)(?<day>\\d\\d)T(?<hour>\\d\\d)(?<minute>\\d\\d)(?<second>\\d\\d)?(?<zone>Z|[-+]\\d{4})?",
+  "(?<year>\\d{4})(?<month>\\d\\d)(?<day>\\d\\d)(?:T(?<hour>\\d\\d)(?<minute>\\d\\d)(?<second>\\d\\d)?(?<zone>Z|[-+]\\d{4})?)?",
+  "(?<year>(?:1[89]|20|21)\\d\\d)[-/](?<month>0[1-9]|1[0-2])", // a month alone
 ].map((pattern) => new RegExp(`^(?:${pattern})$`, "u"));
 const SHORT_DATE = /^(?<year>\d{4})(?:-(?<month>\d\d)(?:-(?<day>\d\d)T(?<hour>\d\d))?)?$/u; // as NumPy takes it
-const CLOCK = new RegExp(`^(?:${TIME_OF_DAY})$`, "u");
 const LONG_CLOCK = /^(?<sign>-?)(?:(?<days>\d+) *(?:days?|d),? *)?(?<hours>\d+):(?<minutes>[0-5]\d)(?::(?<seconds>[0-5]\d(?:\.\d+)?))?$/u;
 const CAPITAL_UNIT = /[^A-Za-z][DHMSW]$/u;
 const SPELLED_LENGTH = new RegExp(
-  "^(?<sign>-?)(?!P[^T]*M)P?T?(?=\\d)(?:(?<weeks>\\d+) *(?:w|wks?|weeks?),? *)?(?:(?<days>\\d+) *(?:d|days?),? *)?T?(?:(?<hours>\\d+) *(?:h|hrs?|hours?),? *)?" +
+  "^(?<sign>-?)(?!P[^T]*M)P?T?(?=\\d)" +
+    "(?:(?<years>\\d+) *(?:y|yrs?|years?),? *)?(?:(?<months>\\d+) *(?:mos?|mths?|months?),? *)?(?:(?<weeks>\\d+) *(?:w|wks?|weeks?),? *)?(?:(?<days>\\d+) *(?:d|days?),? *)?T?(?:(?<hours>\\d+) *(?:h|hrs?|hours?),? *)?" +
     "(?:(?<minutes>\\d+) *(?:m|mins?|minutes?),? *)?(?:(?<seconds>\\d+(?:\\.\\d+)?) *(?:s|secs?|seconds?))?$",
   "iu",
 );
-const SECONDS_IN = { weeks: 604800, days: 86400, hours: 3600, minutes: 60, seconds: 1 };
+const YEAR_SECONDS = 365.25 * 86400;
+const SECONDS_IN = { years: YEAR_SECONDS, months: YEAR_SECONDS / 12, weeks: 604800, days: 86400, hours: 3600, minutes: 60, seconds: 1 };
 const LONGEST_LENGTH = 86399999999999; // seconds that Python's durations may last
 const MONTHS = [
   "january february march april may june july august september october november december",
@@ -53,13 +54,26 @@ function matchedDate(word) {
 // In which order a day stands that is all that is known of a column; null where the word is no day.
 export function dateOrder(word) {
   const found = matchedDate(word);
-  if (found === null) return null;
+  if (found === null || areYearsApart(found)) return null;
   if (found.first === undefined) return timeOf(word, "ymd") === null ? null : found.name === undefined ? "ymd" : "";
   const pair = [Number(found.first), Number(found.other)];
   const fits = ["mdy", "dmy"].filter((order) => isDay(order === "dmy" ? pair : [pair[1], pair[0]]));
   if (fits.length === 0) return null;
   const order = found.sign === "." && fits.length > 1 ? "dmy" : fits[0];
   return timeOf(word, order) === null ? null : order;
+}
+
+// Whether a word such as 2010-11 is a season that spans two years, not a month.
+function areYearsApart({ year, month, day, name, first }) {
+  if (day !== undefined || name !== undefined || first !== undefined) return false;
+  return Number(month) === (Number(year) + 1) % 100;
+}
+
+// Whether a word is written like a day or a time that there is not, in whatever order.
+function isNoDay(word) {
+  const found = matchedDate(word);
+  if (found === null || (found.name !== undefined && monthNamed(found.name) === null)) return false;
+  return ["dmy", "mdy", "ymd"].every((order) => timeOf(word, order) === null);
 }
 
 function isDay([day, month]) {
@@ -72,9 +86,10 @@ export function timeOf(word, order) {
   if (held === null) return null;
   if (held.first !== undefined) Object.assign(held, inDateOrder(held, order));
   const month = held.name === undefined ? Number(held.month) : monthNamed(held.name);
-  const day = daysSince1970(fullYear(held.year), month ?? 0, Number(held.day));
-  const seconds = held.hour === undefined ? 0 : secondsIn(held);
-  if (day === null || seconds === null) return null;
+  const day = daysSince1970(fullYear(held.year), month ?? 0, Number(held.day ?? 1));
+  if (day === null || held.hour === undefined) return day === null ? null : day * 86400e6;
+  const seconds = secondsIn(held);
+  if (seconds === null) return null;
   return (day * 86400 - zoneOffset(held.zone) + seconds) * 1e6 + microseconds(held.fraction);
 }
 
@@ -105,32 +120,10 @@ function daysSince1970(year, month, day) {
   return exists ? Math.round(date.getTime() / 86400000) : null;
 }
 
-// Whole seconds since midnight.
-function secondsIn({ hour, minute, second, half }) {
-  let hours = Number(hour);
-  if (half) {
-    if (hours < 1 || hours > 12) return null;
-    hours = (hours % 12) + (/^p/iu.test(half) ? 12 : 0);
-  }
-  const [minutes, seconds] = [Number(minute), Number(second ?? 0)];
-  return hours < 24 && minutes < 60 && seconds < 60 ? hours * 3600 + minutes * 60 + seconds : null;
-}
-
-function microseconds(fraction) {
-  return Number((fraction ?? "0").padEnd(6, "0").slice(0, 6));
-}
-
 // How many seconds a time zone is ahead of UTC.
 function zoneOffset(zone) {
   if (!zone || !/^[-+]/u.test(zone)) return 0;
   return (zone[0] === "+" ? 1 : -1) * (Number(zone.slice(1, 3)) * 3600 + Number(zone.slice(-2)) * 60);
-}
-
-// The seconds since midnight of a time of day such as 14:30 or 2:30 pm; null where the word is none.
-export function secondsOfDay(word) {
-  const held = CLOCK.exec(word)?.groups;
-  const whole = held ? secondsIn(held) : null;
-  return whole === null ? null : whole + microseconds(held.fraction) / 1e6;
 }
 
 // The microseconds that a duration such as 2h 30min, 26:15:00 or 3 days 04:05:06 lasts; null where the word is none.
@@ -142,7 +135,7 @@ export function lengthOf(word) {
   if (held.length === 0 || millions) return null;
   const length = held.reduce((sum, [name, count]) => sum + Number(count) * SECONDS_IN[name], 0);
   if (length > LONGEST_LENGTH) return null;
-  return (found.groups.sign ? -1 : 1) * Math.floor(Math.round(length * 1e9) / 1e3);
+  return (found.groups.sign ? -1 : 1) * Math.round(length * 1e6);
 }
 
 // The number of a month called by its name or the beginning of it; null if it is none, or several.
@@ -152,3 +145,6 @@ export function monthNamed(word) {
   const found = new Set(MONTHS.flatMap((names) => names.flatMap((name, k) => (name.startsWith(plain) ? [k + 1] : []))));
   return found.size === 1 ? [...found][0] : null;
 }
+
+// Which words mean times, for columns that hold some.
+export const timeWords = { dateOrder, isNoDay, lengthOf, shortTimeOf, timeOf };

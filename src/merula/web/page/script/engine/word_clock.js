@@ -1,0 +1,27 @@
+// Times of day as people write them, in seconds since midnight.
+
+export const TIME_OF_DAY =
+  "(?<hour>\\d{1,2})(?::| ?h ?)(?<minute>\\d{2})(?::(?<second>\\d{2})(?:[.,](?<fraction>\\d{1,9}))?)? *(?<half>[AaPp]\\.?[Mm]\\.?)?(?: *[Uu]hr)?";
+const CLOCK = new RegExp(`^(?:${TIME_OF_DAY})$`, "u");
+
+// The seconds since midnight of a time of day such as 14:30 or 2:30 pm; null where the word is none.
+export function secondsOfDay(word) {
+  const held = CLOCK.exec(word)?.groups;
+  const whole = held ? secondsIn(held) : null;
+  return whole === null ? null : whole + microseconds(held.fraction) / 1e6;
+}
+
+// Whole seconds since midnight.
+export function secondsIn({ hour, minute, second, half }) {
+  let hours = Number(hour);
+  if (half) {
+    if (hours < 1 || hours > 12) return null;
+    hours = (hours % 12) + (/^p/iu.test(half) ? 12 : 0);
+  }
+  const [minutes, seconds] = [Number(minute), Number(second ?? 0)];
+  return hours < 24 && minutes < 60 && seconds < 60 ? hours * 3600 + minutes * 60 + seconds : null;
+}
+
+export function microseconds(fraction) {
+  return Number((fraction ?? "0").padEnd(6, "0").slice(0, 6));
+}
