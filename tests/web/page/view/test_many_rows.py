@@ -30,21 +30,27 @@ MODELS = {
     "pool": mr.AutoBayesClassifier(),
 }
 ASKED = """
-const [cases, done] = [JSON.parse(arguments[0]), arguments[1]];
+const [cases, done] = [arguments[0], arguments[1]];
 const answer = () => [
   [...document.querySelectorAll("#posterior .bar-row")].map(row => row.querySelector("data").value),
   [...document.querySelectorAll(".risks data")].map(one => one.value),
   document.querySelector(".verdict").textContent,
   ["tbody tr:first-child", "tbody tr:last-child"].map(row => document.querySelector("#evidence " + row + " data").value),
 ];
-const found = [];
-const next = () => {
-  if (found.length === cases.length) { removeEventListener("hashchange", heard); done(found); return; }
-  location.hash = "#n=" + (performance.now() + found.length) + "&a=" + encodeURIComponent(JSON.stringify(cases[found.length]));
-};
-const heard = () => { found.push(answer()); setTimeout(next); };
-addEventListener("hashchange", heard);
-next();
+const pause = () => new Promise(resolve => setTimeout(resolve));
+const until = async (selector, there) => { while ((document.querySelector(selector) !== null) !== there) await pause(); };
+(async () => {
+  const found = [];
+  for (const text of cases) {
+    [...document.querySelectorAll(".case-bar button")].find(one => one.textContent === "As JSON").click();
+    await until("dialog textarea", true);
+    document.querySelector("dialog textarea").value = text;
+    document.querySelector("dialog .row .primary").click();
+    await until("dialog", false);
+    found.push(answer());
+  }
+  done(found);
+})();
 """
 
 
@@ -64,7 +70,7 @@ def birds(rows=240, seed=0):
 
 
 def cases_of(table, count, seed=1):
-    """Random rows as a link states them: cells of the table, gaps, what was never met."""
+    """Random rows as JSON states them: cells of the table, gaps, what was never met."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(count):
@@ -74,7 +80,9 @@ def cases_of(table, count, seed=1):
             if chance < 0.15:
                 row[name] = None
             elif chance < 0.22:
-                row[name] = "never met" if not pd.api.types.is_numeric_dtype(table[name]) else float(rng.choice(EXTREMES))
+                row[name] = (
+                    "never met" if not pd.api.types.is_numeric_dtype(table[name]) else float(rng.choice(EXTREMES))
+                )
         found.append({name: value for name, value in row.items() if not pd.isna(value)})
     return found
 
@@ -106,7 +114,7 @@ def test_the_page_answers_as_python_does(page_of_model, name):
     page, cases = page_of_model(name), cases_of(birds()[0], 1000 if EVERY else 60)
     page.open()
     page.browser.set_script_timeout(300)
-    told = page.browser.execute_async_script(ASKED, json.dumps(cases))
+    told = page.browser.execute_async_script(ASKED, [json.dumps(case) for case in cases])
     assert page.said() == []
     for case, (shares, risks, action, odds) in zip(cases, told, strict=True):
         with warnings.catch_warnings():
@@ -126,7 +134,7 @@ def test_the_page_asks_as_python_does(page_of_model, name):
     for case in cases_of(birds()[0], 20 if EVERY else 4, seed=2):
         if any(value == "never met" for value in case.values()):
             continue
-        page.browser.execute_async_script(ASKED, json.dumps([case]))
+        page.browser.execute_async_script(ASKED, [json.dumps(case)])
         page.settle()
         gains = page.run("return [...document.querySelectorAll('.question-head data')].map(one => +one.value)")
         with warnings.catch_warnings():
