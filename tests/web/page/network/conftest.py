@@ -197,3 +197,12 @@ def page_of(browser, tmp_path_factory):
         return Page(browser, path)
 
     return page
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """The script of axe-core, as a package of the tests carries it."""
+    found = find_spec("axe_playwright_python")
+    if found is None:
+        pytest.skip("no axe-core: pip install axe-playwright-python")
+    return (Path(found.submodule_search_locations[0]) / "axe.min.js").read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ import merula as mr
 
 CLOSE = 1e-9
 HOSTILE = ["<script>window.ran=1</script>", '"><img src=x onerror="window.ran=1">', "\u202eretsa", "y" * 10_000, "__proto__"]  # fmt: skip
+AXE = "const done = arguments[arguments.length - 1]; axe.run(document, {resultTypes: ['violations']}).then(found => done(found.violations.map(one => one.id + ': ' + one.nodes.map(node => node.html.slice(0, 200)).join('; ').slice(0, 900))));"  # fmt: skip
 OVERLAPS = """
 const found = [];
 for (const box of document.querySelectorAll(".graph .box")) {
@@ -214,6 +215,26 @@ def test_numbers_and_intervals_are_typed(page_of):
     page.find(".finding-form .stacked input")[0].send_keys("9\t")
     expected = hostile().query(HOSTILE[0], {"größe <b>": 9.0}).values
     assert page.shares(HOSTILE[0]) == pytest.approx(expected, abs=CLOSE)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("view", ["graph", "list"])
+@pytest.mark.parametrize("of", [clinic, hostile])
+def test_axe_finds_no_fault(page_of, axe, of, view, dark):
+    page = page_of(of(), of.__name__)
+    theme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+    page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": theme})
+    page.open(1400 if view == "graph" else 360)
+    page.run("document.querySelector('#explanation summary').click()")
+    for selector in (".graph .head", ".variable-head button", ".level-line"):
+        page.run("document.querySelector(arguments[0])?.dispatchEvent(new MouseEvent('click', {bubbles: true}))", selector)  # fmt: skip
+    page.run("const one = document.querySelector('#tests select'); one.selectedIndex = 2; one.dispatchEvent(new Event('change', {bubbles: true}))")  # fmt: skip
+    page.wait("return document.querySelector('.tests, #tests .quiet') !== null")
+    page.run(axe)
+    try:
+        assert page.browser.execute_async_script(AXE) == []
+    finally:
+        page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 @pytest.mark.parametrize("width", [768, 1400])

@@ -22,8 +22,8 @@ function Explanation({ state }) {
     ({ name }) => !("is" in (state.findings[name] ?? {}) || "do" in (state.findings[name] ?? {})),
   );
   return html`<p>${say("network.explanation.share")} <strong>${fromLog(log)}</strong></p>
-    <dl class="facts explanation">${open.map(
+    <div class="explained" tabindex="0" role="region" aria-label=${say("network.explanation")}><dl class="facts explanation">${open.map(
       (column) => html`<div><dt><${Name} text=${titleOf(column)} /></dt>
       <dd><${Name} text=${column.levels[levels[column.name]].text} /></dd></div>`,
-    )}</dl>`;
+    )}</dl></div>`;
 }
