@@ -17,6 +17,7 @@ export function DecisionPanel({ state, act }) {
   }
   return html`<${Panel} id="decision" title=${say("decision.title")}>
     ${state.answers.map((answer, place) => html`<${Decision} answer=${answer} costs=${costs} name=${state.answers.length === 2 ? "AB"[place] : null} />`)}
+    <p class="quiet">${say("decision.about")}</p>
     <details class="costs"><summary>${say("decision.edit")}</summary><${CostTable} model=${model} costs=${costs} act=${act} /></details>
   </${Panel}>`;
 }
@@ -33,7 +34,6 @@ function Decision({ answer, costs, name }) {
       <span class="track kq" aria-hidden="true"><span class="fill" style=${{ width: `${(100 * Math.max(0, risk)) / most}%` }}></span></span>
       <data class="figure" value=${risk}>${amount(risk)}${best ? html`<span class="hidden"> ${say("decision.least")}</span>` : null}</data>
     </li>`)}</ul>
-    <p class="quiet">${say("decision.about")}</p>
   </div>`;
 }
 

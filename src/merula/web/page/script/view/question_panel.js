@@ -92,15 +92,20 @@ function Question({ question, most, state, act }) {
     <div class="question-head">
       <button type="button" class="unfold" aria-expanded=${open ? "true" : "false"} onClick=${() => act.show({ asked: open ? null : question.column })}><${Name} text=${labelOf(column)} /></button>
       <span class="track ka" aria-hidden="true"><span class="fill" style=${{ width: `${(100 * Math.max(0, question.gain)) / most}%` }}></span></span>
-      <data class="figure" value=${question.gain}>${costs ? amount(question.gain) : percent(Math.max(0, question.gain))}</data>
+      <data class="figure" value=${question.gain}>${costs ? amount(sizable(question.gain)) : percent(Math.max(0, sizable(question.gain)))}</data>
     </div>
     ${open ? html`<div class="outcomes">
-      <p class="quiet">${say("question.figures", { reduction: amount(question.reduction), gain: amount(question.gain), bits: short(question.information / Math.LN2, 3) })}</p>
+      <p class="quiet">${say("question.figures", { reduction: amount(sizable(question.reduction)), gain: amount(sizable(question.gain)), bits: short(question.information / Math.LN2, 3) })}</p>
       <div class="row"><label class="inline">${say("question.price")} <${CostBox} value=${state.prices[question.column] ?? 0} least=${0} label=${say("question.price.of", { column: label })} onSet=${(price) => act.price(question.column, price)} /></label>
         <button type="button" onClick=${() => goTo(index)}>${say("question.answer")}</button></div>
       <${Outcomes} state=${state} column=${question.column} />
     </div>` : null}
   </li>`;
+}
+
+// What an integral leaves of nothing is shown as nothing.
+function sizable(value) {
+  return Math.abs(value) < 1e-9 ? 0 : value;
 }
 
 // What each answer would do: how probable it is, and the classes after it.
@@ -111,9 +116,14 @@ function Outcomes({ state, column }) {
   return html`<table class="outcome-table">
     <thead><tr><th scope="col">${say("question.outcome")}</th><th scope="col" class="number">${say("question.probability")}</th><th scope="col">${say("question.then")}</th></tr></thead>
     <tbody>${shown.map(({ value, probability, posterior }) => html`<tr>
-      <th scope="row"><${Name} text=${valueText(model.columns[model.index.get(column)], value)} /></th><td class="number">${percent(probability)}</td>
+      <th scope="row"><${Name} text=${valueText(model.columns[model.index.get(column)], shortened(value))} /></th><td class="number">${percent(probability)}</td>
       <td><${Strip} shares=${posterior} names=${model.classes} /></td></tr>`)}</tbody>
   </table>${found.length > shown.length ? html`<p class="quiet">${say("question.others", { n: found.length - shown.length })}</p>` : null}`;
+}
+
+// A number that stands for all about it, in four digits.
+function shortened(value) {
+  return typeof value === "number" ? Number(value.toPrecision(4)) : value;
 }
 
 function goTo(index) {
