@@ -7,18 +7,23 @@ import shutil
 import subprocess
 import warnings
 from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.classify.sql.scored import heavy_tailed
 from tests.web.page.alike import check_terms, encoded
 from tests.web.page.conftest import _number
 from tests.web.page.test_engine import KINDS, birds, cases_of
 
 import merula as mr
 from merula.answers.explanation.by_effects import told_effects
+from merula.classify.effects.subjects import Subject
+from merula.classify.pooled.tails import StudentTails
 from merula.web.page.classifier import classifier_data
 
 RUNNER = Path(__file__).parent / "run_effects.mjs"
@@ -108,8 +113,13 @@ def check_effects(model: Any, cases: list[dict[str, Any]], ask_effects: Ask) -> 
             mine = found[k]["told"]
             assert [tuple(names[j] for j in one["columns"]) for one in mine if not one["whole"]] == [one.columns for one in told if not one.whole]  # fmt: skip
             for one in mine:
-                (values,) = [all_rows[row] for subject, all_rows in told.items() if (subject.columns, bool(subject.whole)) == (tuple(names[j] for j in one["columns"]), one["whole"])]  # fmt: skip
+                (values,) = [all_rows[row] for subject, all_rows in told.items() if said_of(subject) == (tuple(names[j] for j in one["columns"]), one["name"])]  # fmt: skip
                 np.testing.assert_allclose(one["values"], values, rtol=1e-9, atol=1e-12)
+
+
+def said_of(subject: Subject) -> tuple[tuple[str, ...], str]:
+    """The columns of a subject, and its name where explanations have one."""
+    return subject.columns, subject.whole if len(subject.columns) != 1 else ""
 
 
 @pytest.mark.parametrize("name", POOLS)
@@ -157,12 +167,10 @@ def test_effects_of_factors_with_weights_of_their_own(ask_engine: Any, ask_effec
     check_effects(weighted, cases, ask_effects)
 
 
-@pytest.mark.parametrize("name", ["order 4", "missing is an answer", "tables"])
-def test_explanations_are_those_of_python(ask_engine: Any, name: str) -> None:
-    table, kind = birds()
-    model = left(POOLS[name]().fit(table, kind))
-    cases = cases_of(table, 40)
-    asks = [{"ask": "explain", "label": 0, "against": None}, {"ask": "explain", "label": 2, "against": 1}]
+def check_explanations(model: Any, cases: list[dict[str, Any]], ask_engine: Any) -> None:
+    """The same reasons in the same order, their evidence to 1e-9, for the first class and for the last against the second."""
+    last = len(model.classes_) - 1
+    asks = [{"ask": "explain", "label": 0, "against": None}, {"ask": "explain", "label": last, "against": last - 1}]
     for case, told in zip(cases, ask_engine(model, cases, asks), strict=True):
         for ask, mine in zip(asks, told, strict=True):
             labels = [None if k is None else model.classes_[k] for k in (ask["label"], ask["against"])]
@@ -172,6 +180,74 @@ def test_explanations_are_those_of_python(ask_engine: Any, name: str) -> None:
             np.testing.assert_allclose([mine["start"], mine["total"]], [theirs.prior_log_odds, theirs.log_odds], rtol=1e-9, atol=1e-9)  # fmt: skip
             assert [(tuple(one["columns"]), one["name"]) for one in mine["reasons"]] == [(one.columns, one.name) for one in theirs.reasons]  # fmt: skip
             np.testing.assert_allclose([one["evidence"] for one in mine["reasons"]], [one.evidence for one in theirs.reasons], rtol=1e-9, atol=1e-9)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["order 4", "missing is an answer", "tables"])
+def test_explanations_are_those_of_python(ask_engine: Any, name: str) -> None:
+    table, kind = birds()
+    model = left(POOLS[name]().fit(table, kind))
+    check_explanations(model, cases_of(table, 40), ask_engine)
+
+
+# --------------------------------------------------------------------------------------------------------- heavier tails
+
+
+def tails_of(model: Any) -> list[StudentTails]:
+    """The t distributions that have a weight in the pool."""
+    weighted = [getattr(part, "part", part) for part, weight in model.fitted_.components[0].weighted_parts if weight]
+    return [part for part in weighted if isinstance(part, StudentTails)]
+
+
+def with_tails(model: Any, freedom: list[float], share: list[float], held: bool) -> Any:
+    """The model with other t distributions, of numbers held between bounds or as they are."""
+    found = {"freedom": np.array(freedom), "share": np.array(share)}
+
+    def changed(part: Any) -> Any:
+        if not isinstance(getattr(part, "part", part), StudentTails):
+            return part
+        other = replace(part.part, **found)
+        return replace(part, part=other) if held else other
+
+    pool, *others = model.fitted_.components
+    again = replace(pool, parts=tuple(map(changed, pool.parts)))
+    return copy(model)._hold(replace(model.fitted_, components=(again, *others)))
+
+
+@pytest.fixture(scope="module")
+def heavy() -> tuple[Any, pd.DataFrame]:
+    table, kind = heavy_tailed()
+    model = mr.AutoBayesClassifier(keep_rows=False, max_rounds=20).fit(table, kind)
+    assert tails_of(model), "the table is made so that heavier tails are worth it"
+    return model, table
+
+
+def test_heavier_tails(ask_engine: Any, ask_effects: Ask, heavy: Any) -> None:
+    model, table = heavy
+    cases = [dict.fromkeys(table.columns), *cases_of(table, 220, seed=9)]
+    check_terms(model, cases, ask_engine)
+    check_effects(model, cases, ask_effects)
+    check_explanations(model, cases[:60], ask_engine)
+    assert "numbers far out" in [subject.whole for subject in model.fitted_.effects.subjects]
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("freedom", [[2.001, 1e12], [5.0, 700.0]])
+def test_tails_of_few_and_of_many_degrees_of_freedom(ask_engine: Any, ask_effects: Ask, heavy: Any, freedom: list[float], held: bool) -> None:  # fmt: skip
+    model = with_tails(heavy[0], freedom, [0.02, 1.0], held)
+    cases = cases_of(heavy[1], 80, seed=10)
+    check_terms(model, cases, ask_engine)
+    check_effects(model, cases, ask_effects)
+
+
+@pytest.mark.parametrize("missing", ["marginalise", "level"])
+def test_tails_of_one_number_are_an_effect_of_it(ask_engine: Any, ask_effects: Ask, missing: str) -> None:
+    table, kind = heavy_tailed(seed=3)
+    model = mr.AutoBayesClassifier(keep_rows=False, max_rounds=20, missing=missing).fit(table[["a", "song"]], kind)
+    assert [part.columns for part in tails_of(model)] == [("a",)]
+    cases = cases_of(table[["a", "song"]], 200, seed=11)
+    check_terms(model, cases, ask_engine)
+    check_effects(model, cases, ask_effects)
+    check_explanations(model, cases[:40], ask_engine)
 
 
 def test_rows_that_were_kept_are_refused() -> None:

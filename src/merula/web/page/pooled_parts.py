@@ -12,6 +12,7 @@ from merula.classify.log_linear.terms import QuadraticTerms, TableTerms
 from merula.classify.pooled.known import KnownCells
 from merula.classify.pooled.pairs import GainDistribution
 from merula.classify.pooled.reading import ReadAs
+from merula.classify.pooled.tails import StudentTails
 from merula.core import Array
 from merula.data.intervals import interval_labels
 from merula.data.schema import Label
@@ -95,16 +96,24 @@ def _weights_of_levels(part: QuadraticTerms, j: int, context: Context) -> dict[s
 
 
 def normals(part: MultivariateGaussianDistribution, _: Context) -> dict[str, Any]:
+    """The classes' normal distributions, and what known and missing cells add."""
+    return {"type": "normals", **_shapes(part), "present": array(part.log_present), "missing": array(part.log_missing)}
+
+
+def tails(part: StudentTails, _: Context) -> dict[str, Any]:
+    """What t distributions say beyond normal ones: their degrees of freedom, share of the square, and what they say at the mean."""
+    fields = ("freedom", "share", "constants")
+    return {"type": "tails", **_shapes(part.normal), **{name: array(getattr(part, name)) for name in fields}}
+
+
+def _shapes(part: MultivariateGaussianDistribution) -> dict[str, Any]:
     """The classes' means, and roots of their inverse covariances, in standard units."""
     return {
-        "type": "normals",
         "kept": integers(part.kept),
         "centre": array(np.nan_to_num(part.centre)),
         "unit": array(part.unit),
         "mean": array(part.mean),
         "whitening": array(part.whitening),
-        "present": array(part.log_present),
-        "missing": array(part.log_missing),
     }
 
 
@@ -176,6 +185,7 @@ PARTS: dict[type[Any], Say] = {
     TableTerms: tables_of_questions,
     QuadraticTerms: quadratic,
     MultivariateGaussianDistribution: normals,
+    StudentTails: tails,
     GainDistribution: gains,
     KnownCells: known_cells,
     ReadAs: read_as,

@@ -11,7 +11,7 @@ export function normalsPart(spec, context) {
   return { opened, addTerms: (cells, [out]) => addNormals(opened, cells, out) };
 }
 
-function openNormals(spec, classes) {
+export function openNormals(spec, classes) {
   const kept = integers(spec.kept);
   const size = kept.length;
   const roots = numbers(spec.whitening);
@@ -48,38 +48,48 @@ export function standardUnits(opened, cells) {
 }
 
 function addNormals(opened, cells, out) {
-  const { kept, unit, classes, columns, present, missing, mean, size } = opened;
+  const { kept, unit, classes, columns, present, missing } = opened;
   const z = standardUnits(opened, cells);
-  const lost = Array.from(z.keys()).filter((k) => z[k] !== z[k]);
   let units = 0;
   kept.forEach((j, k) => (units += z[k] === z[k] ? Math.log(unit[j]) + HALF_LOG_TWO_PI : 0));
+  const told = distances(opened, z);
   for (let label = 0; label < classes; label++) {
-    const away = z.map((one, k) => (one === one ? one - mean[label * size + k] : 0));
-    out[label] += logDensity(opened.ofClasses[label], away, lost, size) - units;
+    const { squares, determinant } = told[label];
+    out[label] += opened.ofClasses[label].halfLog - determinant - 0.5 * squares - units;
     columns.forEach((column, j) => {
-      const told = cells[column] === cells[column] ? present : missing;
-      out[label] += told[label * columns.length + j];
+      const known = cells[column] === cells[column] ? present : missing;
+      out[label] += known[label * columns.length + j];
     });
   }
 }
 
-// −½ log |Σ| − ½ (log |Λ_lost| + |away·L⁻ᵀ|²), what is lost put where it is most probable.
-function logDensity({ root, precision, halfLog }, away, lost, size) {
-  let determinant = 0;
-  if (lost.length > 0) {
-    const factor = choleskyOf(submatrix(precision, lost, lost, size), lost.length);
-    determinant = halfLogDeterminant(factor, lost.length);
-    const pull = Float64Array.from(lost, (i) => -rowTimes(precision, i, away, size));
-    const found = choleskySolved(factor, pull, lost.length);
-    lost.forEach((i, k) => (away[i] = found[k]));
-  }
+// Of each class |away·L⁻ᵀ|², the squared distance of what is known from its mean, and ½ log |Λ_lost|.
+export function distances({ ofClasses, mean, size }, z) {
+  const lost = Array.from(z.keys()).filter((k) => z[k] !== z[k]);
+  return ofClasses.map((own, label) => {
+    const away = z.map((one, k) => (one === one ? one - mean[label * size + k] : 0));
+    const determinant = lost.length > 0 ? completed(own.precision, away, lost, size) : 0;
+    return { squares: squaredLength(own.root, away, size), determinant };
+  });
+}
+
+// Puts what is lost where it is most probable; ½ log |Λ_lost|.
+function completed(precision, away, lost, size) {
+  const factor = choleskyOf(submatrix(precision, lost, lost, size), lost.length);
+  const pull = Float64Array.from(lost, (i) => -rowTimes(precision, i, away, size));
+  const found = choleskySolved(factor, pull, lost.length);
+  lost.forEach((i, k) => (away[i] = found[k]));
+  return halfLogDeterminant(factor, lost.length);
+}
+
+function squaredLength(root, away, size) {
   let squares = 0;
   for (let k = 0; k < size; k++) {
     let sum = 0;
     for (let i = 0; i < size; i++) sum += away[i] * root[i * size + k];
     squares += sum * sum;
   }
-  return halfLog - determinant - 0.5 * squares;
+  return squares;
 }
 
 function rowTimes(matrix, row, vector, size) {

@@ -5,6 +5,7 @@ import { normalsPart } from "./normals.js";
 import { integers, numbers } from "./numbers.js";
 import { quadraticPart } from "./quadratic.js";
 import { tablesPart } from "./tables.js";
+import { tailsPart } from "./tails.js";
 
 function gainsPart(spec, context) {
   const { classes } = context;
@@ -70,6 +71,7 @@ export const pooledParts = {
   tables_of_questions: tablesPart,
   quadratic: quadraticPart,
   normals: normalsPart,
+  tails: tailsPart,
   gains: gainsPart,
   known_cells: knownCellsPart,
   read_as: readAsPart,
