@@ -112,7 +112,9 @@ def pieces(curve: Curve, ends: Array, narrowest: float) -> Pieces:
         waiting = halved
     found.sort(key=lambda piece: piece[0])
     spans, kept = [(low, high) for low, high, _ in found], [own for *_, own in found]
-    error = max(0.0, float(_gaps(curve, spans, kept, MEASURED, exact=0.0).max()))  # beyond the rounding of the log density itself
+    error = max(
+        0.0, float(_gaps(curve, spans, kept, MEASURED, exact=0.0).max())
+    )  # beyond the rounding of the log density itself
     return Pieces(np.array([low for low, _ in spans] + [spans[-1][1]]), kept, error)
 
 
