@@ -377,7 +377,8 @@ def _encoded(column: Column, values: Cells) -> tuple[str, Any]:
         return "texts", tokenise(None if is_missing(value) else str(plain_label(value)) for value in values)
     if column.kind == "categorical":
         known = column.levels or ()
-        if column.cuts is not None and not any(value in known for value in values):  # numbers, not levels
+        numbers = isinstance(values, np.ndarray) and values.dtype == np.float64
+        if column.cuts is not None and (numbers or not any(value in known for value in values)):  # not levels
             return "coded", _cut(_stated_numbers(column, values), column)
         codes, labels = codes_of_labels(values)
         codes, labels = distinct_labels(codes, as_labels(labels, column.reading, column.levels))
@@ -394,7 +395,7 @@ def _stated_numbers(column: Column, values: Cells) -> NDArray[np.float64]:
     found = np.empty(len(plain), dtype=np.float64)
     for place, value in enumerate(plain):
         if isinstance(value, str):
-            found[place] = _named_number(value, column)
+            found[place] = named_number(value, column)
         elif unit is None or isinstance(value, int | float) or value is None:
             found[place] = object_numbers([value], column.name, None)[0]
         else:
@@ -402,7 +403,7 @@ def _stated_numbers(column: Column, values: Cells) -> NDArray[np.float64]:
     return without_sentinels(found, column)
 
 
-def _named_number(word: str, column: Column) -> float:
+def named_number(word: str, column: Column) -> float:
     """The number or time that one word names; a time may be as short as NumPy takes it, such as 2024-05."""
     if column.unit is not None:
         with contextlib.suppress(ValueError):

@@ -1,0 +1,1 @@
+"""A model as a page that anyone can open, and as a service that machines can ask."""
