@@ -57,23 +57,33 @@ class PlainRows:
         self._places: list[tuple[str, Place]] = [(column.name, _place_of(column)) for column in coded]
         self._slots = {column.name: [None, *(column.levels or ())] for column in coded}
         self._codes = {name: _codes_of(len(slots) - 1) for name, slots in self._slots.items()}
-        self._is_lean = all(map(_is_lean, schema.columns))
+        self._absent = {name: slots.index(None, 1) - 1 if None in slots[1:] else MISSING for name, slots in self._slots.items()}  # fmt: skip
+        self.is_lean = all(map(_is_lean, schema.columns))
         self._memo: dict[Any, Any] = {}  # what distributions keep of the slots, which are the same for every row
 
     def one(self, row: Mapping[str, Any]) -> Encoded:
         """One row; columns that it does not name are missing, names that are no columns are passed over."""
         try:
-            return self._one(row) if self._is_lean else self._any({name: [value] for name, value in row.items()}, 1)
+            if self.is_lean:
+                return self.lean(row)[0]
         except NotPlainError:
-            return self._any({name: [value] for name, value in row.items()}, 1)
+            pass
+        return self._any({name: [value] for name, value in row.items()}, 1)
 
-    def _one(self, row: Mapping[str, Any]) -> Encoded:
-        numbers = np.array([[_number(row.get(name)) for name in self._numeric]], dtype=np.float64)
+    def lean(self, row: Mapping[str, Any]) -> tuple[Encoded, list[str]]:
+        """One row at once, and the columns that are missing; a `NotPlainError` where a cell needs to be looked at."""
+        known = row.get
+        numbers = [_number(known(name)) for name in self._numeric]
+        places = [place(known(name)) for name, place in self._places]
+        missing = [name for name, number in zip(self._numeric, numbers, strict=True) if number != number]
+        missing += [name for (name, _), place in zip(self._places, places, strict=True) if place == self._absent[name]]
+        values = np.array([numbers])
         coded = {
-            name: Coded(self._codes[name][place(row.get(name))], self._slots[name], -1) for name, place in self._places
+            name: Coded(self._codes[name][place], self._slots[name], -1)
+            for (name, _), place in zip(self._places, places, strict=True)
         }
-        numeric = dict(zip(self._numeric, numbers.T, strict=True))
-        return Encoded(0, 1, numeric, coded, numbers if numeric else None, self._positions, _memo=self._memo)
+        numeric = dict(zip(self._numeric, values.T, strict=True))
+        return Encoded(0, 1, numeric, coded, values if numeric else None, self._positions, _memo=self._memo), missing
 
     def many(self, columns: Mapping[str, Sequence[Any]], count: int) -> Encoded:
         """`count` rows from the cells of each column; columns not named are missing. Words of one column are read alike."""

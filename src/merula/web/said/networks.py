@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from merula.web.said.answers import Label, Number, OfModel, Probability
+from merula.web.said.answers import Label, Number, OfModel
 
 Finding = Annotated[
     str | int | float | bool | list[Label] | dict[str, Any],
@@ -36,7 +36,10 @@ class NetworkAnswer(OfModel, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
-    probability: Probability | UnsetType = UNSET
+    probability: (
+        Annotated[Number, Meta(description="Of what is given, or of the most probable levels; of numbers a density.")]
+        | UnsetType
+    ) = UNSET
     log_probability: Number | UnsetType = UNSET
     most_probable: dict[str, Label] | UnsetType = UNSET
     d_separated: bool | UnsetType = UNSET
