@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import InputError
-from merula.data.encode.encoded import Coded, Encoded, encode_cells, named_number
+from merula.data.encode.encoded import Cells, Coded, Encoded, encode_cells, named_number
 from merula.data.encode.reading import worded_numbers
 from merula.data.schema import Column, Label, Schema
 from merula.data.table import narrowest
@@ -85,11 +85,12 @@ class PlainRows:
         numeric = dict(zip(self._numeric, values.T, strict=True))
         return Encoded(0, 1, numeric, coded, values if numeric else None, self._positions, _memo=self._memo), missing
 
-    def many(self, columns: Mapping[str, Sequence[Any]], count: int) -> Encoded:
+    def many(self, columns: Mapping[str, Cells], count: int) -> Encoded:
         """`count` rows from the cells of each column; columns not named are missing. Words of one column are read alike."""
-        return self._any({column.name: _read(column, columns[column.name]) for column in self.schema.columns if column.name in columns}, count)  # fmt: skip
+        named = [column for column in self.schema.columns if column.name in columns]
+        return self._any({column.name: _read(column, columns[column.name]) for column in named}, count)
 
-    def _any(self, cells: Mapping[str, Sequence[Any]], count: int) -> Encoded:
+    def _any(self, cells: Mapping[str, Cells], count: int) -> Encoded:
         return encode_cells(self.schema, cells, count)
 
 
@@ -164,9 +165,11 @@ def _interval_of(cuts: tuple[float, ...], levels: set[Label], missing: int) -> P
     return place
 
 
-def _read(column: Column, values: Sequence[Any]) -> Sequence[Any] | NDArray[Any]:
+def _read(column: Column, values: Cells) -> Cells:
     """The cells of one column, its words read as numbers where it holds such; all of them in one way."""
     if column.kind in ("ignore", "text") or (column.kind == "categorical" and column.cuts is None):
+        return values
+    if isinstance(values, np.ndarray):
         return values
     kinds = set(map(type, values))
     if kinds <= NUMBERS:

@@ -56,7 +56,7 @@ class Decided:
 
 def decided(served: Served, asked: Asked) -> Decided:
     """The costs that were sent, else those that the model was saved with, else one for each mistake."""
-    saved = served.saved and served.saved.costs
+    saved = None if served.saved is None else served.saved.costs
     costs = saved if asked.costs is None and saved is not None else read_costs(_costs(served, asked.costs), served.model.classes_)  # fmt: skip
     return Decided(costs, checked_reject_cost(asked.reject_cost))
 

@@ -35,7 +35,7 @@ def told_cells(served: Served, rows: Encoded) -> Cells:
         if column.name in rows.coded:
             _coded(served, rows, column, found)
         elif column.name in rows.numeric:
-            _count(found.missing, column.name, int(np.isnan(rows.values((column.name,))).sum()))
+            _count(found.missing, column.name, int(np.isnan(rows.numeric[column.name][rows.start : rows.stop]).sum()))
         elif column.name in rows.texts:
             _count(found.missing, column.name, int(rows.tokens(column.name).absent.sum()))
     if found.unseen and served.model.unseen == "error":

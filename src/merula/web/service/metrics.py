@@ -68,8 +68,8 @@ class Metrics:
         yield from _family("merula_request_seconds", "histogram", "Seconds from the first header to the last byte.")
         for route, held in self.seconds.items():
             total = 0.0
-            for edge, count in zip([*map(str, EDGES), "+Inf"], held[:-1], strict=True):
-                total += count
+            for edge, within in zip([*map(str, EDGES), "+Inf"], held[:-1], strict=True):
+                total += within
                 yield _line("merula_request_seconds_bucket", {"route": route, "le": edge}, total)
             yield _line("merula_request_seconds_sum", {"route": route}, held[-1])
             yield _line("merula_request_seconds_count", {"route": route}, total)

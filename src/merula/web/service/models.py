@@ -22,6 +22,7 @@ from merula.data.encode.plain_rows import PlainRows
 from merula.graphs.formats import names_network
 from merula.graphs.network.plain_answers import outline_of
 from merula.web.said.answers import Label
+from merula.web.service.typed_rows import TypedRows
 
 LIGHT = 0.002  # seconds: work that is done at once, without a thread
 ATTEMPTS = 3
@@ -49,6 +50,11 @@ class Served:
     def reader(self) -> PlainRows | None:
         """How rows of plain cells are encoded; None for a matrix of counted words."""
         return None if is_counted(self.model.schema_) else PlainRows(self.model.schema_)
+
+    @cached_property
+    def typed(self) -> TypedRows | None:
+        """How many rows of JSON are decoded where they are as expected."""
+        return None if self.reader is None else TypedRows(self.model.schema_)
 
     @cached_property
     def classes(self) -> list[Label]:

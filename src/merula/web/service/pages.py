@@ -165,7 +165,7 @@ class Pages:
 def _page_of(served: Served) -> str:
     """The page of a model; empty where it has none, and why is kept."""
     try:
-        from merula.web.page import page_html
+        from merula.web.page import page_html  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         served.pages["why"] = NO_PAGE
         return ""

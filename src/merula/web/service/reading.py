@@ -23,7 +23,9 @@ from merula.web.service.models import Served
 from merula.web.service.refusals import RefusedError
 
 ITEM = 64  # bytes that a cell of JSON takes in memory, mostly
+MOST_TIMES = 32  # what JSON of the worst kind takes beside its own size
 SHOWN = 3
+WORTH = 4_096  # bytes of a body for which the fastest way is tried
 Row = dict[str, Cell]
 Columns = dict[str, list[Cell]]
 READERS = {CSV: read_csv, TSV: read_csv, ARROW: read_arrow, ARROW_FILE: read_arrow, PARQUET: read_parquet}
@@ -68,7 +70,7 @@ def _unpacked(body: bytes, packed: bytes) -> bytes:
     try:
         return bounded.unpacked(body if body[:2] == bounded.PACKED else gzip.compress(body))
     except InputError as error:
-        raise RefusedError(413 if "becomes" in error.problem else 422, f"the body {error}") from None
+        raise RefusedError(413 if "becomes" in str(error) else 422, f"the body {error}") from None
 
 
 # ---------------------------------------------------------------------------------------------------------------- tables
@@ -107,8 +109,7 @@ def _ignored(served: Served, names: Sequence[str]) -> list[Note]:
 
 
 def _read_json(served: Served, body: bytes, form: str, most_rows: int) -> Rows:
-    items = sum(map(body.count, (b",", b"[", b"{")))
-    if ITEM * items + len(body) > bounded.most_bytes():
+    if MOST_TIMES * len(body) > (most := bounded.most_bytes()) and ITEM * (items := _items(body)) > most:
         raise RefusedError(413, f"the body holds {items:,} items, more than memory is given for", remedy="send fewer rows at a time")  # fmt: skip
     try:
         return _of_json(served, body, form, most_rows)
@@ -120,11 +121,18 @@ def _read_json(served: Served, body: bytes, form: str, most_rows: int) -> Rows:
         raise InputError("a whole number is too large", expected="numbers that a float holds") from None
 
 
+def _items(body: bytes) -> int:
+    return sum(map(body.count, (b",", b"[", b"{")))
+
+
 def _of_json(served: Served, body: bytes, form: str, most_rows: int) -> Rows:
     if form == LINES:
         return _of_rows(served, _lines(body), Asked(), most_rows)
-    first = body.lstrip()[:1]
-    if first == b"[":
+    is_list = body.lstrip()[:1] == b"["
+    typed = _typed(served, body, is_list, most_rows)
+    if typed is not None:
+        return typed
+    if is_list:
         return _of_rows(served, _rows.decode(body), Asked(), most_rows)
     try:
         return _of_rows(served, [_row.decode(body)], Asked(), most_rows)
@@ -138,6 +146,14 @@ def _of_json(served: Served, body: bytes, form: str, most_rows: int) -> Rows:
         return _of_asked(served, _asked.decode(body), most_rows)
     except msgspec.ValidationError as error:
         raise (error if b'"row' in body or b'"columns"' in body else own) from None
+
+
+def _typed(served: Served, body: bytes, is_list: bool, most_rows: int) -> Rows | None:
+    """Rows that are as the schema has them, by the way that is fastest; None where they are not, or few."""
+    if len(body) < WORTH or served.typed is None:
+        return None
+    found = served.typed.rows(body) if is_list else served.typed.matrix(body)
+    return None if found is None else _of_columns(served, found[0], Asked(), most_rows)
 
 
 def _lines(body: bytes) -> list[Row]:
@@ -173,11 +189,14 @@ def _of_rows(served: Served, rows: Sequence[Row], asked: Asked, most_rows: int) 
     known = served.model.schema_.names
     if len(rows) == 1 and served.reader is not None:
         ignored = [name for name in rows[0] if name not in known]
+        _refuse_strangers(served, ignored, len(ignored) < len(rows[0]))
         return _rows_of(served, served.reader.one(rows[0]), asked, ignored, lambda _: _named(rows[0], known))
     names = known if served.reader is not None else (served.model.schema_.columns[0].levels or ())
     columns = {name: [row.get(name) for row in rows] for name in names}
-    ignored = list(set().union(*rows).difference(names)) if rows else []
-    return _encoded(served, columns, len(rows), asked, sorted(ignored), lambda index: _named(rows[index], names))
+    named = set[str]().union(*rows)
+    ignored = sorted(named.difference(names))
+    _refuse_strangers(served, ignored, len(ignored) < len(named))
+    return _encoded(served, columns, len(rows), asked, ignored, lambda index: _named(rows[index], names))
 
 
 def _named(row: Mapping[str, Cell], names: Sequence[str]) -> Row:
@@ -194,8 +213,21 @@ def _of_columns(served: Served, columns: Mapping[str, Sequence[Cell]], asked: As
         raise InputError.at(f"column {short!r}", f"has {lengths[short]:,} cells, another {count:,}", remedy="give every column as many")  # fmt: skip
     names = served.model.schema_.names if served.reader is not None else served.model.schema_.columns[0].levels or ()
     known = {name: columns[name] for name in names if name in columns}
-    ignored = [name for name in columns if name not in set(names)]
-    return _encoded(served, known, count, asked, ignored, lambda index: {n: cells[index] for n, cells in known.items()})
+    ignored = [name for name in columns if name not in known]
+    _refuse_strangers(served, ignored, bool(known))
+    return _encoded(
+        served,
+        known,
+        count,
+        asked,
+        ignored,
+        lambda index: {name: _plain(cells[index]) for name, cells in known.items()},
+    )
+
+
+def _plain(cell: Any) -> Any:
+    """A cell as JSON has it, whichever way it was read."""
+    return (None if cell != cell else float(cell)) if isinstance(cell, np.floating) else cell
 
 
 def rows_of_columns(served: Served, columns: Mapping[str, Sequence[Cell]], most_rows: int) -> Rows:
@@ -234,6 +266,13 @@ def _encoded(
         raise InputError("a count of words is no number", expected="numbers from 0") from None
     encoded = encode_rows(counts, model.schema_, None, type(model).__name__)
     return _rows_of(served, encoded, asked, ignored, one)
+
+
+def _refuse_strangers(served: Served, ignored: Sequence[str], known: bool) -> None:
+    """An error where rows name columns, but none that the model has."""
+    if ignored and not known:
+        hint = nearest(ignored[0], served.model.schema_.names)
+        raise InputError.at(repr(ignored[0][:80]), f"is no column of the model, and no other is named{hint}", expected="its columns: GET …/metadata lists them")  # fmt: skip
 
 
 def _rows_of(served: Served, encoded: Encoded, asked: Asked, ignored: list[str], one: Callable[[int], Any]) -> Rows:

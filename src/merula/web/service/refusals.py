@@ -45,13 +45,12 @@ def not_found(what: str) -> RefusedError:
 def of_error(error: Exception) -> RefusedError:
     """The refusal that an error of the library means: bad rows, or more than memory may hold."""
     if isinstance(error, InputError):
-        parts = {
-            "where": error.where,
-            "expected": error.expected and _phrased(error.told["expected"]),
-            "remedy": error.remedy and _phrased(error.told["remedy"]),
-        }
+        told = {name: part and _shortened(_phrased(part)) for name, part in error.told.items()}
         status = 413 if isinstance(error, TooLargeError) else 422
-        return RefusedError(status, error.phrased(_written), **{name: _shortened(part) if part else None for name, part in parts.items()})  # fmt: skip
+        where = error.where and _shortened(error.where)
+        return RefusedError(
+            status, error.phrased(_written), where=where, expected=told["expected"], remedy=told["remedy"]
+        )
     if isinstance(error, MemoryError):
         return RefusedError(413, "the rows take more memory than there is", remedy="send fewer rows at a time")
     return RefusedError(422, str(error))

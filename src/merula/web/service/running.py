@@ -55,7 +55,15 @@ class Service:
             self.log.flush()
 
 
-class _Server(uvicorn.Server):
+def configured(service: Service) -> uvicorn.Config:
+    """How uvicorn runs a service."""
+    return uvicorn.Config(
+        service.gate, http=protocol_of(service.settings, service.metrics), lifespan="off", log_config=None, access_log=False,
+        proxy_headers=False, server_header=False, timeout_keep_alive=KEPT_ALIVE, timeout_graceful_shutdown=max(1, round(service.settings.grace)), ws="none",
+    )  # fmt: skip
+
+
+class StoppingServer(uvicorn.Server):
     """uvicorn, which tells the service when it is to stop, so that what comes later is refused in words."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
@@ -63,6 +71,7 @@ class _Server(uvicorn.Server):
         self._service = service
 
     def handle_exit(self, sig: int, frame: Any) -> None:
+        """Stop taking requests."""
         self._service.gate.is_stopping = True
         super().handle_exit(sig, frame)
 
@@ -92,15 +101,11 @@ def serve(
     service = Service(files, settings, write if settings.log else None)
     with _listening(settings) as listener:
         address = f"http://{_shown(settings.host)}:{listener.getsockname()[1]}"
-        config = uvicorn.Config(
-            service.gate, http=protocol_of(settings, service.metrics), lifespan="off", log_config=None, access_log=False, proxy_headers=False,
-            server_header=False, timeout_keep_alive=KEPT_ALIVE, timeout_graceful_shutdown=max(1, round(settings.grace)), ws="none",
-        )  # fmt: skip
-        _run(config, service, listener, address, began)
+        _run(configured(service), service, listener, address, began)
 
 
 def _run(config: uvicorn.Config, service: Service, listener: socket.socket, address: str, began: Callable[[str], Any] | None) -> None:  # fmt: skip
-    server = _Server(config, service)
+    server = StoppingServer(config, service)
 
     async def run() -> None:
         async with service.watched():

@@ -130,7 +130,7 @@ def _answers(served: Served, part: Block, by: Decided | None, told: dict[int, st
     if by is not None:
         columns |= {"action": pa.array([str(by.actions[index]) for index in part.action.tolist()]), "risk": part.risk}  # type: ignore[union-attr]
     size = len(part.chosen)
-    texts = [told.get(part.start + index) for index in range(size)] if told else [None] * size
+    texts: list[str | None] = [told.get(part.start + index) for index in range(size)] if told else [None] * size
     for index in [] if part.impossible is None else part.impossible.tolist():
         texts[index] = "; ".join(filter(None, (texts[index], "impossible under every class; answered with the prior")))
     columns["notes"] = pa.array(texts, pa.string())
