@@ -82,13 +82,17 @@ class Served:
 def load_served(name: str, path: Path) -> tuple[Served, Signature]:
     """The model in a file, with the hash of the very bytes that it was read from; one error that tells no path."""
     for _ in range(ATTEMPTS):
-        before, digest = signature(path), _digest(path)
         try:
+            before, digest = signature(path), _digest(path)
             found = _open(name, path, digest)
-        except (ValueError, OSError) as error:
+            if signature(path) == before and _digest(path) == digest:
+                return found, before
+        except FileNotFoundError:
+            raise InputError("the file is gone") from None
+        except OSError as error:
+            raise InputError(f"the file cannot be read: {(error.strerror or 'it is refused').lower()}") from None
+        except ValueError as error:
             raise InputError(_without_path(str(error), path)) from None
-        if signature(path) == before and _digest(path) == digest:
-            return found, before
     raise InputError("the file changes while it is read", remedy="write it under another name, and rename it")
 
 

@@ -71,9 +71,9 @@ class StoppingServer(uvicorn.Server):
         self._service = service
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Stop taking requests."""
-        self._service.gate.is_stopping = True
-        super().handle_exit(sig, frame)
+        """Stop taking requests; told twice to stop, do not wait for what was begun."""
+        self.force_exit = self.should_exit
+        self.should_exit = self._service.gate.is_stopping = True
 
 
 def serve(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from merula.core import InputError, located
 from merula.web.service.models import Served, Signature, load_served, signature
 from merula.web.service.refusals import not_found
 
@@ -26,7 +27,10 @@ class Shelf:
     def load_all(self) -> None:
         """Load every model; an error for the first that cannot be."""
         for name, path in self.files.items():
-            self.models[name], self._seen[name] = load_served(name, path)
+            try:
+                self.models[name], self._seen[name] = load_served(name, path)
+            except InputError as error:
+                raise located(error, str(path)) from None
             self._count(name, "loaded")
 
     def get(self, name: str) -> Served:
@@ -64,8 +68,8 @@ class Shelf:
             self._tell("model swapped", model=name, hash=served.hash)
 
     def _refused(self, name: str, error: Exception) -> None:
-        gone = isinstance(error, FileNotFoundError)
-        reason = "the file is gone" if gone else " ".join(str(error).split())[:500] or type(error).__name__
+        told = str(error) if isinstance(error, InputError) else type(error).__name__
+        reason = " ".join(told.split())[:500]
         self.problems[name] = f"{reason}; the model that was loaded before goes on answering"
         self._count(name, "refused")
         self._tell("model refused", model=name, hash=self.models[name].hash, reason=reason)
