@@ -167,6 +167,17 @@ def test_a_word_that_names_a_number_or_a_level(service, models):
         assert service.json("/v1/models/messy/predict", row)[1]["posterior"] == [expected], row
 
 
+def test_times_in_a_zone_are_read(service):
+    """As JavaScript writes them."""
+    found = [
+        service.json("/v1/models/messy/predict", {"seen on": word})[1]["posterior"]
+        for word in ("2024-02-01", "2024-02-01T00:00:00.000Z", "2024-02-01T02:00:00+02:00", "2024-02-01 00:00")
+    ]
+    assert found[0] == found[1] == found[2] == found[3]
+    rows = [{"seen on": "2024-02-01T00:00:00.000Z"}, {"seen on": "2024-02-01"}]
+    assert service.json("/v1/models/messy/predict", rows)[1]["posterior"] == 2 * found[0]
+
+
 def test_counted_words(service, models):
     model = mr.load(models["words"])
     rows = [{"free": 3, "hello": 1}, {"entry": 2}]

@@ -7,6 +7,7 @@ from the source when a statistic or a distribution asks for it.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
@@ -43,6 +44,7 @@ Made = TypeVar("Made")
 GATHERED_BYTES = 4 * 2**20  # gathered at once from separate columns: what stays in the cache
 FEWEST_ROWS = 1_024
 _NOTING = Lock()  # tiles are scored by several threads
+ZONED = re.compile(r":.*(Z|z|[+-]\d\d:?\d\d?)\s*$")  # a time in a zone, which NumPy reads with a warning
 WIDEST_RANGE = 65_536  # integers further apart than this are coded by sorting
 Cells = Sequence[Any] | NDArray[Any]
 
@@ -405,7 +407,7 @@ def _stated_numbers(column: Column, values: Cells) -> NDArray[np.float64]:
 
 def named_number(word: str, column: Column) -> float:
     """The number or time that one word names; a time may be as short as NumPy takes it, such as 2024-05."""
-    if column.unit is not None:
+    if column.unit is not None and not ZONED.search(word):
         with contextlib.suppress(ValueError):
             return float(object_numbers([np.array(word, dtype=column.unit)[()]], column.name, column.unit)[0])
     return float(worded_numbers([word], column)[0])

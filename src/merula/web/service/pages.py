@@ -47,7 +47,9 @@ class Pages:
         }  # fmt: skip
         made = [Route(path, _named(path, endpoint), methods=["GET"]) for path, endpoint in routes.items()]
         handlers: Any = {HTTPException: _http_error, RefusedError: _refused}
-        return Starlette(routes=made, exception_handlers=handlers)
+        found = Starlette(routes=made, exception_handlers=handlers)
+        found.router.redirect_slashes = False  # a redirection would name the host as who asks calls it
+        return found
 
     def _served(self, request: Request) -> Served:
         served = self._shelf.get(request.path_params["name"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -56,7 +57,9 @@ class Service:
 
 
 def configured(service: Service) -> uvicorn.Config:
-    """How uvicorn runs a service."""
+    """How uvicorn runs a service; what uvicorn itself would write of requests, cells among it, is not written."""
+    quiet = logging.getLogger("uvicorn.error")
+    quiet.propagate, quiet.disabled = False, True
     return uvicorn.Config(
         service.gate, http=protocol_of(service.settings, service.metrics), lifespan="off", log_config=None, access_log=False,
         proxy_headers=False, server_header=False, timeout_keep_alive=KEPT_ALIVE, timeout_graceful_shutdown=max(1, round(service.settings.grace)), ws="none",
