@@ -69,9 +69,7 @@ class Exchange:
             async with asyncio.timeout(seconds):
                 message = await self.receive()
         except TimeoutError:
-            raise RefusedError(
-                408, f"the body did not come within {self.settings.timeout:g} seconds", ((b"connection", b"close"),)
-            ) from None
+            raise RefusedError(408, f"the body did not come within {self.settings.timeout:g} seconds") from None
         if message["type"] == "http.disconnect":
             raise DroppedError
         return message
