@@ -24,7 +24,7 @@ from statistics import median
 
 import numpy as np
 
-TOKEN, MAX_BODY, TIMEOUT = "soak-" + "5" * 20, 2_000_000, 3.0
+TOKEN, MAX_BODY, TIMEOUT = "soak-" + "5" * 20, 2_000_000, 10.0
 HEAD = "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\ncontent-type: {media}\r\naccept: {accept}\r\ncontent-length: {length}\r\n\r\n"
 JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
 
@@ -287,12 +287,19 @@ class Soak:
         return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines}
 
 
+async def _line(reader):
+    line = await reader.readline()
+    if not line:
+        raise asyncio.IncompleteReadError(b"", None)  # the answer breaks off
+    return line
+
+
 async def _answer(reader):
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     status = int(head.split()[1])
     if b"transfer-encoding: chunked" in head:
         body = b""
-        while size := int(await reader.readline(), 16):
+        while size := int(await _line(reader), 16):
             body += (await reader.readexactly(size + 2))[:-2]
         await reader.readline()
         return status, body

@@ -14,11 +14,13 @@ from typing import Any
 
 from merula.classify.saved import SavedModel, describe, open_model
 from merula.core import InputError
+from merula.core.compiled import are_kept
 from merula.core.logspace import to_posterior
 from merula.core.notes import kept_back
 from merula.core.plain import to_plain
 from merula.data.encode import is_counted
 from merula.data.encode.plain_rows import PlainRows
+from merula.data.table.plain.json_numbers import json_columns
 from merula.graphs.formats import names_network
 from merula.graphs.network.plain_answers import outline_of
 from merula.web.said.answers import Label
@@ -118,6 +120,8 @@ def _warmed(served: Served) -> Served:
             to_posterior(served.model.fitted_.log_joint(rows), served.model.class_log_prior_)
             times.append(perf_counter() - begun)
         served.model.fitted_.score(served.reader.many({}, 2), to_posterior, None)
+        for shape in (b'[{"x": 1}]', b'{"x": [1]}') if are_kept() else ():
+            json_columns(shape)
     return replace(served, is_light=min(times) < LIGHT)
 
 

@@ -152,8 +152,9 @@ def _typed(served: Served, body: bytes, is_list: bool, most_rows: int) -> Rows |
     """Rows that are as the schema has them, by the way that is fastest; None where they are not, or few."""
     if len(body) < WORTH or served.typed is None:
         return None
-    found = served.typed.rows(body) if is_list else served.typed.matrix(body)
-    return None if found is None else _of_columns(served, found[0], Asked(), most_rows)
+    found = served.typed.numbers(body)
+    found = served.typed.rows(body) if found is None and is_list else found
+    return None if found is None else _of_columns(served, found, Asked(), most_rows)
 
 
 def _lines(body: bytes) -> list[Row]:

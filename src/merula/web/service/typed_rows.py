@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -11,21 +10,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.core.compiled import are_kept
 from merula.data.schema import Schema
+from merula.data.table.plain.json_numbers import json_columns
 from merula.web.said.answers import Cell
 
 Columns = dict[str, Any]
-Numbers = list[float | None]
-
-
-class Matrix(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """Rows as lists of numbers, with the names of their columns."""
-
-    columns: list[str]
-    rows: list[Numbers]
-
-
-_matrix = msgspec.json.Decoder(Matrix)
 
 
 class TypedRows:
@@ -43,30 +33,23 @@ class TypedRows:
         self._getters = {column.name: attrgetter(f"cell_{place}") for place, column in enumerate(known)}
         self._rows = msgspec.json.Decoder(list[row])  # type: ignore[valid-type]
 
-    def rows(self, body: bytes) -> tuple[Columns, int] | None:
-        """The columns of a list of objects, and how many these are; None where a name or a cell is not as expected."""
+    def rows(self, body: bytes) -> Columns | None:
+        """The columns of a list of objects; None where a name or a cell is not as expected."""
         try:
             rows: Sequence[Any] = self._rows.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
-        return {name: self._column(name, getter, rows) for name, getter in self._getters.items()}, len(rows)
+        return {name: self._column(name, getter, rows) for name, getter in self._getters.items()}
 
     def _column(self, name: str, getter: Callable[[Any], Any], rows: Sequence[Any]) -> Any:
         if name not in self._numeric:
             return list(map(getter, rows))
         return _numbers(lambda: map(getter, rows), len(rows))
 
-    def matrix(self, body: bytes) -> tuple[Columns, int] | None:
-        """The columns of rows as lists; None where they are not all numbers of columns that hold such, or not even."""
-        try:
-            found = _matrix.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
-        names, rows, width = found.columns, found.rows, len(found.columns)
-        if not self._numeric.issuperset(names) or len(set(names)) < width or set(map(len, rows)) != {width}:
-            return None
-        cells = _numbers(lambda: chain.from_iterable(rows), width * len(rows)).reshape(len(rows), width)
-        return dict(zip(names, np.ascontiguousarray(cells.T), strict=True)), len(rows)
+    def numbers(self, body: bytes) -> Columns | None:
+        """The columns of rows that hold nothing but numbers, of columns that hold such; None of any other rows."""
+        found = json_columns(body) if are_kept() else None  # to compile the loop takes longer than it saves
+        return found if found is not None and self._numeric.issuperset(found) else None
 
 
 def _numbers(cells: Callable[[], Any], count: int) -> NDArray[np.float64]:
