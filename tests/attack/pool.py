@@ -18,7 +18,8 @@ from tests.attack.readers import SOUND, attempt
 
 import merula.classify
 import merula.cli.jobs.models
-import merula.graphs.formats  # noqa: F401
+import merula.graphs.formats
+import merula.web.service  # noqa: F401
 
 MEMORY = 1_500_000_000  # bytes of address space that a try may take beside what the libraries took
 MOST_RESIDENT = 750_000_000  # bytes in memory, likewise: the process that is forked may itself hold much

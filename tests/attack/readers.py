@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.attack.requests import check_answer, check_bytes, read_bytes, read_request
 
 ALLOWED = (ValueError, OSError)
 READ, REFUSED, REFUSED_LATER = SOUND = ("read", "refused", "refused when asked")
@@ -173,4 +174,6 @@ READERS: dict[str, tuple[Callable[[Path], Any], Callable[[Any], None]]] = {
     "table": (_read_table, _ask_table),
     "packed": (_read_packed, _ask_packed),
     "costs": (_read_costs, _ask_costs),
+    "request": (read_request, check_answer),
+    "http": (read_bytes, check_bytes),
 }

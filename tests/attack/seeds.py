@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from tests.attack.requests import write_bytes, write_requests
 
 OLD = Path(__file__).parents[1] / "classify" / "old_files"
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".csv.gz", ".jsonl.gz")
@@ -154,4 +155,6 @@ WRITERS = {
     "table": _tables,
     "packed": _packed,
     "costs": _costs,
+    "request": write_requests,
+    "http": write_bytes,
 }

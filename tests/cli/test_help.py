@@ -31,7 +31,20 @@ def examples(command):
 
 
 def test_every_command_of_the_design_is_there():
-    wanted = ["look", "fit", "predict", "evaluate", "explain", "sql", "report", "count", "merge", "info", "demo"]
+    wanted = [
+        "look",
+        "fit",
+        "predict",
+        "evaluate",
+        "explain",
+        "sql",
+        "report",
+        "count",
+        "merge",
+        "info",
+        "serve",
+        "demo",
+    ]
     wanted += [f"network {word}" for word in ("show", "query", "learn", "convert")]
     assert set(wanted) == set(NAMES)
 
@@ -49,7 +62,13 @@ def test_help_has_an_example_and_explains_every_option(merula, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_examples_in_help_run(merula, name):
+def test_examples_in_help_run(merula, name, monkeypatch):
+    from merula.web.service.running import StoppingServer
+
+    async def at_once(*_, **__):
+        """A service in a test stops as soon as it listens."""
+
+    monkeypatch.setattr(StoppingServer, "serve", at_once)
     for line in examples(ALL[NAMES[name]]):
         result = merula(*shlex.split(line)[1:])
         assert result.exit_code == 0, (line, result.stderr)

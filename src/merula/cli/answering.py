@@ -237,9 +237,8 @@ def info(
       merula fit penguins --target species -o penguins.merula
       merula info penguins.merula
     """
+    from merula.classify.saved import describe, open_model
     from merula.cli import rendering
-    from merula.cli.jobs.answering import describe
-    from merula.cli.jobs.models import open_model
 
     found = describe(open_model(model))
     Console(quiet, as_json).result(rendering.described(found), found)

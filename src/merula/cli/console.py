@@ -10,21 +10,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from merula.show.terminal import print_colored, shows_colors
 from merula.show.text import OBEYED, counted_alike, visible
 
+if TYPE_CHECKING:
+    from merula.core.notes import SaidNote
+
 OTHERWISE = ("missing",)  # options of the library that a command has in another sense
 OPTIONS: ContextVar[Collection[str]] = ContextVar("the options of the command that is run", default=())
-
-
-@dataclass(frozen=True)
-class SaidNote:
-    """A note that was said, and the column that it is about, if it is about one."""
-
-    text: str
-    column: str | None = None
 
 
 @dataclass
@@ -43,7 +38,7 @@ class Console:
         if counted_alike(line) not in self.known:
             self.known.add(counted_alike(line))
             self.notes.append(line)
-            self.said.append(SaidNote(line, column))
+            self.said.append(_said(line, column))
             if not self.quiet:
                 say(f"note: {line}", sys.stderr)
 
@@ -81,6 +76,12 @@ class Console:
                         self.note(
                             phrased(warning.message), getattr(getattr(warning.message, "note", None), "column", None)
                         )
+
+
+def _said(text: str, column: str | None) -> SaidNote:
+    from merula.core.notes import SaidNote  # on first use: help needs no arrays
+
+    return SaidNote(text, column)
 
 
 def command_name() -> str:

@@ -303,8 +303,8 @@ def merge(
       merula fit penguins --target species --like north.merula -o south.merula
       merula merge north.merula south.merula -o both.merula
     """
+    from merula.classify.saved import describe
     from merula.cli import rendering
-    from merula.cli.jobs.answering import describe
     from merula.cli.jobs.counting import holds_counts
     from merula.cli.jobs.learning import merge_files
     from merula.core import InputError

@@ -36,6 +36,14 @@ class Note:
         return self.phrased()
 
 
+@dataclass(frozen=True)
+class SaidNote:
+    """A note that was said, and the column that it is about, if it is about one."""
+
+    text: str
+    column: str | None = None
+
+
 class Mentioned(Note):
     """A note for those alone who keep notes back."""
 

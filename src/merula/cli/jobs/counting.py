@@ -9,13 +9,14 @@ from typing import Any
 
 from merula.classify.counted import Counts, Like, count_rows, estimator_of, plain_classes, read_like
 from merula.classify.model_files import counts_of
-from merula.cli.console import Console, SaidNote
+from merula.cli.console import Console
 from merula.cli.jobs.large import some_rows_of
 from merula.cli.jobs.models import SavedModel, check_writable, open_model, write_model
 from merula.cli.jobs.task import SAID, Asked, Task, read_task
 from merula.core import InputError, located
 from merula.core.archive import NotAnArchiveError, read_state
 from merula.core.atomic_file import check_named, nearest_file
+from merula.core.notes import SaidNote
 from merula.engines import Source
 from merula.engines.opening import labelled, large_or_none
 from merula.show.numbers import short

@@ -1,15 +1,12 @@
-"""Which model a word means, and model files that also remember the target and the costs."""
+"""Which model a word means, files that are to be written, and files of costs."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from merula.answers.decision import CalibratedClassifier, Costs, read_costs
 from merula.classify import (
@@ -18,18 +15,13 @@ from merula.classify import (
     NaiveBayesClassifier,
     NearestNeighborsClassifier,
 )
-from merula.classify.large_tables import words_of
-from merula.classify.model_files import model_of, model_state
-from merula.cli.console import SaidNote
+from merula.classify.saved import SavedModel as SavedModel, open_model as open_model, write_model as write_model
 from merula.cli.jobs.task import named_table
 from merula.core import InputError, located
-from merula.core.archive import NotAnArchiveError, read_state, write_state
-from merula.core.atomic_file import check_folder, check_named, nearest_file
+from merula.core.atomic_file import check_folder, check_named
 from merula.data.schema import Label
-from merula.data.table import FileOptions, plain_label
 from merula.data.table.codes import python_cells
 from merula.data.table.read import STANDARD, files_named
-from merula.distributions.mixed_cells import KeptRowsDistribution
 
 
 def _classifier(name: str, **options: Any) -> Any:
@@ -55,102 +47,10 @@ MODELS: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class SavedModel:
-    """A model from a file, with what the command that wrote it knew besides."""
-
-    model: Any
-    path: str
-    target: str | None = None
-    costs: Costs | None = None
-    notes: tuple[SaidNote, ...] = ()  # said when it was fitted
-
-    @property
-    def words(self) -> list[str]:
-        """The columns that held words when the model was fitted, and so hold words whatever they look like."""
-        return words_of(self.model.schema_)
-
-    def like_fit(self, file: FileOptions, words: Sequence[str] = ()) -> FileOptions:
-        """What is stated of a file of new rows, with what was kept a word at fit, and the columns that hold words: these too."""
-        kept = (word for column in self.model.schema_.columns if column.reading for word in column.reading.keep)
-        return replace(file, words=[*self.words, *words], keep=list(dict.fromkeys((*file.keep, *kept))))
-
-    @property
-    def classes(self) -> list[Label]:
-        """The classes, as plain labels."""
-        return [plain_label(label) for label in self.model.classes_.tolist()]
-
-    @property
-    def shares(self) -> dict[str, float]:
-        """How frequent each class is."""
-        return dict(zip(map(str, self.classes), np.exp(self.model.class_log_prior_).tolist(), strict=True))
-
-    @property
-    def kept_rows(self) -> int:
-        """How many of the rows that it was learned from the model keeps, and so does its file."""
-        keeping = [part for part in self.model.distributions_ if isinstance(part, KeptRowsDistribution)]
-        return max((len(part.labels) for part in keeping), default=0)
-
-
 def new_model(name: str, kinds: Mapping[str, str], calibrate: bool = False) -> Any:
     """A model to be fitted, by its word; one that is calibrated thereby, where that is asked for."""
     model = MODELS[name](kinds=dict(kinds) or None)
     return CalibratedClassifier(model) if calibrate else model
-
-
-def write_model(saved: SavedModel) -> None:
-    """Write a model file that `merula.load` reads, with the target, the costs and what was said at fit beside the model."""
-    costs = saved.costs and {
-        "actions": list(saved.costs.actions),
-        "classes": list(saved.costs.classes),
-        "table": saved.costs.table,
-    }
-    notes = [{"text": note.text, "column": note.column} for note in saved.notes]
-    about = {"target": saved.target, "costs": costs, "notes": notes}
-    write_state(saved.path, {**model_state(saved.model), "command": about})
-
-
-def open_model(path: str) -> SavedModel:
-    """The model in a file; an error in one line if there is none."""
-    if Path(check_named(path)).is_dir():
-        raise IsADirectoryError(f"{path} is a folder, expected a model file")
-    if not Path(path).exists():
-        raise FileNotFoundError(f"there is no model file {path}{nearest_file(Path(path), '.merula')}")
-    try:
-        state = read_state(path)
-    except NotAnArchiveError:
-        raise InputError(f"{path} {_other_content(path)}") from None
-    model = model_of(state, path)
-    return SavedModel(model, path, *_kept_beside(model, state.get("command"), path))
-
-
-def _kept_beside(model: Any, about: Any, path: str) -> tuple[str | None, Costs | None, tuple[SaidNote, ...]]:
-    """The target, costs and notes that `write_model` kept beside a model; a file from a stranger may hold anything there."""
-    try:
-        target, costs = (about or {}).get("target"), (about or {}).get("costs")
-        found = costs and Costs(costs["table"], tuple(costs["actions"]), tuple(costs["classes"]))
-        notes = tuple(SaidNote(note["text"], note["column"]) for note in (about or {}).get("notes", ()))
-    except (AttributeError, KeyError, TypeError):
-        raise InputError.at(path, "holds costs or notes that are none", remedy="save the model again") from None
-    classes = [plain_label(label) for label in model.classes_.tolist()]
-    if not isinstance(target, str | None) or (found and not found.fits(classes)):
-        raise InputError.at(path, "holds a target or costs that are none", remedy="save the model again")
-    if not all(isinstance(note.text, str) and isinstance(note.column, str | None) for note in notes):
-        raise InputError.at(path, "holds costs or notes that are none", remedy="save the model again")
-    return target, found, notes
-
-
-def _other_content(path: str) -> str:
-    """What a file holds that is no model."""
-    from merula.graphs.formats import (  # loaded where a network may be: models need none of it
-        names_network,
-        read_network,
-    )
-
-    if names_network(path):
-        read_network(path)  # or an error that says what is wrong with it
-        return "holds a network, not a model; merula network shows and asks it"
-    return "cannot be read as a merula model: it is another kind of file, or cut short; the model, as merula fit wrote it, comes before the table"
 
 
 def check_writable(path: str, what: str, inputs: Sequence[tuple[str, str | None]] = ()) -> None:

@@ -19,6 +19,7 @@ from merula.data.schema import Label
 from merula.data.table import NOTHING_STATED, FileOptions, open_table
 from merula.distributions.discretize import cuts_said
 from merula.graphs.formats import FORMATS, names_network
+from merula.graphs.network.plain_answers import outline_of, plain_answer
 from merula.show.numbers import several
 from merula.show.text import listed, shortened, text_table
 
@@ -98,16 +99,7 @@ def open_network(path: str, encoding: str | None = None) -> Any:
 
 def outline(path: str, encoding: str | None = None) -> dict[str, Any]:
     """The variables of a network with their levels and parents, as plain data."""
-    network = open_network(path, encoding)
-    return {
-        "file": path,
-        "parameters": network.parameters_count,
-        "arcs": [list(arc) for arc in network.arcs],
-        "variables": [
-            {"variable": name, "levels": list(network.levels[name]), "parents": list(network.parents(name))}
-            for name in network.variables
-        ],
-    }
+    return {"file": path, **outline_of(open_network(path, encoding))}
 
 
 def outline_text(found: Mapping[str, Any]) -> str:
@@ -141,12 +133,12 @@ def ask_network(
     known = {"given": evidence, "do": actions}
     if variables:
         found = network.query(list(variables), given=evidence)
-        return str(found), {**known, "variables": list(variables), "probabilities": _plain(found)}
+        return str(found), {**known, "variables": list(variables), "probabilities": plain_answer(found)}
     each = {
         name: found for name, found in network.posteriors(given=evidence).items() if name not in {**evidence, **actions}
     }
     text = "\n\n".join(str(found) for found in each.values())
-    return text, {**known, "probabilities": {name: _plain(found) for name, found in each.items()}}
+    return text, {**known, "probabilities": {name: plain_answer(found) for name, found in each.items()}}
 
 
 def _read_levels(network: Any, stated: Sequence[str], option: str) -> dict[str, Label]:
@@ -181,33 +173,6 @@ def _number(text: str, name: str) -> float:
             f"{name!r} holds numbers, but is said to be {text!r}", where=f"variable {name!r}", remedy="give a number"
         )
     return number
-
-
-def _plain(found: Any) -> Any:
-    """A distribution as plain data: rows of levels with their probability, or mean and deviation of a number."""
-    if hasattr(found, "parts"):  # levels and numbers together
-        of_levels = _plain(found.levels)
-        return [
-            {**row, "numbers": _plain(found.given({name: row[name] for name in found.levels.variables}))}
-            for row in of_levels
-            if row["probability"] > 0
-        ]
-    if hasattr(found, "deviation"):
-        return _moments(found)
-    return [
-        {
-            **dict(zip(found.variables, levels if isinstance(levels, tuple) else (levels,), strict=True)),
-            "probability": value,
-        }
-        for levels, value in found
-    ]
-
-
-def _moments(found: Any) -> dict[str, Any]:
-    """Mean and deviation of a number, or of each of several."""
-    if len(found.variables) > 1:
-        return {name: _moments(found.marginal(name)) for name in found.variables}
-    return {"mean": found.mean, "deviation": found.deviation}
 
 
 def convert_file(source: str, output: str, encoding: str | None = None) -> int:

@@ -10,11 +10,12 @@ from typing import Any
 
 from merula.classify.advice import AlikeClassesWarning, Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.classify.sentinels import SentinelWarning
-from merula.cli.console import Console, SaidNote
+from merula.cli.console import Console
 from merula.cli.jobs.large import some_rows_of
 from merula.cli.jobs.readings import note_readings, one_spelling
 from merula.cli.jobs.time_order import with_times
 from merula.core import InputError, one_of, warn_of
+from merula.core.notes import SaidNote
 from merula.data.encode import Target, encode_target, infer_schema
 from merula.data.encode.kinds import meant_missing
 from merula.data.schema import KINDS, Label

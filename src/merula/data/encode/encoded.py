@@ -7,6 +7,7 @@ from the source when a statistic or a distribution asks for it.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
@@ -43,6 +44,7 @@ Made = TypeVar("Made")
 GATHERED_BYTES = 4 * 2**20  # gathered at once from separate columns: what stays in the cache
 FEWEST_ROWS = 1_024
 _NOTING = Lock()  # tiles are scored by several threads
+ZONED = re.compile(r":.*(Z|z|[+-]\d\d:?\d\d?)\s*$")  # a time in a zone, which NumPy reads with a warning
 WIDEST_RANGE = 65_536  # integers further apart than this are coded by sorting
 Cells = Sequence[Any] | NDArray[Any]
 
@@ -377,9 +379,10 @@ def _encoded(column: Column, values: Cells) -> tuple[str, Any]:
         return "texts", tokenise(None if is_missing(value) else str(plain_label(value)) for value in values)
     if column.kind == "categorical":
         known = column.levels or ()
-        if column.cuts is not None and not any(
-            value in known for value in values if value is not None
-        ):  # numbers, not levels
+        numbers = isinstance(values, np.ndarray) and values.dtype == np.float64
+        if column.cuts is not None and (
+            numbers or not any(one in known for one in values if one is not None)
+        ):  # not levels
             return "coded", _cut(_stated_numbers(column, values), column)
         codes, labels = codes_of_labels(values)
         codes, labels = distinct_labels(codes, as_labels(labels, column.reading, column.levels))
@@ -396,7 +399,7 @@ def _stated_numbers(column: Column, values: Cells) -> NDArray[np.float64]:
     found = np.empty(len(plain), dtype=np.float64)
     for place, value in enumerate(plain):
         if isinstance(value, str):
-            found[place] = _named_number(value, column)
+            found[place] = named_number(value, column)
         elif unit is None or isinstance(value, int | float) or value is None:
             found[place] = object_numbers([value], column.name, None)[0]
         else:
@@ -404,9 +407,9 @@ def _stated_numbers(column: Column, values: Cells) -> NDArray[np.float64]:
     return without_sentinels(found, column)
 
 
-def _named_number(word: str, column: Column) -> float:
+def named_number(word: str, column: Column) -> float:
     """The number or time that one word names; a time may be as short as NumPy takes it, such as 2024-05."""
-    if column.unit is not None:
+    if column.unit is not None and not ZONED.search(word):
         with contextlib.suppress(ValueError):
             return float(object_numbers([np.array(word, dtype=column.unit)[()]], column.name, column.unit)[0])
     return float(worded_numbers([word], column)[0])

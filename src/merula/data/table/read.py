@@ -132,32 +132,43 @@ def _read_one(path: str, options: FileOptions) -> Any:
     """The table in one file; errors name the file."""
     name = "standard input" if path == STANDARD else path
     try:
-        import pyarrow as pa
+        import pyarrow  # noqa: F401
     except ImportError:
         raise ImportError(NEEDS_ARROW) from None
     with bounded.reading(name):
-        plain = None if path == STANDARD else read_if_plain(path, options, lambda head: _reader(head) is _read_csv)
+        plain = None if path == STANDARD else read_if_plain(path, options, lambda head: _reader(head) is read_csv)
         if plain is not None:
             return _checked(plain)
-        content = _content(path)
-        try:
-            data = bounded.unpacked(content)
-            data = in_utf8(data, None) if is_marked(data) and options.encoding is None else data
-            return _checked(_reader(data)(data, options))
-        except MemoryError:  # one of Arrow's is an ArrowException as well
-            raise
-        except (
-            pa.ArrowException,
-            OSError,
-            EOFError,
-            struct.error,
-        ) as error:  # some ValueErrors, without the file's name
-            what = _one_line(error).removeprefix("Could not open Parquet input source '<Buffer>': ").rstrip(".")
-            raise InputError.at(
-                name, f"cannot be read: it is cut short or damaged ({what})", remedy="fetch it again"
-            ) from None
-        except ValueError as error:
-            raise located(error, name, " ") from None
+        return read_content(_content(path), name, options)
+
+
+def read_content(
+    content: bytes,
+    name: str,
+    options: FileOptions = NOTHING_STATED,
+    reader: Callable[[bytes, FileOptions], Any] | None = None,
+) -> Any:
+    """The table in the bytes of a file, or of what was sent under this name; read by what they hold, unless that is known."""
+    import pyarrow as pa
+
+    try:
+        data = bounded.unpacked(content)
+        data = in_utf8(data, None) if is_marked(data) and options.encoding is None else data
+        return _checked((reader or _reader(data))(data, options))
+    except MemoryError:  # one of Arrow's is an ArrowException as well
+        raise
+    except (
+        pa.ArrowException,
+        OSError,
+        EOFError,
+        struct.error,
+    ) as error:  # some ValueErrors, without the file's name
+        what = _one_line(error).removeprefix("Could not open Parquet input source '<Buffer>': ").rstrip(".")
+        raise InputError.at(
+            name, f"cannot be read: it is cut short or damaged ({what})", remedy="fetch it again"
+        ) from None
+    except ValueError as error:
+        raise located(error, name, " ") from None
 
 
 def _content(path: str) -> bytes:
@@ -183,16 +194,18 @@ def _reader(data: bytes) -> Callable[[bytes, FileOptions], Any]:
     if not data[:4096].strip() and not data.strip():  # the second copies the whole file
         raise InputError("is empty")
     first = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    plain = {b"{": _read_json_lines, b"[": _read_bracket}.get(first, _read_csv)
+    plain = {b"{": _read_json_lines, b"[": _read_bracket}.get(first, read_csv)
     return next((reader for signature, reader in SIGNATURES.items() if data.startswith(signature)), plain)
 
 
-def _read_csv(data: bytes, options: FileOptions) -> Any:
+def read_csv(data: bytes, options: FileOptions) -> Any:
+    """The table in CSV."""
     options.refuse("sheet", "a CSV file")
     return read_delimited(data, options)
 
 
-def _read_parquet(data: bytes, options: FileOptions) -> Any:
+def read_parquet(data: bytes, options: FileOptions) -> Any:
+    """The table in Parquet, its size known before it is unpacked."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -211,7 +224,8 @@ def _read_parquet(data: bytes, options: FileOptions) -> Any:
     return table.cast(file.schema_arrow)
 
 
-def _read_arrow(data: bytes, options: FileOptions) -> Any:
+def read_arrow(data: bytes, options: FileOptions) -> Any:
+    """The table in an Arrow file or stream, every offset of it checked."""
     import pyarrow as pa
 
     options.refuse_lines("an Arrow file")
@@ -282,7 +296,7 @@ def _read_bracket(data: bytes, options: FileOptions) -> Any:
     except ValueError as error:
         if data.lstrip(b"\xef\xbb\xbf \t\r\n[")[:1] == b"{":
             raise InputError(f"cannot be read as JSON: {error}") from None
-        return _read_csv(data, options)
+        return read_csv(data, options)
     options.refuse_lines("JSON")
     return _table_of_rows(rows)
 
@@ -341,9 +355,9 @@ def _read_statistics(kind: str) -> Callable[[bytes, FileOptions], Any]:
 ODS = b"application/vnd.oasis.opendocument.spreadsheet"
 SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 SIGNATURES: dict[bytes, Callable[[bytes, FileOptions], Any]] = {
-    b"PAR1": _read_parquet,
-    MARK: _read_arrow,
-    b"\xff\xff\xff\xff": _read_arrow,  # a stream
+    b"PAR1": read_parquet,
+    MARK: read_arrow,
+    b"\xff\xff\xff\xff": read_arrow,  # a stream
     b"PK\x03\x04": _read_archive,
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": _workbook,  # before 2007, or with a password
     b"$FL2": _read_statistics("spss"),
