@@ -38,6 +38,7 @@ def test_every_command_of_the_design_is_there():
         "evaluate",
         "explain",
         "sql",
+        "page",
         "report",
         "count",
         "merge",

@@ -151,7 +151,7 @@ def evaluate(
     Examples:
       merula evaluate penguins --target species
       merula evaluate penguins --target species --model naive --model bayes --cv 5
-      merula evaluate patients.csv --target diagnosis --by sex --by hospital
+      merula evaluate penguins --target species --model naive --by sex --by island
     """
     from merula.cli.jobs.evaluating import evaluate_file
     from merula.cli.jobs.targets import refuse_without_target
