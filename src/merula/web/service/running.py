@@ -7,7 +7,7 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -99,12 +99,24 @@ def serve(
         What is told once requests are taken.
     """
     settings = settings or Settings()
-    if not os.environ.get(VARIABLE, "").strip():  # so that all places together stay within what one file may take
-        os.environ[VARIABLE] = str(bounded.most_bytes() // (settings.places + 1))
-    service = Service(files, settings, write if settings.log else None)
-    with _listening(settings) as listener:
-        address = f"http://{_shown(settings.host)}:{listener.getsockname()[1]}"
-        _run(configured(service), service, listener, address, began)
+    with _memory_shared(settings.places):
+        service = Service(files, settings, write if settings.log else None)
+        with _listening(settings) as listener:
+            address = f"http://{_shown(settings.host)}:{listener.getsockname()[1]}"
+            _run(configured(service), service, listener, address, began)
+
+
+@contextlib.contextmanager
+def _memory_shared(places: int) -> Iterator[None]:
+    """While it is open, all places together stay within what one file may take, unless that was stated."""
+    if os.environ.get(VARIABLE, "").strip():
+        yield
+        return
+    os.environ[VARIABLE] = str(bounded.most_bytes() // (places + 1))
+    try:
+        yield
+    finally:
+        del os.environ[VARIABLE]
 
 
 def _run(config: uvicorn.Config, service: Service, listener: socket.socket, address: str, began: Callable[[str], Any] | None) -> None:  # fmt: skip
