@@ -99,7 +99,7 @@ def serve(
         What is told once requests are taken.
     """
     settings = settings or Settings()
-    with _shared_memory(settings.places):
+    with _memory_shared(settings.places):
         service = Service(files, settings, write if settings.log else None)
         with _listening(settings) as listener:
             address = f"http://{_shown(settings.host)}:{listener.getsockname()[1]}"
@@ -107,16 +107,16 @@ def serve(
 
 
 @contextlib.contextmanager
-def _shared_memory(places: int) -> Iterator[None]:
-    """While it lasts, all places together stay within what one file may take, unless it was stated what each may."""
-    before = os.environ.get(VARIABLE, "")
-    if not before.strip():
-        os.environ[VARIABLE] = str(bounded.most_bytes() // (places + 1))
+def _memory_shared(places: int) -> Iterator[None]:
+    """While it is open, all places together stay within what one file may take, unless that was stated."""
+    if os.environ.get(VARIABLE, "").strip():
+        yield
+        return
+    os.environ[VARIABLE] = str(bounded.most_bytes() // (places + 1))
     try:
         yield
     finally:
-        if not before.strip():
-            os.environ.pop(VARIABLE, None)
+        del os.environ[VARIABLE]
 
 
 def _run(config: uvicorn.Config, service: Service, listener: socket.socket, address: str, began: Callable[[str], Any] | None) -> None:  # fmt: skip
