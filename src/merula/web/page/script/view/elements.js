@@ -1,5 +1,5 @@
 // Small things that every page shows: names of any length and script, bars, notes, tables of facts, dialogs.
-import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { percent } from "./figures.js";
 import { say } from "./words.js";
 
@@ -71,7 +71,7 @@ export function Choice({ label, value, options, onChoose, className = "" }) {
 // A window over the page that keeps the keyboard to itself until it is closed.
 export function Dialog({ title, onClose, children }) {
   const place = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     place.current.showModal();
     return () => opener?.focus?.();

@@ -12,7 +12,8 @@ export function mount(data, shell) {
   const askLater = questionsLater(state, shell);
   const act = actionsOf(state, shell, askLater);
   listen(act);
-  queueMicrotask(() => (location.hash ? act.loadAddress() : askLater()));
+  askLater();
+  if (location.hash) queueMicrotask(act.loadAddress); // once the page is drawn
   return {
     view: () => html`<${ClassifierPage} state=${state} act=${act} />`,
     bar: () => html`<${ClassifierBar} act=${act} />`,
