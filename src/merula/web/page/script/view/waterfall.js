@@ -62,9 +62,16 @@ function stepsDrawn(model, found, all) {
   return steps.map((step) => ({ ...step, from: at, to: (at += step.evidence) }));
 }
 
+// What is told as a whole, and the words for it.
+const namedReasons = {
+  "all together": "evidence.together",
+  "numbers far out": "evidence.far",
+  "slip to the prior": "evidence.slip",
+};
+
 function wordsOf(model, reason) {
   const columns = reason.columns.map((name) => model.columns[model.index.get(name)]);
-  if (columns.length === 0) return { name: reason.name };
+  if (columns.length !== 1 && reason.name) return { name: namedReasons[reason.name] ? say(namedReasons[reason.name]) : reason.name };
   return { name: columns.map(labelOf).join(" × "), value: columns.map((column, k) => valueText(column, reason.cells[k])).join(" × ") };
 }
 
