@@ -365,8 +365,8 @@ def main() -> int:
     asked = parser.parse_args()
     random.seed(asked.seed)
     folder = Path(tempfile.mkdtemp(prefix="merula-soak-"))
+    soak = Soak(folder)
     try:
-        soak = Soak(folder)
         soak.start()
         asyncio.run(soak.run(asked.minutes))
         well = tell(soak, asked.minutes) & killed(soak)
@@ -378,6 +378,7 @@ def main() -> int:
         print(f"    errors in the log: {len(errors)} {errors[:3]}")
         return int(not well or bool(errors))
     finally:
+        soak.process.kill()
         shutil.rmtree(folder, ignore_errors=True)
 
 

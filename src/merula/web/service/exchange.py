@@ -54,25 +54,21 @@ class Exchange:
         declared = self.header(b"content-length")
         if declared.isdigit() and int(declared) > most:
             raise _too_large(most)
-        first = await self._more_within(self.settings.timeout)
-        if not first.get("more_body"):
-            return self._part(first, most)
-        parts, until = [self._part(first, most)], perf_counter() + self.settings.timeout
-        while True:
-            message = await self._more_within(until - perf_counter())
-            parts.append(self._part(message, most))
-            if not message.get("more_body"):
-                return b"".join(parts)
-
-    async def _more_within(self, seconds: float) -> Message:
         try:
-            async with asyncio.timeout(seconds):
-                message = await self.receive()
+            async with asyncio.timeout(self.settings.timeout):
+                return await self._whole(most)
         except TimeoutError:
             raise RefusedError(408, f"the body did not come within {self.settings.timeout:g} seconds") from None
-        if message["type"] == "http.disconnect":
-            raise DroppedError
-        return message
+
+    async def _whole(self, most: int) -> bytes:
+        parts = []
+        while True:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise DroppedError
+            parts.append(self._part(message, most))
+            if not message.get("more_body"):
+                return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _part(self, message: Message, most: int) -> bytes:
         part: bytes = message.get("body", b"")

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import file_digest
 from pathlib import Path
-from time import perf_counter
+from time import thread_time
 from typing import Any
 
 from merula.classify.saved import SavedModel, describe, open_model
@@ -26,7 +26,7 @@ from merula.graphs.network.plain_answers import outline_of
 from merula.web.said.answers import Label
 from merula.web.service.typed_rows import TypedRows
 
-LIGHT = 0.002  # seconds: work that is done at once, without a thread
+LIGHT = 0.002  # seconds of the processor: work that is done at once, without another thread
 ATTEMPTS = 3
 Signature = tuple[int, int, int]
 
@@ -115,10 +115,10 @@ def _warmed(served: Served) -> Served:
     with kept_back():
         times = []
         for _ in range(3):
-            begun = perf_counter()
+            begun = thread_time()
             rows = served.reader.one({})
             to_posterior(served.model.fitted_.log_joint(rows), served.model.class_log_prior_)
-            times.append(perf_counter() - begun)
+            times.append(thread_time() - begun)
         served.model.fitted_.score(served.reader.many({}, 2), to_posterior, None)
         for shape in (b'[{"x": 1}]', b'{"x": [1]}') if are_kept() else ():
             json_columns(shape)

@@ -11,14 +11,37 @@ from merula.web.service.exchange import JSON
 from merula.web.service.metrics import Metrics
 from merula.web.service.refusals import RefusedError, busy
 from merula.web.service.settings import Settings
+from merula.web.service.work import HELD
 
 WORDS = {400: b"Bad Request", 408: b"Request Timeout", 431: b"Request Header Fields Too Large", 503: b"Service Unavailable"}  # fmt: skip
 LINGER = 2.0  # seconds for which the rest of a body is taken that was answered before it came
 HEAD_SECONDS = 10.0
 
 
+class Pieces:
+    """A body as it comes, joined once."""
+
+    __slots__ = ("_parts", "_size")
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def append(self, part: bytes) -> None:
+        """Take one more piece."""
+        self._parts.append(part)
+        self._size += len(part)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __bytes__(self) -> bytes:
+        return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+
+
 def protocol_of(settings: Settings, metrics: Metrics) -> type[HttpToolsProtocol]:
     """The protocol of a service with these limits."""
+    ahead = HELD * settings.max_body // settings.connections  # bytes of each body, before who reads it is told
 
     class Protocol(HttpToolsProtocol):
         """One connection; whoever says nothing, or too much, is sent away."""
@@ -66,9 +89,15 @@ def protocol_of(settings: Settings, metrics: Metrics) -> type[HttpToolsProtocol]
             super().on_headers_complete()
 
         def on_body(self, body: bytes) -> None:
-            """A part of a body came."""
-            if self.cycle is not None:
-                super().on_body(body)
+            """A part of a body came; who reads it is told when there is much of it, or all."""
+            if self.cycle is None or self.cycle.response_complete:
+                return
+            if not isinstance(self.cycle.body, Pieces):
+                self.cycle.body = Pieces()
+            self.cycle.body.append(body)
+            if len(self.cycle.body) > ahead:
+                self.flow.pause_reading()
+                self.cycle.message_event.set()
 
         def on_message_complete(self) -> None:
             """A request has come, whole; the next begins with a head."""

@@ -17,6 +17,7 @@ from merula.core import InputError, bounded
 from merula.core.limits import VARIABLE
 from merula.web.service.gate import Gate
 from merula.web.service.log import Log, to_standard_error
+from merula.web.service.memory import keep_freed_memory
 from merula.web.service.metrics import Metrics
 from merula.web.service.pages import Pages
 from merula.web.service.protocol import protocol_of
@@ -99,6 +100,7 @@ def serve(
         What is told once requests are taken.
     """
     settings = settings or Settings()
+    keep_freed_memory()
     with _memory_shared(settings.places):
         service = Service(files, settings, write if settings.log else None)
         with _listening(settings) as listener:

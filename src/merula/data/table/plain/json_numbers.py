@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from merula.core.compiled import ordered
 from merula.data.table.plain.nearest import UNKNOWN, nearest
 from merula.data.table.plain.numbers import EXACT, NO_NUMBER, TENS, long_number, short_number
+from merula.data.table.plain.wide_bytes import eight_bytes
 
 Columns = dict[str, NDArray[np.float64]]
 PADDED = bytes(16)  # loops look at eight bytes at a time
@@ -142,56 +143,101 @@ def _cell(data: Any, start: Any, stop: Any) -> Any:
 
 
 @ordered
-def _key(data: Any, start: Any, stop: Any, span: Any) -> Any:
-    """Where the cell of a key begins; `FAILED` where it is not the key of the first row."""
+def _key(data: Any, start: Any, stop: Any) -> Any:
+    """Where the cell of the key that stands here begins; `FAILED` where there is none."""
+    place = start + 1
     if data[U(start)] != QUOTE:
         return FAILED
-    place = start + 1
     while place < stop and data[U(place)] != QUOTE:
         if data[U(place)] == 92:  # a sign that is written by another
             return FAILED
         place += 1
-    if span[1] == 0:
-        span[0], span[1] = start, place - start
-    if place - start != span[1]:
-        return FAILED
-    for k in range(span[1]):
-        if data[U(start + k)] != data[U(span[0] + k)]:
-            return FAILED
     place = _spaces(data, place + 1, stop)
-    return place + 1 if place < stop and data[U(place)] == COLON else FAILED
+    return _spaces(data, place + 1, stop) if place < stop and data[U(place)] == COLON else FAILED
 
 
 @ordered
-def _rows(data: Any, begin: Any, stop: Any, keyed: Any, spans: Any, cells: Any) -> Any:
-    """The number of rows written into `cells`; `FAILED` where JSON holds anything else than rows of numbers."""
-    width, opening, closing = cells.shape[1], BRACE if keyed else OPEN, END if keyed else CLOSE
-    place = _spaces(data, begin, stop)
-    if data[U(place)] != OPEN:
+def _opened(data: Any, start: Any, stop: Any, keyed: Any, column: Any, row: Any) -> Any:
+    """Where a cell begins, from the end of the one before it, or of the row before it; `FAILED` where none does."""
+    place = _spaces(data, start, stop)
+    if column == 0 and row > 0:
+        if data[U(place)] != (END if keyed else CLOSE):
+            return FAILED
+        place = _spaces(data, place + 1, stop)
+    if data[U(place)] != (OPEN if column == 0 and row == 0 else COMMA):
         return FAILED
+    place = _spaces(data, place + 1, stop)
+    if column == 0:
+        if data[U(place)] != (BRACE if keyed else OPEN):
+            return FAILED
+        place = _spaces(data, place + 1, stop)
+    place = _key(data, place, stop) if keyed else place
+    return place if place < stop else FAILED
+
+
+@ordered
+def _same(data: Any, first: Any, second: Any, length: Any) -> Any:
+    """Whether so many bytes, at least one, are the same in two places."""
+    k = 0
+    while length - k > 8:
+        if eight_bytes(data, first + k) != eight_bytes(data, second + k):
+            return False
+        k += 8
+    return (eight_bytes(data, first + k) ^ eight_bytes(data, second + k)) << U(64 - 8 * (length - k)) == U(0)
+
+
+@ordered
+def _rows(data: Any, begin: Any, stop: Any, keyed: Any, keys: Any, cells: Any) -> Any:
+    """The number of rows written into `cells`; `FAILED` where JSON holds anything else than rows of numbers.
+
+    What stands between two cells is mostly what stood there in the row before: it is compared, and else looked at. `keys` are
+    filled with where each column's key stands, from one cell to the next, and how long that is.
+    """
+    width, place = cells.shape[1], begin
+    between = np.zeros((width, 2), np.int64)
     for row in range(cells.shape[0]):
-        place = _spaces(data, place + 1, stop)
-        if place >= stop or data[U(place)] != opening:
-            return FAILED
         for column in range(width):
-            place = _spaces(data, place + 1, stop)
-            if keyed:
-                place = _key(data, place, stop, spans[column])
+            glue, size = between[column]
+            if size > 0 and place + size < stop and _same(data, glue, place, size):
+                place += size
+            else:
+                start, place = place, _opened(data, place, stop, keyed, column, row)
                 if place == FAILED:
+                    return row if column == 0 and row > 0 and _ended(data, start, stop, keyed) else FAILED
+                if not _known(data, place, keyed, keys[column]):
                     return FAILED
-                place = _spaces(data, place, stop)
+                if row > 0 or column > 0:
+                    between[column, 0], between[column, 1] = start, place - start
             cells[row, column], place = _cell(data, place, stop)
-            if place == FAILED:
+            if place == FAILED or place >= stop:
                 return FAILED
-            place = _spaces(data, place, stop)
-            if place >= stop or data[U(place)] != (COMMA if column < width - 1 else closing):
-                return FAILED
-        place = _spaces(data, place + 1, stop)
-        if place < stop and data[U(place)] == CLOSE:
-            return row + 1 if _spaces(data, place + 1, stop) == stop else FAILED
-        if place >= stop or data[U(place)] != COMMA:
-            return FAILED
-    return FAILED
+    return cells.shape[0] if _ended(data, place, stop, keyed) else FAILED
+
+
+@ordered
+def _ended(data: Any, start: Any, stop: Any, keyed: Any) -> Any:
+    """Whether the last row ends here, and with it all."""
+    place = _spaces(data, start, stop)
+    if data[U(place)] != (END if keyed else CLOSE):
+        return False
+    place = _spaces(data, place + 1, stop)
+    return data[U(place)] == CLOSE and _spaces(data, place + 1, stop) == stop
+
+
+@ordered
+def _known(data: Any, stop: Any, keyed: Any, key: Any) -> Any:
+    """Whether the key before a cell is the one that the column had in the first row, which is kept."""
+    if not keyed:
+        return True
+    last = stop - 1
+    while data[U(last)] != QUOTE:
+        last -= 1
+    first = last - 1
+    while data[U(first)] != QUOTE:
+        first -= 1
+    if key[1] == 0:
+        key[0], key[1] = first, last - first + 1
+    return last - first + 1 == key[1] and _same(data, key[0], first, key[1])
 
 
 @ordered
