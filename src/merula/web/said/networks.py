@@ -4,13 +4,31 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from merula.web.said.answers import Label, Number, OfModel
 
 Finding = Annotated[
     str | int | float | bool | list[Label] | dict[str, Any],
     Meta(description="A level, several of which one holds, {level: likelihood}, {'not': level}; or a number."),
+]
+
+
+class FindingSaid(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What a page of a network says is known of one variable, in one of four ways."""
+
+    level: Annotated[Label, Meta(description="It is this level, or number.")] | UnsetType = field(
+        name="is", default=UNSET
+    )
+    none_of: Annotated[list[Label], Meta(description="It is none of these levels.")] | UnsetType = field(
+        name="not", default=UNSET
+    )
+    likelihood: Annotated[list[float], Meta(description="A number for each level, in their order.")] | UnsetType = UNSET
+    do: Annotated[Label, Meta(description="It was set to this level, or number.")] | UnsetType = UNSET
+
+
+FindingsSaid = Annotated[
+    dict[str, FindingSaid], Meta(description="A case of a network's page: what is known of each variable.")
 ]
 
 

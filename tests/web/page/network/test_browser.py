@@ -4,8 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from jsonschema import Draft202012Validator
 
 import merula as mr
+from merula.web.said.schema import json_schema
 
 CLOSE = 1e-9
 HOSTILE = ["<script>window.ran=1</script>", '"><img src=x onerror="window.ran=1">', "\u202eretsa", "y" * 10_000, "__proto__"]  # fmt: skip
@@ -151,7 +153,9 @@ def test_cases_go_by_link_json_and_row(asia):
     assert asia.shares("smoker") == pytest.approx([1, 0], abs=CLOSE)
     asia.button("As JSON").click()
     field = asia.find("dialog textarea")[0]
-    assert json.loads(field.get_attribute("value")) == {"smoker": {"is": "yes"}}
+    told = json.loads(field.get_attribute("value"))
+    assert told == {"smoker": {"is": "yes"}}
+    Draft202012Validator({"$ref": "#/$defs/Findings", **json_schema()}).validate(told)
     for text, sentence in (("{", "This is not JSON."), ('{"smoker": "maybe"}', "smoker has no level maybe."), ('{"smokr": "yes"}', "The network has no variable called smokr.")):  # fmt: skip
         field.clear()
         field.send_keys(text)

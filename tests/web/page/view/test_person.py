@@ -6,9 +6,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from jsonschema import Draft202012Validator
 
 import merula as mr
 from merula.show.numbers import percent
+from merula.web.said.schema import json_schema
 
 CLOSE = 1e-9
 
@@ -141,7 +143,9 @@ def test_a_case_goes_and_comes_as_json(penguins_page):
     page = penguins_page
     page.press("Dream", page.field("island"))
     page.press("As JSON")
-    assert json.loads(page.one("dialog textarea").get_attribute("value")) == {"island": "Dream"}
+    told = json.loads(page.one("dialog textarea").get_attribute("value"))
+    assert told == {"island": "Dream"}
+    Draft202012Validator({"$ref": "#/$defs/Case", **json_schema()}).validate(told)
     page.run(
         "arguments[0].value = arguments[1]", page.one("dialog textarea"), json.dumps({"sex": "male", "year": 2008})
     )
