@@ -92,10 +92,11 @@ def protocol_of(settings: Settings, metrics: Metrics) -> type[HttpToolsProtocol]
             """A part of a body came; who reads it is told when there is much of it, or all."""
             if self.cycle is None or self.cycle.response_complete:
                 return
-            if not isinstance(self.cycle.body, Pieces):
-                self.cycle.body = Pieces()
-            self.cycle.body.append(body)
-            if len(self.cycle.body) > ahead:
+            cycle: Any = self.cycle  # its body is made bytes when it is read, whatever holds it
+            if not isinstance(cycle.body, Pieces):
+                cycle.body = Pieces()
+            cycle.body.append(body)
+            if len(cycle.body) > ahead:
                 self.flow.pause_reading()
                 self.cycle.message_event.set()
 
