@@ -230,7 +230,7 @@ def test_the_word_for_missing_is_named(merula, folder):
     (folder / "t.csv").write_text("wing,sex,bird\n" + rows)
     said = merula("fit", "t.csv", "-t", "bird", "-m", "naive").stderr
     assert (
-        "note: column 'wing' holds numbers and 'NA'; column 'sex' holds words and '?', read as missing; --keep ? leaves it a word"
+        "note: column 'wing' holds numbers and 'NA'; column 'sex' holds words and '?', read as missing; --keep '?' leaves it a word"
         in said
     )
     said = merula("fit", "t.csv", "-t", "bird", "-m", "naive", "--keep", "?").stderr

@@ -92,7 +92,7 @@ def test_cells_may_hold_separators_quotes_and_lines(write):
 
 def test_what_always_means_missing_is_missing_among_words_too(write):
     path = write("bird,weight\nNA,1\nnull,?\nwren,3\n")
-    said = "column 'bird' holds words and 'NA', 'null'; column 'weight' holds numbers and '?', read as missing; keep='NA' leaves it a word"
+    said = "column 'bird' holds words and 'NA', 'null'; column 'weight' holds numbers and '?', read as missing; keep=['NA'] leaves it a word"
     with pytest.warns(UserWarning) as caught:
         assert mr.read_table(path).to_pydict() == {"bird": [None, None, "wren"], "weight": [1, None, 3]}
     assert [str(one.message) for one in caught] == [said]

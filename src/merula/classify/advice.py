@@ -18,6 +18,7 @@ from merula.data.intervals import assign
 from merula.data.schema import Column, Schema
 from merula.data.table import Table, plain_label
 from merula.data.words import clean
+from merula.data.words.resemblance import resemblance
 from merula.distributions.discretize import quantile_cuts
 from merula.engines import Source, collect
 from merula.show.numbers import percent, several
@@ -223,6 +224,9 @@ def _identifying_words(words: Sequence[str], cells: int) -> Said:
         return "unread numbers", *next(_disguised(words))[1:]
     if are_dates(words):
         return "unread dates", f"contains dates stored as text ({shown(words)})"
+    if (found := resemblance(words)) is not None:
+        what, advice = found
+        return "unread numbers", f"holds {what} ({shown(words)}): {advice}"
     return _identifier(len(words), cells)
 
 

@@ -265,7 +265,8 @@ def _told(table: Table, schema: Schema, remarks: Sequence[Remark], stated: set[s
         of_it = [remark for remark in remarks if remark.column == column.name]
         why = _why(of_it, _held(table, rows, column, position, advised[column.name] == "ignore"))
         known = column.name in stated
-        change = "" if known else _change(column, advised[column.name], of_it)
+        stand_ins = table.hints.stand_ins.get(column.name, ()) if column.kind == "numeric" else ()
+        change = "" if known else _change(column, advised[column.name], of_it, stand_ins)
         found[column.name] = LookedAt(
             column.name,
             advised[column.name],
@@ -284,7 +285,7 @@ def _why(remarks: Sequence[Remark], held: str) -> str:
     return f"{said}{', ' if held.startswith('such as') else '; '}{held}" if said else held
 
 
-def _change(column: Column, kind: str, remarks: Sequence[Remark]) -> Message:
+def _change(column: Column, kind: str, remarks: Sequence[Remark], stand_ins: Sequence[str]) -> Message:
     """The options that would have the column read in another way; none where nothing was guessed, or nothing is held."""
     if not (remarks or column.reading) or any(remark.what in SAY_ALL for remark in remarks):
         return ""
@@ -296,6 +297,8 @@ def _change(column: Column, kind: str, remarks: Sequence[Remark]) -> Message:
     words = next((remark.words for remark in remarks if remark.words and remark.what != "leak"), ())
     if words:
         other.append(_of_the_file("missing", [words[0]]))
+    if stand_ins:
+        other.append(_of_the_file("keep", [stand_ins[0]]))
     leaks = any(remark.what == "leak" for remark in remarks)
     alone = leaks or (reading is not None and reading.form == "boolean")  # to leave it out is all that can be done
     kinds = "ignore" if alone else column.kind if kind != column.kind else OTHER_KINDS[kind]
@@ -337,7 +340,9 @@ def _held(table: Table, rows: Encoded, column: Column, position: int, left_out: 
     ends = [
         shown_cell(column, float(end)) if column.unit else short(float(end), 6) for end in (known.min(), known.max())
     ]
-    return f"from {ends[0]} to {ends[1]}" + _lacking(int(np.isnan(values).sum()))
+    nines = table.hints.stand_ins.get(column.name, ())
+    lacking = f", {' and '.join(nines)} among them, far beyond all other values" if nines else ""
+    return f"from {ends[0]} to {ends[1]}" + _lacking(int(np.isnan(values).sum())) + lacking
 
 
 def _lacking(missing: int) -> str:

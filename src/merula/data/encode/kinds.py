@@ -144,7 +144,7 @@ def _column(
     if kind == "categorical":
         return Column(name, kind, reading=_of_categories(table, position)), None
     found, unit = table.kind(position)
-    reading = table.hints.of_numbers
+    reading = table.hints.of_numbers(name)
     if found == "categorical":
         if kind is None:
             return _guessed(table, position, name)
@@ -168,7 +168,17 @@ def _column(
             where="kinds",
             remedy="convert the column first",
         )
-    return Column(name, kind or found, unit=unit, reading=reading), None
+    note = _stand_in_note(name, table.hints.stand_ins.get(name, ())) if found == "numeric" else None
+    return Column(name, kind or found, unit=unit, reading=reading), note
+
+
+def _stand_in_note(name: str, words: Sequence[str]) -> Note | None:
+    """A note of numbers such as 9999 that stand where there is none."""
+    if not words:
+        return None
+    held = f"column {name!r} holds {' and '.join(words)}, far beyond all its other values, read as missing; "
+    leaves = "leaves it a number" if len(words) == 1 else "leaves one a number"
+    return Note(GuessedKindWarning, (held, Option("keep", [words[0]]), f" {leaves}"), name)
 
 
 def _of_compact_days(name: str, kind: str | None, day: str, reading: Reading | None) -> tuple[Column, Note | None]:
@@ -201,7 +211,7 @@ def _compact_days(table: Table, position: int, stated: bool) -> str | None:
 def _of_categories(table: Table, position: int) -> Reading | None:
     """How the words of a column that is known to hold categories are read: yes and no may have several spellings."""
     if table.kind(position)[0] != "categorical" or table.has_categories(position):
-        return table.hints.of_words
+        return table.hints.of_labels(table.names[position])
     codes, labels = table.codes(position)
     found = understand(_words(labels), _counts(codes, labels), table.hints) if len(labels) <= MOST_SPELLINGS else None
     return found if found is not None and found.form == "boolean" else table.hints.of_words

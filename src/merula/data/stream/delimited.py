@@ -15,8 +15,10 @@ from merula.data.stream.pieces import MisfitError, Piece, check_names, fingerpri
 from merula.data.table.cleaning import AMONG_NUMBERS, IN_ANY_COLUMN, trimmed
 from merula.data.table.delimited import Layout, layout_of, read_delimited, without_footer
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
+from merula.data.table.stand_ins import with_stand_ins
 from merula.data.table.text_encoding import encoding_of, in_utf8
 from merula.data.table.times_of_day import in_seconds
+from merula.data.table.unusual import refuse_unusual
 from merula.show.numbers import several
 from merula.show.text import shortened
 
@@ -45,6 +47,7 @@ class DelimitedFiles:
             try:
                 encoding = self._encoding(block.data)
                 options = replace(self.options, encoding=encoding)
+                refuse_unusual(in_utf8(block.data, encoding))
                 if table is None:
                     whole = block.done == 1.0
                     table = read_delimited(block.data, options, whole)
@@ -68,7 +71,7 @@ class DelimitedFiles:
     @property
     def first(self) -> Any:
         """See `Stream.first`."""
-        return self.options.noted_in(in_seconds(self._start[0]))
+        return self.options.noted_in(with_stand_ins(in_seconds(self._start[0]), self.options))
 
     @property
     def names(self) -> tuple[str, ...]:

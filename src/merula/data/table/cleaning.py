@@ -163,7 +163,7 @@ def _note_missing(found: dict[tuple[str, tuple[str, ...]], list[str]]) -> None:
         for (kind, gaps), names in found.items()
     ]
     among_words = next((gaps[0] for kind, gaps in found if kind == "words"), None)
-    advice = () if among_words is None else ("; ", Option("keep", among_words), " leaves it a word")
+    advice = () if among_words is None else ("; ", Option("keep", [among_words]), " leaves it a word")
     if told:
         warn_user(("; ".join(told) + ", read as missing", *advice), UserWarning)
 

@@ -24,6 +24,8 @@ from merula.data.table.headers import (
     without_empty,
 )
 from merula.data.table.text_encoding import in_utf8
+from merula.data.table.unit_rows import note_units, tells_units
+from merula.data.table.unusual import written_plainly
 from merula.data.words import clean
 from merula.show.numbers import several
 from merula.show.text import shortened
@@ -69,7 +71,8 @@ def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED, whole: bo
     """
     import pyarrow as pa
 
-    layout = layout_of(in_utf8(data, options.encoding), options)
+    data, unusual = written_plainly(in_utf8(data, options.encoding))
+    layout = layout_of(data, options, unusual)
     layout = without_footer(layout) if whole else layout
     uneven: list[Uneven] = []
     try:
@@ -143,8 +146,8 @@ def _with_codes(table: Any, layout: Layout, options: FileOptions) -> Any:
     return table
 
 
-def layout_of(data: bytes, options: FileOptions) -> Layout:
-    """Where header and rows begin: below the lines that are to be skipped, and else below titles."""
+def layout_of(data: bytes, options: FileOptions, unusual: str | None = None) -> Layout:
+    """Where header and rows begin: below the lines that are to be skipped, and else below titles; told, with what was `unusual`."""
     data = data if b"\n" in data or b"\r" not in data else data.replace(b"\r", b"\n")  # old lines
     excel = EXCEL.match(data)
     start = _after_lines(data, options.skip_rows) if options.skip_rows else excel.end() if excel else 0
@@ -156,10 +159,11 @@ def layout_of(data: bytes, options: FileOptions) -> Layout:
         start += 1
     end = _header_end(data, separator, start)
     names = _header_names(data[start:end].decode(), separator)
+    end = _below_units(data, separator, end)
     decimal = options.decimal or decimal
     sign = ", the decimal sign is a comma" if decimal == "," else ""
-    if separator != "," or sign:
-        mention(f"cells are parted by {CALLED[separator]}{sign}")
+    if unusual or separator != "," or sign:
+        mention(f"cells are {unusual or f'parted by {CALLED[separator]}'}{sign}")
     return Layout(data, separator, decimal, start, end, column_names(names))
 
 
@@ -242,6 +246,15 @@ def _header_end(data: bytes, separator: str, start: int) -> int:
             break
     refuse_columns(width)
     return end
+
+
+def _below_units(data: bytes, separator: str, start: int) -> int:
+    """Where the first row begins, below a line that tells units."""
+    first, *below = _cells(data[start : start + SAMPLE].decode(errors="ignore").splitlines(keepends=True)[:LOOKED_AT], separator) or [[]]  # fmt: skip
+    if not tells_units(first, below):
+        return start
+    note_units(first)
+    return _after_lines(data, 1, start)
 
 
 def _header_names(header: str, separator: str) -> list[str]:

@@ -11,6 +11,7 @@ from merula.core import InputError, one_of
 from merula.core.checks import checked_number
 
 KEY = b"merula"  # in the metadata of a pyarrow schema
+STAND_INS = b"merula numbers that stand for none"  # there while a file is read: what each column holds of them
 FOUND = b"merula decimal comma"  # there while a file is read, where its numbers have one
 DECIMALS, DATE_ORDERS, ON_ERROR = (".", ","), ("dmy", "mdy", "ymd"), ("stop", "skip")
 NOT_OF_ALL = {
@@ -71,10 +72,11 @@ class FileOptions:
         return {name: list(value) if name in ("missing", "keep") else value for name, value in held.items() if value}
 
     def noted_in(self, table: Any) -> Any:
-        """The pyarrow table with what was stated in its schema's metadata, and a decimal comma that was found; else without such."""
+        """The pyarrow table with what was stated in its schema's metadata, and what was found of its numbers; else without such."""
         held = table.schema.metadata or {}
-        others = {key: value for key, value in held.items() if key not in (KEY, FOUND)}
-        known = ({"decimal": ","} if FOUND in held else {}) | self.stated
+        others = {key: value for key, value in held.items() if key not in (KEY, FOUND, STAND_INS)}
+        found = {"stand_ins": json.loads(held[STAND_INS])} if STAND_INS in held else {}
+        known = found | ({"decimal": ","} if FOUND in held else {}) | self.stated
         ours = {KEY: json.dumps(known, ensure_ascii=False).encode()} if known else {}
         return table.replace_schema_metadata({**others, **ours} or None)
 

@@ -60,7 +60,8 @@ class FrameTable:
         try:
             held: dict[str, Any] = json.loads(said) if said else {}
             listed: dict[str, Any] = {name: tuple(value) for name, value in held.items() if isinstance(value, list)}
-            return Hints(**{**held, **listed})
+            stand_ins = {name: tuple(words) for name, words in held.get("stand_ins", {}).items()}
+            return Hints(**{**held, **listed, "stand_ins": stand_ins})
         except (ValueError, TypeError, AttributeError):  # what somebody else keeps under this name
             return Hints()
 

@@ -113,8 +113,9 @@ def _without_empty_ends(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
 
 
 def _names_all(row: Sequence[str], width: int) -> bool:
-    """Whether a row looks like a header: as wide as the table, a word in every cell."""
-    return len(row) == width and all(clean(cell) and not NUMBER.fullmatch(cell) for cell in row)
+    """Whether a row looks like a header: as wide as the table, a word in every cell; the first may be empty, above the numbers of rows."""
+    named = row if width < 3 or (row and clean(row[0])) else row[1:]
+    return len(row) == width and all(clean(cell) and not NUMBER.fullmatch(cell) for cell in named)
 
 
 def _is_title(row: Sequence[str], width: int, unlike: bool) -> bool:

@@ -29,6 +29,7 @@ from merula.data.table.delimited import ALONE, NO_ROWS, read_delimited
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.headers import column_names, without_empty
 from merula.data.table.plain import read_if_plain
+from merula.data.table.stand_ins import with_stand_ins
 from merula.data.table.text_encoding import in_utf8, is_marked
 from merula.data.table.times_of_day import in_seconds
 
@@ -115,7 +116,8 @@ def read_file(path: PathLike, options: FileOptions = NOTHING_STATED) -> Any:
     """The table in a file, or in several, of which something is stated; see `read_table`."""
     paths = files_named(os.fspath(path))
     tables = [_read_one(one, options) for one in paths]
-    return options.noted_in(tables[0] if len(tables) == 1 else _one_below_the_other(tables, paths))
+    table = tables[0] if len(tables) == 1 else _one_below_the_other(tables, paths)
+    return options.noted_in(with_stand_ins(table, options))
 
 
 def files_named(path: str) -> list[str]:

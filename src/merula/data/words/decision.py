@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from merula.data.schema import BOOLEANS, ENGLISH, FIGURES, MIXED, Label, Reading, no_and_yes
@@ -33,18 +33,23 @@ class Hints:
     date_order: str | None = None
     fold_case: bool = False
     keep: tuple[str, ...] = ()
+    stand_ins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # numbers of a column that mean none
 
     @property
     def of_words(self) -> Reading | None:
         """What of this concerns words that stay words; None where nothing does."""
-        stated = self.missing or self.fold_case or self.keep
-        return Reading("words", missing=self.missing, fold_case=self.fold_case, keep=self.keep) if stated else None
+        return self.of_labels("")
 
-    @property
-    def of_numbers(self) -> Reading | None:
-        """What of this concerns cells that came as numbers, so that words among new ones are read like them; None where nothing does."""
-        decimal = self.decimal or "."
-        return Reading("number", decimal, missing=self.missing) if self.missing or decimal == "," else None
+    def of_labels(self, name: str) -> Reading | None:
+        """What of this concerns the labels of a column of categories, words or numbers; None where nothing does."""
+        missing = (*self.missing, *self.stand_ins.get(name, ()))
+        stated = missing or self.fold_case or self.keep
+        return Reading("words", missing=missing, fold_case=self.fold_case, keep=self.keep) if stated else None
+
+    def of_numbers(self, name: str) -> Reading | None:
+        """What of this concerns cells of a column that came as numbers, so that words among new ones are read like them; None where nothing does."""
+        decimal, missing = self.decimal or ".", (*self.missing, *self.stand_ins.get(name, ()))
+        return Reading("number", decimal, missing=missing) if missing or decimal == "," else None
 
 
 NO_HINTS = Hints()
@@ -218,9 +223,12 @@ def _label_reader(reading: Reading | None, levels: frozenset[Label]) -> Callable
     missing = ALWAYS_MISSING.difference(reading.keep).union(reading.missing) if reading else ALWAYS_MISSING
     spelled = _spellings(reading, levels)
     kinds = {type(level) for level in levels if level is not None}
+    numbers = frozenset(float(word) for word in reading.missing if PLAIN.fullmatch(word)) if reading else frozenset()
 
     def settle(label: Label) -> Label:
         if not isinstance(label, str):
+            if numbers and label in numbers:
+                return None
             return spelled.get(str(label), str(label)) if kinds == {str} and type(label) is int else label
         word = clean(label)
         if word in levels:

@@ -18,6 +18,7 @@ from merula.data.table.plain.blocks import Rows, Scanned, scanned
 from merula.data.table.plain.columns import Meant, arrow_columns
 from merula.data.table.plain.scan import AS_NUMBERS, AS_WHOLE, AS_WORDS, SEEN_CODE, SEEN_FRACTION, SEEN_WHOLE, Wanted
 from merula.data.table.text_encoding import SAMPLE, in_utf8
+from merula.data.table.unusual import unusual
 
 PLACES, TASTE = 16, 2**13  # in the file whose lines tell what columns hold; bytes at each
 END = 2**12  # bytes that blank lines at the end may take
@@ -49,6 +50,8 @@ def _plain_layout(head: bytes, size: int, options: FileOptions) -> Layout | None
     if b"\n" not in head or STRANGE.search(head):
         return None
     head.decode()
+    if unusual(head) is not None:
+        return None
     layout = layout_of(in_utf8(head, None), options)
     sure = len(head) == size or len(head) - layout.header > SAMPLE
     return layout if sure and layout.rows < len(layout.data) and len(layout.names.names) > 1 else None

@@ -1,0 +1,55 @@
+"""Numbers that people write where there is none: 9999 among ages, far beyond all of them, in several rows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from merula.data.table.file_options import STAND_INS, FileOptions
+
+NINES = np.array([sign * int("9" * digits) for digits in range(3, 10) for sign in (1, -1)], dtype=np.float64)
+BEYOND = 5.0  # ranges of all other numbers
+FEWEST, TWICE = 10, 2  # other numbers; rows with the same nines
+
+
+def with_stand_ins(table: Any, options: FileOptions) -> Any:
+    """The pyarrow table, marked with the numbers of its columns that stand for none: whoever learns from it takes them for missing.
+
+    Nothing is changed: new rows are read as those that were learned from, whatever stands beside them.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"age": [*range(30, 50), 9999, 9999]})
+    >>> with_stand_ins(table, FileOptions()).schema.metadata[STAND_INS]
+    b'{"age": ["9999"]}'
+    """
+    found = {name: words for name in table.column_names if (words := _stand_ins(table[name], options))}
+    if not found:
+        return table
+    held = table.schema.metadata or {}
+    return table.replace_schema_metadata({**held, STAND_INS: json.dumps(found, ensure_ascii=False).encode()})
+
+
+def _stand_ins(column: Any, options: FileOptions) -> list[str]:
+    """The nines of a column that lie several ranges of all other numbers beyond them, each in several rows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return []
+    ends = pc.min_max(column).as_py()
+    if not set(NINES) & {ends["min"], ends["max"]}:
+        return []
+    known = column.drop_null().to_numpy().astype(np.float64)
+    nines = np.isin(known, NINES)
+    others = known[~nines & np.isfinite(known)]
+    if len(others) < FEWEST:
+        return []
+    low, high = others.min(), others.max()
+    values, counts = np.unique(known[nines], return_counts=True)
+    far = np.maximum(low - values, values - high) > BEYOND * (high - low)
+    words = [f"{value:.0f}" for value in values[far & (counts >= TWICE)]]
+    return [word for word in words if word not in options.keep]

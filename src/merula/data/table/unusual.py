@@ -1,0 +1,82 @@
+"""Tables whose cells are parted by blanks, or quoted by apostrophes: written anew as other files are."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+
+from merula.core import InputError
+from merula.data.table.headers import NUMBER
+
+BLANKS = re.compile(r"[ \t]+")
+SEPARATORS = ",;\t|"
+FEWEST_LINES = 4  # that tell
+SAMPLE = 2**16
+APOSTROPHES = re.compile(r"'[^']*'(\s*[,;\t|]\s*'[^']*')+\s*")  # a header of quoted names
+NOT_IN_PIECES = "cannot be read piece by piece"
+
+
+def written_plainly(data: bytes) -> tuple[bytes, str | None]:
+    r"""The text of a file with tabs for blanks between its cells, or without apostrophes round them, and which of them it had.
+
+    Examples
+    --------
+    >>> written_plainly(b"bird   wing\nwren    4.9\ntit     6.1\nrobin   7.2\n")
+    (b'bird\twing\nwren\t4.9\ntit\t6.1\nrobin\t7.2\n', 'parted by blanks')
+    >>> written_plainly(b"'bird','wing'\n'wren','4.9'\n")
+    (b'bird,wing\nwren,4.9\n', 'quoted by apostrophes')
+    """
+    way = unusual(data)
+    if way == "parted by blanks":
+        lines = (BLANKS.sub("\t", line.strip(" \t\r")) for line in data.decode().split("\n"))
+        return "\n".join(lines).encode(), way
+    return (data if way is None else _without_apostrophes(data.decode())), way
+
+
+def _without_apostrophes(text: str) -> bytes:
+    """The rows of a text whose cells are quoted by apostrophes, which stand twice, or behind a backslash, within them."""
+    sign = next(sign for sign in text[text.index("'", 1) :] if sign in SEPARATORS)
+    written = io.StringIO(newline="")
+    rows = csv.reader(io.StringIO(text.replace("\\'", "''"), newline=""), delimiter=sign, quotechar="'")
+    try:
+        csv.writer(written, delimiter=sign, lineterminator="\n").writerows(rows)
+    except csv.Error as error:  # a cell without end
+        raise InputError(f"has cells quoted by apostrophes, and cannot be read so: {error}") from None
+    return written.getvalue().encode()
+
+
+def unusual(data: bytes) -> str | None:
+    """What is unusual about how the cells of a file are written; None where nothing is, or it is in doubt."""
+    sample = data[:SAMPLE].decode(errors="ignore")
+    lines = [line for line in sample.splitlines() if line.strip()]
+    lines = lines if len(data) <= SAMPLE else lines[:-1]
+    if not lines or b'"' in data:
+        return None
+    if APOSTROPHES.fullmatch(lines[0]):
+        return "quoted by apostrophes"
+    return "parted by blanks" if _parted_by_blanks(lines) else None
+
+
+def _parted_by_blanks(lines: Sequence[str]) -> bool:
+    """Whether blanks alone part all lines into equally many cells, of which some column holds numbers.
+
+    Two columns of which one never changes are amounts with their unit.
+    """
+    if len(lines) < FEWEST_LINES or any(sign in line for line in lines for sign in ",;|") or "\t" in lines[0]:
+        return False
+    rows = [BLANKS.split(line.strip()) for line in lines]
+    width = len(rows[0])
+    if width < 2 or any(len(row) != width for row in rows) or all(map(NUMBER.fullmatch, rows[0])):
+        return False
+    columns = list(zip(*rows[1:], strict=True))
+    numbers = any(all(map(NUMBER.fullmatch, column)) for column in columns)
+    return numbers and (width > 2 or all(len(set(column)) > 1 for column in columns))
+
+
+def refuse_unusual(data: bytes) -> None:
+    """An `InputError` for a file that must be written anew before it is read, and is too large for that."""
+    way = unusual(data)
+    if way is not None:
+        raise InputError(f"has cells {way}, and so {NOT_IN_PIECES}", remedy="save it as CSV, or read it at once: merula.read_table")  # fmt: skip

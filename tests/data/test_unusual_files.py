@@ -1,0 +1,193 @@
+"""Files that are not written as most are: parted by blanks, quoted by apostrophes, with a line of units, with 9999 for unknown."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import merula as mr
+from merula.data.stream.delimited import DelimitedFiles
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(text, name="birds.txt"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return written
+
+
+def read(path, **options):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        table = mr.read_table(path, **options)
+    return table.to_pydict(), [str(one.message) for one in said]
+
+
+# ----------------------------------------------------------------------------------------------------------- blanks
+
+
+def test_cells_parted_by_any_number_of_blanks(write):
+    path = write("  bird    wing  nest\nwren     4.9  low\ntit      6.1   high\n robin   7.25 low\n")
+    found, said = read(path)
+    assert found == {"bird": ["wren", "tit", "robin"], "wing": [4.9, 6.1, 7.25], "nest": ["low", "high", "low"]}
+    assert said == []
+    assert "cells are parted by blanks" in str(mr.look(path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what was seen\na wren sings\ntwo tits fly\nan owl sleeps\n",  # sentences of as many words as the header
+        "body weight\n12 kg\n15 kg\n9 kg\n",  # amounts with their unit
+        "message\n3 wrens were seen\n4 tits\n5 owls\n",
+    ],
+)
+def test_one_column_of_words_stays_one(write, text):
+    found, _ = read(write(text))
+    assert len(found) == 1
+
+
+def test_blanks_within_cells_parted_otherwise_stay(write):
+    found, _ = read(write("bird,place\nwren one,5 a\ntit two,6 b\nowl three,7 c\n"))
+    assert found == {"bird": ["wren one", "tit two", "owl three"], "place": ["5 a", "6 b", "7 c"]}
+
+
+# ------------------------------------------------------------------------------------------------------ apostrophes
+
+
+def test_cells_quoted_by_apostrophes(write):
+    found, _ = read(
+        write("'bird','wing','seen by'\n'wren','4.9','O''Neil'\n'tit','6.1','Smith, J'\n'owl','7','O\\'Hara'\n")
+    )
+    assert found == {"bird": ["wren", "tit", "owl"], "wing": [4.9, 6.1, 7.0], "seen by": ["O'Neil", "Smith, J", "O'Hara"]}  # fmt: skip
+
+
+def test_apostrophes_within_words_stay(write):
+    found, _ = read(write("bird,seen by\nwren,O'Neil\ntit,'Abu\n"))
+    assert found == {"bird": ["wren", "tit"], "seen by": ["O'Neil", "'Abu"]}
+
+
+def test_files_too_large_for_memory_are_not_written_anew(write):
+    for text in ("bird wing\nwren 4.9\ntit 6.1\nowl 7\n", "'bird','wing'\n'wren','4.9'\n"):
+        with pytest.raises(mr.InputError, match="cannot be read piece by piece"):
+            _ = DelimitedFiles((str(write(text)),)).first
+
+
+# ------------------------------------------------------------------------------------------------------------ units
+
+
+@pytest.mark.parametrize("units", ["(°C),[bar],(l/min),", "°C,bar,l/min,", "°C,bar,l/min,-", "[°C],,,"])
+def test_a_line_of_units_below_the_header_is_no_row(write, units):
+    rows = "21.5,1.2,30,run\n22,1.3,31,stop\n19.5,,29,run\n"
+    found, said = read(write(f"temperature,pressure,flow,state\n{units}\n{rows}"))
+    plain, _ = read(write(f"temperature,pressure,flow,state\n{rows}"))
+    assert found == plain
+    assert len(said) == 1 and said[0].startswith("the line below the header tells units (")
+
+
+@pytest.mark.parametrize(
+    "first", ["low,bar,30,run", "(20),(1),(3),", "unknown,unknown,30,run", "21,1.1,(x),run"]
+)  # words of a column, accounting, missing numbers, a mistake
+def test_a_row_like_others_is_one(write, first):
+    rows = "21.5,1.2,30,run\n22,1.3,31,stop\n19.5,1.1,29,run\n"
+    found, _ = read(write(f"temperature,pressure,flow,state\n{first}\n{rows}"))
+    assert len(found["state"]) == 4
+
+
+def test_units_are_left_out_of_streams_too(write):
+    path = write("temperature,pressure,state\n(°C),(bar),\n" + "21.5,1.2,run\n22,1.3,stop\n" * 30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = mr.NaiveBayesClassifier().fit_table(path, target="state", engine="stream")
+        table = mr.read_table(path)
+    whole = mr.NaiveBayesClassifier().fit(table.drop_columns(["state"]), table["state"])
+    np.testing.assert_array_equal(model.predict_proba(table), whole.predict_proba(table))
+
+
+# ----------------------------------------------------------------------------------------------------------- titles
+
+
+def test_titles_above_a_header_whose_first_name_is_empty(write):
+    found, said = read(write("# exported\n# version 2\n,wing,nest\n0,4.9,low\n1,6.1,high\n2,7,low\n"))
+    assert found == {"column 1": [0, 1, 2], "wing": [4.9, 6.1, 7.0], "nest": ["low", "high", "low"]}
+    assert said[0].startswith("the first 2 lines are no header but a title, and skipped ('# exported', '# version 2')")
+
+
+# ------------------------------------------------------------------------------------------------------------- 9999
+
+
+def ages(unknown="9999", rows=40):
+    random = np.random.default_rng(3)
+    cells = [unknown if k % 8 == 0 else str(random.integers(20, 80)) for k in range(rows)]
+    return "age,bird\n" + "\n".join(f"{cell},{'wren' if k % 2 else 'tit'}" for k, cell in enumerate(cells)) + "\n"
+
+
+def fitted(table):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = mr.NaiveBayesClassifier().fit(table.drop_columns(["bird"]), table["bird"])
+    return model, [str(one.message) for one in said]
+
+
+@pytest.mark.parametrize("unknown", ["9999", "-999", "99999"])
+def test_nines_far_beyond_all_numbers_are_missing(write, unknown):
+    model, said = fitted(mr.read_table(write(ages(unknown))))
+    empty, _ = fitted(mr.read_table(write(ages(""))))
+    new = pd.DataFrame({"age": [25.0, np.nan, 70.0]})
+    np.testing.assert_array_equal(model.predict_proba(new), empty.predict_proba(new))
+    assert said == [f"column 'age' holds {unknown}, far beyond all its other values, read as missing; keep=['{unknown}'] leaves it a number"]  # fmt: skip
+
+
+def test_new_rows_are_read_as_those_learned_from_whatever_stands_beside_them(write, tmp_path):
+    model, _ = fitted(mr.read_table(write(ages())))
+    model.save(tmp_path / "ages.merula")
+    for one in (model, mr.load(tmp_path / "ages.merula")):
+        alone = one.predict_proba(pd.DataFrame({"age": [9999]}))
+        np.testing.assert_array_equal(alone, one.predict_proba(pd.DataFrame({"age": [np.nan]})))
+    plain, _ = fitted(mr.read_table(write(ages("50"))))  # which never met nines
+    many = plain.predict_proba(mr.read_table(write(ages()).rename(tmp_path / "new.csv")))
+    np.testing.assert_array_equal(many[:1], plain.predict_proba(pd.DataFrame({"age": [9999]})))
+
+
+@pytest.mark.parametrize("kinds", [None, {"age": "categorical"}])
+def test_nines_stay_where_they_are_kept(write, kinds):
+    table = mr.read_table(write(ages()), keep=["9999"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = mr.NaiveBayesClassifier(kinds=kinds).fit(table.drop_columns(["bird"]), table["bird"])
+    nines, nothing = (model.predict_proba(pd.DataFrame({"age": [cell]})) for cell in (9999.0, np.nan))
+    assert (nines != nothing).any()
+
+
+def test_nines_are_no_level_where_numbers_are_categories(write):
+    table = mr.read_table(write(ages()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = mr.NaiveBayesClassifier(kinds={"age": "categorical"}).fit(table.drop_columns(["bird"]), table["bird"])
+    assert 9999 not in model.schema_["age"].levels
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["9999", *map(str, range(20, 60))],  # once
+        [*map(str, range(9_900, 10_000)), "9999"],  # among its like
+        [*["9999"] * 5, *["20"] * 8],  # too few others
+    ],
+)
+def test_numbers_that_may_be_meant_stay(write, cells):
+    table = mr.read_table(write("age,bird\n" + "\n".join(f"{cell},wren" for cell in cells) + "\n"))
+    assert table.schema.metadata is None
+
+
+def test_arrays_say_their_own_numbers():
+    values = np.array([[20.0 + k % 40] for k in range(60)] + [[9999.0]] * 4)
+    y = ["wren", "tit"] * 32
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        model = mr.NaiveBayesClassifier().fit(values, y)
+    assert model.schema_["x0"].reading is None
