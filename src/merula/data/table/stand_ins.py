@@ -12,6 +12,7 @@ from merula.data.table.file_options import STAND_INS, FileOptions
 NINES = np.array([sign * int("9" * digits) for digits in range(3, 10) for sign in (1, -1)], dtype=np.float64)
 BEYOND = 5.0  # ranges of all other numbers
 FEWEST, TWICE = 10, 2  # other numbers; rows with the same nines
+LOOKED_AT = 2**14  # rows, evenly spread, that tell whether there may be any
 
 
 def with_stand_ins(table: Any, options: FileOptions) -> Any:
@@ -36,12 +37,10 @@ def with_stand_ins(table: Any, options: FileOptions) -> Any:
 def _stand_ins(column: Any, options: FileOptions) -> list[str]:
     """The nines of a column that lie several ranges of all other numbers beyond them, each in several rows."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return []
-    ends = pc.min_max(column).as_py()
-    if not set(NINES) & {ends["min"], ends["max"]}:
+    if not np.isin(_some(column), NINES).any():
         return []
     known = column.drop_null().to_numpy().astype(np.float64)
     nines = np.isin(known, NINES)
@@ -53,3 +52,15 @@ def _stand_ins(column: Any, options: FileOptions) -> list[str]:
     far = np.maximum(low - values, values - high) > BEYOND * (high - low)
     words = [f"{value:.0f}" for value in values[far & (counts >= TWICE)]]
     return [word for word in words if word not in options.keep]
+
+
+def _some(column: Any) -> Any:
+    """The numbers of some rows, evenly spread; of all where they are not many."""
+    step = -(-len(column) // LOOKED_AT) or 1
+    return np.concatenate([_every(chunk, step) for chunk in column.chunks] or [np.empty(0)])
+
+
+def _every(chunk: Any, step: int) -> Any:
+    if chunk.null_count == 0:
+        return chunk.to_numpy()[::step]
+    return chunk.take(np.arange(0, len(chunk), step)).drop_null().to_numpy(zero_copy_only=False)
