@@ -19,6 +19,7 @@ from merula.data.table.cleaning import AMONG_NUMBERS, trimmed
 from merula.data.units import same_unit
 from merula.data.words import Hints, as_labels, clean, other_spellings, understand
 from merula.data.words.decision import as_numbers
+from merula.data.words.numbers import number_form, numbers_in
 from merula.data.words.times import month_named
 
 NUMBERS = {
@@ -666,3 +667,11 @@ def test_letters_and_words_that_only_partly_mean_yes_or_no_stay_apart(words):
 
 def test_a_power_is_one_however_it_is_written():
     assert same_unit("m2", "m²") and same_unit("m³", "m3") and not same_unit("m2", "m3")
+
+
+def test_prices_without_pennies_tell_their_decimal_sign():
+    words = ["105,-", "99,–", "1.200,-", "7.350,--"]
+    form = number_form(words)
+    assert (form.decimal, form.ambiguous) == (",", False)
+    assert numbers_in(words, form) == [105, 99, 1200, 7350]
+    assert number_form(["12-", "13-"]) is None  # places in a list

@@ -206,7 +206,8 @@ def _of_words(
     if cells < 1:
         yield "empty", "holds nothing"
     elif len(labels) == 1:
-        yield "constant", f"holds {labels[0]!r} and nothing else"
+        ticked = "" if cells == len(codes) else "; if an empty cell means the opposite, write that there"
+        yield "constant", f"holds {labels[0]!r} and nothing else{ticked}"
     elif words and differ:
         yield _identifying_words(labels, cells)
     else:

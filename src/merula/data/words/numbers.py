@@ -92,7 +92,7 @@ def parts_of(word: str) -> Parts | None:
     if after and found["digits"].endswith("."):  # 3. Stock
         return None
     negative = bool(found["open"]) or any(sign != "+" for sign in minuses)
-    digits = found["digits"].strip().replace("’", "'")
+    digits = found["digits"].strip().replace("’", "'") + (found["even"] or "")[:1]  # 1.200,- tells the decimal sign
     return Parts(negative, digits, found["exponent"] or "", found["lead"] or found["before"] or after)
 
 
