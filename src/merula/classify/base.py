@@ -34,7 +34,7 @@ from merula.distributions import Distribution, Setting
 from merula.distributions.priors import Smoothing, checked_smoothing, class_probabilities
 from merula.engines import Source, collect, describe, encoded
 from merula.engines.sampling import sample_note
-from merula.stats import Collected
+from merula.stats import Collected, Wanted
 
 
 def _takes_no_batches(model: Any) -> str:
@@ -86,7 +86,9 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Classif
 
     # ------------------------------------------------------------------------------------------------ learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, unlabelled: Any = None, unlabelled_weight: Any = "auto"
+    ) -> Self:
         """The model learned from these rows alone.
 
         Parameters
@@ -97,8 +99,27 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Classif
             The classes.
         sample_weight : array of shape (n_samples,), optional
             Frequency weights: a weight of 2 equals the row twice.
+        unlabelled : table with the columns of X, optional
+            Rows without a class. Naive, full and network models learn from them by expectation-maximisation: each row counts
+            in every class, as probable as the model finds it there, over and over until that changes nothing any more. What
+            columns are, the rows with a class say; levels are those of both. Other models refuse them.
+        unlabelled_weight : "auto" or a number from 0
+            What such a row counts beside one with a class. "auto" takes what tells the classes of rows left out best, 0 among it,
+            and less where that is as good within a standard error; `unlabelled_` tells what was tried, and what it gained.
         """
-        return self._learn(self._source(X, y, sample_weight))
+        source = self._source(X, y, sample_weight)
+        if unlabelled is None:
+            if not (isinstance(unlabelled_weight, str) and unlabelled_weight == "auto"):
+                raise InputError(
+                    (Option("unlabelled_weight", unlabelled_weight), " does nothing without ", Option("unlabelled")),
+                    where="unlabelled_weight",
+                    got=unlabelled_weight,
+                    remedy="leave it out",
+                )
+            return self._learn(source)
+        from merula.classify.unlabelled.learning import learn  # on first use: it knows what is built on models
+
+        return self._hold(learn(self, source, unlabelled, unlabelled_weight))
 
     def _source(self, X: Any, y: Any, sample_weight: Any) -> Source:
         """Rows in memory to learn from."""
@@ -113,6 +134,35 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Classif
         collected = self._count(plan, rows)
         self._refuse_one_class(collected)
         return self._hold(self._tuned(self._build(plan, collected), rows))
+
+    @property
+    def _needs_classes(self) -> str:
+        """Why rows without a class cannot be learned from; empty where they can."""
+        return "its estimates are not those of a largest likelihood, which is all that such rows can raise"
+
+    def _log_belief(self, fitted: FittedModel) -> float | None:
+        """log P(parameters) up to a constant, of the prior that smoothing is; None where some are not the likeliest of any."""
+        assert fitted.collected is not None
+        found = [
+            block.family.log_belief(part, statistic, self._setting(fitted.plan, fitted.collected, block))
+            if hasattr(block.family, "log_belief")
+            else None
+            for block, part, statistic in zip(
+                fitted.plan.blocks, fitted.components[0].parts, fitted.collected.blocks, strict=True
+            )
+        ]
+        own = self._log_belief_in_classes(fitted)
+        return None if None in found else own + sum(found)
+
+    def _log_belief_in_classes(self, fitted: FittedModel) -> float:
+        """The same of P(class)."""
+        laplace = isinstance(self.class_prior, str) and self.class_prior == "laplace"
+        return float(fitted.log_prior.sum()) if laplace else 0.0
+
+    def _wanted_again(self, block: Block, statistic: Any) -> Wanted:
+        """What a block counts of further rows, once its first statistic is there."""
+        wanted: Wanted = block.family.wanted(block.columns)
+        return wanted
 
     def _refuse_one_class(self, collected: Collected) -> None:
         if len(collected.classes) < 2:
@@ -257,8 +307,10 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Classif
         self.distributions_, self.schema_ = fitted.distributions, fitted.schema
         counted = is_counted(self.schema_)
         self.n_features_in_ = sum(part.width for part in fitted.distributions) if counted else len(self.schema_.columns)
-        for name in ("distribution_scores_", "feature_names_in_", "temperature_"):
+        for name in ("distribution_scores_", "feature_names_in_", "temperature_", "unlabelled_"):
             self.__dict__.pop(name, None)
+        if fitted.unlabelled is not None:
+            self.unlabelled_ = fitted.unlabelled
         if fitted.plan.scores:
             self.distribution_scores_ = fitted.plan.scores
         if "temperature" in fitted.tuning:

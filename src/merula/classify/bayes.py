@@ -78,6 +78,10 @@ class BayesClassifier(BayesianClassifier):
             "text": Multinomial(),
         }
 
+    @property
+    def _needs_classes(self) -> str:
+        return ""
+
     @classmethod
     def from_joint(cls, joint: Any, target: str, *, unseen: str = "missing", n_jobs: Any = None) -> Self:
         """The classifier of one variable of a known joint distribution.

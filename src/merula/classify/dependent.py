@@ -161,6 +161,12 @@ class DependentClassifier(BayesianClassifier):
             blocks[k] = blocks[k].with_deeper(second)
         return replace(first, blocks=tuple(blocks))
 
+    def _wanted_again(self, block: Block, statistic: Any) -> Wanted:
+        if getattr(block.family, "deepest", 0) < 2:
+            return super()._wanted_again(block, statistic)
+        wanted: Wanted = block.family.wanted(block.columns, chosen=statistic.parents)
+        return wanted
+
     def _chosen(self, plan: Plan, k: int, counted: Collected) -> Mapping[str, tuple[str, ...]]:
         """The parents of each column: those of the rows before, or the best by the pairs of these rows."""
         if hasattr(self, "fitted_") and plan is self.fitted_.plan:
@@ -394,6 +400,10 @@ class SPODEClassifier(OneSumClassifier):
         self.numeric = numeric
         self.bins = bins
 
+    @property
+    def _needs_classes(self) -> str:
+        return ""
+
     def _dependent(self) -> Dependent | MixedDependent:
         return self._of_structure("super-parent", super_parent=self.super_parent)
 
@@ -491,6 +501,14 @@ class KDBClassifier(WeightedSumClassifier):
 
     def _dependent(self) -> Dependent | MixedDependent:
         return self._of_structure("k-dependence", k=self.k, parents=self.parents)
+
+    @property
+    def _needs_classes(self) -> str:
+        if self.select:
+            return "its columns are selected by how well they tell the classes of rows"
+        if self.parents is None and isinstance(self.k, int | np.integer) and self.k > 1:
+            return "with k above 1, the parents of columns are chosen by rows with a class once and for all; state them (parents=…)"
+        return super()._needs_classes
 
     @property
     def _leaves_out(self) -> bool:

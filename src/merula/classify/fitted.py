@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from merula.classify.effects.marginals import Marginals
 from merula.classify.kept_statistics import collected_of, statistics_fit
 from merula.classify.plan import Plan
+from merula.classify.unlabelled.told import Unlabelled
 from merula.core import Array, InputError, Note, Option
 from merula.core.logspace import add_share, log_sum_exp, most_probable, start_rows, times, zero_evidence_notes
 from merula.core.sound import HEAVIEST, all_shaped, are_classes, are_labels, are_log_shares, is_number
@@ -219,6 +220,7 @@ class FittedModel:
 
     `log_prior` answers for rows without evidence. Without statistics (`collected`), the probabilities were stated. What weights
     were found with is kept in `tuning`: the "ridge", the "temperature". With `marginals`, it is explained by purified effects.
+    What rows without a class had to do with it, `unlabelled` tells.
     """
 
     plan: Plan
@@ -228,6 +230,7 @@ class FittedModel:
     collected: Collected | None = None
     tuning: Mapping[str, float] = field(default_factory=dict)
     marginals: Marginals | None = None
+    unlabelled: Unlabelled | None = None
     __repr__ = brief
 
     own_distributions: ClassVar[tuple[type[Distribution], ...]] = ()  # besides those of families
@@ -477,6 +480,7 @@ class FittedModel:
             **({} if self.is_plain_sum else {"components": components}),
             **({"tuning": dict(self.tuning)} if self.tuning else {}),
             **({"marginals": self.marginals.state()} if self.marginals else {}),
+            **({"unlabelled": self.unlabelled.state()} if self.unlabelled else {}),
         }
 
     @classmethod
@@ -490,7 +494,8 @@ class FittedModel:
         components = tuple(_component(one, parts) for one in written)
         collected, tuning = collected_of(state["collected"], plan), dict(state.get("tuning", {}))
         marginals = Marginals.from_state(state["marginals"]) if "marginals" in state else None
-        model = cls(plan, state["classes"], state["log_prior"], components, collected, tuning, marginals)
+        without = Unlabelled.from_state(state["unlabelled"]) if "unlabelled" in state else None
+        model = cls(plan, state["classes"], state["log_prior"], components, collected, tuning, marginals, without)
         if not model.fits():
             raise InputError.at(
                 f"{path}", "does not describe a model: its parts do not fit together", remedy="save the model again"
@@ -510,6 +515,7 @@ class FittedModel:
             and self._fits_columns()
             and (self.collected is None or self._fits_statistics(self.collected))
             and (self.marginals is None or self._fits_marginals(self.marginals))
+            and (self.unlabelled is None or self.unlabelled.fits())
         )
 
     def _weights_fit(self) -> bool:

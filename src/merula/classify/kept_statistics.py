@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from merula.classify.plan import Plan
+from merula.core.sound import HEAVIEST, is_number
 from merula.stats import ClassCounts, Collected, Rows
 
 
@@ -15,13 +16,14 @@ def collected_of(state: Mapping[str, Any] | None, plan: Plan) -> Collected | Non
         return None
     kinds = [block.family.wanted(block.columns).statistic for block in plan.blocks]
     parts = tuple(kind.from_state(part) for kind, part in zip(kinds, state["blocks"], strict=True))
-    return Collected(state["classes"], ClassCounts.from_state(state["class_counts"]), parts)
+    counts, shared = ClassCounts.from_state(state["class_counts"]), state.get("shared", 0.0)
+    return Collected(state["classes"], counts, parts, shared)
 
 
 def statistics_fit(plan: Plan, collected: Collected) -> bool:
     """True when each statistic fits the classes and is of its block's columns; one of your own may not tell."""
     count = len(collected.classes)
-    if not collected.class_counts.fits(count):
+    if not collected.class_counts.fits(count) or not is_number(collected.shared, 0.0, HEAVIEST):
         return False
     told: list[tuple[Any, Any]] = [(block, part) for block, part in zip(plan.blocks, collected.blocks, strict=True) if hasattr(part, "fits")]  # fmt: skip
     of_blocks = all(tuple(part.columns) == block.columns and part.fits(count) for block, part in told)

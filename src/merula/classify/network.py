@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.dependent import DependentClassifier
+from merula.classify.fitted import FittedModel
 from merula.classify.plan import Block, Plan, is_network
 from merula.core import Array, InputError, Option, one_of, warn_of
 from merula.core.errors import renamed
@@ -274,6 +275,19 @@ class BayesianNetworkClassifier(DependentClassifier):
         if isinstance(self.class_prior, str) and one_of(self.class_prior, PRIORS, "class_prior") == OF_NETWORK:
             return self._log_class(parts, collected)
         return super()._log_prior(collected, parts)
+
+    @property
+    def _needs_classes(self) -> str:
+        searched = "its arcs would be searched for among rows with a class alone; give them (network=…), or use method='chow-liu'"
+        return searched if self._at_once else ""
+
+    def _log_belief_in_classes(self, fitted: FittedModel) -> float:
+        if not (isinstance(self.class_prior, str) and self.class_prior == OF_NETWORK):
+            return super()._log_belief_in_classes(fitted)
+        for block, part in zip(fitted.plan.blocks, fitted.distributions, strict=True):
+            if isinstance(part, NetworkColumns):
+                return float(block.family.log_belief_in(part.class_table))
+        return self._dependent().log_belief_in(np.exp(fitted.log_prior))
 
     def _log_class(self, parts: tuple[Distribution, ...], collected: Collected | None) -> Array:
         """log P(class) as the network says: also one of the class alone, where all columns depend on nothing else."""

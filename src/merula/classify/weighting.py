@@ -29,6 +29,10 @@ class WeightedTerms(BayesianClassifier):
     def _weighs(self) -> bool:
         return isinstance(self.weights, str) and self.weights == "conditional"
 
+    @property
+    def _needs_classes(self) -> str:
+        return "its terms are weighted by how well they tell the classes of rows" if self._weighs else ""
+
     def _check_options(self) -> None:
         super()._check_options()
         if self.weights is not None and not self._weighs:

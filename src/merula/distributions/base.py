@@ -17,7 +17,7 @@ from merula.core.sound import are_names
 from merula.core.threads import BLOCK
 from merula.data.encode import Encoded
 from merula.data.schema import Column, Label
-from merula.distributions.priors import Smoothing
+from merula.distributions.priors import Smoothing, log_belief
 from merula.show.brief import brief
 from merula.stats import Statistic, Wanted
 
@@ -351,6 +351,13 @@ class BaseFamily:
         """See `Family.build`."""
         raise TypeError(f"{type(self).__name__} must define build")
 
+    def log_belief(self, part: Any, statistic: Any, setting: Setting) -> float | None:
+        """log P(parameters) up to a constant, of the prior under which `build` makes the likeliest parameters; None where it does not.
+
+        Only such families can learn from rows without a class.
+        """
+        return None
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """See `Family.get_params`."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
@@ -369,8 +376,18 @@ def missing_terms(present: Array, class_weight: Array, setting: Setting) -> tupl
     lost = np.maximum(total - present, 0.0)
     lost = np.where(lost > 1e-12 * total, lost, 0.0)  # what rounding leaves of a sum of weights is not a missing cell
     informative = (lost.sum(axis=0) > 0) & (present.sum(axis=0) > 0) & (setting.missing == "level")
-    pseudo = setting.smoothing if isinstance(setting.smoothing, float) else setting.smoothing.m / 2
+    pseudo = _pseudo_cells(setting)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.stack([present + pseudo, lost + pseudo]) / (total + 2 * pseudo)
         logs = np.where(informative & np.isfinite(shares), np.log(shares), 0.0)
     return logs[0], logs[1]
+
+
+def _pseudo_cells(setting: Setting) -> float:
+    """How many cells are imagined present in each class and column, and how many missing."""
+    return setting.smoothing if isinstance(setting.smoothing, float) else setting.smoothing.m / 2
+
+
+def log_belief_in_missing(log_present: Array, log_missing: Array, setting: Setting) -> float:
+    """How probable smoothing takes what `missing_terms` found, up to a constant."""
+    return log_belief(_pseudo_cells(setting), np.stack([log_present, log_missing]))

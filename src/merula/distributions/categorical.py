@@ -22,7 +22,14 @@ from merula.distributions._kernels import add_levels, slot_table
 from merula.distributions._vectors import AT_ONCE
 from merula.distributions.base import Added, BaseFamily, Distribution, IndependentColumns, Setting, drawn_levels
 from merula.distributions.lookups import Lookup, level_axis
-from merula.distributions.priors import Smoothing, checked_smoothing, smoothed, unseen_probability
+from merula.distributions.priors import (
+    Smoothing,
+    checked_smoothing,
+    log_belief,
+    pseudo_counts,
+    smoothed,
+    unseen_probability,
+)
 from merula.stats import LevelCounts, Statistic
 
 WIDEST = 2**18  # numbers in a table with a row for every slot, so that it stays in the cache
@@ -156,10 +163,20 @@ class Categorical(BaseFamily):
     statistic: ClassVar[type[Statistic]] = LevelCounts
 
     def build(self, statistic: LevelCounts, setting: Setting) -> CategoricalDistribution:
-        smoothing = (
-            setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)
-        )
+        smoothing = self._smoothing(statistic, setting)
         return CategoricalDistribution(statistic.columns, *level_tables(statistic, setting, smoothing))
+
+    def _smoothing(self, statistic: LevelCounts, setting: Setting) -> Smoothing:
+        return setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)
+
+    def log_belief(self, part: CategoricalDistribution, statistic: LevelCounts, setting: Setting) -> float:
+        """log P(parameters) up to a constant, of the Dirichlet prior that smoothing is: Σ pseudo-count · log P(v given c)."""
+        smoothing = self._smoothing(statistic, setting)
+        return sum(
+            log_belief(pseudo_counts(smoothing, name, levels, setting.classes), table[: len(levels)].T)
+            for name, levels, table in zip(part.columns, part.level_sets, part.log_table, strict=True)
+            if levels
+        )
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,14 @@ from merula.core.sound import (
 )
 from merula.data.encode import Encoded
 from merula.distributions._kernels import add_gaussians, usual_variances
-from merula.distributions.base import BaseFamily, Distribution, IndependentColumns, Setting, missing_terms
+from merula.distributions.base import (
+    BaseFamily,
+    Distribution,
+    IndependentColumns,
+    Setting,
+    log_belief_in_missing,
+    missing_terms,
+)
 from merula.stats import Moments, Statistic
 from merula.stats.moments import refuse_closeness
 
@@ -200,3 +207,7 @@ class Gaussian(BaseFamily):
             np.sqrt(spread.overall),
             *missing_terms(statistic.weight, setting.class_weight, setting),
         )
+
+    def log_belief(self, part: GaussianDistribution, statistic: Moments, setting: Setting) -> float:
+        """log P(parameters) up to a constant: means and variances are those of the largest likelihood, of no prior."""
+        return log_belief_in_missing(part.log_present, part.log_missing, setting)

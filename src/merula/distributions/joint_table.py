@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core import Array, InputError
+from merula.core import Array, InputError, as_float
 from merula.core.logspace import safe_log
 from merula.core.sound import all_shaped, are_codes, are_labels, are_log_shares, are_logs, is_one_of
 from merula.data.encode import Encoded
@@ -32,6 +32,7 @@ Cells = NDArray[np.int32]
 UNKNOWN = -2
 UNSEEN = ("missing", "error", "smooth")
 KEPT_PATTERNS = 256
+LISTED = 1e-3  # of all cells: fewer leave too few digits to the share of the others
 
 
 def level_cells(
@@ -228,6 +229,22 @@ class JointCategorical(BaseFamily):
             log_rest,
             setting.unseen,
         )
+
+    def log_belief(self, part: JointTable, statistic: JointCounts, setting: Setting) -> float:
+        """log P(parameters) up to a constant: α · Σ log(P(cell given c) · cells), over all cells of the table.
+
+        Of a table of which few cells are listed, what the others lack of an even share is told by what the listed ones take.
+        """
+        size, listed = prod(part._sizes.tolist()), len(part.cells)
+        smoothing = setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)
+        pseudo = float(np.exp(_log_pseudo_count(smoothing, size)))
+        if not pseudo:
+            return 0.0
+        others = as_float(size - listed)
+        rest = part.log_rest + log(size)
+        if listed < LISTED * others:
+            rest = np.log1p(-np.exp(part.log_cell).sum(axis=0)) - np.log1p(-listed / as_float(size))
+        return pseudo * float((part.log_cell + log(size)).sum() + (others * rest.sum() if others else 0.0))
 
 
 def _log_pseudo_count(smoothing: Smoothing, size: int) -> float:

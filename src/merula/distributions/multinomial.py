@@ -22,9 +22,10 @@ from merula.distributions.base import (
     Distribution,
     IndependentColumns,
     Setting,
+    log_belief_in_missing,
     missing_terms,
 )
-from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
+from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing, log_belief
 from merula.stats import TokenCounts, Wanted
 
 LARGEST_LOG = 1_000.0  # of what a word adds: minus the logarithm of the smallest probability there is
@@ -64,7 +65,8 @@ class TokenDistribution(IndependentColumns):
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         for j, name in enumerate(self.columns):
             tokens = rows.tokens(name)
-            indices = rows.remember(("words", name, id(self)), partial(self._known, tokens, j))
+            # kept with the distribution, so that no other has its id
+            indices = rows.remember(("words", name, id(self)), partial(self._known_and_kept, tokens, j))[1]
             fine = add_tokens(
                 tokens.starts,
                 tokens.codes,
@@ -79,6 +81,9 @@ class TokenDistribution(IndependentColumns):
             )
             if not fine:
                 raise InputError(NO_COUNT)
+
+    def _known_and_kept(self, tokens: Tokens, j: int) -> tuple[TokenDistribution, NDArray[np.int64]]:
+        return self, self._known(tokens, j)
 
     def _known(self, tokens: Tokens, j: int) -> NDArray[np.int64]:
         """Where each word of these rows stands in the vocabulary, −1 if nowhere; empty if they stand as they are."""
@@ -130,10 +135,25 @@ class Multinomial(BaseFamily):
         one_of(self.variant, ("multinomial", "complement", "bernoulli"), "variant")
         return Wanted(TokenCounts, columns, options={"binary": self.variant == "bernoulli"})
 
+    def _smoothing(self, statistic: TokenCounts, setting: Setting) -> Smoothing:
+        return setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)
+
+    def log_belief(self, part: TokenDistribution, statistic: TokenCounts, setting: Setting) -> float | None:
+        """log P(parameters) up to a constant, of the Dirichlet or Beta priors that smoothing is; "complement" has no likelihood."""
+        if self.variant == "complement":
+            return None
+        smoothing = self._smoothing(statistic, setting)
+        total = log_belief_in_missing(*missing_terms(statistic.present, setting.class_weight, setting), setting)
+        for known, table, counts in zip(part.vocabularies, part.log_table, statistic.counts, strict=True):
+            pseudo = _pseudo_count(smoothing, max(1, len(known)))
+            if self.variant == "bernoulli" and counts.any():  # the table holds log-odds
+                total += log_belief(pseudo, -np.stack([np.logaddexp(0, table), np.logaddexp(0, -table)]))
+            elif counts.any():
+                total += log_belief(pseudo, table)
+        return total
+
     def build(self, statistic: TokenCounts, setting: Setting) -> TokenDistribution:
-        smoothing = (
-            setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)
-        )
+        smoothing = self._smoothing(statistic, setting)
         present, missing = missing_terms(statistic.present, setting.class_weight, setting)
         constant, known, tables = present.copy(), [], []
         for j in range(len(statistic.columns)):

@@ -25,7 +25,14 @@ from merula.core.sound import (
 from merula.data.encode import Encoded
 from merula.data.schema import Label
 from merula.distributions._kernels import add_normals, complete
-from merula.distributions.base import AddedDistribution, BaseFamily, Distribution, Setting, missing_terms
+from merula.distributions.base import (
+    AddedDistribution,
+    BaseFamily,
+    Distribution,
+    Setting,
+    log_belief_in_missing,
+    missing_terms,
+)
 from merula.distributions.gaussian import (
     FARTHEST,
     LOG_TWO_PI,
@@ -262,6 +269,10 @@ class MultivariateGaussian(BaseFamily):
         return MultivariateGaussianDistribution(
             statistic.columns, kept, spread.centre, unit, mean, whitening, present, missing
         )
+
+    def log_belief(self, part: Any, statistic: Any, setting: Setting) -> float:
+        """log P(parameters) up to a constant: shrinkage is no prior, and where there is some, likelihood may fall a little."""
+        return log_belief_in_missing(part.log_present, part.log_missing, setting)
 
     def _fit(
         self, classes: list[ClassPatterns], start: Start, option: str, names: tuple[str, ...], labels: tuple[Label, ...]

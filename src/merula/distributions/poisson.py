@@ -13,7 +13,7 @@ from scipy.special import betainc, digamma, gammaincc, gammaln
 from merula.core import Array, InputError
 from merula.core.logspace import safe_log
 from merula.core.sound import all_shaped, within
-from merula.distributions.base import Distribution, Setting
+from merula.distributions.base import Distribution, Setting, log_belief_in_missing
 from merula.distributions.columnwise import (
     ColumnwiseDistribution,
     ValueFamily,
@@ -21,7 +21,7 @@ from merula.distributions.columnwise import (
     or_pooled,
     shared_fields,
 )
-from merula.distributions.priors import MEstimate
+from merula.distributions.priors import MEstimate, log_belief
 from merula.stats import ValueCounts
 
 MOST_ATOMS = 100_000  # counts of a column that are summed over
@@ -281,8 +281,7 @@ class CountFamily(ValueFamily):
 
     def build(self, statistic: ValueCounts, setting: Setting) -> CountDistribution:
         self.check()
-        smoothing = even_smoothing(self.smoothing, setting, statistic.columns)
-        rows = smoothing.m if isinstance(smoothing, MEstimate) else smoothing
+        rows = self._imaginary_rows(statistic, setting)
         shape = (len(setting.classes), len(statistic.columns))
         mean, size, extra_zeros = np.zeros(shape), np.full(shape, np.inf), np.zeros(shape)
         for j, (name, values, counts) in enumerate(
@@ -294,6 +293,21 @@ class CountFamily(ValueFamily):
                 fitted = fit_count(values, weights, self.overdispersed, bool(self.zero_inflated))
                 mean[label, j], size[label, j], extra_zeros[label, j] = fitted
         return CountDistribution(*shared_fields(statistic, setting), mean, size, extra_zeros)
+
+    def _imaginary_rows(self, statistic: ValueCounts, setting: Setting) -> float:
+        smoothing = even_smoothing(self.smoothing, setting, statistic.columns)
+        return smoothing.m if isinstance(smoothing, MEstimate) else smoothing
+
+    def log_belief(self, part: CountDistribution, statistic: ValueCounts, setting: Setting) -> float:
+        """log P(parameters) up to a constant: the log likelihood of the imaginary rows, which are as all classes together."""
+        rows = self._imaginary_rows(statistic, setting)
+        total = log_belief_in_missing(part.log_present, part.log_missing, setting)
+        for j, (values, counts) in enumerate(zip(statistic.values, statistic.counts, strict=True)):
+            if len(values) > 1:
+                pooled = counts.sum(axis=0)
+                logs = part.column_log_prob(j, values)
+                total += log_belief((rows * pooled / pooled.sum())[:, None], logs)
+        return total
 
 
 def _with_imaginary_rows(counts: Array, rows: float) -> Array:

@@ -141,6 +141,13 @@ def smoothed(
     return total / total.sum(axis=1, keepdims=True)
 
 
+def log_belief(imagined: Array | float, logs: Array) -> float:
+    """Σ imagined · log p: how probable a prior of so many imaginary rows takes the probabilities p, up to a constant."""
+    rows = np.broadcast_to(imagined, logs.shape)
+    believed = rows > 0
+    return float((rows[believed] * logs[believed]).sum())
+
+
 def unseen_probability(counts: Array, smoothing: Smoothing) -> Array:
     """What a level never seen gets when it is smoothed: a / (n_c + Σ a), the seen levels' probabilities unchanged."""
     levels = max(1, counts.shape[1])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from merula.core import Note
 from merula.core.threads import BLOCK, for_each_block, thread_count
-from merula.data.encode import Encoded, Target, encode_rows, encode_target, infer_schema
+from merula.data.encode import Encoded, SharedTarget, Target, encode_rows, encode_target, infer_schema
 from merula.data.schema import Schema
 from merula.data.table import open_table
 from merula.engines.base import Source
@@ -28,16 +29,19 @@ def describe(
 
 
 def collect(source: Source, schema: Schema, wanted: Sequence[Wanted], n_jobs: int | None) -> Collected:
-    """See `Engine.collect`: the same bits for any number of threads."""
-    rows, target = encoded(source, schema, n_jobs)
+    """See `Engine.collect`: the same bits for any number of threads; rows may be shared among classes."""
+    shared = source.target if isinstance(source.target, SharedTarget) else None
+    rows, known = encoded(replace(source, target=None) if shared else source, schema, n_jobs)
+    target = shared or known
     count = len(target.classes)
     nothing = Collected(target.classes, ClassCounts.zero((), count), tuple(one.zero(count) for one in wanted))
 
     def block(start: int) -> Collected:
         classes, parts = nothing.class_counts, nothing.blocks
         for first, last in _tiles(rows, start):
-            tile, labels = rows.tile(first, last), target.tile(first, last)
-            classes, parts = classes.update(tile, labels), tuple(part.update(tile, labels) for part in parts)
+            tile = rows.tile(first, last)
+            for labels in target.tile(first, last).by_class():
+                classes, parts = classes.update(tile, labels), tuple(part.update(tile, labels) for part in parts)
         return Collected(target.classes, classes, parts)
 
     blocks: list[Collected] = for_each_block(block, len(rows), n_jobs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import sub
 from typing import Any
 
@@ -18,11 +18,15 @@ from merula.stats.removal import NEVER, left_over
 
 @dataclass(frozen=True, eq=False)
 class Collected:
-    """Statistics of the same rows; `+` aligns classes by label."""
+    """Statistics of the same rows; `+` aligns classes by label.
+
+    ``shared`` is the weight of those rows that had no class and were shared out among all, as probable as each was.
+    """
 
     classes: NDArray[Any]
     class_counts: ClassCounts
     blocks: tuple[Statistic, ...]
+    shared: float = 0.0
 
     def __add__(self, other: Collected) -> Collected:
         self._refuse_other_labels(other)
@@ -32,6 +36,7 @@ class Collected:
                 mine,
                 self.class_counts + other.class_counts,
                 tuple(a + b for a, b in zip(self.blocks, other.blocks, strict=True)),
+                self.shared + other.shared,
             )
         classes = np.unique(np.concatenate([mine, theirs]))
         return self.with_classes(classes) + other.with_classes(classes)
@@ -52,7 +57,8 @@ class Collected:
         if not weight.any():
             raise InputError("nothing is left: the part holds all rows of the whole", remedy="keep some of them")
         blocks: Any = tuple(map(sub, self.blocks, part.blocks))
-        left, kept = Collected(self.classes, ClassCounts(weight), blocks), weight > 0
+        shared = max(self.shared - other.shared, 0.0)
+        left, kept = Collected(self.classes, ClassCounts(weight), blocks, shared), weight > 0
         return left if kept.all() else left._moved(self.classes[kept], np.where(kept, np.cumsum(kept) - 1, -1))
 
     def _refuse_other_labels(self, other: Collected) -> None:
@@ -81,13 +87,11 @@ class Collected:
     def _moved(self, classes: NDArray[Any], indices: NDArray[np.int64]) -> Collected:
         """The same statistics among these classes, each at its new place; −1 for one that has no weight and is left out."""
         moved = tuple(block.with_classes(indices, len(classes)) for block in self.blocks)
-        return Collected(classes, self.class_counts.with_classes(indices, len(classes)), moved)
+        return Collected(classes, self.class_counts.with_classes(indices, len(classes)), moved, self.shared)
 
     def with_blocks(self, blocks: Sequence[tuple[int, Sequence[str]]]) -> Collected:
         """The same statistics with the blocks at these positions, their columns in this order."""
-        return Collected(
-            self.classes, self.class_counts, tuple(self.blocks[k].with_columns(names) for k, names in blocks)
-        )
+        return replace(self, blocks=tuple(self.blocks[k].with_columns(names) for k, names in blocks))
 
     def state(self) -> dict[str, Any]:
         """Plain data."""
@@ -95,6 +99,7 @@ class Collected:
             "classes": self.classes,
             "class_counts": self.class_counts.state(),
             "blocks": [block.state() for block in self.blocks],
+            **({"shared": self.shared} if self.shared else {}),
         }
 
 

@@ -17,7 +17,7 @@ from merula.data.encode.encoded import (
 from merula.data.encode.kinds import GuessedKindWarning, infer_schema
 from merula.data.encode.levels import UnseenLevelWarning, level_positions, unseen_note
 from merula.data.encode.reading import read_codes
-from merula.data.encode.target import Target, checked_weights, encode_target
+from merula.data.encode.target import SharedTarget, Target, checked_weights, encode_target
 from merula.data.encode.tokens import Tokens
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "CodedTile",
     "Encoded",
     "GuessedKindWarning",
+    "SharedTarget",
     "Target",
     "Tokens",
     "UnseenLevelWarning",

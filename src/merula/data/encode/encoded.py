@@ -117,6 +117,10 @@ class Encoded:
         """The rows from start to stop, counted from this one's first row."""
         return replace(self, start=self.start + start, stop=min(self.start + stop, self.stop))
 
+    def afresh(self) -> Encoded:
+        """The same rows with nothing remembered: for many models one after the other, each of which leaves something behind."""
+        return replace(self, unseen_hits={}, _memo={})
+
     def values(self, columns: Sequence[str]) -> NDArray[Any]:
         """The numbers of these columns, rows × columns, float32 or float64, NaN for missing; a view where possible."""
         rows = self._matrix_rows(columns)

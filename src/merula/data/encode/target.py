@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,31 @@ class Target:
     def take(self, rows: Any) -> Target:
         """Some rows: those at these indices, of this slice, or that a mask keeps."""
         return Target(self.codes[rows], self.classes, None if self.weights is None else self.weights[rows])
+
+    def by_class(self) -> Iterator[Target]:
+        """The targets to count one after the other: this one."""
+        yield self
+
+
+@dataclass(frozen=True, eq=False)
+class SharedTarget:
+    """Rows that belong to every class in part: the weight of each row in each class, rows × classes.
+
+    They are counted once for each class, without a copy of theirs.
+    """
+
+    shares: NDArray[np.float64]
+    classes: NDArray[Any]
+
+    def tile(self, start: int, stop: int) -> SharedTarget:
+        """The rows from start to stop."""
+        return SharedTarget(self.shares[start:stop], self.classes)
+
+    def by_class(self) -> Iterator[Target]:
+        """All rows as rows of each class that has some of them, by their share in it."""
+        for label in np.flatnonzero(self.shares.any(axis=0)).tolist():
+            codes = np.full(len(self.shares), label, dtype=_unsigned(len(self.classes)))
+            yield Target(codes, self.classes, np.ascontiguousarray(self.shares[:, label]))
 
 
 @kernel

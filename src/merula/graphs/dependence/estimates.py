@@ -42,16 +42,16 @@ def estimate(
     """The estimate from the counts given no parent, one, two, …: each has an axis for the class, its parents, the levels."""
     if smoothing == BACKOFF:
         return backed_off(counts)
-    imagined = _imagined(counts[-1].shape, smoothing, column, levels, classes)
-    total = (counts[-1] + imagined).sum(axis=-1, keepdims=True)
+    more = imagined(counts[-1].shape, smoothing, column, levels, classes)
+    total = (counts[-1] + more).sum(axis=-1, keepdims=True)
     fewer = estimate(counts[:-1], smoothing, column, levels, classes) if len(counts) > 1 else _pooled(counts[0])
     empty = total[..., 0] <= 0  # nothing seen and nothing imagined: as with a parent fewer
-    known = np.where(total > 0, (counts[-1] + imagined) / np.where(total > 0, total, 1.0), fewer.known[..., None, :] if len(counts) > 1 else fewer.known)  # fmt: skip
-    share = imagined.sum(axis=-1) / max(1, imagined.shape[-1]) / np.where(empty, 1.0, total[..., 0])
+    known = np.where(total > 0, (counts[-1] + more) / np.where(total > 0, total, 1.0), fewer.known[..., None, :] if len(counts) > 1 else fewer.known)  # fmt: skip
+    share = more.sum(axis=-1) / max(1, more.shape[-1]) / np.where(empty, 1.0, total[..., 0])
     return Estimate(known, np.where(empty, fewer.unseen[..., None] if len(counts) > 1 else fewer.unseen, share))
 
 
-def _imagined(
+def imagined(
     shape: tuple[int, ...], smoothing: Smoothing | str, column: str, levels: Sequence[Label], classes: Sequence[Label]
 ) -> Array:
     """The rows imagined in every cell."""
@@ -124,9 +124,8 @@ def left_out(
     found = [_pooled_without_one(counts[0])]
     for depth, table in enumerate(counts):
         fewer = found[-1] if not depth else LeftOut(found[-1].own[..., None, :], found[-1].other[..., None, :])
-        imagined = _imagined(table.shape, smoothing, column, levels, classes)
         one = np.minimum(table, 1.0)
-        more = table + imagined
+        more = table + imagined(table.shape, smoothing, column, levels, classes)
         total = more.sum(axis=-1, keepdims=True)
         found.append(LeftOut(_share(more - one, total - one, fewer.own), _share(more, total, fewer.other)))
     return found[1:]

@@ -14,8 +14,9 @@ from merula.core.limits import check_bytes
 from merula.core.logspace import safe_log
 from merula.data.schema import Label
 from merula.distributions.base import BaseFamily, Distribution, Setting
+from merula.distributions.priors import log_belief
 from merula.graphs.dependence.columns import DependentColumns
-from merula.graphs.dependence.estimates import BACKOFF, Estimate, checked, estimate
+from merula.graphs.dependence.estimates import BACKOFF, Estimate, checked, estimate, imagined
 from merula.graphs.structure.dependence import along_a_tree, on_one, on_several
 from merula.graphs.structure.graph import Graph, find_cycle
 from merula.stats import PairCounts, Statistic, Wanted
@@ -91,6 +92,15 @@ class Dependent(BaseFamily):
         graph = self.graph(pairs)
         refuse_new_parents(graph, statistic)
         return self._columns(statistic, pairs, graph, setting)
+
+    def log_belief(self, part: DependentColumns, statistic: Dependence, setting: Setting) -> float:
+        """log P(parameters) up to a constant, of the Dirichlet priors that pseudo-counts are; "backoff" has no fixed prior: 0."""
+        rule = checked(self.smoothing, part.columns)
+        if rule == BACKOFF:
+            return 0.0
+        tables = zip(part.columns, part.level_sets, part.log_table, strict=True)
+        known = [(name, levels, np.moveaxis(table[..., :-1, :], -1, 0)) for name, levels, table in tables if levels]
+        return sum(log_belief(imagined(logs.shape, rule, name, levels, setting.classes), logs) for name, levels, logs in known)  # fmt: skip
 
     def _columns(self, statistic: Dependence, pairs: PairCounts, graph: Graph, setting: Setting) -> DependentColumns:
         """The distribution of columns that depend on each other as the graph says."""

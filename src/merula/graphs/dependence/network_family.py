@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from merula.core import Array, InputError
+from merula.core.logspace import safe_log
 from merula.core.sound import are_names
 from merula.data.schema import Label
 from merula.distributions.base import BaseFamily, Distribution, Setting
+from merula.distributions.priors import log_belief
 from merula.graphs.dependence.network_columns import LIMIT, NetworkColumns
 from merula.graphs.dependence.network_statistic import NetworkStatistic
 from merula.graphs.network.building import read_structure
@@ -87,6 +89,17 @@ class Network(BaseFamily):
         learned = learned_from(counted, options, {}, LIMIT, setting.n_jobs)
         centre, unit = statistic.units()
         return network_columns(statistic.columns, self.target, learned.nodes, levels, centre, unit)
+
+    def log_belief(self, part: NetworkColumns, statistic: NetworkStatistic, setting: Setting) -> float:
+        """log P(parameters) up to a constant, of the Dirichlet priors that pseudo-counts of columns with levels are."""
+        tables = [table for levels, table in zip(part.level_sets, part.tables, strict=True) if levels]
+        return sum(map(self.log_belief_in, tables))
+
+    def log_belief_in(self, table: Array) -> float:
+        """The same of one table, an axis for each parent, the levels last."""
+        *above, levels = (tuple(range(size)) for size in table.shape)
+        pseudo = read_prior(self.smoothing, None, None).of("", levels, {str(j): own for j, own in enumerate(above)})
+        return log_belief(pseudo, safe_log(table))
 
 
 def checked_numbers(numeric: Any, columns: Sequence[str]) -> tuple[str, ...]:
