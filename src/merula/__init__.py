@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
     from merula.classify.look import look as look
     from merula.classify.pooled.estimator import LeftOutWarning as LeftOutWarning
     from merula.classify.sentinels import SentinelWarning as SentinelWarning
+    from merula.classify.unlabelled.told import UnlabelledRowsWarning as UnlabelledRowsWarning
     from merula.core.compiled import NoCacheWarning as NoCacheWarning
     from merula.core.errors import InputError as InputError
     from merula.core.limits import TooLargeError as TooLargeError
@@ -106,6 +107,7 @@ _EXPORTS = {
     "classify.look": "look",
     "classify.pooled.estimator": "LeftOutWarning",
     "classify.sentinels": "SentinelWarning",
+    "classify.unlabelled.told": "UnlabelledRowsWarning",
     "core.compiled": "NoCacheWarning",
     "core.errors": "InputError",
     "core.limits": "TooLargeError",

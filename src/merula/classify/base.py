@@ -23,6 +23,7 @@ from merula.classify.large_tables import LargeTables
 from merula.classify.merging import NOT_AUTO, Merging, is_auto
 from merula.classify.plan import Block, Plan, choose_blocks, same_option
 from merula.classify.sentinels import sentinel_notes
+from merula.classify.unlabelled.learner import UnlabelledLearner, refuse_weight_of_nothing
 from merula.core import Array, InputError, Note, Option, one_of, warn_of
 from merula.core.archive import write_state
 from merula.core.logspace import safe_log, to_log_posterior, to_posterior
@@ -34,7 +35,7 @@ from merula.distributions import Distribution, Setting
 from merula.distributions.priors import Smoothing, checked_smoothing, class_probabilities
 from merula.engines import Source, collect, describe, encoded
 from merula.engines.sampling import sample_note
-from merula.stats import Collected, Wanted
+from merula.stats import Collected
 
 
 def _takes_no_batches(model: Any) -> str:
@@ -44,7 +45,9 @@ def _takes_no_batches(model: Any) -> str:
     return why and f"rows cannot be added bit by bit: {why}"
 
 
-class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesianClassifier(
+    LargeTables, InDatabase, Merging, JointAnswers, UnlabelledLearner, ClassifierMixin, BaseEstimator
+):  # type: ignore[misc]
     """The shared part of every classifier; a subclass names its parameters and the families it uses for each kind."""
 
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # options that the first batch fixes
@@ -109,17 +112,9 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Classif
         """
         source = self._source(X, y, sample_weight)
         if unlabelled is None:
-            if not (isinstance(unlabelled_weight, str) and unlabelled_weight == "auto"):
-                raise InputError(
-                    (Option("unlabelled_weight", unlabelled_weight), " does nothing without ", Option("unlabelled")),
-                    where="unlabelled_weight",
-                    got=unlabelled_weight,
-                    remedy="leave it out",
-                )
+            refuse_weight_of_nothing(unlabelled_weight)
             return self._learn(source)
-        from merula.classify.unlabelled.learning import learn  # on first use: it knows what is built on models
-
-        return self._hold(learn(self, source, unlabelled, unlabelled_weight))
+        return self._hold(self._learned_with(source, unlabelled, unlabelled_weight))
 
     def _source(self, X: Any, y: Any, sample_weight: Any) -> Source:
         """Rows in memory to learn from."""
@@ -134,35 +129,6 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Classif
         collected = self._count(plan, rows)
         self._refuse_one_class(collected)
         return self._hold(self._tuned(self._build(plan, collected), rows))
-
-    @property
-    def _needs_classes(self) -> str:
-        """Why rows without a class cannot be learned from; empty where they can."""
-        return "its estimates are not those of a largest likelihood, which is all that such rows can raise"
-
-    def _log_belief(self, fitted: FittedModel) -> float | None:
-        """log P(parameters) up to a constant, of the prior that smoothing is; None where some are not the likeliest of any."""
-        assert fitted.collected is not None
-        found = [
-            block.family.log_belief(part, statistic, self._setting(fitted.plan, fitted.collected, block))
-            if hasattr(block.family, "log_belief")
-            else None
-            for block, part, statistic in zip(
-                fitted.plan.blocks, fitted.components[0].parts, fitted.collected.blocks, strict=True
-            )
-        ]
-        own = self._log_belief_in_classes(fitted)
-        return None if None in found else own + sum(found)
-
-    def _log_belief_in_classes(self, fitted: FittedModel) -> float:
-        """The same of P(class)."""
-        laplace = isinstance(self.class_prior, str) and self.class_prior == "laplace"
-        return float(fitted.log_prior.sum()) if laplace else 0.0
-
-    def _wanted_again(self, block: Block, statistic: Any) -> Wanted:
-        """What a block counts of further rows, once its first statistic is there."""
-        wanted: Wanted = block.family.wanted(block.columns)
-        return wanted
 
     def _refuse_one_class(self, collected: Collected) -> None:
         if len(collected.classes) < 2:

@@ -101,6 +101,8 @@ def _scored_out_of_fold(model: Any, X: Any, target: Target, cv: Any) -> Iterator
     """The rows of each fold, scored by a model like this one that was fitted on the others."""
     if model.fitted_.collected is None:
         raise InputError("this model's probabilities were stated, and there is no fitting it anew", where="cv", remedy="give rows it has not seen, and cv='prefit'")  # fmt: skip
+    if model.fitted_.collected.shared:
+        raise InputError("this model has learned from rows without a class too, which it does not keep: none like it can be fitted anew", where="cv", remedy="give rows it has not seen, and cv='prefit'")  # fmt: skip
     labels, plan = target.classes[target.codes], model.fitted_.plan
     schema = uncut(plan.schema)
     X = _known_columns(X, schema)

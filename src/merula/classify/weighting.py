@@ -31,7 +31,11 @@ class WeightedTerms(BayesianClassifier):
 
     @property
     def _needs_classes(self) -> str:
-        return "its terms are weighted by how well they tell the classes of rows" if self._weighs else ""
+        return (
+            "its terms are weighted by how well they tell the classes of rows (weights=None does without)"
+            if self._weighs
+            else ""
+        )
 
     def _check_options(self) -> None:
         super()._check_options()

@@ -236,7 +236,9 @@ class JointCategorical(BaseFamily):
         Of a table of which few cells are listed, what the others lack of an even share is told by what the listed ones take.
         """
         size, listed = prod(part._sizes.tolist()), len(part.cells)
-        smoothing = setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)
+        smoothing = (
+            setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)
+        )
         pseudo = float(np.exp(_log_pseudo_count(smoothing, size)))
         if not pseudo:
             return 0.0

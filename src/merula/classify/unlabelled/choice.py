@@ -24,7 +24,13 @@ from merula.data.table import open_rows
 from merula.engines import Source, encoded
 
 FOLDS = 5
-MASSES = (0.25, 1.0, 4.0, 16.0, 64.0)  # of all rows without a class together, in units of the labelled rows, besides 0 and all of it
+MASSES = (
+    0.25,
+    1.0,
+    4.0,
+    16.0,
+    64.0,
+)  # of all rows without a class together, in units of the labelled rows, besides 0 and all of it
 DIGITS = 12  # losses are compared rounded to this many
 FARTHEST = 700.0  # the loss of what is called impossible
 
@@ -79,7 +85,9 @@ def tried_weights(model: Any, source: Source, unclassed: Unclassed, each: float)
     losses, masses = [np.zeros((len(weights), 0))], [np.zeros(0)]
     for learned, left_out in deal(read, target, schema, FOLDS):
         if len(np.unique(target.codes[learned.indices])) > 1 and len(left_out.indices):
-            found, counted = _losses(model, source, target, learned, left_out, unclassed, [one * each for one in weights])
+            found, counted = _losses(
+                model, source, target, learned, left_out, unclassed, [one * each for one in weights]
+            )
             losses.append(found)
             masses.append(counted)
     return chosen(weights, np.concatenate(losses, axis=1), np.concatenate(masses))
@@ -89,7 +97,8 @@ def _losses(
     model: Any, source: Source, target: Any, learned: Some, left_out: Some, unclassed: Unclassed, weights: list[float]
 ) -> tuple[Array, Array]:
     """−log P(own class) of the rows left out, weights × rows, and how often each counts; of classes that were learned."""
-    rows, labels = open_rows(source.table), target.classes[target.codes]
+    rows = open_rows(getattr(source.table, "matrix", source.table))
+    labels = target.classes[target.codes]
     other = like(model, target.classes[np.unique(target.codes[learned.indices])])
     with silenced():  # what there is to know of the rows was said when the model was fitted
         train = other._source(rows.take(learned.indices), labels[learned.indices], learned.weights)
@@ -142,4 +151,4 @@ def _standard_errors(values: Array, masses: Array) -> Array:
     total = masses.sum()
     mean = values @ masses / total
     spread = (values - mean[:, None]) ** 2 @ masses / max(total - 1.0, 1.0)
-    return np.sqrt(spread / total)
+    return np.asarray(np.sqrt(spread / total))

@@ -69,7 +69,7 @@ def climb(model: Any, start: FittedModel, learned: Learned, weight: float) -> Cl
     least = TOLERANCE * (float(learned.weights.sum()) + weight * len(posterior))
     while len(heights) < MOST_STEPS:
         with silenced():  # what there is to know, the last step says
-            found = model._build(start.plan, start.collected + _shared(model, start, learned, posterior, weight))
+            found = model._build(start.plan, _together(model, start, learned, posterior, weight))
         posterior, evidence = _posterior(found, learned, model.n_jobs)
         height = _of_labelled(found, learned, model.n_jobs) + weight * evidence + model._log_belief(found)
         if heights and height < heights[-1] - ROUNDING * abs(heights[-1]):
@@ -81,16 +81,15 @@ def climb(model: Any, start: FittedModel, learned: Learned, weight: float) -> Cl
     return Climb(fitted, tuple(heights), STOPPED)
 
 
-def _shared(model: Any, start: FittedModel, learned: Learned, posterior: Array, weight: float) -> Collected:
-    """The statistics of rows without a class, each shared out among all."""
-    assert start.collected is not None
-    wanted = [
-        model._wanted_again(block, statistic)
-        for block, statistic in zip(start.plan.blocks, start.collected.blocks, strict=True)
-    ]
+def _together(model: Any, start: FittedModel, learned: Learned, posterior: Array, weight: float) -> Collected:
+    """The statistics of labelled rows and of those without a class, each of these shared out among all."""
+    labelled = start.collected
+    assert labelled is not None
+    wanted = [model._wanted_again(*one) for one in zip(start.plan.blocks, labelled.blocks, strict=True)]
     shares = np.where(posterior > LEAST_SHARE, posterior * weight, 0.0)
     source = Source(learned.unlabelled, SharedTarget(shares, start.classes))
-    return replace(collect(source, start.plan.schema, wanted, model.n_jobs), shared=weight * len(posterior))
+    found = collect(source, start.plan.schema, wanted, model.n_jobs)
+    return labelled + replace(found, shared=weight * len(posterior))
 
 
 def _posterior(fitted: FittedModel, learned: Learned, n_jobs: int | None) -> tuple[Array, float]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from merula.classify.fitted import FittedModel
 from merula.classify.folds import canonical_order
@@ -20,23 +21,28 @@ from merula.data.table import open_table
 from merula.engines import Source, encoded
 from merula.engines.sampling import SAMPLED, sample_note
 
-MODELS = "NaiveBayesClassifier, BayesClassifier, TANClassifier, SPODEClassifier and BayesianNetworkClassifier learn from such rows"
+MODELS = "NaiveBayesClassifier, BayesClassifier, TANClassifier, SPODEClassifier and BayesianNetworkClassifier can learn from such rows"
 
 
 def learn(model: Any, source: Source, unlabelled: Any, weight: Any) -> FittedModel:
     """The model of rows with a class (`source`) and rows without; `weight` is what one of these counts, or "auto"."""
+    model = clone(model)  # whatever goes wrong, the one that was asked stays as it was
     if model._needs_classes:
         _refuse(model, model._needs_classes)
     auto = isinstance(weight, str) and weight == "auto"
     if not auto:
-        weight = checked_number(weight, "unlabelled_weight", "'auto' or a number from 0", lambda one: 0 <= one <= HEAVIEST)
+        weight = checked_number(
+            weight, "unlabelled_weight", "'auto' or a number from 0", lambda one: 0 <= one <= HEAVIEST
+        )
     start: FittedModel = model._learn(source).fitted_
     _refuse_other_estimates(model, start)
+    if _is_empty(unlabelled):
+        return replace(start, unlabelled=Unlabelled(0, 0.0))
     unclassed = _read(model, unlabelled)
     told = Unlabelled(len(unclassed.order), 0.0 if auto else float(weight))
-    if auto and told.rows:
+    if auto:
         told = _chosen(model, source, unclassed, told)
-    if not told.rows or not told.weight:
+    if not told.weight:
         return replace(start, unlabelled=told)
     rows, target = encoded(replace(source, named=start.plan.named), start.plan.schema, model.n_jobs)
     found = climb(model, start, Learned(rows, target, unclassed.rows), told.weight)
@@ -54,15 +60,19 @@ def _chosen(model: Any, source: Source, unclassed: Unclassed, told: Unlabelled) 
     some, each = unclassed.some(SAMPLED)
     if each > 1:
         warn_of([sample_note("the weight of rows without a class was chosen", len(some.order))])
-    fitted = model.fitted_
     tried, weight = tried_weights(model, source, some, each)
-    model._hold(fitted)
     found = replace(told, weight=weight, tried=tuple(tried))
     if not tried:
         warn_user(f"{found}: too few labelled rows to leave some out; state unlabelled_weight to count them nevertheless", UnlabelledRowsWarning)  # fmt: skip
     elif not weight:
         warn_user(str(found), UnlabelledRowsWarning)
     return found
+
+
+def _is_empty(table: Any) -> bool:
+    """Whether there are no rows: none without a class is no mistake."""
+    shape = getattr(table, "shape", None)
+    return (shape[0] if shape else len(table) if hasattr(table, "__len__") else 1) == 0
 
 
 def _read(model: Any, unlabelled: Any) -> Unclassed:
@@ -76,16 +86,15 @@ def _read(model: Any, unlabelled: Any) -> Unclassed:
 
 def _refuse(model: Any, why: str) -> None:
     raise InputError(
-        (Option("unlabelled"), f" is not for this {type(model).__name__}: {why}"), where="unlabelled", remedy=f"leave it out; {MODELS}"
+        (Option("unlabelled"), f" is not for this {type(model).__name__}: {why}"),
+        where="unlabelled",
+        remedy=f"leave it out; {MODELS}",
     )
 
 
 def _refuse_other_estimates(model: Any, fitted: FittedModel) -> None:
     """An error where some columns are modelled by what no likelihood determines."""
-    if model._log_belief(fitted) is not None:
-        return
-    setting = model._setting
-    for block, part, statistic in zip(fitted.plan.blocks, fitted.distributions, fitted.collected.blocks, strict=True):
-        told = getattr(block.family, "log_belief", lambda *_: None)
-        if told(part, statistic, setting(fitted.plan, fitted.collected, block)) is None:
-            _refuse(model, f"column {block.columns[0]!r} is modelled by {block.family!r}, whose estimates are not those of a largest likelihood")
+    for block, belief in zip(fitted.plan.blocks, model._log_beliefs(fitted), strict=True):
+        if belief is None:
+            what = f"column {block.columns[0]!r} is modelled by the distribution {block.family.name!r}"
+            _refuse(model, f"{what}, whose estimates are not those of a largest likelihood")

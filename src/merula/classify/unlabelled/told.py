@@ -121,7 +121,9 @@ class Unlabelled:
 
     def fits(self) -> bool:
         """True when its parts fit together; a file from a stranger is asked before it is used."""
-        counted = isinstance(self.rows, int) and is_number(self.rows, 0, HEAVIEST) and is_number(self.weight, 0.0, HEAVIEST)
+        counted = (
+            isinstance(self.rows, int) and is_number(self.rows, 0, HEAVIEST) and is_number(self.weight, 0.0, HEAVIEST)
+        )
         told = counted and all(one.fits() for one in self.tried)
         heights = all(is_number(one, -LARGEST, LARGEST) for one in self.objective)
         return told and heights and is_one_of(self.ended, (SETTLED, FELL, STOPPED, NOT_BEGUN)) and len(self.tried) != 1
