@@ -77,6 +77,8 @@ class NaiveBayesClassifier(WeightedTerms):
         How strongly the weights are held near 1.
     temperature_ : float, of a model made by `calibrated`
         What all log terms were divided by.
+    unlabelled_ : Unlabelled, where `fit` was given rows without a class
+        What each counts, the weights that were tried, what it gained, and how the objective rose.
 
     Notes
     -----

@@ -81,6 +81,13 @@ def fit(
         ),
     ] = None,
     calibrate: ask.Calibrate = False,
+    unlabelled: Annotated[
+        bool,
+        typer.Option(
+            "--unlabelled",
+            help="Learn from rows without a class too, as much as they help to tell the classes of others (--model naive, bayes, tan); without it they are left out.",
+        ),
+    ] = False,
     resume: Annotated[
         str | None,
         typer.Option(
@@ -112,13 +119,20 @@ def fit(
     console = Console(quiet, as_json)
     chosen = None if model is ask.ModelName.auto else model.value
     written = None if output == MODEL else output
-    asked = Asked(table, target or "", kinds, ignore, weight, None, file)
+    asked = Asked(table, target or "", kinds, ignore, weight, None, file, unlabelled=unlabelled)
     if not asked.target:
         refuse_without_target(
-            asked, "fit", model=chosen, costs=costs, like=like, calibrate=calibrate or None, output=written
+            asked,
+            "fit",
+            model=chosen,
+            costs=costs,
+            like=like,
+            calibrate=calibrate or None,
+            unlabelled=unlabelled or None,
+            output=written,
         )
     saved, task = fit_file(asked, model.value, output, console, costs, like, calibrate=calibrate, resume=resume)
-    again = [] if table == "-" or like else asked.typed("evaluate", model=chosen, costs=costs)
+    again = [] if table == "-" or like or unlabelled else asked.typed("evaluate", model=chosen, costs=costs)
     again += ["--calibrate"] if again and calibrate else []
     console.result(*rendering.fitted(saved, task, again))
 

@@ -48,6 +48,8 @@ def fit_file(
     large = None if task else large_or_none(asked.table, asked.file, resume)
     if large is not None:
         return _fit_large(large, asked, model, output, console, costs, like, calibrate)
+    if asked.unlabelled and calibrate:
+        raise InputError.at("--calibrate", "fits models anew, which do without the rows that --unlabelled adds", remedy="leave one of them out")  # fmt: skip
     if resume is not None:
         raise InputError.at("--resume", f"is for tables that are read in pieces, and {asked.table} is read at once", got=resume, remedy="leave it out")  # fmt: skip
     with progress_bar(3, console.shows_progress) as step:
@@ -63,7 +65,10 @@ def fit_file(
                 untrained, table = new_model(model, task.kinds), task.table
             read, before = costs_file(costs, task.classes), len(console.said)
             step("fitting")
-            fitted = untrained.fit(table, task.labels, sample_weight=task.weights)
+            others = {} if task.unlabelled is None else {"unlabelled": task.unlabelled}
+            fitted = untrained.fit(table, task.labels, sample_weight=task.weights, **others)
+            if others and fitted.unlabelled_.weight:  # where they are left out, a warning says so
+                console.note(str(fitted.unlabelled_), asked.target)
             if calibrate:
                 note_calibration([model] if like is None else [], console)
                 fitted = fitted.calibrated(table, task.labels, sample_weight=task.weights)
@@ -84,7 +89,7 @@ def _fit_large(
     calibrate: bool,
 ) -> tuple[SavedModel, Task]:
     """The model fitted on a table that is counted where it is; what its columns are, some of its rows tell."""
-    for option, stated in (("--like", like), ("--calibrate", calibrate)):
+    for option, stated in (("--like", like), ("--calibrate", calibrate), ("--unlabelled", asked.unlabelled)):
         if stated:
             raise InputError.at(option, f"is for tables that are read at once, and {asked.table} is read in pieces", remedy="leave it out, or fit on some of the rows")  # fmt: skip
     with progress_bar(3, console.shows_progress) as step:

@@ -63,6 +63,7 @@ class Asked:
     groups: str | None = None
     file: FileOptions = NOTHING_STATED
     by_time: str | None = None
+    unlabelled: bool = False  # whether rows without a class are learned from too
 
     def with_target(self, target: str) -> Asked:
         """The same about another target."""
@@ -106,6 +107,7 @@ class Task:
     times: Any = None
     said: tuple[SaidNote, ...] = ()
     counted: int | None = None  # of a large table, of which this holds some rows
+    unlabelled: Any = None  # the columns of rows without a class, where they are asked for
 
     @property
     def rows(self) -> int:
@@ -157,7 +159,8 @@ def read_task(
             raise InputError.at(
                 option, f"is {name!r}, which is the target itself", got=name, remedy="name another column"
             )
-    table, times = with_times(_with_classes(table, asked.target, console), asked, console)
+    unlabelled = _without_classes(table, asked)
+    table, times = with_times(_with_classes(table, asked, console), asked, console)
     if some_rows is None:  # others of a large table are counted as they are written
         place = table.column_names.index(asked.target)
         table = table.set_column(
@@ -197,6 +200,7 @@ def read_task(
         groups,
         times,
         tuple(console.said[before:]),
+        unlabelled=unlabelled,
     )
 
 
@@ -217,15 +221,29 @@ def _asked_columns(asked: Asked) -> list[tuple[str, str]]:
     ]
 
 
-def _with_classes(table: Any, target: str, console: Console) -> Any:
+def _with_classes(table: Any, asked: Asked, console: Console) -> Any:
     """The rows whose class is known."""
+    target = asked.target
     missing = table[target].null_count
     if missing == table.num_rows:
         raise InputError.at(f"the target {target!r}", "is empty in every row")
     if missing:
-        console.note(f"{missing:,} of {table.num_rows:,} rows have no {target!r} and are left out", target)
+        told = "learned from as far as they help" if asked.unlabelled else "left out"
+        console.note(f"{missing:,} of {table.num_rows:,} rows have no {target!r} and are {told}", target)
         table = table.filter(table[target].is_valid())
     return table
+
+
+def _without_classes(table: Any, asked: Asked) -> Any:
+    """The columns of the rows without a class, where they are asked for."""
+    if not asked.unlabelled:
+        return None
+    if asked.weight is not None:
+        raise InputError.at("--unlabelled", "counts all rows without a class alike, and --weight says otherwise", remedy="leave one of them out")  # fmt: skip
+    rows = table.filter(table[asked.target].is_null()).drop_columns([asked.target])
+    if not rows.num_rows:
+        raise InputError.at("--unlabelled", f"is for rows without a class, and every row has a {asked.target!r}", remedy="leave it out")  # fmt: skip
+    return rows
 
 
 def _classes(table: Any, target: str, console: Console) -> Target:
