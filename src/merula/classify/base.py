@@ -45,9 +45,7 @@ def _takes_no_batches(model: Any) -> str:
     return why and f"rows cannot be added bit by bit: {why}"
 
 
-class BayesianClassifier(
-    LargeTables, InDatabase, Merging, JointAnswers, UnlabelledLearner, ClassifierMixin, BaseEstimator
-):  # type: ignore[misc]
+class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, UnlabelledLearner, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # fmt: skip
     """The shared part of every classifier; a subclass names its parameters and the families it uses for each kind."""
 
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # options that the first batch fixes
