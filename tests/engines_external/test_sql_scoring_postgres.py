@@ -14,16 +14,16 @@ from tests.classify.sql.scored import (
     fitted,
     heavy_tailed,
     numbered,
-    quoted,
     table,
+    uncertain_average,
     wide,
     with_gaps,
 )
+from tests.engines_external import running
 
 import merula as mr
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-TYPES = {"id": "bigint", "ok": "boolean", "when": "timestamp"}
 
 
 @pytest.fixture(scope="module")
@@ -31,29 +31,7 @@ def in_postgres(postgres):
     import psycopg
 
     with psycopg.connect(postgres) as connection:
-
-        def run(statement: str, rows: pd.DataFrame) -> pd.DataFrame:
-            types = {name: TYPES.get(name, "double precision" if rows[name].dtype.kind == "f" else "text") for name in rows}  # fmt: skip
-            with connection.cursor() as cursor:
-                cursor.execute("drop table if exists patients")
-                cursor.execute(f"create table patients ({', '.join(f'{quoted(name)} {kind}' for name, kind in types.items())})")  # fmt: skip
-                with cursor.copy("copy patients from stdin") as copy:
-                    for k, row in enumerate(rows.itertuples(index=False)):
-                        copy.write_row([_plain(cell, k) for cell in row])
-                cursor.execute(statement)
-                names = [one.name for one in cursor.description]
-                found = pd.DataFrame(cursor.fetchall(), columns=names)
-            connection.rollback()
-            return found
-
-        yield run
-
-
-def _plain(cell, k):
-    """A cell as PostgreSQL takes it: what is missing among numbers is NULL in one row and NaN in the next."""
-    if isinstance(cell, float) and np.isnan(cell):
-        return cell if k % 2 else None
-    return bool(cell) if isinstance(cell, np.bool_) else None if cell is pd.NaT else cell
+        yield running.in_postgres(connection)
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +56,9 @@ def test_naive_models_of_500_columns(words, in_postgres):
     check_scores(model, numbered(with_gaps(rows.head(200), 3)), "postgres", in_postgres)
 
 
-def test_aode_of_500_columns(in_postgres):
-    rows, y = wide(300, 500, True)
-    check_scores(mr.AODEClassifier().fit(rows, y), numbered(with_gaps(rows.head(10), 3)), "postgres", in_postgres)
+def test_an_average_of_many_columns(in_postgres):
+    model, rows = uncertain_average(120, 200)
+    check_scores(model, rows, "postgres", in_postgres)
 
 
 def test_counts_and_times(in_postgres):

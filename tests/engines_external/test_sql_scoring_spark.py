@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from tests.classify.sql.scored import FLAGGED, MODELS, check_scores, fitted, numbered, table, wide, with_gaps
+from tests.classify.sql.scored import (
+    FLAGGED,
+    MODELS,
+    check_scores,
+    fitted,
+    numbered,
+    table,
+    uncertain_average,
+    wide,
+    with_gaps,
+)
+from tests.engines_external import running
 
 import merula as mr
 
@@ -14,30 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.fixture(scope="module")
 def in_spark(spark):
-    from pyspark.sql import types
-
-    def run(statement: str, rows: pd.DataFrame) -> pd.DataFrame:
-        fields = [types.StructField(name, _type(types, name, rows[name])) for name in rows.columns]
-        cells = [[_plain(cell) for cell in row] for row in rows.itertuples(index=False)]
-        spark.createDataFrame(cells, types.StructType(fields)).createOrReplaceTempView("patients")
-        found = spark.sql(statement)
-        return pd.DataFrame([tuple(row) for row in found.collect()], columns=found.columns)
-
-    yield run
-
-
-def _type(types, name, column):
-    if name in ("id", "ok"):
-        return types.LongType() if name == "id" else types.BooleanType()
-    if column.dtype.kind == "M":
-        return types.TimestampType()
-    return types.DoubleType() if column.dtype.kind == "f" else types.StringType()
-
-
-def _plain(cell):
-    if isinstance(cell, pd.Timestamp) or cell is pd.NaT:
-        return None if cell is pd.NaT else cell.to_pydatetime()
-    return cell.item() if isinstance(cell, np.generic) else cell
+    return running.in_spark(spark)
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +50,9 @@ def test_naive_models_of_500_columns(words, in_spark):
     check_scores(model, numbered(with_gaps(rows.head(100), 3)), "spark", in_spark)
 
 
-def test_aode_of_500_columns(in_spark):
-    rows, y = wide(300, 500, True)
-    check_scores(mr.AODEClassifier().fit(rows, y), numbered(with_gaps(rows.head(6), 3)), "spark", in_spark)
+def test_an_average_of_many_columns(in_spark):
+    model, rows = uncertain_average(120, 200)
+    check_scores(model, rows, "spark", in_spark)
 
 
 def test_counts_and_times(in_spark):

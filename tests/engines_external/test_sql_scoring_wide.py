@@ -1,19 +1,16 @@
-"""AODE of 500 columns, scored in DuckDB and SQLite: a statement of 40 MB."""
+"""AODE of 500 columns, scored in DuckDB and SQLite: a statement of 40 MB. See `make test-wide` for 10,000 rows in all engines."""
 
 from __future__ import annotations
 
 import pytest
-from tests.classify.sql.scored import ENGINES, check_scores, numbered, wide, with_gaps
-
-import merula as mr
+from tests.classify.sql.scored import ENGINES, check_scores, uncertain_average
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture(scope="module")
 def model_and_rows():
-    rows, y = wide(300, 500, True)
-    return mr.AODEClassifier().fit(rows, y), numbered(with_gaps(rows.head(10), 3))
+    return uncertain_average(500, 10)
 
 
 @pytest.mark.parametrize("dialect", ENGINES)

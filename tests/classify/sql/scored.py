@@ -69,6 +69,15 @@ def wide(count: int, columns: int, words: bool) -> tuple[pd.DataFrame, np.ndarra
     return pd.DataFrame({name: pd.Series(cells[:, k], dtype=object) for k, name in enumerate(names)}), y
 
 
+def uncertain_average(columns: int, count: int) -> tuple[Any, pd.DataFrame]:
+    """AODE of many columns that say little each, strongly smoothed, and rows whose classes it is not sure of."""
+    model = mr.AODEClassifier(smoothing=100).fit(*wide(600, columns, True))
+    rows = numbered(with_gaps(wide(count, columns, True)[0], 3))
+    some = model.predict_proba(rows.drop(columns="id").head(200)).max(axis=1)
+    assert (some < 0.99).mean() > 0.8
+    return model, rows
+
+
 def heavy_tailed(n: int = 120, seed: int = 4) -> tuple[pd.DataFrame, np.ndarray]:
     """Numbers with heavy tails in two classes, some of them missing, and a word."""
     rng = np.random.default_rng(seed)

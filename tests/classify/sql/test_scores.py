@@ -19,6 +19,7 @@ from tests.classify.sql.scored import (
     in_sqlite,
     numbered,
     table,
+    uncertain_average,
     wide,
     with_gaps,
 )
@@ -117,6 +118,10 @@ def test_an_average_that_is_joined(dialect, monkeypatch):
     rows.iloc[0, 1:], rows.iloc[1, 1:] = None, None
     for name in ("AODE", "AODE, unseen smoothed", "AODE, missing a level"):
         check_scores(fitted(MODELS[name]), rows, dialect, ENGINES[dialect])
+    impossible = fitted(lambda: mr.AODEClassifier(smoothing=0), 60)
+    posterior = impossible.predict_proba(rows.drop(columns="id"))
+    assert (posterior == 0).any()
+    check_scores(impossible, rows, dialect, ENGINES[dialect])
 
 
 @pytest.mark.parametrize("name", ["TAN", "jointly normal"])
@@ -128,11 +133,10 @@ def test_rows_with_gaps_are_flagged_where_summing_them_out_would_be_too_long(nam
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_aode_of_40_columns(dialect):
-    rows, y = wide(200, 40, True)
-    model = mr.AODEClassifier().fit(rows, y)
+def test_an_average_of_40_columns(dialect):
+    model, rows = uncertain_average(40, 300)
     assert "JSON_EACH" in model.to_sql("sqlite", table="patients")  # joined, not written out
-    check_scores(model, numbered(with_gaps(rows.head(60), 3)), dialect, ENGINES[dialect])
+    check_scores(model, rows, dialect, ENGINES[dialect])
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
