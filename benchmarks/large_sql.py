@@ -105,6 +105,19 @@ def by_spark(rows: int, path: Path, spark: Any, which: list[str]) -> None:
         say(rows, f"Spark, {what}", seconds, came(table))
 
 
+def in_pairs(rows: int, path: Path, spark: Any, pairs: int) -> None:
+    """Naive Bayes of all columns and MLlib's of the numbers, in turn, each first every other time."""
+    frame = spark.read.parquet(str(path))
+    some = frame.limit(20_000).cache()
+    both: dict[str, Callable[[Any], Any]] = {"merula": lambda given: mr.NaiveBayesClassifier().fit_table(spark_table(given), target="class"), "MLlib": mllib}  # fmt: skip
+    for fit in both.values():
+        fit(some)
+    for pair in range(pairs):
+        turn = list(both.items())[:: 1 if pair % 2 else -1]
+        found = {name: timed(lambda fit=fit: fit(frame))[0] for name, fit in turn}  # type: ignore[misc]
+        print(f"{rows:>12,}  pair {pair + 1}, {turn[0][0]} first: merula {found['merula']:.2f} s, MLlib {found['MLlib']:.2f} s", flush=True)  # fmt: skip
+
+
 def mllib(frame: Any) -> Any:
     from pyspark.ml import Pipeline
     from pyspark.ml.classification import NaiveBayes
@@ -131,6 +144,7 @@ def main() -> None:
     parser.add_argument("engines", nargs="*", default=["duckdb", "spark"], help="duckdb, spark")
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
     parser.add_argument("--models", nargs="+", choices=["naive", "tan", "aode"], default=["naive", "tan", "aode"])
+    parser.add_argument("--pairs", type=int, default=0, help="Spark only: so many fits of naive Bayes beside MLlib's")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args()
@@ -142,7 +156,7 @@ def main() -> None:
     if "spark" in given.engines:
         spark = spark_session(given.threads)
         for rows, path in paths.items():
-            by_spark(rows, path, spark, given.models)
+            (in_pairs(rows, path, spark, given.pairs) if given.pairs else by_spark(rows, path, spark, given.models))
         spark.stop()
 
 

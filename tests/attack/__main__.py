@@ -21,7 +21,7 @@ from time import monotonic
 
 from tests.attack.mutations import forged, mutated
 from tests.attack.pool import Try, outcomes
-from tests.attack.readers import READERS, SOUND, attempt
+from tests.attack.readers import READERS, SEALED, SOUND, attempt
 from tests.attack.seeds import write_seeds
 
 LARGEST = 1 << 20  # bytes of a file that is damaged: larger ones are tried as they are
@@ -93,7 +93,7 @@ def _tries(asked: argparse.Namespace, folder: Path, until: float | None) -> Iter
         for reader, paths in seeds.items():
             rng = random.Random(f"{asked.seed} {reader} {number}")
             index = rng.randrange(len(paths))
-            damage = forged if reader == "forged" else mutated
+            damage = forged if reader == "forged" or (reader in SEALED and number % 2) else mutated
             data = damage(rng, contents[reader][index], contents[reader])
             yield reader, _copy(data, folder / f"{reader}-{asked.seed}-{number}-{paths[index].name}")
 

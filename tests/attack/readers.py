@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -167,6 +169,59 @@ def _ask_packed(found: Any) -> None:
     (_ask_network if hasattr(found, "posteriors") else _ask_table)(found)
 
 
+# ------------------------------------------------------------------------------- tables in pieces, statistics, checkpoints
+
+TARGET = "ill"  # the class in tables of rows
+SEALED = ("counts", "checkpoint")  # archives, of which every other try is forged within and sealed anew
+
+
+def _fit_by_stream(path: Path) -> Any:
+    import merula as mr
+
+    return path, mr.NaiveBayesClassifier(kinds={"remark": "ignore"}).fit_table(path, TARGET, engine="stream")
+
+
+def _ask_streamed(found: Any) -> None:
+    path, model = found
+    for answers in model.predict_table(path):
+        _check_posterior(np.column_stack([answers[f"P({label})"].to_numpy() for label in model.classes_.tolist()]))
+
+
+def _ask_counts(counts: Any) -> None:
+    """Two halves of one land, a model of both, and what is left without one."""
+    twice = counts + counts
+    _ask_model(twice.model())
+    _ask_model((twice - counts).model())
+    str(counts)
+
+
+def _resume(path: Path) -> Any:
+    """The model of a fit that goes on where the file says; a copy of it, for what is no longer needed is removed."""
+    import merula as mr
+
+    kept = path.with_name(f"{path.name}.kept")
+    kept.write_bytes(path.read_bytes())
+    try:
+        return mr.TANClassifier(numeric="gaussian").fit_table(rows_of_checkpoints(), TARGET, engine="stream", resume=kept)  # fmt: skip
+    finally:
+        kept.unlink(missing_ok=True)
+
+
+def rows_of_checkpoints() -> Path:
+    """The table that checkpoints are of: always the same file, for a checkpoint knows its files."""
+    path = Path(tempfile.gettempdir()) / f"merula attack {os.getuid()}" / "rows.csv"
+    if not path.exists():
+        path.parent.mkdir(exist_ok=True)
+        part = path.with_suffix(f".{os.getpid()}")
+        lines = [
+            f"{60 + k * 7 % 90},{'乌黑' if k % 3 else '浅白'},{'ill' if k % 5 < 2 else 'healthy'}" for k in range(300)
+        ]
+        part.write_text("\n".join(["blood pressure,色泽,ill", *lines]) + "\n")
+        os.utime(part, (1e9, 1e9))
+        part.rename(path)
+    return path
+
+
 READERS: dict[str, tuple[Callable[[Path], Any], Callable[[Any], None]]] = {
     "model": (_load, _ask_model),
     "forged": (_load, _ask_model),
@@ -174,6 +229,9 @@ READERS: dict[str, tuple[Callable[[Path], Any], Callable[[Any], None]]] = {
     "table": (_read_table, _ask_table),
     "packed": (_read_packed, _ask_packed),
     "costs": (_read_costs, _ask_costs),
+    "stream": (_fit_by_stream, _ask_streamed),
+    "counts": (_load, _ask_counts),
+    "checkpoint": (_resume, _ask_model),
     "request": (read_request, check_answer),
     "http": (read_bytes, check_bytes),
 }

@@ -148,6 +148,44 @@ def _costs(folder: Path) -> None:
     )
 
 
+def _streams(folder: Path) -> None:
+    """Tables that are read in pieces, packed ones among them."""
+    _tables(folder)
+    for path in list(folder.iterdir()):
+        if not path.name.startswith("rows"):
+            path.unlink()
+        elif path.suffix in (".csv", ".jsonl"):
+            (folder / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+
+
+def _counts(folder: Path) -> None:
+    import merula as mr
+
+    table, classes = rows()
+    table = table.drop(columns="remark").assign(ill=classes)
+    kinds = {"naive": mr.NaiveBayesClassifier(), "tree": mr.TANClassifier(numeric="gaussian"), "full": mr.BayesClassifier(), "averaged": mr.AODEClassifier()}  # fmt: skip
+    for name, model in kinds.items():
+        columns = ["色泽", "ill"] if name == "full" else list(table)
+        mr.count(table[columns], target="ill", model=model).save(folder / f"{name}.counts")
+
+
+def _checkpoints(folder: Path) -> None:
+    """What a fit keeps of its passes, not removed at its end."""
+    from tests.attack.readers import TARGET, rows_of_checkpoints
+
+    import merula as mr
+    from merula.data.stream import lines
+    from merula.engines.stream import checkpoint
+
+    before = checkpoint.SECONDS, checkpoint.Checkpoint.remove, lines.BYTES
+    checkpoint.SECONDS, lines.BYTES = 0.0, 2_000
+    checkpoint.Checkpoint.remove = lambda _: None  # type: ignore[method-assign]
+    try:
+        mr.TANClassifier(numeric="gaussian").fit_table(rows_of_checkpoints(), TARGET, engine="stream", resume=folder / "tree.checkpoint")  # fmt: skip
+    finally:
+        checkpoint.SECONDS, checkpoint.Checkpoint.remove, lines.BYTES = before  # type: ignore[method-assign]
+
+
 WRITERS = {
     "model": _models,
     "forged": _models,
@@ -155,6 +193,9 @@ WRITERS = {
     "table": _tables,
     "packed": _packed,
     "costs": _costs,
+    "stream": _streams,
+    "counts": _counts,
+    "checkpoint": _checkpoints,
     "request": write_requests,
     "http": write_bytes,
 }

@@ -62,8 +62,12 @@ def test_actions_of_several_kinds_stand_in_one_column(reject):
         "duckdb", table="birds", keys=[], costs=[[0, 1], [1, 0]], reject_cost=0.3, reject_label=reject
     )
     found = connection.sql(statement).df()["action"]
-    expected = mr.decide(model.predict_proba(rows), [[0, 1], [1, 0]], classes=model.classes_, reject_cost=0.3, reject_label=reject)  # fmt: skip
-    assert (found == [str(one) for one in expected]).mean() > 0.99
+    posterior = model.predict_proba(rows)
+    expected = mr.decide(posterior, [[0, 1], [1, 0]], classes=model.classes_, reject_cost=0.3, reject_label=reject)
+    risks = np.sort(np.column_stack([posterior[:, ::-1], np.full(len(rows), 0.3)]), axis=1)
+    tied = risks[:, 1] - risks[:, 0] <= 1e-9  # either may be taken
+    assert tied.sum() < 3 and len(set(expected)) == 3
+    assert [one for one, free in zip(found, tied, strict=True) if not free] == [str(one) for one, free in zip(expected, tied, strict=True) if not free]  # fmt: skip
 
 
 def test_keys_called_as_words_of_the_language():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -131,7 +132,7 @@ def _kind(path: str) -> str:
                 start = packed.read(4096)
             if start.startswith((PARQUET, MARK)):
                 return "packed"
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError.at(path, f"is packed by gzip, but cut short or damaged ({error})", remedy="fetch it again") from None  # fmt: skip
     if start.startswith(PARQUET):
         return "Parquet"

@@ -20,6 +20,7 @@ from merula.stats import ClassCounts, Collected, Wanted
 
 SECONDS = 120.0  # between two writings
 KIND = "merula checkpoint"
+WRONG = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError)  # what data of another shape raise
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,21 +68,29 @@ class Checkpoint:
         try:
             state = read_state(self.path)
             passes = state["passes"] if state["kind"] == KIND else None
-        except (InputError, KeyError):
+        except (InputError, *WRONG):
             passes = None
         if not isinstance(passes, dict):
-            raise InputError.at(f"{self.path}", "is no checkpoint of a fit, or a damaged one", remedy="name the file that an interrupted fit left, or one that does not exist")  # fmt: skip
+            raise self._damaged()
         self.passes = passes
+
+    def _damaged(self) -> InputError:
+        return InputError.at(f"{self.path}", "is no checkpoint of a fit, or a damaged one", remedy="name the file that an interrupted fit left, or one that does not exist")  # fmt: skip
 
     def found(self, source: Source, schema: Schema, wanted: Sequence[Wanted], known: list[Any]) -> Counted:
         """What was counted in this pass before; nothing where it had not begun, an error where the table is another."""
         held = self.passes.get(_key(source, schema, wanted))
         if held is None:
             return Counted()
-        if held["source"] != known:
+        try:
+            same, counted = held["source"] == known, _counted(held, wanted)
+        except (InputError, *WRONG):
+            raise self._damaged() from None
+        if not same:
             raise InputError.at(f"{self.path}", "is of another table, or of files that have changed since", remedy="remove it and start again")  # fmt: skip
-        parts = tuple((level, _collected(part, wanted)) for level, part in held["parts"])
-        return Counted(parts, held["pieces"], held["rows"], held["without_class"])
+        if counted is None:
+            raise self._damaged()
+        return counted
 
     @property
     def is_due(self) -> bool:
@@ -112,6 +121,22 @@ def _key(source: Source, schema: Schema, wanted: Sequence[Wanted]) -> str:
         "read": repr(getattr(source.table.stream, "options", None)),
     }
     return hashlib.sha256(json.dumps(plain, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _counted(held: dict[str, Any], wanted: Sequence[Wanted]) -> Counted | None:
+    """What a file says was counted; None where it is not what such a count could be."""
+    numbers = [held["pieces"], held["rows"], held["without_class"], *(level for level, _ in held["parts"])]
+    if any(type(one) is not int or one < 0 for one in numbers):
+        return None
+    parts = tuple((level, _collected(part, wanted)) for level, part in held["parts"])
+    return Counted(parts, *numbers[:3]) if all(_fits(part, wanted) for _, part in parts) else None
+
+
+def _fits(part: Collected, wanted: Sequence[Wanted]) -> bool:
+    """Whether each statistic is of the columns that are wanted, and fits the classes; one of your own may not tell."""
+    count = len(part.classes)
+    told: list[tuple[Wanted, Any]] = [(one, block) for one, block in zip(wanted, part.blocks, strict=True) if hasattr(block, "fits")]  # fmt: skip
+    return part.class_counts.fits(count) and all(tuple(block.columns) == one.columns and block.fits(count) for one, block in told)  # fmt: skip
 
 
 def _collected(state: dict[str, Any], wanted: Sequence[Wanted]) -> Collected:
