@@ -124,6 +124,17 @@ def test_an_average_that_is_joined(dialect, monkeypatch):
     check_scores(impossible, rows, dialect, ENGINES[dialect])
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_joined_average_of_many_classes(dialect, monkeypatch):
+    """SQLite's functions take 127 arguments."""
+    monkeypatch.setattr("merula.classify.sql.shapes.MOST_WRITTEN", 0)
+    rng = np.random.default_rng(6)
+    y = np.arange(600) % 130
+    birds = pd.DataFrame({name: rng.choice(["wren", "tit"], 600).astype(object) for name in ("größe", "色")})
+    model = mr.AODEClassifier().fit(birds, y)
+    check_scores(model, numbered(with_gaps(birds.head(20))), dialect, ENGINES[dialect])
+
+
 @pytest.mark.parametrize("name", ["TAN", "jointly normal"])
 def test_rows_with_gaps_are_flagged_where_summing_them_out_would_be_too_long(name, models, patients, monkeypatch):
     monkeypatch.setattr("merula.classify.sql.dependent.MOST_MESSAGES", 0)

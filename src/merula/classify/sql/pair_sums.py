@@ -14,6 +14,7 @@ import numpy as np
 from merula.classify.sql.script import Named
 from merula.core import Array
 from merula.engines.dialects import (
+    MOST_ARGUMENTS,
     Dialect,
     Expression,
     as_double,
@@ -161,8 +162,9 @@ class PairSums:
         logs = logs.from_(table_called(self._name(PACKED))).join(_each(column(PACKED)), join_type="cross")
         sums = [called("MAX", exp.Sum(this=column(log_of(c), "l")), number(LEAST, self.dialect)) for c in self.classes]
         both = exp.And(this=self._equal("l", ABOVE, "a", "value"), expression=self._equal("l", BELOW, "b", "value"))
-        form = exp.Literal.string(f"%!{CELL}.{DIGITS}g" * len(sums))
-        within = selected(called("PRINTF", form, *sums)).from_(_each(column(SLOTS, "r"), "b"))
+        groups = [sums[start : start + MOST_ARGUMENTS] for start in range(0, len(sums), MOST_ARGUMENTS)]
+        printed = [called("PRINTF", exp.Literal.string(f"%!{CELL}.{DIGITS}g" * len(some)), *some) for some in groups]
+        within = selected(_joined(printed, exp.Literal.string(""))).from_(_each(column(SLOTS, "r"), "b"))
         within = within.join(table_called(self._name("logs"), "l"), join_type="cross").where(both)
         each = selected(column(ROW, "r"), as_named(column("value", "a"), ABOVE), as_named(exp.Subquery(this=within), PACKED))  # fmt: skip
         each = each.from_(table_called(self._name(SLOTS), "r")).join(_each(column(SLOTS, "r"), "a"), join_type="cross")
@@ -191,14 +193,14 @@ def _each(word: Expression, short: str | None = None) -> Expression:
     return exp.Table(this=called("JSON_EACH", word), alias=exp.TableAlias(this=identifier(short)) if short else None)
 
 
-def _joined(words: Sequence[Expression], comma: Expression) -> Expression:
-    """Words with commas between them, not deep."""
+def _joined(words: Sequence[Expression], sign: Expression) -> Expression:
+    """Words with a sign between them, not deep."""
     exp = sqlglot().exp
     if len(words) == 1:
         return words[0]
     half = len(words) // 2
-    left, right = _joined(words[:half], comma), _joined(words[half:], comma)
-    return exp.Paren(this=exp.DPipe(this=exp.DPipe(this=left, expression=comma), expression=right))
+    left, right = _joined(words[:half], sign), _joined(words[half:], sign)
+    return exp.Paren(this=exp.DPipe(this=exp.DPipe(this=left, expression=sign), expression=right))
 
 
 # how a list is written, −∞ in it, and where it begins
