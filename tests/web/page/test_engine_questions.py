@@ -90,4 +90,6 @@ def test_why_a_model_cannot_be_asked_is_said(ask_engine: Any) -> None:
     table, kind = table_of()
     ((told,),) = ask_engine(mr.NaiveBayesClassifier(missing="level").fit(table, kind), [{}], [{"ask": "questions"}])
     assert told["questions"] == []
-    assert "level of its own" in told["why"]
+    assert told["why"] == {"says": "question.level"}
+    ((told,),) = ask_engine(mr.AODEClassifier(kinds={"eggs": "count"}).fit(table, kind), [{}], [{"ask": "questions"}])
+    assert (told["questions"], told["why"]) == ([], {"says": "question.none"})
