@@ -113,7 +113,9 @@ def test_words_met_few_times_are_counted():
     texts = pd.DataFrame({"remark": ["rain and wind"] * 6 + ["sun and Ada Lovelace"] * 2})
     model = mr.NaiveBayesClassifier(kinds={"remark": "text"}).fit(texts, ["wet"] * 6 + ["dry"] * 2)
     words = " ".join(texts["remark"]).lower().split()
-    assert page_data(model)["card"]["limits"] == [{"says": "card.few.words", "n": 3, "least": 5, "all": len(set(words))}]
+    assert page_data(model)["card"]["limits"] == [
+        {"says": "card.few.words", "n": 3, "least": 5, "all": len(set(words))}
+    ]
     often = mr.NaiveBayesClassifier(kinds={"remark": "text"}).fit(texts[:6], ["wet", "dry"] * 3)
     assert page_data(often)["card"]["limits"][0]["says"] == "card.few.words.none"
 

@@ -156,7 +156,9 @@ def test_who_reads_too_slowly_is_left(models):
     from tests.web.service.conftest import penguins
 
     body = pd.concat([penguins()[0]] * 400).to_csv(index=False).encode()
-    with running({"penguins": models["penguins"]}, timeout=4.0) as one:  # the rows are worked out in it on a busy machine too
+    with running(
+        {"penguins": models["penguins"]}, timeout=4.0
+    ) as one:  # the rows are worked out in it on a busy machine too
         with socket.socket() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
             client.settimeout(30)

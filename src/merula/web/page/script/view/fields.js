@@ -51,7 +51,7 @@ export function noteText(column, note) {
 }
 
 function ends(column) {
-  const shown = column.kind === "datetime" ? (end) => dayOf(column, end) : (end) => short(end, 6);
+  const shown = column.kind === "datetime" ? (end) => dayOf(column, end) : (end) => short(end, column.seen.exact ? 6 : 4);
   return { low: shown(column.seen.low), high: shown(column.seen.high) };
 }
 
