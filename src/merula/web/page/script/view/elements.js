@@ -72,12 +72,9 @@ export function Choice({ label, value, options, onChoose, className = "" }) {
 export function Dialog({ title, onClose, children }) {
   const place = useRef(null);
   useLayoutEffect(() => {
-    const [dialog, opener] = [place.current, document.activeElement];
-    dialog.showModal();
-    return () => {
-      dialog.close(); // as long as it is open, nothing below it takes the keyboard
-      opener?.focus?.();
-    };
+    const opener = document.activeElement;
+    place.current.showModal();
+    return () => queueMicrotask(() => opener?.focus?.()); // once the window is gone: until then nothing below it takes the keyboard
   }, []);
   return html`<dialog ref=${place} class="dialog" aria-labelledby="dialog-title" onClose=${onClose} onCancel=${onClose}>
     <div class="panel-head"><h2 id="dialog-title">${title}</h2>
