@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { decide, zeroOne } from "../../../src/merula/web/page/script/engine/decision.js";
 import { explain } from "../../../src/merula/web/page/script/engine/evidence.js";
 import { openModel } from "../../../src/merula/web/page/script/engine/model.js";
+import { questionSteps } from "../../../src/merula/web/page/script/engine/question.js";
 
 function plain(key, value) {
   if (value instanceof Float64Array) return Array.from(value, (one) => plain("", one));
@@ -25,6 +26,7 @@ const ASKS = {
   },
   read: (model, theCase) => model.read(theCase),
   questions: (model, theCase, options) => model.questions(theCase, options),
+  steps: (model, theCase) => [...questionSteps(model, model.encodeForAsking(theCase))],
   outcomes: (model, theCase, { column }) => model.outcomes(theCase, column),
 };
 

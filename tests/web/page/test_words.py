@@ -16,7 +16,7 @@ def texts():
     """The text of every module that speaks, and of the Python that writes for it."""
     rooms = [PAGE / "script" / room for room in ("view", "view_network")]
     modules = [file.read_text(encoding="utf-8") for room in rooms for file in room.iterdir() if file.name.endswith(".js")]  # fmt: skip
-    return [*modules, *(resource(name) for name in ("card.py", "leaving.py", "document.py"))]
+    return [*modules, *(resource(name) for name in ("asking.py", "card.py", "leaving.py", "document.py"))]
 
 
 def keys_said():

@@ -7,6 +7,7 @@ from hashlib import sha256
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 import merula as mr
@@ -80,6 +81,43 @@ def test_rare_levels_are_pooled_and_said(model):
 def test_levels_on_few_rows_are_counted(model):
     assert page_data(model)["card"]["limits"] == [{"says": "card.few", "n": 1, "least": 5, "all": 4}]
     assert page_data(model, min_cell=5)["card"]["limits"][0]["says"] == "card.few.none"
+
+
+MODELS = {
+    "joint": mr.BayesClassifier(),
+    "one parent": mr.SPODEClassifier(),
+    "tree": mr.TANClassifier(),
+    "tree of numbers": mr.TANClassifier(numeric="gaussian"),
+    "averaged": mr.AODEClassifier(),
+    "several parents": mr.KDBClassifier(),
+    "network": mr.BayesianNetworkClassifier(),
+    "weighted": mr.NaiveBayesClassifier(weights="conditional"),
+    "log-linear": mr.LogLinearClassifier(),
+    "pool": mr.AutoBayesClassifier(),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_levels_on_few_rows_are_counted_of_every_model(patients, name):
+    table, ill = patients
+    table = table.assign(tattoo=table["tattoo"].where(np.arange(200) % 11 != 7))
+    data = page_data(clone(MODELS[name]).fit(table, ill))
+    for column in ("ward", "tattoo"):
+        levels = next(one["levels"] for one in data["columns"] if one["name"] == column)
+        assert {level["text"]: level["rows"] for level in levels} == table[column].value_counts().to_dict()
+    (told,) = data["card"]["limits"]
+    assert (told["says"], told["n"]) == ("card.few", 1)
+
+
+def test_words_met_few_times_are_counted():
+    texts = pd.DataFrame({"remark": ["rain and wind"] * 6 + ["sun and Ada Lovelace"] * 2})
+    model = mr.NaiveBayesClassifier(kinds={"remark": "text"}).fit(texts, ["wet"] * 6 + ["dry"] * 2)
+    words = " ".join(texts["remark"]).lower().split()
+    assert page_data(model)["card"]["limits"] == [
+        {"says": "card.few.words", "n": 3, "least": 5, "all": len(set(words))}
+    ]
+    often = mr.NaiveBayesClassifier(kinds={"remark": "text"}).fit(texts[:6], ["wet", "dry"] * 3)
+    assert page_data(often)["card"]["limits"][0]["says"] == "card.few.words.none"
 
 
 def test_what_cannot_be_pooled_is_refused_with_the_reason(patients):

@@ -33,6 +33,7 @@ from merula.graphs.structure.family_scores import spread
 from merula.graphs.structure.graph import Arc, Graph, find_cycle
 from merula.stats import Families, Family, FullMoments, PairCounts, Wanted
 from merula.stats.distinct_rows import met_rows
+from merula.stats.labels import Weights, rows_of_levels
 
 Known = Mapping[str, tuple[Label, ...] | None]
 
@@ -406,3 +407,15 @@ class _Asked:
         rows = self._rows(found.rows, found.classes, family.discrete)
         alone = Families.of([family], 1, self.statistic.missing_is_label)
         return moments_of_family(alone, replace(found, rows=rows), np.zeros(len(found.classes), dtype=np.int64))
+
+
+@rows_of_levels.register
+def _rows_of_network(statistic: NetworkStatistic) -> Weights:
+    """Of the rows that lack no cell, and of those that do."""
+    found = rows_of_levels(statistic.counted.families)
+    for name, held in rows_of_levels(statistic.counted.rows).items():
+        known = found.setdefault(name, {})
+        for label, weight in held.items():
+            known[label] = known.get(label, 0.0) + weight
+    found.pop(statistic.target, None)
+    return found

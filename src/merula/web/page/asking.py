@@ -19,8 +19,9 @@ def ask_data(model: BayesianClassifier) -> dict[str, Any]:
     asked = vars(model).get("joint_", model)
     try:
         askable(asked)
-    except InputError as error:
-        return {"of": None, "why": str(error), "columns": {}}
+    except InputError:
+        gives_rows = not (asked.fitted_.no_joint or asked.fitted_.weights_vary)
+        return {"of": None, "why": {"says": "question.level" if gives_rows else "question.none"}, "columns": {}}
     if asked is not model:
         return {"of": "joint", "asked": asked_instead(model), "columns": {}}
     named = {str(index): _places(model, column) for index, column in enumerate(model.schema_.columns) if column.kind in ("numeric", "count", "datetime")}  # fmt: skip

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from merula.core.versions import installed_version
+from merula.stats.labels import times_of_words
 
 FEW = 5  # rows: what a level of fewer says of its rows may say who they were
 
@@ -24,7 +25,7 @@ def classifier_card(model: Any, data: Mapping[str, Any], source: str | os.PathLi
         *_how_good(model),
         *_origin(source, str(data["hash"])),
     ]
-    return {"facts": facts, "limits": _few(data["columns"])}
+    return {"facts": facts, "limits": [*_few(data["columns"]), *_few_words(model)]}
 
 
 def network_card(network: Any, source: str | os.PathLike[str] | None) -> dict[str, Any]:
@@ -75,3 +76,14 @@ def _few(columns: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
         return []
     few = sum(0 < rows < FEW for rows in told)
     return [{"says": "card.few" if few else "card.few.none", "n": few, "least": FEW, "all": len(told)}]
+
+
+def _few_words(model: Any) -> list[dict[str, Any]]:
+    """How many words of texts were met few times, of those that the page knows."""
+    collected = model.fitted_.collected
+    told = [times_of_words(block) for block in collected.blocks] if collected else []
+    times = [count for columns in told for words in columns.values() for count in words.values() if count > 0]
+    if not times:
+        return []
+    few = sum(count < FEW for count in times)
+    return [{"says": "card.few.words" if few else "card.few.words.none", "n": few, "least": FEW, "all": len(times)}]

@@ -16,7 +16,8 @@ from merula.data.encode.kinds import COUNTED
 from merula.data.schema import BOOLEANS, FIGURES, MIXED, OTHER, Column, Label
 from merula.data.words import as_labels
 from merula.distributions.columnwise import ColumnwiseDistribution
-from merula.stats import LevelCounts, ValueCounts
+from merula.stats import ValueCounts
+from merula.stats.labels import rows_of_levels
 from merula.web.page.context import Context
 from merula.web.page.plain import number
 
@@ -26,7 +27,7 @@ TAIL = 0.0005  # of a class's mass beyond the range that a slider goes over, whe
 def columns_data(model: BayesianClassifier, context: Context) -> list[dict[str, Any]]:
     """Every column of the model as the page's form needs it; of a pool, its joint part tells what was seen."""
     told = vars(model).get("joint_", model)
-    rows = _rows_of_levels(told)
+    rows = {**_rows_of_levels(told), **_rows_of_levels(model)}
     found = [_column(model, column, context, rows) for column in model.schema_.columns]
     for data, column in zip(found, model.schema_.columns, strict=True):
         if column.kind in ("numeric", "count", "datetime") and (seen := _seen(told, column)):
@@ -92,9 +93,7 @@ def _rows_of_levels(model: BayesianClassifier) -> dict[str, dict[Label, float]]:
     collected = model.fitted_.collected
     found: dict[str, dict[Label, float]] = {}
     for block in collected.blocks if collected else ():
-        if isinstance(block, LevelCounts):
-            for name, labels, counts in zip(block.columns, block.labels, block.counts, strict=True):
-                found[name] = dict(zip(labels, counts.sum(axis=0).tolist(), strict=True))
+        found |= rows_of_levels(block)
     return found
 
 

@@ -19,6 +19,7 @@ HEAD, ROW, CLOSED, FOOT = 26, 20, 42, 6  # pixels; script/view_network/boxes.js 
 BAR, NUMBER, EDGE = 56, 46, 8
 NARROWEST, WIDEST = 136, 260
 NARROWEST_CLOSED, WIDEST_CLOSED = 96, 200
+LEVEL_CLOSED = 72  # of a level in a closed box, where its share must stand beside it
 MOST_ROWS = 8  # of a box; the page adds up the less probable levels in the last
 LONGEST = 40  # signs of a name or level that are measured
 
@@ -34,7 +35,7 @@ def layouts(network: BayesianNetwork) -> dict[str, Any]:
     [1, 1]
     """
     sizes = {name: _open_size(name, [shown(level) for level in levels]) for name, levels in network.levels.items()}
-    closed = {name: (_between(_pixels(name, NAME_POINTS) + 2 * EDGE, NARROWEST_CLOSED, WIDEST_CLOSED), CLOSED) for name in network.variables}  # fmt: skip
+    closed = {name: _closed_size(name, [shown(level) for level in network.levels.get(name, ())]) for name in network.variables}  # fmt: skip
     return {"open": _drawn(network, sizes), "closed": _drawn(network, closed)}
 
 
@@ -44,6 +45,13 @@ def _open_size(name: str, levels: list[str]) -> tuple[int, int]:
     width = max(_pixels(name, NAME_POINTS) + 2 * EDGE, label + BAR + NUMBER + 3 * EDGE)
     rows = min(len(levels), MOST_ROWS) if levels else 2
     return _between(width, NARROWEST, WIDEST), HEAD + ROW * rows + FOOT
+
+
+def _closed_size(name: str, levels: list[str]) -> tuple[int, int]:
+    """Width and height of a box with the most probable level, whichever that is, and its share."""
+    label = min(max((_pixels(level, ROW_POINTS) for level in levels), default=LEVEL_CLOSED), LEVEL_CLOSED)
+    width = max(_pixels(name, NAME_POINTS), label + NUMBER) + 2 * EDGE
+    return _between(width, NARROWEST_CLOSED, WIDEST_CLOSED), CLOSED
 
 
 def _pixels(text: str, points: float) -> int:

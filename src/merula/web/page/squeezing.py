@@ -11,11 +11,12 @@ REGEX = re.compile(r"/(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
 PIECE = re.compile(r"[\w$]+|.", re.DOTALL)
 TEMPLATE = re.compile(r"(?:[^`\\$]|\\.|\$(?!\{))*", re.DOTALL)
 BEFORE_REGEX = frozenset("(,=:[!&|?{};+-*%<>~^") | {"return", "typeof", "case", "in", "of", ""}
+OPEN = frozenset("\n;{([,")  # behind which no line need end
 STICKY = frozenset("+-/")  # signs that must not run into one another
 
 
 def squeezed(script: str) -> str:
-    r"""The script without comments and without spaces that part nothing; lines stay lines, strings and templates as they are.
+    r"""The script without comments, and without spaces and line ends that part nothing; strings and templates stay as they are.
 
     A slash begins a regular expression where no value stands before it; strings of several lines are templates of elements, whose
     indentation says nothing.
@@ -23,7 +24,7 @@ def squeezed(script: str) -> str:
     Examples
     --------
     >>> squeezed("// half\nconst half = (a) => {\n  return a / 2; // of it\n};\n")
-    'const half=(a)=>{\nreturn a/2;\n};\n'
+    'const half=(a)=>{return a/2;};'
     """
     found, last, at, depths = list[str](), "", 0, list[int]()
     while at < len(script):
@@ -75,7 +76,7 @@ def _parted(pieces: list[str]) -> str:
     """The pieces as one text: a space stays between two words and between signs that would become another."""
     kept = list[str]()
     for place, piece in enumerate(pieces):
-        if piece == "\n" and kept and kept[-1] == "\n":
+        if piece == "\n" and kept and kept[-1][-1] in OPEN:
             continue
         if piece == " ":
             before, after = (kept[-1] if kept else "\n")[-1], pieces[place + 1][0] if place + 1 < len(pieces) else "\n"

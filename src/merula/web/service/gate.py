@@ -77,17 +77,18 @@ class Gate:
             await exchange.refuse(RefusedError(500, "something went wrong within the service; its log tells where"))
 
     async def _route(self, exchange: Exchange) -> None:
-        if exchange.method == "POST":
-            parts = exchange.path.split("/")
-            if len(parts) == 5 and parts[1] == "v1" and parts[2] == "models" and parts[4] in VERBS | {"query"}:
-                exchange.route = f"/v1/models/{{name}}/{parts[4]}"
-                return await self._ask(exchange, self._found(exchange, parts[3]), parts[4])
-            if parts[1:3] == ["v2", "models"] and parts[-1] == INFER and len(parts) in (5, 7):
-                exchange.route = "/v2/models/{name}/infer"
-                return await self._infer(exchange, self._found(exchange, parts[3]), parts[5] if len(parts) == 7 else "")
-        elif exchange.method == "OPTIONS":
+        if exchange.method == "OPTIONS":
             exchange.route = "options"
             return await exchange.answer(204, JSON, b"", (b"allow", b"GET, HEAD, POST, OPTIONS"))
+        parts = exchange.path.split("/")
+        if len(parts) == 5 and parts[1] == "v1" and parts[2] == "models" and parts[4] in VERBS | {"query"}:
+            exchange.route = f"/v1/models/{{name}}/{parts[4]}"
+            _refuse_other_methods(exchange)
+            return await self._ask(exchange, self._found(exchange, parts[3]), parts[4])
+        if parts[1:3] == ["v2", "models"] and parts[-1] == INFER and len(parts) in (5, 7):
+            exchange.route = "/v2/models/{name}/infer"
+            _refuse_other_methods(exchange)
+            return await self._infer(exchange, self._found(exchange, parts[3]), parts[5] if len(parts) == 7 else "")
         return await self._pages({**exchange.scope, "exchange": exchange}, exchange.receive, _watched(exchange))
 
     def _found(self, exchange: Exchange, name: str) -> Served:
@@ -120,6 +121,12 @@ class Gate:
         self._metrics.count_rows(served.name, INFER, len(rows))
         self._metrics.count_cells(served.name, rows.cells.missing, rows.cells.unseen)
         return await exchange.answer(200, JSON, answer)
+
+
+def _refuse_other_methods(exchange: Exchange) -> None:
+    """A refusal of all but POST, which a browser that is given the address does not know."""
+    if exchange.method != "POST":
+        raise RefusedError(405, "this address is asked by POST", ((b"allow", b"POST, OPTIONS"),), remedy="GET /docs tells how to ask")  # fmt: skip
 
 
 def _watched(exchange: Exchange) -> Send:

@@ -41,7 +41,8 @@ def _patients(_):
         "town": rng.choice([f"town {k}" for k in range(40)], 240),
         "remarks": np.where(ill, "coughs at night", "sleeps well at night"),
     })  # fmt: skip
-    model = mr.NaiveBayesClassifier(kinds={"visits": "count", "remarks": "text", "town": "categorical"})
+    kinds = {"visits": "count", "remarks": "text", "town": "categorical"}
+    model = mr.NaiveBayesClassifier(kinds=kinds, distributions={"blood pressure": "histogram"})
     return model.fit(table, np.where(ill, "ill", "healthy")), {"name": "Patients"}
 
 

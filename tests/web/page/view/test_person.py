@@ -64,10 +64,24 @@ def test_a_number_beyond_what_was_seen_is_taken_and_said(penguins_page):
     page, field = penguins_page, penguins_page.field("bill_length_mm")
     page.type(f"{field} .box", "75.5")
     assert page.posterior() == pytest.approx(answered(page, bill_length_mm=75.5), abs=CLOSE)
-    assert "75.5 is outside of what was seen" in page.one(f"{field} .note").text
+    told = re.fullmatch(
+        r"75.5 is far out: the model expects nearly all values between (\S+) and (\S+)\.",
+        page.one(f"{field} .note").text,
+    )
+    ends = page.model.fitted_.factors_of("bill_length_mm")[0].quantiles("bill_length_mm", np.array([0.0005, 0.9995]), 3)
+    assert [float(end) for end in told.groups()] == [float(f"{end:.4g}") for end in (ends[0].min(), ends[1].max())]
     page.type(f"{field} .box", "40,25")
     assert page.posterior() == pytest.approx(answered(page, bill_length_mm=40.25), abs=CLOSE)
     assert page.all(f"{field} .note") == []
+
+
+def test_where_the_ends_are_kept_a_number_beyond_them_is_outside_of_what_was_seen(page_of):
+    page = page_of("patients")
+    page.open()
+    part = next(part for part in page.model.fitted_.factors_of("blood pressure"))
+    page.type(f"{page.field('blood pressure')} .box", "400")
+    note = page.one(f"{page.field('blood pressure')} .note").text
+    assert note == f"400 is outside of what was seen: {part.lowest[0]:g} to {part.highest[0]:g}."
 
 
 def test_what_is_no_number_is_said_and_changes_nothing(penguins_page):
@@ -97,6 +111,20 @@ def test_a_pasted_row_fills_the_form(penguins_page, row):
     assert page.posterior() == pytest.approx(expected, abs=CLOSE)
 
 
+def test_a_row_is_pasted_by_the_keyboard_alone(penguins_page):
+    from selenium.webdriver.common.keys import Keys
+
+    page = penguins_page
+    page.run(
+        "[...document.querySelectorAll('.case-bar button')].find(one => one.textContent === 'Paste a row').focus()"
+    )
+    for keys in (Keys.ENTER, "island,bill_length_mm", Keys.ENTER, "Dream,44.5", Keys.TAB, Keys.ENTER):
+        page.browser.switch_to.active_element.send_keys(keys)
+    assert page.all("dialog") == []
+    assert page.posterior() == pytest.approx(answered(page, island="Dream", bill_length_mm=44.5), abs=CLOSE)
+    assert page.run("return document.activeElement.textContent") == "Paste a row"
+
+
 @pytest.mark.parametrize(
     ("row", "told"),
     [
@@ -115,6 +143,7 @@ def test_a_row_that_cannot_be_read_stays_to_be_mended(penguins_page, row, told):
     assert told in page.one("dialog [role=alert]").text
     assert page.one("dialog textarea").get_attribute("value") == row
     page.press("Close", "dialog")
+    assert page.run("return document.activeElement.textContent") == "Paste a row"
     assert page.posterior() == pytest.approx(np.exp(page.model.class_log_prior_), abs=CLOSE)
 
 

@@ -7,21 +7,42 @@ const LOBATTO = lobattoRule(LOBATTO_POINTS);
 
 // The integral of a function (x → array of numbers) over the intervals between edges, and a bound on its error.
 export function integrate(integrand, edges, outputs) {
-  let waiting = intervalsBetween(edges).map((span) => ({ ...span, whole: quadrature(integrand, span, outputs) }));
+  return lastOf(integralSteps(integrand, edges, outputs));
+}
+
+// What steps end with, taken one after the other without a pause.
+export function lastOf(steps) {
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+// The same interval by interval, for who has other things to do between.
+export function* integralSteps(integrand, edges, outputs) {
+  let waiting = [];
+  for (const span of intervalsBetween(edges)) {
+    waiting.push({ ...span, whole: quadrature(integrand, span, outputs) });
+    yield;
+  }
   const total = new Float64Array(outputs);
   let error = 0;
   for (let round = 0; round < INTEGRAL_ROUNDS && waiting.length > 0; round++) {
-    waiting = waiting.flatMap((span) => {
+    const rough = waiting;
+    waiting = [];
+    for (const span of rough) {
       const middle = 0.5 * (span.left + span.right);
       const halves = [{ left: span.left, right: middle }, { left: middle, right: span.right }];
       for (const half of halves) half.whole = quadrature(integrand, half, outputs);
       const gap = Math.max(...span.whole.map((sum, k) => Math.abs(halves[0].whole[k] + halves[1].whole[k] - sum)));
       const done = gap <= INTEGRAL_TOLERANCE || middle <= span.left || middle >= span.right;
-      if (!done && round + 1 < INTEGRAL_ROUNDS) return halves;
+      yield;
+      if (!done && round + 1 < INTEGRAL_ROUNDS) {
+        waiting.push(...halves);
+        continue;
+      }
       error += gap;
       for (const half of halves) half.whole.forEach((sum, k) => (total[k] += sum));
-      return [];
-    });
+    }
   }
   return { total, error };
 }

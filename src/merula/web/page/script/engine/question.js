@@ -1,7 +1,7 @@
 // What to find out next: how much knowing each unknown column is expected to lower the risk of the decision.
 
 import { leastRisk, savingsOf, zeroOne } from "./decision.js";
-import { integrate } from "./integrals.js";
+import { integralSteps, integrate, lastOf } from "./integrals.js";
 import { largestOf, logSumExp, times } from "./logspace.js";
 import { numbers } from "./numbers.js";
 
@@ -15,13 +15,11 @@ const CELLS_SHOWN = 7; // of a column of numbers, when it is told what each answ
 // The columns not yet known, best first, and the risk of deciding now; `why` says why there are none where the model
 // cannot tell.
 export function nextQuestions(model, cells, options = {}) {
-  const steps = questionSteps(model, cells, options);
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  return step.value;
+  return lastOf(questionSteps(model, cells, options));
 }
 
-// The same column by column, for a page that has other things to do between: each step gives how many columns are left.
+// The same step by step, for a page that has other things to do between: each step gives how many columns are left, that at work
+// among them.
 export function* questionSteps(model, cells, { costs = null, prices = null, reject } = {}) {
   const { of, why = "", asked = "" } = model.ask;
   const table = costs ?? zeroOne(model.classes);
@@ -31,10 +29,19 @@ export function* questionSteps(model, cells, { costs = null, prices = null, reje
   const unknown = view.model.columns.map((_, place) => place).filter((place) => isAsked(view.model, cells, place));
   const questions = [];
   for (const place of unknown) {
-    questions.push(questionOf(view, place, prices));
-    yield unknown.length - questions.length;
+    const left = unknown.length - questions.length;
+    yield left;
+    questions.push(yield* counting(questionOf(view, place, prices), left));
   }
   return { risk: view.risk, questions: ranked(questions, view.scale), asked, why: "" };
+}
+
+// Steps, each of which gives this number.
+function* counting(steps, left) {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    yield left;
+  }
 }
 
 function isAsked(model, cells, place) {
@@ -106,10 +113,10 @@ function addedUp({ rest, moving }, terms) {
   return total;
 }
 
-function questionOf(view, place, prices) {
+function* questionOf(view, place, prices) {
   const column = view.model.columns[place];
   const price = priceOf(prices, column.name);
-  const { expected, error } = column.kind === "categorical" ? overLevels(view, place) : overNumbers(view, place);
+  const { expected, error } = column.kind === "categorical" ? overLevels(view, place) : yield* overNumbers(view, place);
   if (expected === null) return { column: column.name, gain: -price, reduction: 0, price, information: 0, error: 0 };
   const lowered = view.risk - expected[0];
   const reduction = lowered > error + 1e-15 * view.scale ? lowered : 0; // less than rounding is nothing
@@ -136,7 +143,7 @@ function summedOver(view, joint, cells) {
 
 // Expected risk, entropy and mass over a column of numbers: its atoms summed, its density integrated; a bound on the
 // error.
-function overNumbers(view, place) {
+function* overNumbers(view, place) {
   const { edges, atoms, discrete } = openPlaces(view.model.ask.columns[place]);
   if (edges.length < 2) return { expected: null, error: 0 };
   const unit = [view.scale, 1, 1];
@@ -145,10 +152,10 @@ function overNumbers(view, place) {
   const total = summedOver(view, joint, atoms).map((value, k) => value / unit[k]);
   let gap = 0;
   if (!discrete) {
-    let smooth = integrate(integrand, edges, 3);
+    let smooth = yield* integralSteps(integrand, edges, 3);
     if (Math.abs(total[2] + smooth.total[2] - 1) > MISSED_MASS) {
       const places = [...edges, ...peaksOf(view, joint, edges)]; // all nodes fell beside what is left
-      smooth = integrate(integrand, inOrder(places), 3);
+      smooth = yield* integralSteps(integrand, inOrder(places), 3);
     }
     smooth.total.forEach((value, k) => (total[k] += value));
     gap = smooth.error;

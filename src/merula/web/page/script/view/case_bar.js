@@ -27,7 +27,7 @@ export function CaseBar({ link, json, loadJson, loadRow, onReset, onPrint, child
 export function Copied({ text, label }) {
   const place = useRef(null);
   return html`<label class="stacked"><span>${label}</span>
-      <textarea ref=${place} readonly rows="4" onFocus=${(event) => event.currentTarget.select()}>${text}</textarea></label>
+      <textarea ref=${place} autofocus readonly rows="4" onFocus=${(event) => event.currentTarget.select()}>${text}</textarea></label>
     <${CopyButton} place=${place} />`;
 }
 
@@ -64,7 +64,7 @@ export function Loaded({ text, label, about, load, onClose, copies }) {
   };
   return html`<p>${about}</p>
     <label class="stacked"><span>${label}</span>
-      <textarea ref=${place} rows="8" spellcheck="false" aria-describedby="load-wrong">${text}</textarea></label>
+      <textarea ref=${place} autofocus rows="8" spellcheck="false" aria-describedby="load-wrong">${text}</textarea></label>
     <div id="load-wrong" role="alert">${wrong ? html`<${Note} text=${wrong} tone="bad" />` : null}</div>
     <div class="row"><button type="button" class="primary" onClick=${read}>${say("case.load")}</button>
       ${copies ? html`<${CopyButton} place=${place} />` : null}</div>`;

@@ -6,7 +6,7 @@ const MILLISECONDS = { W: 6048e5, D: 864e5, h: 36e5, m: 6e4, s: 1e3, ms: 1, us: 
 
 export function DayField({ column, value, onSet, label }) {
   const [day, time = ""] = (value ?? "").split("T");
-  const seen = column.seen ? say("field.seen", { low: dayOf(column, column.seen.low), high: dayOf(column, column.seen.high) }) : "";
+  const seen = column.seen ? say(column.seen.exact ? "field.seen" : "field.seen.nearly", { low: dayOf(column, column.seen.low), high: dayOf(column, column.seen.high) }) : "";
   return html`<div class="control day">
     <input type="date" aria-label=${label} value=${day} onInput=${(event) => onSet(event.currentTarget.value || null)} />
     ${unitOf(column) === "D" || day === "" ? null : html`<input type="time" step="1" aria-label=${say("field.time", { column: label })} value=${time}

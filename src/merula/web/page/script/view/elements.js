@@ -74,7 +74,7 @@ export function Dialog({ title, onClose, children }) {
   useLayoutEffect(() => {
     const opener = document.activeElement;
     place.current.showModal();
-    return () => opener?.focus?.();
+    return () => queueMicrotask(() => opener?.focus?.()); // once the window is gone: until then nothing below it takes the keyboard
   }, []);
   return html`<dialog ref=${place} class="dialog" aria-labelledby="dialog-title" onClose=${onClose} onCancel=${onClose}>
     <div class="panel-head"><h2 id="dialog-title">${title}</h2>

@@ -44,17 +44,18 @@ function Control(props) {
 
 export function noteText(column, note) {
   const value = clippedText(note.text ?? "", 60);
-  if (note.kind === "outside") return say("note.outside", { value, ...ends(column) });
+  // where the ends of what was seen are not kept, they are those that the model expects
+  if (note.kind === "outside") return say(column.seen.exact ? "note.outside" : "note.outside.nearly", { value, ...ends(column) });
   if (note.kind === "unseen") return say(`note.unseen.${column.unseen ?? "missing"}`, { value });
   return note.text || say("note.other");
 }
 
 function ends(column) {
-  const shown = column.kind === "datetime" ? (end) => dayOf(column, end) : (end) => short(end, 6);
+  const shown = column.kind === "datetime" ? (end) => dayOf(column, end) : (end) => short(end, column.seen.exact ? 6 : 4);
   return { low: shown(column.seen.low), high: shown(column.seen.high) };
 }
 
-// A slider over what was seen, and a box for any value.
+// A slider over what was seen, or where nearly all should lie, and a box for any value.
 function NumberField({ column, value, onSet, label }) {
   const { seen } = column;
   return html`<div class="control number">

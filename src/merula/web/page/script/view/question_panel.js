@@ -13,8 +13,8 @@ const MOST_OUTCOMES = 12;
 const SLICE = 12; // milliseconds of work between which a person is heard
 const LONG_WAIT = 4000; // milliseconds for which nobody is made to wait unasked
 
-// A function that has the questions worked out, once the page is drawn and nothing else is to be done, a few columns at a time; the
-// latest call counts. What would take long is only begun when `patient`.
+// A function that has the questions worked out, once the page is drawn and nothing else is to be done, a few steps at a time; the
+// latest call counts. What would take long is only gone on with when `patient`.
 export function questionsLater(state, shell) {
   const later = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 60));
   let waiting = 0;
@@ -22,11 +22,11 @@ export function questionsLater(state, shell) {
     Object.assign(state, { questions, asking: false });
     shell.redraw();
   };
-  const work = (turn, steps, patient) => {
+  const work = (turn, course, patient) => {
     if (turn !== waiting) return;
     try {
-      const found = sliceOf(steps, patient);
-      if (found === null) later(() => work(turn, steps, patient), { timeout: 400 });
+      const found = sliceOf(course, patient);
+      if (found === null) later(() => work(turn, course, patient), { timeout: 400 });
       else done(found);
     } catch (error) {
       done({ wrong: error.message, questions: [] });
@@ -36,7 +36,7 @@ export function questionsLater(state, shell) {
     waiting += 1;
     const turn = waiting;
     state.asking = true;
-    later(() => work(turn, stepsOfState(state), patient), { timeout: 400 });
+    later(() => work(turn, { steps: stepsOfState(state), left: 0, spent: 0 }, patient), { timeout: 400 });
   };
 }
 
@@ -44,18 +44,21 @@ function* stepsOfState({ model, cases, active, costs, prices }) {
   return yield* questionSteps(model, model.encodeForAsking(cases[active]), { costs, prices, reject: costs?.reject ?? null });
 }
 
-// What is found once all steps are done, null where more are to come; {seconds} where they would take too long.
-function sliceOf(steps, patient) {
+// What is found once all steps are done, null where more are to come; {seconds} where they would take too long. `course` keeps how
+// many columns are left, and the milliseconds spent on the one at work, which the others will take as well, or more.
+function sliceOf(course, patient) {
   const begun = performance.now();
   let before = begun;
   for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
+    const { done, value } = course.steps.next();
+    if (done) return value;
     const now = performance.now();
-    const left = (now - before) * step.value;
-    if (!patient && left > LONG_WAIT) return { questions: [], seconds: Math.ceil(left / 1000) };
-    if (now - begun > SLICE) return null;
+    course.spent += now - before;
     before = now;
+    const wait = course.spent * value;
+    if (!patient && wait > LONG_WAIT) return { questions: [], seconds: Math.ceil(wait / 1000) };
+    if (value !== course.left) Object.assign(course, { left: value, spent: 0 });
+    if (now - begun > SLICE) return null;
   }
 }
 

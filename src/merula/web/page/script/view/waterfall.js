@@ -101,5 +101,5 @@ function Step({ name, value, from, to, evidence, scale, colors, className = "" }
 function Reading({ model, found, label, rival, posterior }) {
   const share = rival === null ? posterior[label] : posterior[label] / (posterior[label] + posterior[rival] || 1);
   const key = rival === null ? "evidence.reading" : "evidence.reading.rival";
-  return html`<p class="quiet">${say(key, { total: signed(found.total), share: percent(share), rival: rival === null ? "" : model.classes[rival].slice(0, 60) })}</p>`;
+  return html`<p class="quiet">${say(key, { total: signed(found.total), share: percent(share).replaceAll(" ", "\u00a0"), rival: rival === null ? "" : model.classes[rival].slice(0, 60) })}</p>`;
 }

@@ -73,6 +73,14 @@ export function lineOf(column, posterior) {
   return `${clippedText(column.levels[best].text, 60)} ${percent(posterior[best])}`;
 }
 
+// The same in so much room: the level is cut, never its share.
+function fittedLine(column, posterior, width, size) {
+  if (posterior === null || !column.levels) return fittedText(lineOf(column, posterior), width, size);
+  const best = likeliest(posterior);
+  const share = ` ${percent(posterior[best])}`;
+  return fittedText(column.levels[best].text, width - 0.62 * size * share.length, size) + share;
+}
+
 export function numberText({ mean, deviation }) {
   return deviation > 0 ? `${short(mean)} ± ${short(deviation, 3)}` : `= ${short(mean, 6)}`;
 }
@@ -85,7 +93,7 @@ function boxSaid(column, posterior, kind) {
 
 function closedLine({ column, posterior, width }) {
   const share = posterior === null ? 0 : column.levels ? posterior[likeliest(posterior)] : 1;
-  return html`<text class="figure" x=${EDGE} y="33">${fittedText(lineOf(column, posterior), width - 2 * EDGE, 12)}</text>
+  return html`<text class="figure" x=${EDGE} y="33">${fittedLine(column, posterior, width - 2 * EDGE, 12)}</text>
     <rect class="bar-track" x="2" y="37" width=${width - 4} height="3" />
     <rect class="bar-fill" x="2" y="37" width=${share * (width - 4)} height="3" />`;
 }
