@@ -64,3 +64,31 @@ def test_damage_that_is_always_undone_changes_no_byte(merula, folder, model, nam
     wanted = answers(merula, folder, model, "meant.csv")
     assert answers(merula, folder, model, MESSY / f"{name}.csv") == wanted
     assert answers(merula, folder, model, MESSY / f"{name}.csv", "--append") == wanted
+
+
+def test_points_between_thousands_are_read_so_in_new_files_where_all_have_one(merula, folder):
+    visitors = [997, 850, 1005, 912, 12300, 2010, 640, 1100] * 5
+    rows = "".join(f"{value:,};{'ja' if value > 1000 else 'nein'}\n".replace(",", ".") for value in visitors)
+    (folder / "learned.csv").write_text(f"Besucher;voll\n{rows}", encoding="utf-8")
+    fitted = merula("fit", "learned.csv", "--target", "voll", "--model", "naive", "-o", "learned.merula")
+    assert fitted.exit_code == 0 and "'Besucher' (decimal ',', groups by '.')" in fitted.stderr
+    (folder / "points.csv").write_text("Besucher\n1.005\n12.300\n2.010\n", encoding="utf-8")
+    (folder / "plain.csv").write_text("Besucher\n1005\n12300\n2010\n", encoding="utf-8")
+    assert answers(merula, folder, "learned.merula", "points.csv") == answers(merula, folder, "learned.merula", "plain.csv")  # fmt: skip
+
+
+def test_limits_and_strays_are_told_at_fit(merula, folder):
+    lead = [f"{0.5 + k / 10:.1f}" for k in range(40)] + ["<0.5"] * 4 + ["not measured"] * 3
+    rows = "".join(f"{value},{'ill' if k % 2 else 'well'}\n" for k, value in enumerate(lead))
+    (folder / "lab.csv").write_text(f"lead,state\n{rows}")
+    result = merula("fit", "lab.csv", "--target", "state", "--model", "naive", "-o", "lab.merula")
+    assert "column 'lead': '<0.5' and the like count as the limit that they name" in result.stderr
+    assert "column 'lead' holds numbers and 'not measured', read as missing" in result.stderr
+
+
+def test_classes_of_yes_and_no_in_several_spellings_are_two(merula, folder):
+    rows = "".join(f"{k},{('No', 'no', 'No', 'Yes', 'YES', 'Yes')[k % 6]}\n" for k in range(120))
+    (folder / "churn.csv").write_text(f"tenure,Churn\n{rows}")
+    result = merula("fit", "churn.csv", "--target", "Churn", "--model", "naive", "-o", "churn.merula", "--kinds", "tenure=numeric")  # fmt: skip
+    assert "spellings of 'Churn' that differ only in case are read as one: 'no' (20) as 'No'" in result.stderr
+    assert "predicts Churn: No 50 %, Yes 50 %" in merula("info", "churn.merula").stdout
