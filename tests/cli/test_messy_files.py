@@ -1,6 +1,7 @@
 """`merula fit` on the clean file, `merula predict` on one that was damaged: the answers are the same to the last byte."""
 
 import csv
+import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -64,6 +65,38 @@ def test_damage_that_is_always_undone_changes_no_byte(merula, folder, model, nam
     wanted = answers(merula, folder, model, "meant.csv")
     assert answers(merula, folder, model, MESSY / f"{name}.csv") == wanted
     assert answers(merula, folder, model, MESSY / f"{name}.csv", "--append") == wanted
+
+
+LEARNED_FROM = [
+    "blanks-in-cells",
+    "date-day-month-name",
+    "date-chinese",
+    "date-month-name-first",
+    "decimal-comma",
+    "hour-am-pm",
+    "money-accounting",
+    "units-spaced",
+]  # none of which removes a cell
+
+
+@pytest.mark.parametrize("damage", LEARNED_FROM)
+def test_what_is_learned_from_a_damaged_file_is_saved_and_answers_alike(merula, folder, model, damage):
+    words = ["fit", MESSY / f"{damage}.csv", "--target", "species", "--model", "naive", "-o", "damaged.merula"]
+    fitted = merula(*words)
+    assert fitted.exit_code == 0, fitted.stderr
+    clean = answers(merula, folder, model, MESSY / "clean.csv")
+    assert answers(merula, folder, "damaged.merula", MESSY / f"{damage}.csv") == clean
+    assert answers(merula, folder, "damaged.merula", MESSY / "clean.csv") == clean
+
+
+@pytest.mark.parametrize("damage", ["date-day-month-name", "money-accounting"])
+def test_a_damaged_file_is_reported_as_the_clean_one(merula, folder, damage):
+    words = ["--target", "species", "--model", "naive", "--cv", 2, "--no-learning-curve"]
+    for path, page in ((MESSY / "clean.csv", "clean.html"), (MESSY / f"{damage}.csv", "damaged.html")):
+        result = merula("report", path, *words, "-o", page)
+        assert result.exit_code == 0, result.stderr
+    exact = [re.findall(r'data-value="([^"]*)"', (folder / page).read_text(encoding="utf-8")) for page in ("clean.html", "damaged.html")]  # fmt: skip
+    assert exact[0] and exact[0] == exact[1]
 
 
 def test_points_between_thousands_are_read_so_in_new_files_where_all_have_one(merula, folder):
