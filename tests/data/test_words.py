@@ -701,7 +701,7 @@ def test_what_was_said_to_be_missing_is_so_in_new_rows_though_no_cell_held_it():
     [
         Reading("number", grouping="5"),
         Reading("boolean", spellings=("small", "large")),
-        Reading("date"),
+        Reading("date", order="dym"),
     ],
 )
 def test_a_reading_that_says_nothing_sensible_is_none(odd):
