@@ -102,7 +102,8 @@ def test_numbers_in_disguise(rng):
     numbers = [str(value) for value in rng.integers(0, 40, ROWS)]
     assert remarks(numbers, labels) == remarks([f"{value} €" for value in numbers], labels) == []
     assert remarks([*numbers[:-2], "NA", "?"], labels) == []
-    assert remarks([*numbers[:-2], "many", "few"], labels) == ["numbers as words"]
+    assert remarks([*numbers[:-2], "30 or so", "half of 9"], labels) == ["numbers as words"]
+    assert remarks([*numbers[:-2], "many", "few"], labels) == []  # which mean that there is none
     assert remarks([f"level {value}" for value in numbers], labels) == []
 
 
@@ -157,6 +158,8 @@ def test_kinds_that_are_stated_are_not_doubted():
         ([f"wren {i}" for i in range(40)], "40 different values in 40 rows"),
         (list(np.arange(120) % 60), "60 different numbers"),
         (list(np.arange(120) % 30 * 1.0), "30 different numbers"),
+        ([f"${250 + i},000" for i in range(40)], "40 different numbers; merula tells classes apart"),
+        ([f"{10 + i % 25} kg" for i in range(100)], "25 different numbers"),
     ],
 )
 def test_targets_that_are_none(labels, words):
@@ -164,7 +167,15 @@ def test_targets_that_are_none(labels, words):
         check_target(encode_target(labels, len(labels)), "bird")
 
 
+def test_a_target_of_ticks_points_at_its_empty_cells():
+    with pytest.raises(
+        ValueError, match="one class only .*; if the 60 empty cells mean the opposite, write that there"
+    ):
+        check_target(encode_target(["x"] * 40, 40), "cancelled", left_out=60)
+
+
 def test_digits_and_codes_are_targets():
+    check_target(encode_target([f"{dose} mg" for dose in (5, 10, 20)] * 9, 27), "dose")
     check_target(encode_target(list(range(10)) * 9, 90), "digit")
     check_target(encode_target([0.0, 1.0] * 9, 18), "ill")
 
@@ -172,12 +183,29 @@ def test_digits_and_codes_are_targets():
 def test_numbers_in_disguise_are_no_identifiers():
     percent = [f"{i} %" for i in range(40)]
     assert remarks(percent) == []
-    assert remarks([f"${i}.50" for i in range(39)] + ["free"]) == ["unread numbers"]
+    assert remarks([f"${i}.50" for i in range(39)] + ["free on 4 days"]) == ["unread numbers"]
+    assert remarks([f"${i}.50" for i in range(39)] + ["unpriced"]) == []  # read as numbers, and as missing
     assert remarks([f"{i % 28 + 1}.{i % 12 + 1}.2024" for i in range(40)]) == []
     assert remarks([f"{i % 31 + 1}.{i % 31 + 1}.2024" for i in range(40)]) == ["unread dates"]
     table = open_table(pd.DataFrame({"share": percent, "bird": ["wren", "tit"] * 20}))
     schema, _ = infer_schema(table)
     assert advised_kinds(schema, review(table, schema, None)) == {"share": "numeric", "bird": "categorical"}
+
+
+def test_levels_that_differ_only_in_case_are_told():
+    answers = ["Agree", "agree", "Disagree", "neutral"] * 10
+    assert remarks(answers, ["wren", "wren", "wren", "wren", "tit"] * 8) == ["spellings"]
+    assert remarks(["m", "M", "f", "F"] * 10, ["wren", "wren", "wren", "wren", "tit"] * 8) == []  # letters may be codes
+
+
+def test_times_of_day_and_groups_of_thousands_are_no_identifiers():
+    assert remarks([f"{k // 60:02d}:{k % 60:02d}" for k in range(40)]) == []
+    assert remarks([f"{1000 + k:,}" for k in range(40)]) == []
+    assert remarks([f"{1000 + k}" for k in range(40)]) == ["identifier"]
+
+
+def test_numbers_of_accounts_are_no_sentences():
+    assert remarks([f"DE{10 + k} 3704 0044 0532 {1000 + k} 00" for k in range(60)]) == ["identifier"]
 
 
 def test_words_for_missing():

@@ -480,7 +480,7 @@ def test_a_model_that_holds_rows_says_so(merula, folder, word):
 
 def test_info_tells_classes_and_columns(merula, model):
     result = merula("info", model)
-    assert "tells species: Adelie 44.2 %, Gentoo 36 %, Chinstrap 19.8 %" in result.stdout
+    assert "predicts species: Adelie 44.2 %, Gentoo 36 %, Chinstrap 19.8 %" in result.stdout
     assert "learned from 344 rows" in result.stdout
     found = json.loads(merula("info", model, "--json").stdout)
     assert [column["column"] for column in found["columns"]][:2] == ["island", "bill_length_mm"]

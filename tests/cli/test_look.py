@@ -100,6 +100,14 @@ def test_the_options_that_are_named_do_what_is_said(looked, folder):
     assert columns["sex"]["why"] == "as stated; 2 levels ('f', 'm'); 10 missing"
 
 
+def test_a_flag_is_named_as_it_is_typed(looked, folder):
+    (folder / "asked.csv").write_text("answer,bird\n" + "Agree,wren\nagree,tit\nDisagree,wren\n" * 10)
+    columns, _ = looked("asked.csv")
+    assert columns["answer"]["change"].startswith("--fold-case, or --kinds")
+    columns, _ = looked("asked.csv", "--fold-case")
+    assert "2 levels ('agree', 'disagree')" in columns["answer"]["why"]
+
+
 def test_two_hundred_columns_in_any_script_fit_the_screen(merula, folder):
     names = [f"a measurement of the left wing in the morning, number {i}" for i in range(198)] + ["色泽" * 30, "bird"]
     rows = [[f"{(i * k) % 97 / 7}" for k in range(1, 199)] + ["青绿" if i % 3 else "乌黑", "wren"] for i in range(20)]

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 import merula as mr
+from merula.data.encode import encode, infer_schema
 from merula.data.stream.delimited import DelimitedFiles
+from merula.data.table import open_table
 
 
 @pytest.fixture
@@ -191,3 +193,82 @@ def test_arrays_say_their_own_numbers():
         warnings.simplefilter("always")
         model = mr.NaiveBayesClassifier().fit(values, y)
     assert model.schema_["x0"].reading is None
+
+
+# ---------------------------------------------------------------------------------------- drawn tables, zeros, thousands
+
+DRAWN = {
+    "a terminal's": " bird | wing \n------+------\n wren |  4.9\n tit  |  6.1\n(2 rows)\n",
+    "a frame": "+------+------+\n| bird | wing |\n+------+------+\n| wren |  4.9 |\n| tit  |  6.1 |\n+------+------+\n",
+    "Markdown": "| bird | wing |\n|:-----|-----:|\n| wren | 4.9 |\n| tit | 6.1 |\n",
+    "a report": "List of birds\n\n-------------\n|bird |wing |\n-------------\n|wren | 4.9 |\n|tit  | 6.1 |\n-------------\n",
+}
+
+
+@pytest.mark.parametrize("case", DRAWN)
+def test_tables_that_are_drawn(write, case):
+    path = write(DRAWN[case])
+    assert read(path)[0] == {"bird": ["wren", "tit"], "wing": [4.9, 6.1]}
+    assert "cells are parted by bars, between lines that are drawn" in str(mr.look(path))
+
+
+def test_bars_and_missing_cells_are_no_drawing(write):
+    found, _ = read(write("bird|wing\nwren|4.9\n-|-\ntit|6.1\n"))
+    assert found["bird"] == ["wren", "-", "tit"]
+
+
+def test_zero_bytes_between_characters(write):
+    found, said = read(write("bird,note\nwren,a\x00b\ntit,\x00\n"))
+    assert found == {"bird": ["wren", "tit"], "note": ["ab", None]}
+    assert any("2 zero bytes between characters" in text for text in said)
+    path = write("")
+    path.write_bytes(b"\x00\x01bird,note\nwren,a\n")
+    with pytest.raises(mr.InputError, match="binary data"):
+        mr.read_table(path)
+
+
+VISITORS = [997, 850, 1005, 912, 12300, 2010, 640, 1100]
+
+
+def in_thousands(values):
+    return "\n".join(f"{value:,};{'full' if value > 1000 else 'free'}".replace(",", ".") for value in values)
+
+
+def test_points_between_thousands_are_none_of_decimals(write):
+    path = write(f"visitors;museum\n{in_thousands(VISITORS * 3)}\n", "museum.csv")
+    schema, _ = infer_schema(open_table(mr.read_table(path).select(["visitors"])))
+    assert (schema["visitors"].reading.decimal, schema["visitors"].reading.grouping) == (",", ".")
+    values = encode(open_table(mr.read_table(path).select(["visitors"])), schema, [0]).values(("visitors",))[:, 0]
+    assert values.tolist() == [float(value) for value in VISITORS * 3]
+
+
+def test_points_alone_are_in_doubt_and_told(write):
+    text = "visitors;museum\n" + in_thousands([9190, 11190, 4565, 7125] * 5) + "\n"
+    found, said = read(write(text))
+    assert found["visitors"][:2] == [9.19, 11.19]
+    assert any("column 'visitors' holds numbers such as 9.190, read with a decimal point" in one for one in said)
+    schema, _ = infer_schema(open_table(mr.read_table(write(text), decimal=",")))
+    assert schema["visitors"].reading.grouping == "."
+    assert read(write(text), decimal=".")[1] == []
+    assert read(write(text.replace(";", ",")))[1] == []  # who parts cells by commas writes points before fractions
+
+
+@pytest.mark.parametrize(
+    "cells", [["1.125", "2", "3", "1.5", "2.25"], ["21.503", "19.250", "18.300"], ["997", "0.125", "1.005"]]
+)
+def test_decimals_stay_decimals_without_a_note(write, cells):
+    found, said = read(write("wing,bird\n" + "".join(f"{cell},wren\n" for cell in cells * 8)))
+    assert found["wing"][: len(cells)] == [float(cell) for cell in cells] and said == []
+
+
+def test_decimal_commas_tell_what_points_are(write):
+    found, said = read(write("people;share\n1.234;3,5\n12.345;4,25\n1.100;7,5\n"))
+    assert found["share"] == [3.5, 4.25, 7.5] and said == []
+    schema, _ = infer_schema(open_table(mr.read_table(write("people;share\n1.234;3,5\n12.345;4,25\n1.100;7,5\n"))))
+    assert (schema["people"].reading.decimal, schema["people"].reading.grouping) == (",", ".")
+
+
+def test_keys_that_look_like_powers_are_words(write):
+    found, _ = read(write("key,wing\n0065e00000123,4.9\n0065e00000124,6.1\n"))
+    assert found["key"] == ["0065e00000123", "0065e00000124"]
+    assert read(write("wing\n1e5\n0.5\n"))[0] == {"wing": [1e5, 0.5]}

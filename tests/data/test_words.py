@@ -48,6 +48,18 @@ NUMBERS = {
     "one year, many years": (["12 years", "1 year"], [12.0, 1.0]),
     "degrees": (["21°C", "19.5°C"], [21.0, 19.5]),
     "powers": (["1e5", "2.5E-3"], [1e5, 2.5e-3]),
+    "Arabic digits and signs": (["١٬٢٣٤٫٥", "٣٫٢٥", "١٢"], [1234.5, 3.25, 12.0]),
+    "digits and signs of full width": (["１２．５", "－３．２５", "９"], [12.5, -3.25, 9.0]),
+    "even amounts in India": (["1,14,335/-", "Rs. 500.50/-", "Rs. 1,500/-"], [114335.0, 500.5, 1500.0]),
+    "degrees of Fahrenheit close by": (["98.6F", "101.2F"], [98.6, 101.2]),
+    "points between thousands": (
+        ["997", "850", "1.005", "912", "12.300", "2.010"],
+        [997.0, 850.0, 1005.0, 912.0, 12300.0, 2010.0],
+    ),
+    "points between thousands of kilograms": (
+        ["997 kg", "850 kg", "1.005 kg", "912 kg", "12.300 kg", "2.010 kg"],
+        [997.0, 850.0, 1005.0, 912.0, 12300.0, 2010.0],
+    ),
     "gaps": (["1.5", "unknown", "-", "2.5"], [1.5, None, None, 2.5]),
 }
 DAYS = {
@@ -60,6 +72,12 @@ DAYS = {
     "German": ["14. Oktober 2018", "5. Nov. 2018", "1. Februar 2019"],
     "French": ["14 octobre 2018", "5 novembre 2018", "1 février 2019"],
     "Spanish": ["14 de octubre de 2018", "5 de noviembre de 2018", "1 de febrero de 2019"],
+    "French with the first of the month": ["14 octobre 2018", "dim. 5 novembre 2018", "1er février 2019"],
+    "German weekdays": ["So, 14.10.2018", "Montag, 05.11.2018", "Fr. 01.02.2019"],
+    "Polish": ["14 października 2018", "5 listopada 2018 r.", "1 lutego 2019"],
+    "Russian": ["14 октября 2018 г.", "5 ноября 2018", "1 февраля 2019"],
+    "Chinese weekdays": ["2018/10/14 周日", "2018/11/5 星期一", "2019/2/1 周五"],
+    "Japanese weekdays": ["2018年10月14日(日)", "2018/11/5(月)", "2019-02-01 金曜日"],
     "Chinese": ["2018年10月14日", "2018年11月5日", "2019年2月1日"],
     "year first": ["2018/10/14", "2018/11/5", "2019/2/1"],
     "mixed": ["2018-10-14", "05.11.2018", "Feb 1, 2019"],
@@ -115,13 +133,14 @@ WORDS = {
 def test_numbers(case):
     words, expected = NUMBERS[case]
     reading = understand(words)
-    assert reading.form == "number"
+    assert reading.form == "number" and reading.fits()
     assert as_numbers(words, reading) == (expected, [])
 
 
 @pytest.mark.parametrize("case", DAYS)
 def test_days(case):
     reading = understand(DAYS[case])
+    assert reading.fits()  # else no model that holds it could be loaded
     found = [datetime(1970, 1, 1) + timedelta(microseconds=count) for count in as_numbers(DAYS[case], reading)[0]]
     assert [one.date() for one in found] == [date(2018, 10, 14), date(2018, 11, 5), date(2019, 2, 1)]
 
@@ -131,13 +150,20 @@ def test_what_stays_words(case):
     assert understand(WORDS[case]) is None
 
 
-MONTHS = ["2019-01", "2019-02", "2018-12"]
+MONTHS = {
+    "figures": ["2019-01", "2019-02", "2018-12"],
+    "as spreadsheets show them": ["Jan-19", "Feb-19", "Dec-18"],
+    "names": ["Jan 2019", "February 2019", "Dez. 2018"],
+    "short years": ["Jan '19", "Feb ’19", "Dec '18"],
+}
 
 
-def test_months_are_their_first_days():
-    reading = understand(MONTHS)
-    assert reading.form == "date"
-    found = [datetime(1970, 1, 1) + timedelta(microseconds=count) for count in as_numbers(MONTHS, reading)[0]]
+@pytest.mark.parametrize("case", MONTHS)
+def test_months_are_their_first_days(case):
+    words = MONTHS[case]
+    reading = understand(words)
+    assert reading.form == "date" and reading.fits()
+    found = [datetime(1970, 1, 1) + timedelta(microseconds=count) for count in as_numbers(words, reading)[0]]
     assert found == [datetime(2019, 1, 1), datetime(2019, 2, 1), datetime(2018, 12, 1)]
 
 
@@ -146,6 +172,95 @@ def test_months_are_their_first_days():
 )  # fmt: skip
 def test_seasons_and_codes_are_no_months(words):
     assert understand(words) is None
+
+
+def test_days_without_a_year_are_no_months():
+    assert understand(["May 12", "May 13", "Jun 14"]) is None
+
+
+def test_many_weeks_are_their_mondays():
+    weeks = [date(2018, 1, 1) + timedelta(weeks=k) for k in range(60)]
+    words = [f"{day.isocalendar()[0]}-W{day.isocalendar()[1]:02d}" for day in weeks]
+    found = as_numbers(words, understand(words))[0]
+    assert [(datetime(1970, 1, 1) + timedelta(microseconds=count)).date() for count in found] == weeks
+
+
+# ---------------------------------------------------------------------------------- limits, strays, points of thousands
+
+MEASURED = [f"{0.5 + k / 10:.1f}" for k in range(40)]
+
+
+def test_limits_of_measurements_count_as_the_limit():
+    words = [*MEASURED, "<0.5", ">9.5", "≥ 12", "90+"]
+    schema, notes = infer_schema(open_table(pd.DataFrame({"lead": words})))
+    assert schema["lead"].kind == "numeric" and "count as the limits that they name" in str(notes[0])
+    values = encode(open_table(pd.DataFrame({"lead": words})), schema, [0]).values(("lead",))[:, 0]
+    assert values.tolist() == [*map(float, MEASURED), 0.5, 9.5, 12.0, 90.0]
+    new = encode(open_table(pd.DataFrame({"lead": ["<0.5", "0.5"]})), schema, [0]).values(("lead",))[:, 0]
+    assert new.tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["0", "1", "2", "3+"], ["<18", "18", "19", "65+"], [*MEASURED[:12], *(f"<{k}" for k in range(20))], ["1+", "2+", "3+"]],
+    ids=["children", "ages", "mostly limits", "crosses"],
+)  # fmt: skip
+def test_limits_beside_few_numbers_are_names(words):
+    assert understand(words) is None
+
+
+STRAYS = ["refused", "(blank)", "don't know"]
+
+
+def test_few_words_in_few_cells_among_many_numbers_mean_none():
+    cells = [*(str(k) for k in range(20, 60)), *STRAYS]
+    table = pd.DataFrame({"age": cells * 2})
+    schema, notes = infer_schema(open_table(table))
+    assert schema["age"].kind == "numeric" and schema["age"].reading.missing == tuple(sorted(STRAYS))
+    assert "'refused', '(blank)', \"don't know\" are missing" in str(notes[0])
+    values = encode(open_table(table), schema, [0]).values(("age",))[:, 0]
+    assert np.isnan(values).tolist() == [word in STRAYS for word in table["age"]]
+    assert values[~np.isnan(values)].tolist() == [float(word) for word in table["age"] if word not in STRAYS]
+    with pytest.raises(InputError, match="'widowed'"):  # at fit nobody said that it means none
+        encode(open_table(pd.DataFrame({"age": ["44", "widowed"]})), schema, [0]).values(("age",))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [str(k) for k in range(30, 60)] + ["S", "M", "L"] * 20,  # sizes of two sorts
+        [str(k) for k in range(30, 60)] + ["12a", "14b"],  # numbers of houses
+        [str(k) for k in range(5)] * 20 + ["none yet"],  # few different numbers are categories
+        [str(k) for k in range(30, 90)] + ["a b", "c d", "e f", "g h", "i j", "k l"],
+    ],
+    ids=["many cells", "with figures", "few numbers", "many words"],
+)
+def test_other_words_among_numbers_leave_them_words(cells):
+    different = list(dict.fromkeys(cells))
+    assert understand(different, [cells.count(word) for word in different]) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "decimal"),
+    [
+        (["1", "2", "3", "1.125", "2.375", "3.625"], "."),  # eighths
+        (["997", "850", "912", "1.005", "1.5", "2.25"], "."),
+        (["997", "850", "912", "0.125", "1.005", "2.010"], "."),
+        (["1.005", "2.010", "3.100", "4.125"], "."),
+    ],
+)
+def test_other_points_are_decimal(words, decimal):
+    assert understand(words, wanted="numeric").decimal == decimal
+
+
+def test_words_with_a_time_are_read_as_times():
+    schema, notes = infer_schema(open_table(pd.DataFrame({"seen": ["5/1/2022 3:00 PM", "5/2/2022 6:30 PM", "5/13/2022 9:15 AM"]})))  # fmt: skip
+    assert schema["seen"].kind == "datetime" and "read as times, month before day" in str(notes[0])
+
+
+def test_durations_in_other_languages():
+    hours = ["2 Std. 30 Min.", "2 heures 30 minutes", "1 Stunde", "3 Tage 4 Stunden"]
+    assert [count / 6e7 for count in as_numbers(hours, understand(hours))[0]] == [150, 150, 60, 76 * 60]
 
 
 def test_days_without_signs_are_days_where_all_are():
@@ -586,7 +701,7 @@ def test_what_was_said_to_be_missing_is_so_in_new_rows_though_no_cell_held_it():
     [
         Reading("number", grouping="5"),
         Reading("boolean", spellings=("small", "large")),
-        Reading("date"),
+        Reading("date", order="dym"),
     ],
 )
 def test_a_reading_that_says_nothing_sensible_is_none(odd):

@@ -17,7 +17,7 @@ from merula.data.encode.kinds import are_dates, meant_missing, others_than_numbe
 from merula.data.intervals import assign
 from merula.data.schema import Column, Schema
 from merula.data.table import Table, plain_label
-from merula.data.words import clean
+from merula.data.words import clean, understand
 from merula.data.words.resemblance import resemblance
 from merula.distributions.discretize import quantile_cuts
 from merula.engines import Source, collect
@@ -81,7 +81,7 @@ class Remark:
     """One thing worth knowing of one column.
 
     ``what`` is "identifier", "empty", "constant", "text", "codes", "numbers as words", "unread numbers", "unread dates",
-    "missing as words", "sentinel", "infinite" or "leak"; ``kind`` is what the column would be without the remark; ``words`` are those that may mean
+    "missing as words", "spellings", "sentinel", "infinite" or "leak"; ``kind`` is what the column would be without the remark; ``words`` are those that may mean
     that a cell is empty.
     """
 
@@ -104,6 +104,7 @@ def review(table: Table, schema: Schema, target: Target | None, stated: Collecti
     - "codes": 0 and 1; or whole numbers of at most ten values, each many times: names of categories rather than amounts
     - "sentinel": a few numbers so far beyond all others that they may stand for something else
     - "unread numbers", "unread dates": words that would be an identifier, but are numbers or dates
+    - "spellings": levels that differ in capital letters alone
     - "empty", "constant", "text", "numbers as words", "missing as words", "infinite" are what they say
 
     Examples
@@ -213,6 +214,18 @@ def _of_words(
     else:
         yield from _leak(source, column)
         yield from _disguised(labels) if words else ()
+        yield from _spelled_in_two_ways(labels) if words and not (column.reading and column.reading.fold_case) else ()
+
+
+def _spelled_in_two_ways(words: Sequence[str]) -> Iterator[Said]:
+    """Levels that differ in capital letters alone, longer than a letter: those may be codes."""
+    alike: dict[str, list[str]] = {}
+    for word in words:
+        alike.setdefault(word.casefold(), []).append(word)
+    found = [sorted(group) for group in alike.values() if len(group) > 1 and len(group[0]) > 1]
+    if found:
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield "spellings", f"holds {' and '.join(map(repr, found[0][:2]))}{more}, which differ only in case"
 
 
 def _identifier(distinct: int, cells: int) -> Said:
@@ -255,13 +268,14 @@ def _of_numbers(values: NDArray[Any], column: Column, source: Source | None, sta
         yield "infinite", f"holds {several(len(infinite), 'infinite number')}, first in row {infinite[0] + 1:,}, which no model takes: write numbers, or leave these cells empty"  # fmt: skip
         return
     known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
-    amounts = stated or column.unit is not None or bool(column.reading and column.reading.unit)
+    read = column.reading
+    amounts = stated or column.unit is not None or bool(read and (read.unit or read.form == "time of day"))
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     if not len(known):
         yield "empty", "holds nothing"
     elif low == high:
         yield "constant", f"holds {low:g} and nothing else" if not column.unit else "never changes"
-    elif not amounts and _tells_rows_apart(known, high - low + 1, column.name):
+    elif not amounts and not (read and read.grouping) and _tells_rows_apart(known, high - low + 1, column.name):
         yield _identifier(len(known), len(known))
     else:
         yield from _leak(source, column)
@@ -378,8 +392,8 @@ def _holding_the_class(collected: Collected) -> list[Note]:
     return [] if stray is None else [Note(TargetColumnWarning, f"column {stray!r} {problem}", stray)]
 
 
-def check_target(target: Target, name: str) -> None:
-    """A ValueError where a column is no target: a measurement, an identifier, or the same in every row.
+def check_target(target: Target, name: str, left_out: int = 0) -> None:
+    """A ValueError where a column is no target: a measurement, an identifier, or the same in every row but those `left_out`, where it is empty.
 
     Examples
     --------
@@ -391,16 +405,23 @@ def check_target(target: Target, name: str) -> None:
     """
     count, rows, labels = len(target.classes), len(target.codes), target.classes.tolist()
     if count < 2:
-        raise InputError.at(
-            f"the target {name!r}", f"holds one class only ({labels[0]!r})", remedy="a model needs at least two"
-        )
-    if count > FEWEST_LEVELS and count > 0.5 * rows:
+        ticked = f"; if the {left_out:,} empty cells mean the opposite, write that there" if left_out else ""
+        raise InputError.at(f"the target {name!r}", f"holds one class only ({labels[0]!r})", remedy=f"a model needs at least two{ticked}")  # fmt: skip
+    if count > FEWEST_LEVELS and count > 0.5 * rows and not _are_amounts(labels):
         raise InputError.at(f"the target {name!r}", f"has {count:,} different values in {rows:,} rows", remedy="a target names classes that many rows share")  # fmt: skip
     whole = all(isinstance(label, int) for label in labels)
-    numbers = whole or all(isinstance(label, float) for label in labels)
+    numbers = whole or all(isinstance(label, float) for label in labels) or _are_amounts(labels)
     if numbers and count > (MOST_NUMBERED if whole else FEWEST_LEVELS):
         raise InputError.at(
             f"the target {name!r}",
             f"holds {count:,} different numbers",
             remedy="merula tells classes apart: cut them into a few classes",
         )
+
+
+def _are_amounts(labels: Sequence[Any]) -> bool:
+    """Whether all labels are words that mean numbers, such as $250,000."""
+    if not all(isinstance(label, str) for label in labels):
+        return False
+    found = understand(labels)
+    return found is not None and found.form == "number"

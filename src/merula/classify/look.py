@@ -28,7 +28,7 @@ from merula.data.table import (
     plain_label,
     read_table,
 )
-from merula.data.words import other_spellings
+from merula.data.words import spelled_as_one
 from merula.show.html import html_block, html_table
 from merula.show.numbers import several, short
 from merula.show.terminal import colored
@@ -219,22 +219,22 @@ def _parted(opened: Table, target: str) -> tuple[Table, Target, LookedAt]:
     frame = opened.frame if known.all() else opened.frame.filter(known.tolist())
     counts = dict(zip(labels, np.bincount(codes[known], minlength=len(labels)).tolist(), strict=True))
     merged, apart = (
-        other_spellings(counts, opened.hints.fold_case) if all(isinstance(label, str) for label in labels) else ({}, [])
+        spelled_as_one(counts, opened.hints.fold_case) if all(isinstance(label, str) for label in labels) else ({}, [])
     )
     cells: Any = frame[target].to_native()
     if merged:
         cells = label_array([merged.get(label, label) for label in labels])[codes[known]]
-    classes = _classes(cells, int(known.sum()), target)
+    classes = _classes(cells, int(known.sum()), target, int((~known).sum()))
     said = LookedAt(target, "class", "; ".join(_of_classes(classes, merged, apart, counts, int((~known).sum()))))
     return open_table(frame.drop(target).to_native()), classes, said
 
 
-def _classes(cells: Any, rows: int, target: str) -> Target:
+def _classes(cells: Any, rows: int, target: str, left_out: int) -> Target:
     try:
         classes = encode_target(cells, rows)
     except ValueError as error:
         raise InputError.at(f"the target {target!r}", f"names no classes: {error}", remedy="cut it into a few first") from None  # fmt: skip
-    check_target(classes, target)
+    check_target(classes, target, left_out)
     return classes
 
 
@@ -246,7 +246,8 @@ def _of_classes(
     held = ", ".join(f"{shortened(label, LONGEST_EXAMPLE)} ({count:,})" for count, label in ranked[:MOST_CLASSES])
     yield f"{several(len(ranked), 'class', 'classes')}: {held}{', …' if len(ranked) > MOST_CLASSES else ''}"
     if merged:
-        yield "spellings that differ only in case are read as one: " + ", ".join(f"{word!r} ({counts[word]:,}) as {first!r}" for word, first in merged.items())  # fmt: skip
+        alike = all(word.casefold() == first.casefold() for word, first in merged.items())
+        yield f"spellings that {'differ only in case' if alike else 'mean the same'} are read as one: " + ", ".join(f"{word!r} ({counts[word]:,}) as {first!r}" for word, first in merged.items())  # fmt: skip
     for words in apart:
         yield f"{', '.join(map(repr, words))} differ only in case; write them alike if they are one"
     if missing:
@@ -297,6 +298,8 @@ def _change(column: Column, kind: str, remarks: Sequence[Remark], stand_ins: Seq
     words = next((remark.words for remark in remarks if remark.words and remark.what != "leak"), ())
     if words:
         other.append(_of_the_file("missing", [words[0]]))
+    if any(remark.what == "spellings" for remark in remarks):
+        other.append(_of_the_file("fold_case", True))
     if stand_ins:
         other.append(_of_the_file("keep", [stand_ins[0]]))
     leaks = any(remark.what == "leak" for remark in remarks)
@@ -336,7 +339,7 @@ def _held(table: Table, rows: Encoded, column: Column, position: int, left_out: 
     values = rows.values((column.name,))[:, 0]
     known = values[np.isfinite(values)]
     if not len(known):
-        return "nothing"
+        return "" if np.isinf(values).any() else "nothing"
     ends = [
         shown_cell(column, float(end)) if column.unit else short(float(end), 6) for end in (known.min(), known.max())
     ]

@@ -115,7 +115,7 @@ def typed(part: Any) -> str:
     known = part.name in OPTIONS.get() and (of_a_file or part.name not in OTHERWISE)
     name = f"--{part.name.replace('_', '-')}" if known else part.name.replace("_", " ")
     of = "" if part.column is None else f"{part.column}=".replace("'", "'\"'\"'")
-    given = part.value if of_a_file else part.values
+    given = () if known and part.value is True else part.value if of_a_file else part.values
     values = [f"'{of}{value}'" if of or of_a_file or value == "," else str(value) for value in given]
     return f"{name} {' or '.join(values)}".rstrip()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from merula.cli.console import command_name
 from merula.show.numbers import percent, several, short, with_error
+from merula.show.parts import PARTS
 from merula.show.text import listed, text_table
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def described(found: Mapping[str, Any]) -> str:
     """What a model file holds, as a table of its columns under a few lines."""
     lines = [
         f"{NAMES.get(found['model'], found['model'])}, {found['parameters']:,} parameters",
-        *([f"tells {found['target']}: {shares(found['classes'])}"] if found["target"] is not None else []),
+        *([f"predicts {found['target']}: {shares(found['classes'])}"] if found["target"] is not None else []),
         *([f"learned from {several(found['rows'], 'row')}{_holding(found)}"] if found["rows"] is not None else []),
         *(
             [f"decides between {', '.join(listed(action, LONGEST) for action in found['actions'])}"]
@@ -112,7 +113,7 @@ def _parts(parts: Sequence[Mapping[str, Any]]) -> str:
     """The parts of a pool as a table, and below them the whole and the class frequencies."""
     rows = [
         [
-            part["part"],
+            PARTS.get(part["part"], part["part"]),
             "" if part["weight"] is None else f"{part['weight']:.2f}",
             with_error(part["log_loss"], part["standard_error"]),
         ]

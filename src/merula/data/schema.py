@@ -107,11 +107,7 @@ class Reading(PlainFields):
     def fits(self) -> bool:
         """True when this says how words are read; a file from a stranger is asked before it is used."""
         signs = is_one_of(self.form, FORMS) and is_one_of(self.decimal, (".", ",")) and is_one_of(self.order, ORDERS)
-        apart = (
-            is_one_of(self.grouping, GROUPINGS)
-            and self.grouping != self.decimal
-            and (self.form != "date" or self.order != "")
-        )
+        apart = is_one_of(self.grouping, GROUPINGS) and self.grouping != self.decimal
         words = all(isinstance(many, tuple) and all(isinstance(word, str) for word in many) for many in (self.spellings, self.missing, self.keep))  # fmt: skip
         named = isinstance(self.unit, str) and words and (self.form != "boolean" or bool(no_and_yes(self.spellings)))
         return signs and apart and named and type(self.fold_case) is bool and type(self.ambiguous) is bool

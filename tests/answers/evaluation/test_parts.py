@@ -59,7 +59,7 @@ def test_the_sentence_stands_in_every_form(evaluated):
     (sentence,) = [one for one in evaluated.verdicts["pool"] if "best part" in one]
     assert sentence in str(evaluated)
     best = min(evaluated.models[0].parts.each, key=lambda part: part.log_loss)
-    assert f"the best part of pool is {best.name} (log loss {best.log_loss:.4f}" in sentence
+    assert f"the best part of pool is {best.title} (log loss {best.log_loss:.4f}" in sentence
     assert not any("part" in one for one in evaluated.verdicts["normal"])
     state = evaluated.to_dict()["models"]
     assert [part["name"] for part in state[0]["parts"]["each"]] == [
@@ -75,11 +75,11 @@ def worth(name, gain, error=0.001):
 def test_what_helps_is_told_from_what_does_not():
     told = _of_parts("auto", Parts(0.25, (worth("pairs", -0.001), worth("tables", 0.01), worth("twin", 0.03), worth("gaussians", 0.001))))  # fmt: skip
     assert told == (
-        "On rows left out at fit, the best part of auto is tables (log loss 0.3000; all parts together 0.2500). Leaving out twin would raise it"
-        " by 0.0300 ± 0.0010, tables by 0.0100 ± 0.0010; leaving out pairs or gaussians makes no clear difference."
+        "On rows left out at fit, the best part of auto is yes/no questions (log loss 0.3000; all parts together 0.2500). Leaving out logistic regression would raise it"
+        " by 0.0300 ± 0.0010, yes/no questions by 0.0100 ± 0.0010; leaving out pairs of columns or normal distributions makes no clear difference."
     )
     assert _of_parts("auto", Parts(0.2, (worth("tables", 0.1), worth("twin", 0.1)))).endswith(
-        "twin by 0.1000 ± 0.0010."
+        "logistic regression by 0.1000 ± 0.0010."
     )
     assert _of_parts("auto", Parts(0.2, (worth("tables", 0.0), worth("twin", 0.0)))).endswith(
         "Leaving out any one part makes no clear difference."

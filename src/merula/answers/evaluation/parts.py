@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from merula.answers.decision import underlying
+from merula.show.parts import PARTS
 
 POOL = "pool"
 Losses = Mapping[str, tuple[float, float]]
@@ -21,14 +22,20 @@ class PartWorth:
     Examples
     --------
     >>> from merula.answers.evaluation import PartWorth
-    >>> PartWorth("tables", 0.31, gain=0.02, standard_error=0.004).gain
-    0.02
+    >>> part = PartWorth("twin", 0.31, gain=0.02, standard_error=0.004)
+    >>> part.gain, part.title
+    (0.02, 'logistic regression')
     """
 
     name: str
     log_loss: float
     gain: float
     standard_error: float
+
+    @property
+    def title(self) -> str:
+        """What the part is called in sentences."""
+        return PARTS.get(self.name, self.name)
 
 
 @dataclass(frozen=True)

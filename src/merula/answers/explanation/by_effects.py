@@ -19,11 +19,11 @@ from merula.stats.distinct_rows import distinct_rows
 if TYPE_CHECKING:
     from merula.classify.effects.purified import Effects
 
-SLIP = Subject((), "slip to the prior")  # of rows that no part of a pool explains
+SLIP = Subject((), "allowance for odd rows")  # of rows that no part of a pool explains
 
 
 def effect_terms(model: BayesianClassifier, effects: Effects, row: Encoded) -> ComponentTerms:
-    """The effects of one row as terms, and what is left of its log joint as the prior; a slip to the prior is the last."""
+    """The effects of one row as terms, and what is left of its log joint as the prior; what is allowed for odd rows is the last."""
     ((_, start, told),) = told_effects(model, effects, row)
     if len(model.fitted_.components) > 1:
         told[SLIP] = _slip(model, start + sum(told.values()))

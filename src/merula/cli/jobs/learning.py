@@ -139,7 +139,7 @@ def merge_files(paths: Sequence[str], output: str | None = None) -> SavedModel:
             )
         if other.target != saved[0].target:
             raise InputError(
-                f"{saved[0].path} tells {saved[0].target!r}, {other.path} tells {other.target!r}: they do not merge"
+                f"{saved[0].path} predicts {saved[0].target!r}, {other.path} predicts {other.target!r}: they do not merge"
             )
         if merged._no_joint:
             raise InputError.at(

@@ -7,27 +7,43 @@ from dataclasses import replace
 from typing import Any
 
 from merula.cli.console import Console
-from merula.data.encode.kinds import DOUBTS, ORDERS
+from merula.data.encode.kinds import DOUBTS, ORDERS, shown
 from merula.data.schema import Column, Reading, Schema
 from merula.data.table import Table
 from merula.data.units import same_unit
-from merula.data.words import as_numbers, other_spellings, understand
+from merula.data.words import as_numbers, clean, spelled_as_one, understand
+from merula.data.words.cleaning import is_gap
+from merula.data.words.numbers import is_limit
 
 MOST_NAMED = 6
 FORMS = {"number": "numbers", "date": "dates", "time of day": "times of day", "duration": "durations", "boolean": "yes or no"}  # fmt: skip
 
 
-def note_readings(schema: Schema, console: Console) -> None:
+def note_readings(schema: Schema, table: Table, console: Console) -> None:
     """One note of all columns whose words were understood, and one for each that could be read in another way."""
     read = [column for column in schema.columns if column.reading is not None and column.reading.form != "words"]
     told = [(FORMS[column.reading.form], column) for column in read if column.reading and _is_more(column)]
     parts = [f"as {form}: {_named([column for other, column in told if other == form])}" for form in dict.fromkeys(form for form, _ in told)]  # fmt: skip
     if parts:
         console.note(f"words are read {'; '.join(parts)} (merula look TABLE tells more)")
+    _note_limits({name: table.codes(place)[1] for place, name in enumerate(schema.names) if schema[name] in read and table.kind(place)[0] == "categorical"}, console)  # fmt: skip
     for column in read:
+        strays = [word for word in column.reading.missing if not is_gap(word) and word not in table.hints.missing] if column.reading else []  # fmt: skip
+        if strays and column.reading and column.reading.form in ("number", "duration", "time of day"):
+            console.note(f"column {column.name!r} holds {FORMS[column.reading.form]} and {shown(strays)}, read as missing; --kinds '{column.name}=categorical' keeps all as words", column.name)  # fmt: skip
         if column.reading and column.reading.ambiguous:
             option = {"number": "--decimal", "date": "--date-order"}[column.reading.form]
             console.note(f"column {column.name!r} is read as {FORMS[column.reading.form]} {_signs(column)}, though {DOUBTS[column.reading.form]} would fit as well; {option} says which")  # fmt: skip
+
+
+def _note_limits(words: Mapping[str, Any], console: Console) -> None:
+    """One note of all columns of numbers in which some are limits, such as <0.5."""
+    found = {name: limits for name, held in words.items() if (limits := [word for word in held if isinstance(word, str) and is_limit(clean(word))])}  # fmt: skip
+    if found:
+        examples = [limits[0] for limits in found.values()]
+        named = ", ".join(map(repr, list(found)[:MOST_NAMED]))
+        which = "column" if len(found) == 1 else "columns"
+        console.note(f"{which} {named}: {shown(examples)} and the like count as the limit that they name")
 
 
 def note_other_readings(schema: Schema, table: Table, console: Console) -> None:
@@ -100,13 +116,14 @@ def one_spelling(labels: Any, target: str, console: Console, fold_case: bool = F
         return labels
     counted = pc.value_counts(labels.drop_null())
     counts: Mapping[str, int] = {entry["values"]: entry["counts"] for entry in counted.to_pylist()}
-    merged, apart = other_spellings(counts, fold_case)
+    merged, apart = spelled_as_one(counts, fold_case)
     for words in apart:
         console.note(f"the classes {', '.join(map(repr, words))} of {target!r} differ only in case; --fold-case reads them as one")  # fmt: skip
     if not merged:
         return labels
     said = ", ".join(f"{word!r} ({counts[word]:,}) as {first!r}" for word, first in merged.items())
-    console.note(f"spellings of {target!r} that differ only in case are read as one: {said}")
+    only = "differ only in case" if all(word.casefold() == first.casefold() for word, first in merged.items()) else "mean the same"  # fmt: skip
+    console.note(f"spellings of {target!r} that {only} are read as one: {said}")
     for word, first in merged.items():
         labels = pc.if_else(pc.equal(labels, word), first, labels)
     return labels

@@ -46,6 +46,7 @@ HINTS = {
     "text": "; --kinds '{column}=categorical' takes it whole, --ignore '{column}' leaves it out",
     "numbers as words": ", so it is read as words; --missing WORD says which of them mean that the number is missing",
     "missing as words": "; if that means that a cell is empty, say --missing WORD",
+    "spellings": "; --fold-case reads words that do as one",
     "sentinel": "; if it stands for a missing number, say --missing WORD",
     "leak": "; if it is known only once the class is, leave it out: --ignore '{column}'",
 }
@@ -159,6 +160,7 @@ def read_task(
             raise InputError.at(
                 option, f"is {name!r}, which is the target itself", got=name, remedy="name another column"
             )
+    left_out = table[asked.target].null_count
     unlabelled = _without_classes(table, asked)
     table, times = with_times(_with_classes(table, asked, console), asked, console)
     if some_rows is None:  # others of a large table are counted as they are written
@@ -176,10 +178,10 @@ def read_task(
             remedy="there is nothing to learn from",
         )
     kinds = _stated(asked, aside, features.column_names, like)
-    target, opened = _classes(table, asked.target, console), open_table(features)
+    target, opened = _classes(table, asked.target, console, left_out), open_table(features)
     schema, _ = infer_schema(opened, kinds)
     remarks = review(opened, schema, target, kinds)
-    note_readings(schema, console)
+    note_readings(schema, opened, console)
     note_remarks(remarks, console)
     kinds = advised_kinds(schema, remarks)
     if set(kinds.values()) == {"ignore"}:
@@ -246,7 +248,7 @@ def _without_classes(table: Any, asked: Asked) -> Any:
     return rows
 
 
-def _classes(table: Any, target: str, console: Console) -> Target:
+def _classes(table: Any, target: str, console: Console, left_out: int) -> Target:
     """The class of each row; a ValueError where the column is no target."""
     try:
         classes = encode_target(table[target], table.num_rows)
@@ -254,7 +256,7 @@ def _classes(table: Any, target: str, console: Console) -> Target:
         raise InputError.at(
             f"the target {target!r}", f"names no classes: {error}", remedy="cut it into a few first"
         ) from None
-    check_target(classes, target)
+    check_target(classes, target, left_out)
     for label in meant_missing(classes.classes.tolist()):
         console.note(
             f"the target {target!r} has the class {label!r}; if that means that it is empty, say --missing '{label}'"

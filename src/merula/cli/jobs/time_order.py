@@ -44,7 +44,7 @@ def _times(table: Any, name: str, console: Console) -> tuple[Any, Any]:
     opened = open_table(table.select([name]))
     schema, _ = infer_schema(opened)
     if schema.columns[0].reading is not None and schema.columns[0].kind in ("numeric", "datetime"):
-        note_readings(schema, console)
+        note_readings(schema, opened, console)
         values = encode(opened, schema, [0]).values((name,))[:, 0]
         return values, ~np.isnan(values)
     return table[name].to_numpy(zero_copy_only=False), table[name].is_valid().to_numpy(zero_copy_only=False)

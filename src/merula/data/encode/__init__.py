@@ -16,7 +16,7 @@ from merula.data.encode.encoded import (
 )
 from merula.data.encode.kinds import GuessedKindWarning, infer_schema
 from merula.data.encode.levels import UnseenLevelWarning, level_positions, unseen_note
-from merula.data.encode.reading import read_codes
+from merula.data.encode.reading import numbers_read, read_codes
 from merula.data.encode.target import SharedTarget, Target, checked_weights, encode_target
 from merula.data.encode.tokens import Tokens
 
@@ -42,6 +42,7 @@ __all__ = [
     "infer_schema",
     "is_counted",
     "level_positions",
+    "numbers_read",
     "read_codes",
     "unseen_note",
     "with_cells",

@@ -17,11 +17,13 @@ from merula.data.schema import KINDS, Column, Label, Reading, Schema
 from merula.data.table import SparseTable, Table
 from merula.data.words import ALWAYS_MISSING, Hints, as_labels, clean, time_unit, understand
 from merula.data.words.cleaning import DASHES
+from merula.data.words.numbers import is_limit
 from merula.data.words.resemblance import resemblance
-from merula.data.words.times import are_compact, is_impossible
+from merula.data.words.times import are_compact, has_time, is_impossible
 from merula.show.numbers import several
 
 FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of words is text: see `_read_like_text`
+FEWEST_SAID = 0.25  # of the words of a text, without a figure
 FEWEST_NUMBERS = 10  # different ones, before words may be called numbers
 COUNTED = "counts"  # the unit of a text column that came as a matrix of counts, a column for each word
 SIGNS = str.maketrans("", "", " ,'%€$£")
@@ -148,7 +150,8 @@ def _column(
     if found == "categorical":
         if kind is None:
             return _guessed(table, position, name)
-        reading = understand(_words(table.codes(position)[1]), hints=table.hints, wanted="datetime" if kind == "datetime" else "numeric")  # fmt: skip
+        codes, labels = table.codes(position)
+        reading = understand(_words(labels), _counts(codes, labels), table.hints, "datetime" if kind == "datetime" else "numeric")  # fmt: skip
         unit = time_unit(reading)
     if found == "empty":
         if kind is None and more_to_come:
@@ -289,13 +292,24 @@ def read_as(labels: Sequence[str], reading: Reading) -> str:
     --------
     >>> print(read_as(["$29.85", "none"], Reading("number", unit="$", missing=("none",))))
     holds amounts in $ ('$29.85'), read as numbers; 'none' is missing
+    >>> print(read_as(["0.7", "0.9", "<0.5", ">9"], Reading("number")))
+    holds numbers ('0.7', '0.9', '<0.5', …), read as numbers; '<0.5', '>9' count as the limits that they name
     """
     nothing = ALWAYS_MISSING.difference(reading.keep).union(reading.missing)
     gaps = [label for label in labels if (word := clean(label)) in nothing and word]
     said = list(islice((label for label in labels if clean(label) not in nothing), SHOWN + 1))
-    what = f"holds {_called(reading)} ({shown(said)}), read as {READ_AS[reading.form].format(reading)}"
+    timed = reading.form == "date" and any(has_time(clean(label)) for label in said)
+    what = f"holds {_called(reading)} ({shown(said)}), read as {'times' if timed else READ_AS[reading.form].format(reading)}"
     what += f", {ORDERS[reading.order]}" if reading.order in ORDERS else ""
     doubt = f", though {DOUBTS[reading.form]} would fit as well" if reading.ambiguous else ""
+    limits = [
+        label for label in labels if reading.form == "number" and clean(label) not in nothing and is_limit(clean(label))
+    ]
+    doubt += (
+        f"; {shown(limits)} {'counts as the limit that it names' if len(limits) == 1 else 'count as the limits that they name'}"
+        if limits
+        else ""
+    )
     return what + doubt + (f"; {shown(gaps)} {'is' if len(gaps) == 1 else 'are'} missing" if gaps else "")
 
 
@@ -327,7 +341,9 @@ def _read_like_text(labels: Sequence[str], cells: int) -> bool:
     if not any(letter.isalpha() for label in labels for letter in label):  # telephones in groups of digits
         return False
     several = len(labels) > max(FEWEST_TEXTS, min(0.5 * cells, MANY_TEXTS))
-    return several and sum(len(label.split()) for label in labels) >= WORDS_OF_A_TEXT * len(labels)
+    words = [word for label in labels for word in label.split()] if several else []
+    said = sum(not any(map(str.isdigit, word)) for word in words)  # others are numbers of accounts and the like
+    return several and len(words) >= WORDS_OF_A_TEXT * len(labels) and said > FEWEST_SAID * len(words)
 
 
 def others_than_numbers(words: Sequence[str]) -> list[str] | None:

@@ -15,8 +15,8 @@ from merula.data.words import ALWAYS_MISSING, AT_ENDS, UNSEEN, gap_spellings
 AMONG_NUMBERS = gap_spellings()
 IN_ANY_COLUMN = tuple(sorted(ALWAYS_MISSING - {""}))
 HIDDEN = "[" + "".join(f"\\x{{{ord(sign):x}}}" for sign in UNSEEN) + "]"
-CODE = r"^0[0-9]+$"  # a whole number that is none: a postcode, a ring
-WHOLE = r"^[0-9]+$"
+CODE = r"^0[0-9]+([eE][0-9]+)?$"  # a whole number that is none: a postcode, a ring, a key such as 0065e00012
+WHOLE = r"^[0-9]+([eE][0-9]+)?$"
 BLOCK = 2**16
 HEAD = 1_000  # rows that mostly tell that a column is something else
 
@@ -129,7 +129,8 @@ def as_numbers_or_dates(column: Any, decimal: str = ".") -> tuple[Any | None, st
             typed = text.cast(kind)
         except pa.ArrowInvalid:  # one cell is none
             continue
-        return (None, "words") if kind == pa.int64() and holds_codes(column) else (typed, what)
+        codes = what == "numbers" and holds_codes(column) and (kind == pa.int64() or are_whole(column))
+        return (None, "words") if codes else (typed, what)
     return None, "words"
 
 
@@ -141,7 +142,7 @@ def _with_points(column: Any, decimal: str) -> Any:
 
 
 def holds_codes(column: Any) -> bool:
-    """Whether some cell of a column of words is a whole number with a zero before it, as 01067 is."""
+    """Whether some cell of a column of words is a whole number with a zero before it, as 01067 is, or a key with a letter that looks like one."""
     import pyarrow.compute as pc
 
     return bool(pc.any(pc.match_substring_regex(column, CODE)).as_py())

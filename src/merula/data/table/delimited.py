@@ -24,6 +24,7 @@ from merula.data.table.headers import (
     without_empty,
 )
 from merula.data.table.text_encoding import in_utf8
+from merula.data.table.thousands import with_thousands
 from merula.data.table.unit_rows import note_units, tells_units
 from merula.data.table.unusual import written_plainly
 from merula.data.words import clean
@@ -33,7 +34,10 @@ from merula.show.text import shortened
 SEPARATORS = ",;\t|"
 CALLED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 SAMPLE = 2**16  # characters that tell the separator
-DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"[-+]?\d+,\d+"), re.compile(r"[-+]?\d*\.\d+")
+DECIMAL_COMMA, DECIMAL_POINT = (
+    re.compile(r"[-+]?\d+,\d+"),
+    re.compile(r"(?![-+]?[1-9]\d{0,2}(?:\.\d{3})+\Z)[-+]?\d*\.\d+"),
+)
 GROUPS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")  # 1,234 may be many
 EXCEL = re.compile(rb"\Asep=.\r?\n")  # what Excel writes before the header, for itself
 LONGEST = 60
@@ -102,6 +106,12 @@ def tidied(table: Any, layout: Layout, options: FileOptions) -> Any:
     codes, untidy = seen_in(layout.data, layout.separator, layout.rows)
     table = _with_codes(table, layout, options) if codes else table
     table = cleaned(table, options, layout.decimal, trim=untidy)
+    if layout.decimal == "." and options.decimal is None:
+        table = with_thousands(
+            table,
+            layout.separator == ";",
+            lambda names, some: _written(_beginning(layout) if some else layout, options, names),
+        )
     return with_decimal(without_empty(table, layout.names.unnamed), layout.decimal)
 
 
@@ -131,19 +141,35 @@ def _with_codes(table: Any, layout: Layout, options: FileOptions) -> Any:
     """The table; columns of whole numbers, some of which begin with a zero (01067), are words as they are written."""
     import pyarrow as pa
 
-    whole = {
-        name: pa.string()
+    whole = [
+        name
         for name, kind in zip(table.column_names, table.schema.types, strict=True)
         if pa.types.is_integer(kind) or pa.types.is_floating(kind)  # NaN among codes
-    }
+    ]
     if not whole:
         return table
-    written = read_rows(layout, options, whole, None if options.on_error == "stop" else lambda _: "skip")
+    written = _written(layout, options, whole)
     for name in whole:
-        cells = trimmed(written[name])
+        cells = written[name]
         if holds_codes(cells) and (pa.types.is_integer(table.schema.field(name).type) or are_whole(cells)):
-            table = table.set_column(table.column_names.index(name), name, written[name])
+            table = table.set_column(table.column_names.index(name), name, cells)
     return table
+
+
+def _beginning(layout: Layout) -> Layout:
+    """The layout of the first rows; of all where a cell goes on over a line's end."""
+    end = layout.data.rfind(b"\n", layout.rows, layout.rows + SAMPLE) + 1
+    whole = end <= layout.rows or b'"' in layout.data[layout.rows : end]
+    return layout if whole else replace(layout, data=layout.data[:end])
+
+
+def _written(layout: Layout, options: FileOptions, names: list[str]) -> Any:
+    """Some columns as the words that stand in the file, without blanks at their ends."""
+    import pyarrow as pa
+
+    handler = None if options.on_error == "stop" else lambda _: "skip"
+    table = read_rows(layout, options, dict.fromkeys(names, pa.string()), handler)
+    return pa.table({name: trimmed(table[name]) for name in names})
 
 
 def layout_of(data: bytes, options: FileOptions, unusual: str | None = None) -> Layout:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 
 from merula.core import InputError, Option, warn_user
 from merula.core.encodings import marked_encoding
+from merula.show.numbers import several
 
 SAMPLE = 2**16  # bytes that are looked at
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # what no text holds
@@ -67,6 +68,7 @@ def _told(data: bytes, stated: str | None) -> str:
 
 def in_utf8(data: bytes, encoding: str | None) -> bytes:
     """The same text in UTF-8 without a mark; a ValueError that says where it is not in the encoding, or no text at all."""
+    data = _without_zeros(data) if encoding is None and marked_encoding(data) is None else data
     chosen = _told(data, encoding)
     if chosen == "utf-8" and data.isascii():
         return data
@@ -95,6 +97,22 @@ def _unmarked(data: bytes) -> str:
             _note(name.upper().replace("-LE", "").replace("-BE", ""))
             return name
     raise InputError("is no table: it holds binary data, neither CSV, JSON lines, Parquet, Arrow nor a workbook")
+
+
+def _without_zeros(data: bytes) -> bytes:
+    """The text without zero bytes that a program left between its characters, below its first line; anything else as it is."""
+    first = data[:SAMPLE].partition(b"\n")[0]
+    if b"\0" not in data[:SAMPLE] or b"\0" in first or not first.strip():
+        return data
+    rest = data.replace(b"\0", b"")
+    try:
+        rest.decode()
+    except UnicodeDecodeError:
+        return data
+    if BINARY.search(rest):
+        return data
+    warn_user(f"{several(len(data) - len(rest), 'zero byte')} between characters, which no text holds, left out", UserWarning)  # fmt: skip
+    return rest
 
 
 def _undecodable(data: bytes, chosen: str, place: int) -> InputError:
@@ -176,9 +194,14 @@ def _is_western(sample: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     fitting = all(sign < "\x80" or WESTERN.match(sign) or sign in BESIDE_LETTERS for sign in text)
-    between = re.findall(r"(?<=[^\W\d_])[\x80-\uffff](?=[^\W\d_])", text)
     capital_inside = re.search(r"[a-zß-ÿ][À-ÖØ-Þ]", text)  # another alphabet
-    return fitting and capital_inside is None and all(WESTERN.match(sign) or sign in "’´·" for sign in between)
+    return fitting and capital_inside is None and not _has_signs_between(text)
+
+
+def _has_signs_between(text: str) -> bool:
+    """Whether something that is no letter stands between letters, as in Op³acone, which is Opłacone read as Western."""
+    between = re.findall(r"(?<=[^\W\d_])[\x80-\uffff](?=[^\W\d_])", text)
+    return not all((sign.isalpha() and sign not in "ªº") or sign in "’´·" for sign in between)
 
 
 def _common_share(sample: bytes, name: str, is_common: Callable[[int, int], bool]) -> float:
@@ -221,4 +244,4 @@ def _is_one_script(text: str) -> bool:
     """Whether all letters that are not plain are of one alphabet, and nothing else stands among them."""
     signs = {sign for sign in text if sign > "\x7f" and sign not in BESIDE_LETTERS}
     scripts = {unicodedata.name(sign, "?").partition(" ")[0] for sign in signs}
-    return len(scripts) <= 1 and all(sign.isalpha() for sign in signs)
+    return len(scripts) <= 1 and all(sign.isalpha() for sign in signs) and not _has_signs_between(text)

@@ -1,4 +1,4 @@
-"""Tables whose cells are parted by blanks, or quoted by apostrophes: written anew as other files are."""
+"""Tables whose cells are parted by blanks, quoted by apostrophes, or ruled as reports and terminals draw them: written anew as other files are."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ BLANKS = re.compile(r"[ \t]+")
 SEPARATORS = ",;\t|"
 FEWEST_LINES = 4  # that tell
 SAMPLE = 2**16
+RULE = re.compile(r"[-=+|: ]*(?:-{3}|={3})[-=+|: ]*")  # a line that is drawn
+NEAR_HEADER = 6  # lines
 APOSTROPHES = re.compile(r"'[^']*'(\s*[,;\t|]\s*'[^']*')+\s*")  # a header of quoted names
 NOT_IN_PIECES = "cannot be read piece by piece"
 
@@ -32,7 +34,23 @@ def written_plainly(data: bytes) -> tuple[bytes, str | None]:
     if way == "parted by blanks":
         lines = (BLANKS.sub("\t", line.strip(" \t\r")) for line in data.decode().split("\n"))
         return "\n".join(lines).encode(), way
+    if way == "ruled":
+        return _without_rules(data.decode()), "parted by bars, between lines that are drawn"
     return (data if way is None else _without_apostrophes(data.decode())), way
+
+
+def _without_rules(text: str) -> bytes:
+    r"""The rows of a table that is drawn, without its lines and outer bars; titles and remarks as they are.
+
+    Examples
+    --------
+    >>> _without_rules("+------+------+\n| bird | wing |\n+------+------+\n| wren |  4.9 |\n+------+------+\n(1 row)\n")
+    b'bird|wing\nwren|4.9\n(1 row)\n'
+    """
+    lines = [line.strip() for line in text.split("\n") if not RULE.fullmatch(line.strip())]
+    rows = [line for line in lines if "|" in line]
+    framed = all(line.startswith("|") and line.endswith("|") for line in rows)
+    return "\n".join("|".join(cell.strip() for cell in (line[1:-1] if framed else line).split("|")) if "|" in line else line for line in lines).encode()  # fmt: skip
 
 
 def _without_apostrophes(text: str) -> bytes:
@@ -56,7 +74,16 @@ def unusual(data: bytes) -> str | None:
         return None
     if APOSTROPHES.fullmatch(lines[0]):
         return "quoted by apostrophes"
+    if _are_ruled(lines):
+        return "ruled"
     return "parted by blanks" if _parted_by_blanks(lines) else None
+
+
+def _are_ruled(lines: Sequence[str]) -> bool:
+    """Whether a line is drawn near the header, and bars part all rows into equally many cells."""
+    ruled = any(RULE.fullmatch(line.strip()) for line in lines[:NEAR_HEADER])
+    bars = [line.count("|") for line in lines if "|" in line and not RULE.fullmatch(line.strip())] if ruled else []
+    return len(bars) > 1 and len(set(bars)) == 1
 
 
 def _parted_by_blanks(lines: Sequence[str]) -> bool:

@@ -13,7 +13,15 @@ from merula.data.words.cleaning import (
     other_spellings,
     without_gaps,
 )
-from merula.data.words.decision import NO_HINTS, Hints, as_labels, as_numbers, time_unit, understand
+from merula.data.words.decision import (
+    NO_HINTS,
+    Hints,
+    as_labels,
+    as_numbers,
+    spelled_as_one,
+    time_unit,
+    understand,
+)
 
 __all__ = [
     "ALWAYS_MISSING",
@@ -26,6 +34,7 @@ __all__ = [
     "clean",
     "gap_spellings",
     "other_spellings",
+    "spelled_as_one",
     "time_unit",
     "understand",
     "without_gaps",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from merula.data.schema import BOOLEANS, ENGLISH, FIGURES, MIXED, Label, Reading, no_and_yes
-from merula.data.words.cleaning import ALWAYS_MISSING, clean, is_gap, without_gaps
+from merula.data.words.cleaning import ALWAYS_MISSING, clean, is_gap, other_spellings, without_gaps
 from merula.data.words.numbers import PADDED, PLAIN, NumberForm, number_form, numbers_in, parts_of
 from merula.data.words.times import (
     are_compact,
@@ -15,12 +15,19 @@ from merula.data.words.times import (
     duration,
     instant,
     is_impossible,
+    names_week,
     possible_days,
     seconds_of_day,
 )
 
 FEWEST_NUMBERS = 10  # different whole numbers without a sign, before they are amounts and not names
 FEWEST_DATES = 3  # different ones, before figures with signs between them are days
+FEWEST_WEEKS = 10  # different ones, before they are days and no names
+FEWEST_BESIDE, MOST_STRAYS, MOST_STRAY_CELLS = (
+    20,
+    5,
+    0.2,
+)  # different numbers or days, before a few words beside them mean none; such words; their share
 WHOLE = frozenset("0123456789")
 
 
@@ -70,18 +77,29 @@ def understand(
     'date'
     """
     said, gaps = without_gaps(dict.fromkeys(map(clean, words)), hints.missing, hints.keep)
-    missing = tuple(sorted({*hints.missing, *(gap for gap in gaps if gap not in ALWAYS_MISSING)}))
+    missing = {*hints.missing, *(gap for gap in gaps if gap not in ALWAYS_MISSING)}
     if not said:
         return None
-    for read in (_number, _date, _clock, _duration):
-        found = read(said, hints, wanted)
-        if found is not None:
-            missing = tuple(sorted({*missing, *found.pop("impossible", ())}))
-            return Reading(**{**found, "missing": missing, "fold_case": hints.fold_case, "keep": hints.keep})
+    strays = [] if counts is None else _strays(said, words, counts, hints)
+    for rest in (said, [word for word in said if word not in strays]) if strays else (said,):
+        for read in (_number, _date, _clock, _duration):
+            found = read(rest, hints, wanted)
+            if found is not None:
+                missing |= {*found.pop("impossible", ()), *(strays if rest is not said else ())}
+                return Reading(**{**found, "missing": tuple(sorted(missing)), "fold_case": hints.fold_case, "keep": hints.keep})  # fmt: skip
     spelled = None if wanted else _boolean(words, counts, hints.keep)
     if spelled is None:
         return None
     return Reading("boolean", spellings=spelled, missing=hints.missing, fold_case=hints.fold_case, keep=hints.keep)
+
+
+def _strays(said: Sequence[str], words: Sequence[str], counts: Sequence[int], hints: Hints) -> list[str]:
+    """A few words without a figure, in few cells, beside many that have one: `refused`, `not yet`; none that was said to be kept."""
+    strays = [word for word in said if not any(map(str.isdigit, word))]
+    if not 0 < len(strays) <= MOST_STRAYS or len(said) - len(strays) < FEWEST_BESIDE or set(strays) & set(hints.keep):
+        return []
+    cells = [sum(count for word, count in zip(words, counts, strict=True) if clean(word) in some) for some in (set(strays), set(said))]  # fmt: skip
+    return strays if cells[0] <= MOST_STRAY_CELLS * cells[1] else []
 
 
 def _number(words: Sequence[str], hints: Hints, wanted: str | None) -> dict[str, Any] | None:
@@ -107,6 +125,8 @@ def _date(words: Sequence[str], hints: Hints, wanted: str | None) -> dict[str, A
     if wanted == "numeric" or (
         wanted is None and len(words) < FEWEST_DATES and hints.date_order is None and not _has_full_year(words)
     ):
+        return None
+    if wanted is None and len(words) < FEWEST_WEEKS and all(map(names_week, words)):
         return None
     known = wanted == "datetime"  # and a column may be written in another order than was said
     found, impossible = date_order(words, hints.date_order, known) or date_order(words, None, known), list[str]()
@@ -155,6 +175,24 @@ def _boolean(words: Sequence[str], counts: Sequence[int] | None, keep: Sequence[
             ]
             return named[0], named[1]
     return None
+
+
+def spelled_as_one(counts: Mapping[str, int], fold_case: bool = False) -> tuple[dict[str, str], list[list[str]]]:
+    """Spellings of classes that mean the same: {another spelling: the one it is read as}; and those that differ only in case, but too often to be mistakes.
+
+    Of yes and no all spellings are known, as in any column.
+
+    Examples
+    --------
+    >>> spelled_as_one({"No": 125, "no": 27, "Yes": 37, "YES": 8}), spelled_as_one({"M": 20, "m": 12, "f": 9})
+    (({'no': 'No', 'YES': 'Yes'}, []), ({}, [['M', 'm']]))
+    """
+    named = _boolean(list(counts), list(counts.values()), ())
+    if named is None:
+        return other_spellings(counts, fold_case)
+    means = _spellings(Reading("boolean", spellings=named), frozenset())
+    one = {word: named[means[word.casefold()] in (True, named[1])] for word in counts}
+    return {word: name for word, name in one.items() if word != name}, []
 
 
 def _stands_on_both_sides(pair: tuple[set[str], set[str]], words: Iterable[str]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
+from unicodedata import decimal
 
 from merula.data.units import one_name, same_unit
 
@@ -14,11 +15,12 @@ PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 CURRENCY = r"(?:[A-Z]{1,3})?[$€£¥￥＄￡₹₽₩₺₪฿₫₴₦₱₡]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|Rs\.?|Fr\.?|kr\.?|zł|Kč|元|円|원"
 SIGN = "[-+−–]"
 PARTS = re.compile(  # blanks are not given back (*+): a long row of them would take time beyond measure
-    rf"(?:(?P<lead>{CURRENCY})\s*+(?=\())?(?P<open>\()?\s*+(?P<sign>{SIGN}?)\s*+(?P<before>{CURRENCY})?\s*+(?P<inner>{SIGN}?)\s*+"
-    r"(?P<digits>\d(?:[\d.,'’ ]*[\d.])?|[.,]\d+)(?P<exponent>[eE][-+]?\d+)?(?P<even>[.,](?:--|[-–—]))?"
-    rf"(?P<gap>\s*+)(?P<after>[^\W\d_%‰°][^\d()+]{{0,20}}[23²³]?|[%‰°][^\d()+]{{0,20}}|{CURRENCY})?\s*+(?P<behind>[-−])?(?P<close>\))?"
+    rf"(?:(?P<bound>[<>≤≥]=?)\s*+)?(?:(?P<lead>{CURRENCY})\s*+(?=\())?(?P<open>\()?\s*+(?P<sign>{SIGN}?)\s*+(?P<before>{CURRENCY})?\s*+(?P<inner>{SIGN}?)\s*+"
+    r"(?P<digits>\d(?:[\d.,'’ ]*[\d.])?|[.,]\d+)(?P<exponent>[eE][-+]?\d+)?(?P<even>[.,](?:--|[-–—])|/[-=])?"
+    rf"(?P<gap>\s*+)(?P<after>[^\W\d_%‰°][^\d()+]{{0,20}}[23²³]?|[%‰°][^\d()+]{{0,20}}|{CURRENCY})?\s*+(?P<behind>[-−])?(?P<close>\))?(?P<more>\+)?"
 )
 MONEY = re.compile(CURRENCY)
+GROUPED = re.compile(r"[1-9]\d{0,2}(?:(?:\.\d{3})+|(?:,\d{3})+)")
 NOTHING = re.compile(rf"(?P<before>{CURRENCY})\s*[-–—]|[-–—]\s*(?P<after>{CURRENCY})")  # as spreadsheets show 0
 ADDRESS = re.compile(r"(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}")
 WITH_DECIMALS = re.compile(r"\d[.,]\d")
@@ -28,7 +30,7 @@ SHORTEST_POSTCODE = 4
 MOST_DIGITS = 300  # of a number that is surely finite
 # units that may stand close to a number: other letters there are more likely part of a code, as in 12B
 CLOSE_UNITS = frozenset(["%", "‰", "°", "°c", "°f", "k", "K", "M", "g", "h", "m", "s", "l", "mn", "bn", "kg", "mg", "µg", "μg", "lb", "lbs", "oz", "mm", "cm", "dm", "km", "in", "ft", "yd", "mi", "nm", "µm", "μm", "ml", "cl", "dl", "hr", "hrs", "min", "mins", "sec", "ms", "µs", "ns", "day", "days", "yr", "yrs", "year", "years", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "kw", "mw", "gw", "kwh", "mwh", "wh", "kv", "mv", "ma", "hz", "khz", "mhz", "ghz", "pa", "kpa", "hpa", "bar", "mbar", "psi", "kj", "cal", "kcal", "mph", "kph", "km/h", "m/s", "rpm", "bpm", "px", "pt", "pts", "dpi", "ha", "m²", "m2", "m³", "m3", "km²", "km2", "sqm", "sqft", "mmhg", "mg/dl", "mmol/l", "u/l", "iu", "ppm", "db", "kt", "kn", "y", "x", "hp", "bhp", "cc", "ccm", "mpg", "mah", "yo", "岁", "歳", "万", "万元", "万円", "亿", "亿元", "公斤", "公里", "平方米", "平米"])  # fmt: skip
-CLOSE_LETTERS = frozenset("VWAL")  # units that may stand close to a number with decimals: 3.70V, while 12A is a code
+CLOSE_LETTERS = frozenset("VWALFC")  # units that may stand close to a number with decimals: 3.70V, while 12A is a code
 LETTERS = "VWt"  # units of one letter that stand apart; others are more likely part of an address
 LONGEST_UNIT = 14
 CONVENTIONS = (
@@ -40,16 +42,22 @@ CONVENTIONS = (
     (",", "'"),
 )  # decimal sign, between groups
 PADDED = re.compile(r"0\d+")  # as in "007", a name
+FEWEST_WITHIN = (
+    10  # different numbers, before others such as <0.5 and 90+ beside them are limits, and no names of ranges
+)
+FEWEST_GROUPED, FEWEST_SHORT, SHORT = 3, 3, 3  # different numbers with a point between thousands; without one, as short
+OTHER_SIGNS = str.maketrans("٫٬．，％٪－＋（）", ".,.,%%-+()")  # of numbers, as other scripts have them
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A number taken apart: whether it is below zero, its digits with the signs between them, its exponent, its unit."""
+    """A number taken apart: whether it is below zero, its digits with the signs between them, its exponent, its unit; whether it is a limit."""
 
     negative: bool
     digits: str
     exponent: str
     unit: str
+    limit: bool = False  # as in <0.5, >100 and 90+, where the number itself was not measured
 
 
 @dataclass(frozen=True)
@@ -68,11 +76,11 @@ def parts_of(word: str) -> Parts | None:
     Examples
     --------
     >>> parts_of("(1,338.79 $)")
-    Parts(negative=True, digits='1,338.79', exponent='', unit='$')
+    Parts(negative=True, digits='1,338.79', exponent='', unit='$', limit=False)
     >>> parts_of("12B") is None, parts_of("10-12") is None
     (True, True)
     """
-    found = PARTS.fullmatch(word)
+    found = PARTS.fullmatch(in_plain_signs(word))
     if found is None:
         zero = NOTHING.fullmatch(word)
         return Parts(False, "0", "", zero["before"] or zero["after"]) if zero else None
@@ -92,8 +100,37 @@ def parts_of(word: str) -> Parts | None:
     if after and found["digits"].endswith("."):  # 3. Stock
         return None
     negative = bool(found["open"]) or any(sign != "+" for sign in minuses)
-    digits = found["digits"].strip().replace("’", "'") + (found["even"] or "")[:1]  # 1.200,- tells the decimal sign
-    return Parts(negative, digits, found["exponent"] or "", found["lead"] or found["before"] or after)
+    even = (found["even"] or "")[:1].strip("/")  # 1.200,- tells the decimal sign, 1,200/- does not
+    digits = found["digits"].strip().replace("’", "'") + even
+    limit = bool(found["bound"] or found["more"])
+    if found["bound"] and found["more"]:
+        return None
+    return Parts(negative, digits, found["exponent"] or "", found["lead"] or found["before"] or after, limit)
+
+
+def in_plain_signs(word: str) -> str:
+    """The word with the digits and signs of numbers that its script has of its own, as ASCII has them.
+
+    Examples
+    --------
+    >>> in_plain_signs("١٬٢٣٤٫٥"), in_plain_signs("９．５％"), in_plain_signs("12 €")
+    ('1,234.5', '9.5%', '12 €')
+    """
+    if word.isascii():
+        return word
+    return "".join(str(decimal(sign)) if sign.isdecimal() else sign for sign in word.translate(OTHER_SIGNS))
+
+
+def is_limit(word: str) -> bool:
+    """Whether a word is a number with a sign before or behind it that says that the true one lies beyond.
+
+    Examples
+    --------
+    >>> is_limit("<0.5"), is_limit("90+"), is_limit("≥ 3 mg/l"), is_limit("-3")
+    (True, True, True, False)
+    """
+    found = parts_of(word)
+    return found is not None and found.limit
 
 
 def number_form(words: Sequence[str], decimal: str | None = None) -> NumberForm | None:
@@ -113,14 +150,14 @@ def number_form(words: Sequence[str], decimal: str | None = None) -> NumberForm 
             return None
         parts.append(found)
     unit = _shared_unit(parts)
-    if unit is None or not parts or _are_codes(parts, unit) or _are_marked(words, parts):
+    if unit is None or not parts or _are_codes(parts, unit) or _are_marked(words, parts) or _are_ranges(parts):
         return None
     digits = {part.digits for part in parts}
     fitting = [pair for pair in CONVENTIONS if _all_fit(digits, pair) and decimal in (None, pair[0])]
     if not fitting:
         return None
     chosen, other = fitting[0], _other_meaning(digits, fitting)
-    if other and MONEY.fullmatch(unit):  # money has no three decimals: 1.889 € are many
+    if other and (MONEY.fullmatch(unit) or are_thousands(digits)):  # money has no three decimals: 1.889 € are many
         chosen, other = other if any("." in word for word in digits) else chosen, None
     grouping = chosen[1] if any(chosen[1] in word for word in digits) else ""
     form = NumberForm(chosen[0], grouping, unit, other is not None and decimal is None)
@@ -137,7 +174,7 @@ def numbers_in(words: Iterable[str], form: NumberForm) -> list[float | None]:
     [29.85, -1200.0, None, None]
     """
     grouping = form.grouping or {".": ",", ",": "."}[form.decimal]
-    return [_number(word, form.decimal, grouping, form.unit) for word in words]
+    return [_number(in_plain_signs(word), form.decimal, grouping, form.unit) for word in words]
 
 
 def _number(word: str, decimal: str, grouping: str, unit: str) -> float | None:
@@ -186,6 +223,32 @@ def _are_marked(words: Sequence[str], parts: Sequence[Parts]) -> bool:
     """Whether whole numbers all stand in brackets, or before a dash, and nothing else tells that this is a minus: (1), (2), (3)."""
     whole = all(part.digits.isdigit() and not part.unit for part in parts)
     return whole and (all(word.startswith("(") for word in words) or all(word.endswith(("-", "−")) for word in words))
+
+
+def _are_ranges(parts: Sequence[Parts]) -> bool:
+    """Whether limits are more than a few beside numbers: <18, 18 and 65+ are names of ranges."""
+    limits = sum(part.limit for part in parts)
+    within = len({part.digits for part in parts if not part.limit})
+    return limits > 0 and (within < FEWEST_WITHIN or 2 * limits > len(parts))
+
+
+def are_thousands(digits: Iterable[str]) -> bool:
+    """Whether a single point (or comma) in some numbers surely stands before thousands: those without are whole and short, 997 beside 1.005.
+
+    Were it a decimal sign, some numbers would have one or two decimals, and hardly any of them none.
+
+    Examples
+    --------
+    >>> are_thousands(["997", "850", "1.005", "912", "12.300", "2.010"]), are_thousands(["1.005", "2.25", "3", "4", "5"])
+    (True, False)
+    >>> are_thousands(["1.005", "2.010", "3.100", "4.125"]), are_thousands(["1", "2", "3", "1.125", "2.375", "3.625"])
+    (False, False)
+    """
+    words = set(digits)
+    grouped = {word for word in words if GROUPED.fullmatch(word)}
+    short = {word for word in words - grouped if word.isdecimal() and len(word) <= SHORT and (word[0] != "0" or word == "0")}  # fmt: skip
+    enough = len(grouped) >= FEWEST_GROUPED and len(short) >= FEWEST_SHORT and any(len(word) == SHORT for word in short)
+    return enough and len(grouped) + len(short) == len(words)
 
 
 @lru_cache

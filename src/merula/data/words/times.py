@@ -10,18 +10,33 @@ from unicodedata import normalize
 
 ORDERS = ("dmy", "mdy", "ymd")
 WEEKDAY = r"(?:[^\W\d]{2,10}\.?,? +)?"
+DAY_NAMES = (
+    "mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:r|rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?",
+    "mo|di|mi|do|fr|sa|so|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag",
+    "lun(?:di)?|mar(?:di)?|mer(?:credi)?|jeu(?:di)?|ven(?:dredi)?|sam(?:edi)?|dim(?:anche)?",
+    "lunes|martes|mié(?:rcoles)?|jue(?:ves)?|vie(?:rnes)?|sáb(?:ado)?|dom(?:ingo)?",
+    "lunedì|martedì|mercoledì|gio(?:vedì)?|venerdì|sabato|domenica|segunda|terça|quarta|quinta|sexta",
+    "ma|wo|za|zo|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag",
+    "pn|wt|śr|czw?|pt|sob|nd|пн|вт|ср|чт|пт|сб|вс",
+    "周[一二三四五六日天]|星期[一二三四五六日天]|[月火水木金土日](?:曜日?)?|[월화수목금토일](?:요일)?",
+)
+NAMED_DAY = f"(?i:{'|'.join(DAY_NAMES)})"
+BEFORE, BEHIND = (
+    rf"(?:{NAMED_DAY}\.?,? +)?",
+    rf"(?:,? *(?:{NAMED_DAY}\.?|[(（]{NAMED_DAY}\.?[)）]))?",
+)  # a day of figures
 TIME = r"(?P<hour>\d{1,2})(?::| ?h ?)(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)? *(?P<half>[AaPp]\.?[Mm]\.?)?(?: *[Uu]hr)?"
 ZONE = r" *(?P<zone>Z|UTC|GMT|[-+]\d{2}:?\d{2})?"
 DAYS = {
-    "ymd": r"(?P<year>\d{4})(?P<sign>[-/.]) ?(?P<month>\d{1,2})(?P=sign) ?(?P<day>\d{1,2})\.?",
-    "cjk": r"(?P<year>\d{4}) ?[年년] ?(?P<month>\d{1,2}) ?[月월] ?(?P<day>\d{1,2}) ?[日号일]",
-    "numbers": r"(?P<first>\d{1,2}) ?(?P<sign>[-/.]) ?(?P<second_number>\d{1,2}) ?(?P=sign) ?(?P<year>\d{4}|\d{2})",
-    "day first": rf"{WEEKDAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|º)?[ /-]*(?:de )?(?P<name>[^\W\d]{{3,10}})\.?,?[ /-]*(?:de )?(?P<year>\d{{4}}|\d{{2}})",
-    "month first": rf"{WEEKDAY}(?P<name>[^\W\d]{{3,10}})\.?[ /-]*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[ /-]+(?P<year>\d{{4}})",
+    "ymd": rf"{BEFORE}(?P<year>\d{{4}})(?P<sign>[-/.]) ?(?P<month>\d{{1,2}})(?P=sign) ?(?P<day>\d{{1,2}})\.?{BEHIND}",
+    "cjk": rf"(?P<year>\d{{4}}) ?[年년] ?(?P<month>\d{{1,2}}) ?[月월] ?(?P<day>\d{{1,2}}) ?[日号일]{BEHIND}",
+    "numbers": rf"{BEFORE}(?P<first>\d{{1,2}}) ?(?P<sign>[-/.]) ?(?P<second_number>\d{{1,2}}) ?(?P=sign) ?(?P<year>\d{{4}}|\d{{2}}){BEHIND}",
+    "day first": rf"{WEEKDAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.|º)?[ /-]*(?:de )?(?P<name>[^\W\d]{{3,12}})\.?,?[ /-]*(?:de )?(?P<year>\d{{4}}|\d{{2}})(?: г\.?| r\.)?",
+    "month first": rf"{WEEKDAY}(?P<name>[^\W\d]{{3,12}})\.?[ /-]*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[ /-]+(?P<year>\d{{4}})",
 }
 DATES = {family: re.compile(rf"{day}(?:(?: *T|,? +|:){TIME}{ZONE})?") for family, day in DAYS.items()}
 DATES["time within"] = re.compile(
-    rf"{WEEKDAY}(?P<name>[^\W\d]{{3,10}}) +(?P<day>\d{{1,2}}) +{TIME}{ZONE} +(?P<year>\d{{4}})"
+    rf"{WEEKDAY}(?P<name>[^\W\d]{{3,12}}) +(?P<day>\d{{1,2}}) +{TIME}{ZONE} +(?P<year>\d{{4}})"
 )  # as Unix writes it
 DATES["without signs"] = re.compile(
     r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)(?:T(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)?(?P<fraction>)(?P<half>)(?P<zone>Z|[-+]\d{4})?)?"
@@ -29,14 +44,20 @@ DATES["without signs"] = re.compile(
 DATES["month alone"] = re.compile(
     r"(?P<year>(?:1[89]|20|21)\d\d)[-/](?P<month>0[1-9]|1[0-2])(?P<day>)(?P<hour>)(?P<zone>)"
 )
+DATES["month named"] = (
+    re.compile(  # Jan-18 as spreadsheets show it, with a blank only before a whole year: May 12 is a day
+        r"(?P<name>[^\W\d]{3,12})(?:\.?(?:[ /-]*|,? +(?:de )?)(?=(?:1[89]|20|21)\d\d$)|(?:\.?-| ?['’])(?=\d\d$))(?P<year>\d+)(?P<day>)(?P<hour>)(?P<zone>)"
+    )
+)
+DATES["week"] = re.compile(r"(?P<year>(?:19|20|21)\d\d)-?W(?P<week>[0-5]\d)(?:-(?P<weekday>[1-7]))?(?P<hour>)")
 CLOCK = re.compile(TIME)
 LONG_CLOCK = re.compile(
     r"(?P<sign>-?)(?:(?P<days>\d+) *(?:days?|d),? *)?(?P<hours>\d+):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?"
 )
 CAPITAL = re.compile(r"[^A-Za-z][DHMSW]$")
 SPELLED = re.compile(  # the M of P3M are months, that of PT3M minutes
-    r"(?P<sign>-?)(?!P[^T]*M)P?T?(?=\d)(?:(?P<years>\d+) *(?:y|yrs?|years?),? *)?(?:(?P<months>\d+) *(?:mos?|mths?|months?),? *)?(?:(?P<weeks>\d+) *(?:w|wks?|weeks?),? *)?(?:(?P<days>\d+) *(?:d|days?),? *)?T?(?:(?P<hours>\d+) *(?:h|hrs?|hours?),? *)?"
-    r"(?:(?P<minutes>\d+) *(?:m|mins?|minutes?),? *)?(?:(?P<seconds>\d+(?:\.\d+)?) *(?:s|secs?|seconds?))?",
+    r"(?P<sign>-?)(?!P[^T]*M)P?T?(?=\d)(?:(?P<years>\d+) *(?:y|yrs?|years?|jahre?|ans?|años?),? *)?(?:(?P<months>\d+) *(?:mos?|mths?|months?|monate?|mois|mes(?:es)?),? *)?(?:(?P<weeks>\d+) *(?:w|wks?|weeks?|wochen?|semaines?|semanas?),? *)?(?:(?P<days>\d+) *(?:d|days?|tage?|jours?|días?),? *)?T?(?:(?P<hours>\d+) *(?:h|hrs?|hours?|std\.?|stunden?|heures?|horas?),? *)?"
+    r"(?:(?P<minutes>\d+) *(?:m|mins?|min\.|minuten?|minutes?|minutos?),? *)?(?:(?P<seconds>\d+(?:\.\d+)?) *(?:s|secs?|sek\.?|sekunden?|seconds?|secondes?|segundos?))?",
     re.IGNORECASE,
 )
 MONTHS = (
@@ -46,6 +67,10 @@ MONTHS = (
     "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
     "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
     "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro",
+    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    "январь февраль март апрель маи июнь июль август сентябрь октябрь ноябрь декабрь",
+    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia wrzesnia pazdziernika listopada grudnia",
+    "styczen luty marzec kwiecien maj czerwiec lipiec sierpien wrzesien pazdziernik listopad grudzien",
     "januari februari maart april mei juni juli augustus september oktober november december",
     "jan feb mrz apr mai jun jul aug sept okt nov dez",
 )
@@ -150,9 +175,8 @@ def instant(word: str, order: str) -> int | None:
         held["year"], held["month"], held["day"] = held["first"], held["second_number"], held["year"]
     elif "first" in held:
         held["day"], held["month"] = (held["first"], held["second_number"])[:: 1 if order != "mdy" else -1]
-    month = month_named(held["name"]) if "name" in held else int(held["month"])
     try:
-        day = date(_full_year(held["year"]), month or 0, int(held["day"] or 1))
+        day = _day_of(held)
     except ValueError:
         return None
     if not held["hour"]:
@@ -162,6 +186,32 @@ def instant(word: str, order: str) -> int | None:
         return None
     shift = _offset(held["zone"])
     return ((day - EPOCH) - shift) // MICROSECOND + _fraction(held) + int(seconds) * 1_000_000
+
+
+def _day_of(held: dict[str, str]) -> date:
+    """The day that the parts of a word name, the first one of a month or a week; a ValueError where there is none."""
+    year = _full_year(held["year"])
+    if "week" in held:
+        return date.fromisocalendar(year, int(held["week"]), int(held["weekday"] or 1))
+    month = month_named(held["name"]) if "name" in held else int(held["month"])
+    return date(year, month or 0, int(held["day"] or 1))
+
+
+def names_week(word: str) -> bool:
+    """Whether a word is a week as 2018-W03 is, which may be a day or just a name."""
+    return DATES["week"].fullmatch(word) is not None
+
+
+def has_time(word: str) -> bool:
+    """Whether a word that is a day names a time of the day as well.
+
+    Examples
+    --------
+    >>> has_time("14.10.2018 15:30"), has_time("14.10.2018")
+    (True, False)
+    """
+    found = _matched(word)
+    return found is not None and bool(found["hour"])
 
 
 def seconds_of_day(word: str) -> float | None:

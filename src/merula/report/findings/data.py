@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from merula.classify.advice import leaking, review
 from merula.classify.folds import uncut
 from merula.classify.single_row import shown
-from merula.data.encode import Target, infer_schema, is_counted
+from merula.data.encode import Target, infer_schema, is_counted, numbers_read
 from merula.data.schema import Column, Schema, sort_labels
 from merula.data.table import SparseTable, Table, open_table
 from merula.report.findings.result import ColumnSummary, DataSummary
@@ -53,7 +53,7 @@ def _summary(table: Table, index: int, column: Column, remarks: Mapping[str, str
     remark = remarks.get(column.name, "")
     digest.update(f"{column.name}\0{column.kind}\0".encode())
     if column.kind in ("numeric", "count", "datetime"):
-        values = np.asarray(table.numbers(index, column.unit), dtype=np.float64)
+        values = np.asarray(numbers_read(table, column, index), dtype=np.float64)
         digest.update(np.where(np.isnan(values), np.nan, values + 0.0).tobytes())
         known = values[~np.isnan(values)]
         missing, distinct = len(values) - len(known), len(np.unique(known))

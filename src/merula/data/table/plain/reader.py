@@ -18,6 +18,7 @@ from merula.data.table.plain.blocks import Rows, Scanned, scanned
 from merula.data.table.plain.columns import Meant, arrow_columns
 from merula.data.table.plain.scan import AS_NUMBERS, AS_WHOLE, AS_WORDS, SEEN_CODE, SEEN_FRACTION, SEEN_WHOLE, Wanted
 from merula.data.table.text_encoding import SAMPLE, in_utf8
+from merula.data.table.thousands import may_hold_thousands
 from merula.data.table.unusual import unusual
 
 PLACES, TASTE = 16, 2**13  # in the file whose lines tell what columns hold; bytes at each
@@ -78,7 +79,9 @@ def _found(path: str, size: int, head: bytes, layout: Layout, options: FileOptio
         if not wrong:
             tell_again(notes)
             meant = [_meant(words[k], decided.column(k)) for k in range(len(names))]
-            return with_decimal(pa.table(arrow_columns(found, wanted, meant), names), layout.decimal)
+            table = pa.table(arrow_columns(found, wanted, meant), names)
+            odd = options.decimal is None and layout.decimal == "." and any(may_hold_thousands(column, layout.separator == ";") for column in table.columns)  # fmt: skip
+            return None if odd else with_decimal(table, layout.decimal)
         kinds[wrong] = AS_WORDS
     return None
 

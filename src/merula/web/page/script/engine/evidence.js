@@ -5,7 +5,7 @@ import { logAddExp, logSumExp, normalised } from "./logspace.js";
 
 const LAST_OF_ALL = 1e6; // columns: behind all others
 const AVERAGE_ROW = "average row";
-const SLIP = "slip to the prior"; // of rows that no part of a pool explains
+const SLIP = "allowance for odd rows"; // of rows that no part of a pool explains
 
 // The reasons of one answer for class `label` against class `against`; against all others together where that is null.
 export function explain(model, answer, label, against = null) {

@@ -66,7 +66,7 @@ function stepsDrawn(model, found, all) {
 const namedReasons = {
   "all together": "evidence.together",
   "numbers far out": "evidence.far",
-  "slip to the prior": "evidence.slip",
+  "allowance for odd rows": "evidence.slip",
 };
 
 function wordsOf(model, reason) {
