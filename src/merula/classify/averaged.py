@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.dependent import GAUSSIAN, DependentClassifier
 from merula.classify.fitted import Component, ComponentTerms, FittedModel, HasLevel
+from merula.classify.intervals import INSTEAD, PLUG_IN, PREDICTIVE, WEIGHED, ClassBelief, ModelPosterior
 from merula.classify.mixture_weights import component_weights
 from merula.classify.plan import Plan
 from merula.core import Array, InputError, Option
@@ -21,6 +22,7 @@ from merula.core.logspace import times
 from merula.data.encode import Encoded
 from merula.distributions.discretize.methods import METHODS
 from merula.distributions.joint_table import level_cells, unknown_as_missing
+from merula.distributions.posteriors import Posterior, log_shares
 from merula.engines import Source
 from merula.engines.sampling import some_rows
 from merula.graphs.dependence import _kernels as kernels
@@ -128,6 +130,39 @@ class AveragedModel(FittedModel):
         return replace(model, implications=said)
 
 
+@dataclass(frozen=True, eq=False)
+class AveragedPosterior:
+    """What is believed of each of the models that are averaged, by itself; they share the class and what depends on it alone."""
+
+    naive: ModelPosterior
+    fitted: FittedModel
+    block: int
+    above: list[tuple[int, tuple[Array, Posterior]]]
+    empirical: bool
+
+    @property
+    def classes(self) -> ClassBelief:
+        """What is believed of P(class)."""
+        return self.naive.classes
+
+    @property
+    def priors(self) -> dict[str, str]:
+        """What was believed of each column before its rows."""
+        return self.naive.priors
+
+    def draws(self, rng: np.random.Generator) -> Iterator[FittedModel]:
+        """Mixtures as probable as the rows and the priors make them, without end."""
+        streams = [(i, rows, belief.draws(rng)) for i, (rows, belief) in self.above]
+        for drawn in self.naive.draws(rng):
+            parts = drawn.components[0].parts
+            others = (*parts[: self.block], *parts[self.block + 1 :])
+            components = [replace(one, log_prior=drawn.log_prior, parts=parts) for one in self.fitted.components]
+            for i, rows, stream in streams:
+                log_prior = log_shares(rows, rng) if self.empirical else drawn.log_prior
+                components[i] = replace(components[i], log_prior=log_prior, parts=(next(stream), *others))
+            yield replace(self.fitted, log_prior=drawn.log_prior, components=tuple(components))
+
+
 def _dependent(component: Component) -> DependentColumns:
     return next(part for part in component.parts if isinstance(part, DependentColumns))
 
@@ -150,7 +185,7 @@ class AODEClassifier(DependentClassifier):
     weights : None or "out-of-fold"
         All columns count alike, or each as much as it is worth as the super-parent: weights under which the classes of rows
         left out at fit are most probable. Such a model does not add up.
-    kinds, levels, distributions, class_prior, variance, missing, unseen, n_jobs
+    kinds, levels, distributions, class_prior, variance, missing, unseen, estimate, n_jobs
         As for `NaiveBayesClassifier`. With ``class_prior="empirical"`` each P(c, x_i) is from the rows that know x_i.
     numeric : "auto", "mdl", "quantile" or "width"
         How columns of numbers are cut into intervals: where the class changes ("mdl", Fayyad & Irani; also "auto"), into
@@ -201,9 +236,11 @@ class AODEClassifier(DependentClassifier):
         variance: Any = "mle",
         missing: Any = "marginalise",
         unseen: Any = "missing",
+        estimate: Any = PLUG_IN,
         n_jobs: Any = None,
     ) -> None:
         super().__init__(kinds=kinds, levels=levels, distributions=distributions, class_prior=class_prior, smoothing=smoothing, variance=variance, missing=missing, unseen=unseen, n_jobs=n_jobs)  # fmt: skip
+        self.estimate = estimate
         self.min_count = min_count
         self.subsumption = subsumption
         self.weights = weights
@@ -271,6 +308,24 @@ class AODEClassifier(DependentClassifier):
         (k,) = places
         return self._averaged(naive, k, collected)
 
+    @property
+    def _no_posterior(self) -> str:
+        return f"{WEIGHED}; {INSTEAD}" if self.weights is not None else super()._no_posterior
+
+    def _posterior(self) -> Any:
+        naive, fitted = super()._posterior(), self.fitted_
+        above = [one for one in fitted.components if one.condition is not None]
+        if not above:
+            return naive
+        assert fitted.collected is not None  # or there were no posterior
+        plan = fitted.plan
+        k = next(k for k, block in enumerate(plan.blocks) if isinstance(block.family, OneDependence))
+        family, statistic, setting = plan.blocks[k].family, fitted.collected.blocks[k], self._setting(plan, fitted.collected, plan.blocks[k])  # fmt: skip
+        found = family.posteriors_above(family.super_parents(statistic, setting, self.min_count), statistic, setting)
+        empirical = isinstance(self.class_prior, str) and self.class_prior == "empirical"
+        order = sorted(range(len(above)), key=lambda i: above[i].name)
+        return AveragedPosterior(naive, fitted, k, [(i, found[i]) for i in order], empirical)
+
     def _averaged(self, naive: FittedModel, k: int, collected: Collected) -> FittedModel:
         """The mixture of all super-parents, with naive Bayes for rows that admit none."""
         plan = naive.plan
@@ -278,7 +333,9 @@ class AODEClassifier(DependentClassifier):
         parts = naive.components[0].parts
         others = (*parts[:k], *parts[k + 1 :])
         empirical = isinstance(self.class_prior, str) and self.class_prior == "empirical"
-        found = plan.blocks[k].family.super_parents(collected.blocks[k], setting, self.min_count)
+        family = plan.blocks[k].family
+        family = family.averaging() if self.estimate == PREDICTIVE else family
+        found = family.super_parents(collected.blocks[k], setting, self.min_count)
         components = [
             Component(
                 one.log_prior if empirical else naive.log_prior,

@@ -18,6 +18,7 @@ from merula.classify.calibration import calibrated
 from merula.classify.family_choice import best_families, score_families
 from merula.classify.fitted import Answer, ComponentTerms, FittedModel
 from merula.classify.in_database import InDatabase
+from merula.classify.intervals import PLUG_IN, PREDICTIVE, Intervals, block_predictive
 from merula.classify.joint_answers import JointAnswers
 from merula.classify.large_tables import LargeTables
 from merula.classify.merging import NOT_AUTO, Merging, is_auto
@@ -32,6 +33,7 @@ from merula.data.encode import Encoded, encode_rows, is_counted
 from merula.data.schema import KINDS, Schema
 from merula.data.table import open_table, plain_label
 from merula.distributions import Distribution, Setting
+from merula.distributions.posteriors import JEFFREYS, averaged
 from merula.distributions.priors import Smoothing, checked_smoothing, class_probabilities
 from merula.engines import Source, collect, describe, encoded
 from merula.engines.sampling import sample_note
@@ -45,13 +47,14 @@ def _takes_no_batches(model: Any) -> str:
     return why and f"rows cannot be added bit by bit: {why}"
 
 
-class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, UnlabelledLearner, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # fmt: skip
+class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Intervals, UnlabelledLearner, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # fmt: skip
     """The shared part of every classifier; a subclass names its parameters and the families it uses for each kind."""
 
     _shaping: ClassVar[tuple[str, ...]] = ("kinds", "levels", "distributions")  # options that the first batch fixes
     _unseen: ClassVar[tuple[str, ...]] = ("missing", "smooth", "error")
     _remedy: ClassVar[str] = "smoothing > 0 avoids this"  # for rows that are impossible under every class
     _answering: ClassVar[type[FittedModel]] = FittedModel
+    estimate: Any = PLUG_IN  # of models that have no such option
 
     def __init__(
         self,
@@ -233,18 +236,32 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Unlabel
         one_of(self.missing, ("marginalise", "level"), "missing")
         one_of(self.unseen, self._unseen, "unseen")
         thread_count(self.n_jobs)
+        if one_of(self.estimate, (PLUG_IN, PREDICTIVE), "estimate") == PREDICTIVE and is_auto(self.distributions):
+            raise InputError.at("distributions", ("is 'auto', which chooses among families by their plug-in estimates, not for ", Option("estimate", PREDICTIVE)), got="auto", remedy="name the families")  # fmt: skip
 
     def _build(self, plan: Plan, collected: Collected) -> FittedModel:
         """The model that these statistics make: parameters are a view of them."""
         built = tuple(
-            block.family.build(part, self._setting(plan, collected, block))
+            self._estimated(block, part, self._setting(plan, collected, block))
             for block, part in zip(plan.blocks, collected.blocks, strict=True)
         )
         return FittedModel.plain_sum(plan, collected.classes, self._log_prior(collected, built), built, collected)
 
+    def _estimated(self, block: Block, statistic: Any, setting: Setting) -> Distribution:
+        """The distribution of a block: with estimated parameters, or with parameters averaged out."""
+        if self.estimate != PREDICTIVE:
+            return block.family.build(statistic, setting)  # type: ignore[no-any-return]
+        return block_predictive(block, statistic, replace(setting, smoothing=averaged(setting.smoothing)))
+
     def _log_prior(self, collected: Collected, parts: tuple[Distribution, ...]) -> Array:
         """log P(class), as the option says."""
-        return safe_log(class_probabilities(self.class_prior, collected.classes, collected.class_counts.weight))
+        return safe_log(self._class_shares(self.class_prior, collected.classes, collected.class_counts.weight))
+
+    def _class_shares(self, option: Any, classes: NDArray[Any], weight: Array) -> Array:
+        """P(class) as an option says: the mean of what is believed of it where parameters are averaged out."""
+        if self.estimate == PREDICTIVE and isinstance(option, str) and option == "empirical":
+            weight = weight + JEFFREYS
+        return class_probabilities(option, classes, weight)
 
     def _setting(self, plan: Plan, collected: Collected, block: Block) -> Setting:
         """What the family of a block is told besides its statistic."""
@@ -316,7 +333,7 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Unlabel
                 got=class_prior,
                 remedy="give 'uniform' or {class: p}",
             )
-        prior = class_probabilities(class_prior, self.classes_, np.empty(0) if counts is None else counts)
+        prior = self._class_shares(class_prior, self.classes_, np.empty(0) if counts is None else counts)
         model: Self = clone(self).set_params(class_prior=class_prior)
         return model._hold(self.fitted_.with_log_prior(safe_log(prior)))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from merula.classify.base import BayesianClassifier
+from merula.classify.intervals import PLUG_IN
 from merula.classify.plan import stated_plan
 from merula.core import InputError, check_probabilities, one_of
 from merula.data.encode import encode_target
@@ -32,7 +33,7 @@ class BayesClassifier(BayesianClassifier):
         One covariance per class (quadratic), one for all classes (linear), or variances only.
     shrinkage : "auto" or a number from 0 to 1
         Σ = (1 − λ)·S + λ·diag(S); 0 is the textbook estimate, an error where it is singular.
-    kinds, levels, distributions, class_prior, smoothing, variance, missing, unseen, n_jobs
+    kinds, levels, distributions, class_prior, smoothing, variance, missing, unseen, estimate, n_jobs
         As for `NaiveBayesClassifier`. `smoothing` is the pseudo-count of every cell of the joint table; a column named in
         `distributions` leaves the joint blocks.
 
@@ -58,12 +59,14 @@ class BayesClassifier(BayesianClassifier):
         variance: Any = "mle",
         missing: Any = "marginalise",
         unseen: Any = "missing",
+        estimate: Any = PLUG_IN,
         n_jobs: Any = None,
     ) -> None:
         super().__init__(
             kinds=kinds, levels=levels, distributions=distributions, class_prior=class_prior, smoothing=smoothing,
             variance=variance, missing=missing, unseen=unseen, n_jobs=n_jobs,
         )  # fmt: skip
+        self.estimate = estimate
         self.covariance = covariance
         self.shrinkage = shrinkage
 

@@ -22,8 +22,10 @@ from merula.distributions import (
     Distribution,
     Gaussian,
     GaussianDistribution,
+    JointStudentDistribution,
     JointTable,
     MultivariateGaussianDistribution,
+    StudentDistribution,
 )
 from merula.graphs.dependence.columns import DependentColumns
 from merula.graphs.dependence.network_columns import NetworkColumns
@@ -92,6 +94,8 @@ def _refuse(model: BayesianClassifier, part: Distribution) -> None:
     """An error for what a network has no distribution for."""
     kinds = {column.name: column.kind for column in model.schema_.columns}
     for name in part.columns:
+        if isinstance(part, StudentDistribution | JointStudentDistribution):
+            raise InputError.at(f"column {name!r}", "follows Student's t distribution, its parameters averaged out, which a network does not have", remedy=("fit with ", Option("estimate", "plug-in")))  # fmt: skip
         if type(part) not in WRITERS:
             raise InputError.at(f"column {name!r}", f"is modelled by {type(part).__name__}, which a network does not have", remedy=("fit with ", Option('distributions', 'gaussian', column=name), ", or discretise the column"))  # fmt: skip
         if kinds[name] == "datetime":

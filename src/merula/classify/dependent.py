@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import FittedModel
+from merula.classify.intervals import PLUG_IN
 from merula.classify.plan import Block, Plan
 from merula.classify.weighting import WeightedTerms
 from merula.core import Array, InputError, Option, one_of
@@ -262,7 +263,7 @@ class TANClassifier(WeightedSumClassifier):
 
     Parameters
     ----------
-    kinds, levels, distributions, class_prior, variance, missing, unseen, n_jobs
+    kinds, levels, distributions, class_prior, variance, missing, unseen, estimate, n_jobs
         As for `NaiveBayesClassifier`. Dates, counts and texts depend on the class alone, as there. A family named in
         `distributions` for numbers, such as ``{"numeric": "gaussian"}``, leaves them uncut and given the class alone.
     numeric : "auto", "mdl", "quantile", "width" or "gaussian"
@@ -329,9 +330,11 @@ class TANClassifier(WeightedSumClassifier):
         variance: Any = "mle",
         missing: Any = "marginalise",
         unseen: Any = "missing",
+        estimate: Any = PLUG_IN,
         n_jobs: Any = None,
     ) -> None:
         super().__init__(kinds=kinds, levels=levels, distributions=distributions, class_prior=class_prior, smoothing=smoothing, variance=variance, missing=missing, unseen=unseen, n_jobs=n_jobs)  # fmt: skip
+        self.estimate = estimate
         self.weights = weights
         self.numeric = numeric
         self.bins = bins
@@ -349,7 +352,7 @@ class SPODEClassifier(OneSumClassifier):
     ----------
     super_parent : None or str
         The column that all others depend on; None takes the one with the best BIC.
-    kinds, levels, distributions, class_prior, variance, missing, unseen, n_jobs
+    kinds, levels, distributions, class_prior, variance, missing, unseen, estimate, n_jobs
         As for `NaiveBayesClassifier`. Dates, counts and texts depend on the class alone, as there. A family named in
         `distributions` for numbers, such as ``{"numeric": "gaussian"}``, leaves them uncut and given the class alone.
     numeric : "auto", "mdl", "quantile", "width" or "gaussian"
@@ -393,9 +396,11 @@ class SPODEClassifier(OneSumClassifier):
         variance: Any = "mle",
         missing: Any = "marginalise",
         unseen: Any = "missing",
+        estimate: Any = PLUG_IN,
         n_jobs: Any = None,
     ) -> None:
         super().__init__(kinds=kinds, levels=levels, distributions=distributions, class_prior=class_prior, smoothing=smoothing, variance=variance, missing=missing, unseen=unseen, n_jobs=n_jobs)  # fmt: skip
+        self.estimate = estimate
         self.super_parent = super_parent
         self.numeric = numeric
         self.bins = bins
@@ -427,7 +432,7 @@ class KDBClassifier(WeightedSumClassifier):
         time: selective k-dependence Bayes. Rows are read three times. The other columns are ignored from then on.
     parents : None or {column: columns}
         The parents of each column, stated; columns that are not named have none.
-    kinds, levels, distributions, class_prior, variance, missing, unseen, n_jobs
+    kinds, levels, distributions, class_prior, variance, missing, unseen, estimate, n_jobs
         As for `NaiveBayesClassifier`. Dates, counts and texts depend on the class alone, as there. A family named in
         `distributions` for numbers, such as ``{"numeric": "gaussian"}``, leaves them uncut and given the class alone.
     numeric : "auto", "mdl", "quantile", "width" or "gaussian"
@@ -489,9 +494,11 @@ class KDBClassifier(WeightedSumClassifier):
         variance: Any = "mle",
         missing: Any = "marginalise",
         unseen: Any = "missing",
+        estimate: Any = PLUG_IN,
         n_jobs: Any = None,
     ) -> None:
         super().__init__(kinds=kinds, levels=levels, distributions=distributions, class_prior=class_prior, smoothing=smoothing, variance=variance, missing=missing, unseen=unseen, n_jobs=n_jobs)  # fmt: skip
+        self.estimate = estimate
         self.k = k
         self.select = select
         self.parents = parents

@@ -367,6 +367,12 @@ class FittedModel:
         self._add_up(rows, out)
         return out
 
+    def write_log_joint(self, rows: Encoded, out: Array) -> None:
+        """The same written to `out`, of rows few enough to be asked at once."""
+        step = self._rows_at_once
+        for start in range(0, len(rows), step):
+            self._add_up(rows.tile(start, start + step) if step < len(rows) else rows, out[start : start + step])
+
     def _add_up(self, rows: Encoded, out: Array, many: bool = False) -> None:
         """Write the log joint to `out`; of rows that are some of many, in the way that is faster for these."""
         if len(self.components) == 1:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from merula.classify.fitted import FittedModel
+from merula.classify.intervals import PLUG_IN
 from merula.classify.plan import stated_plan
 from merula.classify.weighting import WeightedTerms
 from merula.core import InputError, check_probabilities, one_of
@@ -54,6 +55,9 @@ class NaiveBayesClassifier(WeightedTerms):
         Average missing cells out, or let being missing speak for itself.
     unseen : "missing", "smooth" or "error"
         What a level never seen at fit means at predict.
+    estimate : "plug-in" or "predictive"
+        Take parameters as they are estimated, or average them out: means and variances (Student's t) and tables (their mean) over
+        what the rows make believe of them. See "How sure" in the documentation for the priors and for what is exact.
     n_jobs : None or int
         The most threads to use; None is all cores. The result does not depend on it.
 
@@ -118,12 +122,14 @@ class NaiveBayesClassifier(WeightedTerms):
         variance: Any = "mle",
         missing: Any = "marginalise",
         unseen: Any = "missing",
+        estimate: Any = PLUG_IN,
         n_jobs: Any = None,
     ) -> None:
         super().__init__(
             kinds=kinds, levels=levels, distributions=distributions, class_prior=class_prior, smoothing=smoothing,
             variance=variance, missing=missing, unseen=unseen, n_jobs=n_jobs,
         )  # fmt: skip
+        self.estimate = estimate
         self.weights = weights
 
     def _default_families(self) -> Mapping[str, Any]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 from merula.classify.base import BayesianClassifier
 from merula.classify.fitted import FittedModel
 from merula.classify.folds import Folds, Some, canonical_order, deal, some_of_each, uncut
+from merula.classify.intervals import PREDICTIVE
 from merula.classify.plan import Block, Plan
-from merula.core import InputError
+from merula.core import InputError, Option
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Column
 from merula.engines import Source, encoded
@@ -41,6 +42,8 @@ class WeightedTerms(BayesianClassifier):
         super()._check_options()
         if self.weights is not None and not self._weighs:
             raise InputError.of("weights", self.weights, "None or 'conditional'")
+        if self._weighs and self.estimate == PREDICTIVE:
+            raise InputError((Option("estimate", PREDICTIVE), " averages parameters out, and ", Option("weights", "conditional"), " weights terms by what rows left out of plug-in estimates tell"), where="estimate", got=self.estimate, remedy="leave one of them out")  # fmt: skip
 
     def _tuned(self, fitted: FittedModel, source: Source) -> FittedModel:
         """The same model with the weights that tell the classes of rows left out best."""

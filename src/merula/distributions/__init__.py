@@ -12,6 +12,7 @@ from merula.distributions.multivariate import MultivariateGaussian, Multivariate
 from merula.distributions.neighbors import NearestNeighbors, NeighborDistribution
 from merula.distributions.poisson import CountDistribution, NegativeBinomial, Poisson
 from merula.distributions.product_kernel import ProductKernel, ProductKernelDistribution
+from merula.distributions.student import JointStudentDistribution, StudentDistribution
 from merula.distributions.zero_inflated import ZeroInflated, ZeroInflatedDistribution
 
 FAMILIES: dict[str, type[BaseFamily]] = {
@@ -42,12 +43,14 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
         DiscretizedDistribution,
         GaussianDistribution,
         HistogramDistribution,
+        JointStudentDistribution,
         JointTable,
         KernelDistribution,
         MixtureDistribution,
         MultivariateGaussianDistribution,
         NeighborDistribution,
         ProductKernelDistribution,
+        StudentDistribution,
         TokenDistribution,
         ZeroInflatedDistribution,
     )
@@ -71,6 +74,7 @@ __all__ = [
     "Histogram",
     "HistogramDistribution",
     "JointCategorical",
+    "JointStudentDistribution",
     "JointTable",
     "Kernel",
     "KernelDistribution",
@@ -85,6 +89,7 @@ __all__ = [
     "ProductKernel",
     "ProductKernelDistribution",
     "Setting",
+    "StudentDistribution",
     "TokenDistribution",
     "ZeroInflated",
     "ZeroInflatedDistribution",

@@ -23,6 +23,7 @@ from merula.stats import Statistic, Wanted
 
 if TYPE_CHECKING:
     from merula.distributions.lookups import Lookup
+    from merula.distributions.posteriors import Posterior
 
 READ = ("categorical", "numeric", "count", "datetime")  # kinds of columns but text
 SAMPLED = 10_000  # rows drawn to find where a column's mass is
@@ -327,6 +328,9 @@ class BaseFamily:
     name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]] = ("numeric", "datetime")
     statistic: ClassVar[type[Statistic]]
+    no_posterior: ClassVar[str] = (
+        "defines no posterior of its parameters"  # why `posterior` is an error, unless written
+    )
 
     def encodes(self, column: Column) -> Column:
         """See `Family.encodes`."""
@@ -358,6 +362,23 @@ class BaseFamily:
         """
         return None
 
+    def posterior(self, statistic: Any, setting: Setting) -> Posterior:
+        """What is believed of the parameters given what was counted: a `Posterior` that draws distributions like the one built.
+
+        A family that writes none has none, and models that use it give no intervals.
+        """
+        raise self.unknown(setting)
+
+    def predictive(self, statistic: Any, setting: Setting) -> Distribution:
+        """p(columns given class) of one more row with the parameters averaged out, over what `posterior` believes of them."""
+        raise self.unknown(setting)
+
+    def unknown(self, setting: Setting, why: str = "") -> InputError:
+        """The error that nothing is known of the parameters' posterior, naming the first of the columns, and why."""
+        name = setting.columns[0].name
+        told = f"has no posterior of its parameters: {self.name!r} {why or self.no_posterior}"
+        return InputError.at(f"column {name!r}", told)
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """See `Family.get_params`."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
@@ -372,15 +393,23 @@ def missing_terms(present: Array, class_weight: Array, setting: Setting) -> tupl
 
     Both are 0 where missing cells are averaged out, and in columns that were never missing at fit, or always.
     """
+    lost, informative, pseudo = informative_missing(present, class_weight, setting)
     total = np.broadcast_to(class_weight[:, None], present.shape)
-    lost = np.maximum(total - present, 0.0)
-    lost = np.where(lost > 1e-12 * total, lost, 0.0)  # what rounding leaves of a sum of weights is not a missing cell
-    informative = (lost.sum(axis=0) > 0) & (present.sum(axis=0) > 0) & (setting.missing == "level")
-    pseudo = _pseudo_cells(setting)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.stack([present + pseudo, lost + pseudo]) / (total + 2 * pseudo)
         logs = np.where(informative & np.isfinite(shares), np.log(shares), 0.0)
     return logs[0], logs[1]
+
+
+def informative_missing(
+    present: Array, class_weight: Array, setting: Setting
+) -> tuple[Array, NDArray[np.bool_], float]:
+    """The weight of missing cells, classes × columns; the columns in which being missing speaks; what each case is smoothed by."""
+    total = np.broadcast_to(class_weight[:, None], present.shape)
+    lost = np.maximum(total - present, 0.0)
+    lost = np.where(lost > 1e-12 * total, lost, 0.0)  # what rounding leaves of a sum of weights is not a missing cell
+    informative = (lost.sum(axis=0) > 0) & (present.sum(axis=0) > 0) & (setting.missing == "level")
+    return lost, informative, _pseudo_cells(setting)
 
 
 def _pseudo_cells(setting: Setting) -> float:

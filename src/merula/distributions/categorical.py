@@ -22,6 +22,7 @@ from merula.distributions._kernels import add_levels, slot_table
 from merula.distributions._vectors import AT_ONCE
 from merula.distributions.base import Added, BaseFamily, Distribution, IndependentColumns, Setting, drawn_levels
 from merula.distributions.lookups import Lookup, level_axis
+from merula.distributions.posteriors import Drawing, Posterior, Tables, averaged, concentration, dirichlet
 from merula.distributions.priors import (
     Smoothing,
     checked_smoothing,
@@ -177,6 +178,33 @@ class Categorical(BaseFamily):
             for name, levels, table in zip(part.columns, part.level_sets, part.log_table, strict=True)
             if levels
         )
+
+    def predictive(self, statistic: LevelCounts, setting: Setting) -> Distribution:
+        return replace(self, smoothing=averaged(self.smoothing)).build(statistic, setting)
+
+    def posterior(self, statistic: LevelCounts, setting: Setting) -> Posterior:
+        built = self.build(statistic, setting)
+        smoothing = setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, built.columns)
+        counted = zip(built.columns, counted_levels(statistic, setting), strict=True)
+        cells = [
+            concentration(counts, smoothing, name, levels, setting.classes).T for name, (levels, counts) in counted
+        ]
+        tables = Tables(built.columns, tuple(cells))
+        as_missing = setting.unseen != "smooth"
+
+        def drawn(rng: np.random.Generator) -> CategoricalDistribution:
+            logs = zip(built.level_sets, tables.draw(rng), built.log_table, strict=True)
+            return replace(built, log_table=tuple(_with_ends(*parts, as_missing) for parts in logs))
+
+        return Drawing(dict.fromkeys(built.columns, dirichlet(smoothing)), drawn)
+
+
+def _with_ends(levels: tuple[Label, ...], known: Array, built: Array, as_missing: bool) -> Array:
+    """A drawn table with its rows for a missing and an unseen cell; what a level never seen is smoothed to is not drawn."""
+    ends = built[-2:].copy()
+    if as_missing and levels and levels[-1] is None:  # being missing is a level, which was drawn
+        ends[-1] = known[-1]
+    return np.concatenate([known, ends])
 
 
 @dataclass(frozen=True)

@@ -117,10 +117,13 @@ def shared_fields(statistic: ValueCounts, setting: Setting) -> tuple[tuple[str, 
         statistic.columns,
         np.ascontiguousarray(ends[:, 0]),
         np.ascontiguousarray(ends[:, 1]),
-        *missing_terms(
-            np.stack([counts.sum(axis=1) for counts in statistic.counts], axis=1), setting.class_weight, setting
-        ),
+        *missing_terms(known_cells(statistic), setting.class_weight, setting),
     )
+
+
+def known_cells(statistic: ValueCounts) -> Array:
+    """The weight of the cells that are not missing, classes × columns."""
+    return np.stack([counts.sum(axis=1) for counts in statistic.counts], axis=1)
 
 
 def checked_range(lowest: Array, highest: Array, widest: float, columns: Sequence[str]) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from merula.core import Array, InputError, one_of
+from merula.core import Array, InputError, Option, one_of
 from merula.core.sound import (
     LARGEST,
     SMALLEST,
@@ -31,6 +31,7 @@ from merula.distributions.base import (
     log_belief_in_missing,
     missing_terms,
 )
+from merula.distributions.posteriors import MissingCells, Posterior
 from merula.stats import Moments, Statistic
 from merula.stats.moments import refuse_closeness
 
@@ -38,6 +39,11 @@ VARIANCE_FLOOR = 1e-9  # of the column's typical variance within a class
 ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of a mean: what differs by no more does not vary
 FARTHEST = 1e100  # standard deviations; beyond this, squares would overflow
 LOG_TWO_PI = float(np.log(2 * np.pi))
+PRIOR_ROWS = 0.1  # that the place where the means of classes lie is worth to each
+PRIOR_FREEDOM = 3.0  # degrees of freedom that their usual variance is worth to each class's
+NORMAL_PRIOR = f"normal–inverse-gamma: the means of classes lie about one place, worth {PRIOR_ROWS:g} row to each, and their variances about one, worth {PRIOR_FREEDOM:g} degrees of freedom; place and scale flat"
+UNTOLD = 10  # draws after which a chain has forgotten where it began
+MOST_STEPS, SETTLED, LEAST_SHARE = 200, 1e-13, 1e-100
 ROWS_AT_ONCE = 4_096  # turned row by row at once where the source goes column by column
 
 
@@ -211,3 +217,152 @@ class Gaussian(BaseFamily):
     def log_belief(self, part: GaussianDistribution, statistic: Moments, setting: Setting) -> float:
         """log P(parameters) up to a constant: means and variances are those of the largest likelihood, of no prior."""
         return log_belief_in_missing(part.log_present, part.log_missing, setting)
+
+    def predictive(self, statistic: Moments, setting: Setting) -> Distribution:
+        from merula.distributions.student import StudentDistribution  # it knows jointly normal columns, which know this
+
+        refuse_variance(self.variance or setting.variance)
+        built, spread = self.build(statistic, setting), column_spread(statistic, "mle")
+        belief = normal_belief(statistic, spread)
+        scale = np.where(spread.overall > 0, belief.scale * (1 + 1 / belief.rows), np.inf)
+        return StudentDistribution(built.columns, belief.middle, scale, belief.freedom, built.centre, built.spread, built.log_present, built.log_missing)  # fmt: skip
+
+    def posterior(self, statistic: Moments, setting: Setting) -> Posterior:
+        built = self.build(statistic, setting)
+        spread = column_spread(statistic, "mle")
+        varies = np.flatnonzero(spread.overall > 0)
+        varies = varies[np.argsort(np.array(built.columns, dtype=object)[varies], kind="stable")]
+        chain = NormalChain.of(statistic, spread, varies)
+        cells = MissingCells.of(built.columns, statistic.weight, setting.class_weight, setting)
+        return NormalPosterior(dict.fromkeys(built.columns, NORMAL_PRIOR), built, varies, chain, cells)
+
+
+def refuse_variance(option: str) -> None:
+    """An error where the variance is to be divided by n − 1, though it is averaged out."""
+    if option != "mle":
+        raise InputError((Option("variance", option), " does nothing with ", Option("estimate", "predictive"), ", which averages variances out"), where="variance", got=option, remedy="leave one of them out")  # fmt: skip
+
+
+# What is believed of means and variances ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class NormalPosterior:
+    """What is believed of the classes' normal columns; those that never varied say nothing."""
+
+    priors: Mapping[str, str]
+    built: GaussianDistribution
+    varies: NDArray[np.int64]
+    chain: NormalChain
+    cells: MissingCells
+
+    def draws(self, rng: np.random.Generator) -> Iterator[Distribution]:
+        """See `Posterior.draws`."""
+        for own_mean, own_variance in self.chain.draws(rng):
+            mean, variance = self.built.mean.copy(), self.built.variance.copy()
+            mean[:, self.varies], variance[:, self.varies] = own_mean, own_variance
+            present, missing = self.cells.draw(rng)
+            yield replace(self.built, mean=mean, variance=variance, log_present=present, log_missing=missing)
+
+
+@dataclass(frozen=True, eq=False)
+class NormalChain:
+    """Means and variances of classes given their rows, classes × columns, and a prior that has neither place nor scale of its own.
+
+    σ²_c = ν₀·s² / χ²(ν₀), mean_c ~ N(m, σ²_c / κ₀), with m and log s flat: what is usual in a column is learned from its classes together.
+    Drawn in turn (Gibbs), each given the others, with n rows of mean x̄ and Σ(x − x̄)² = S, and a = κ₀·n / (κ₀ + n):
+
+    σ²_c = (ν₀·s² + S + a·(x̄ − m)²) / χ²(ν₀ + n)
+    s² ~ Gamma(C·ν₀ / 2, 2 / (ν₀·Σ_c 1/σ²_c)),  m ~ N(Σ_c a·x̄/σ²_c, 1) with Σ_c a/σ²_c for its precision
+    mean_c ~ N((κ₀·m + n·x̄) / (κ₀ + n), σ²_c / (κ₀ + n))
+
+    (Gelman et al. 2013, Bayesian Data Analysis, sections 3.3 and 5.4.) In standard units: away from the column's mean, `centre`, in
+    its standard deviations, `unit`.
+    """
+
+    centre: Array
+    unit: Array
+    weight: Array
+    away: Array
+    squares: Array
+    usual: Array
+    floor: Array
+
+    @classmethod
+    def of(cls, moments: Moments, spread: ColumnSpread, columns: NDArray[np.int64]) -> NormalChain:
+        """The chain of these columns."""
+        overall = spread.overall[columns]
+        unit = np.sqrt(overall)
+        away = np.where(moments.weight > 0, moments.mean - spread.mean, 0.0)[:, columns] / unit
+        usual, squares = usual_scale(moments, spread)[columns] / overall, moments.squares[:, columns] / overall
+        return cls(spread.mean[columns], unit, moments.weight[:, columns], away, squares, usual, spread.floor[columns] / overall)  # fmt: skip
+
+    def draws(self, rng: np.random.Generator) -> Iterator[tuple[Array, Array]]:
+        """Means and variances, the first after some that are not told."""
+        n, classes = self.weight, len(self.weight)
+        worth = PRIOR_ROWS * n / (PRIOR_ROWS + n)
+        place, scale = (worth * self.away).sum(axis=0) / np.maximum(worth.sum(axis=0), 1e-300), self.usual
+        told = np.maximum(n - 1, 0.0).any(axis=0)  # or nothing but the spread of means tells of the scale
+        step = 0
+        while True:
+            squares = PRIOR_FREEDOM * scale + self.squares + worth * (self.away - place) ** 2
+            variance = np.maximum(squares / rng.chisquare(PRIOR_FREEDOM + n), self.floor)
+            precision = 1 / variance
+            pull = worth * precision
+            total = pull.sum(axis=0)
+            place = (pull * self.away).sum(axis=0) / total + rng.standard_normal(len(total)) / np.sqrt(total)
+            rate = 0.5 * PRIOR_FREEDOM * precision.sum(axis=0)
+            drawn = np.maximum(rng.standard_gamma(0.5 * PRIOR_FREEDOM * classes, len(total)) / rate, self.floor)
+            scale = np.where(told, drawn, self.usual)
+            step += 1
+            if step > UNTOLD:
+                rows = PRIOR_ROWS + n
+                middle = (PRIOR_ROWS * place + n * self.away) / rows
+                mean = middle + np.sqrt(variance / rows) * rng.standard_normal(n.shape)
+                yield self.centre + self.unit * mean, self.unit**2 * variance
+
+
+@dataclass(frozen=True, eq=False)
+class NormalBelief:
+    """The same given where a column lies and its scale, taken as most probable: classes × columns.
+
+    variance = freedom·scale / χ²(freedom), mean ~ N(middle, variance / rows).
+    """
+
+    middle: Array
+    rows: Array
+    freedom: Array
+    scale: Array
+
+
+def normal_belief(moments: Moments, spread: ColumnSpread) -> NormalBelief:
+    """What is believed of each class's mean and variance with m the column's mean, and s² what `usual_scale` says.
+
+    rows = κ₀ + n, middle = (κ₀·m + n·x̄) / rows, freedom = ν₀ + n, scale = (ν₀·s² + S + a·(x̄ − m)²) / freedom
+    """
+    n = moments.weight
+    rows, freedom = PRIOR_ROWS + n, PRIOR_FREEDOM + n
+    away = np.where(n > 0, moments.mean - spread.mean, 0.0)
+    squares = PRIOR_FREEDOM * usual_scale(moments, spread) + moments.squares + PRIOR_ROWS * (n / rows) * away * away
+    return NormalBelief(spread.mean + n / rows * away, rows, freedom, np.maximum(squares / freedom, spread.floor))
+
+
+def usual_scale(moments: Moments, spread: ColumnSpread) -> Array:
+    """The variance s₀² that is usual within a column's classes: the one under which the classes' variances are most probable.
+
+    They are as F distributed about it: s₀² is the harmonic mean of what it makes believe of each class's variance
+    (Smyth 2004, section 6, with its degrees of freedom stated), so that one class with a sentinel does not lift it. Where no class has
+    two rows, it is the variance of all rows.
+    """
+    freedom, unit = np.maximum(moments.weight - 1, 0.0), np.where(spread.overall > 0, spread.overall, 1.0)
+    told, count = freedom > 0, np.maximum((freedom > 0).sum(axis=0), 1)
+    floor, squares = np.maximum(spread.floor / unit, LEAST_SHARE), moments.squares / unit
+    found = np.maximum(np.where(told.any(axis=0), spread.within / unit, 1.0), floor)
+    for _ in range(MOST_STEPS):
+        share = np.where(told, (freedom + PRIOR_FREEDOM) / (squares + PRIOR_FREEDOM * found), 0.0).sum(axis=0)
+        better = np.maximum(np.where(share > 0, count / np.where(share > 0, share, 1.0), found), floor)
+        settled = (np.abs(better - found) <= SETTLED * found).all()
+        found = better
+        if settled:
+            break
+    return found * unit

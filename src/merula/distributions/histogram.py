@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, log2, sqrt
@@ -22,13 +22,15 @@ from merula.distributions.columnwise import (
     ValueFamily,
     checked_range,
     even_smoothing,
+    known_cells,
     or_pooled,
     shared_fields,
 )
 from merula.distributions.discretize import assign, cuts_for, interval_labels, mdl_cuts
 from merula.distributions.discretize.methods import settled_bins
 from merula.distributions.discretize.unsupervised import checked_bins
-from merula.distributions.priors import checked_smoothing, smoothed
+from merula.distributions.posteriors import Drawing, MissingCells, Posterior, Tables, averaged, concentration, dirichlet
+from merula.distributions.priors import Smoothing, checked_smoothing, smoothed
 from merula.stats import ValueCounts
 
 TAIL = 3.0  # the mass beyond a distance d of the range is (1 + d/unit)^−TAIL of that side's
@@ -188,6 +190,11 @@ def bin_counts(values: Array, counts: Array, cuts: ArrayLike) -> Array:
     return or_pooled(np.stack([np.bincount(indices, weights, len(cuts) + 1) for weights in counts]))
 
 
+def own_bin_counts(values: Array, counts: Array, cuts: ArrayLike) -> Array:
+    """The same of each class alone: nothing for a class without values."""
+    return np.where(counts.any(axis=1, keepdims=True), bin_counts(values, counts, cuts), 0.0)
+
+
 def settled_cuts(method: str, values: Array, counts: Array, bins: int | None) -> Cuts:
     """The cuts of `cuts_for`; those of equal width that fall on a value but for rounding are moved onto it.
 
@@ -308,6 +315,15 @@ class Histogram(ValueFamily):
             edges.append(ends)
         return HistogramDistribution(*shared, tuple(edges), tuple(map(np.ascontiguousarray, masses)))
 
+    def predictive(self, statistic: ValueCounts, setting: Setting) -> Distribution:
+        return replace(self, smoothing=averaged(self.smoothing)).build(statistic, setting)
+
+    def posterior(self, statistic: ValueCounts, setting: Setting) -> Posterior:
+        built = self.build(statistic, setting)
+        smoothing = even_smoothing(self.smoothing, setting, statistic.columns)
+        counts = [np.pad(own_bin_counts(values, own, inner_ends(ends)), ((0, 0), (1, 1))) for values, own, ends in zip(statistic.values, statistic.counts, built.edges, strict=True)]  # fmt: skip
+        return _drawn_bins(built, "log_mass", counts, smoothing, statistic, setting)
+
     def _cuts(self, values: Array, counts: Array) -> Cuts:
         """The cuts of one column; none at its very ends, where a bin would have no width."""
         if len(values) < 2:
@@ -392,6 +408,15 @@ class Discretized(ValueFamily):
             cut_sets.append(cuts)
         return DiscretizedDistribution(*shared_fields(statistic, setting), tuple(cut_sets), tuple(tables))
 
+    def predictive(self, statistic: ValueCounts, setting: Setting) -> Distribution:
+        return replace(self, smoothing=averaged(self.smoothing)).build(statistic, setting)
+
+    def posterior(self, statistic: ValueCounts, setting: Setting) -> Posterior:
+        built = self.build(statistic, setting)
+        smoothing = setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, built.columns)
+        counts = [own_bin_counts(values, own, cuts) for values, own, cuts in zip(statistic.values, statistic.counts, built.cut_sets, strict=True)]  # fmt: skip
+        return _drawn_bins(built, "log_table", counts, smoothing, statistic, setting)
+
     def _cuts(self, values: Array, counts: Array) -> Cuts:
         """The cuts of one column: none where it never varies."""
         if len(values) < 2:
@@ -410,3 +435,35 @@ def checked_cuts(cuts: Any) -> Cuts:
     ):
         raise InputError.of("cuts", cuts, "numbers that ascend, such as (18, 65)")
     return tuple(indices.astype(np.float64).tolist())
+
+
+def _drawn_bins(
+    built: HistogramDistribution | DiscretizedDistribution,
+    field: str,
+    counts: Sequence[Array],
+    smoothing: Smoothing,
+    statistic: ValueCounts,
+    setting: Setting,
+) -> Posterior:
+    """What is believed of the masses of bins and intervals that stay where they are; columns that never varied say nothing."""
+    named = zip(built.columns, counts, getattr(built, field), built.varies, strict=True)
+    cells = [
+        concentration(table, smoothing, name, _names_of(built, name, table), setting.classes).T if varies else kept[:1]
+        for name, table, kept, varies in named
+    ]
+    tables = Tables(built.columns, tuple(cells))
+    missing = MissingCells.of(built.columns, known_cells(statistic), setting.class_weight, setting)
+
+    def drawn(rng: np.random.Generator) -> Distribution:
+        pairs = zip(getattr(built, field), tables.draw(rng), built.varies, strict=True)
+        found = tuple(own if varies else kept for kept, own, varies in pairs)
+        log_present, log_missing = missing.draw(rng)
+        changed: dict[str, Any] = {field: found, "log_present": log_present, "log_missing": log_missing}
+        return replace(built, **changed)
+
+    return Drawing(dict.fromkeys(built.columns, dirichlet(smoothing)), drawn)
+
+
+def _names_of(built: HistogramDistribution | DiscretizedDistribution, name: str, table: Array) -> Sequence[Any]:
+    """What the bins of a column are called where smoothing is told about them: intervals have names."""
+    return built.intervals(name) if isinstance(built, DiscretizedDistribution) else range(table.shape[1])

@@ -7,7 +7,7 @@ are summed out; rows with missing cells at fit are shared out by EM (`joint_em`)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log, prod
 from typing import Any, ClassVar
@@ -24,7 +24,8 @@ from merula.data.table import label_array
 from merula.distributions._kernels import write_levels
 from merula.distributions.base import BaseFamily, Distribution, Setting
 from merula.distributions.joint_em import CellTable, share_out
-from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing
+from merula.distributions.posteriors import Drawing, Posterior, log_shares
+from merula.distributions.priors import LARGEST, MEstimate, Smoothing, checked_smoothing
 from merula.stats import JointCounts, Statistic
 from merula.stats.distinct_rows import MISSING, distinct_rows
 
@@ -33,6 +34,8 @@ UNKNOWN = -2
 UNSEEN = ("missing", "error", "smooth")
 KEPT_PATTERNS = 256
 LISTED = 1e-3  # of all cells: fewer leave too few digits to the share of the others
+
+MOST_LISTED = 4_096  # cells of a table that is drawn cell by cell, met or not
 
 
 def level_cells(
@@ -247,6 +250,71 @@ class JointCategorical(BaseFamily):
         if listed < LISTED * others:
             rest = np.log1p(-np.exp(part.log_cell).sum(axis=0)) - np.log1p(-listed / as_float(size))
         return pseudo * float((part.log_cell + log(size)).sum() + (others * rest.sum() if others else 0.0))
+
+    def predictive(self, statistic: JointCounts, setting: Setting) -> Distribution:
+        self._refuse_incomplete(statistic, setting)
+        own = self.smoothing if self.smoothing is not None else setting.smoothing
+        none = not (own.m if isinstance(own, MEstimate) else own)
+        return replace(self, smoothing=MEstimate(1) if none else self.smoothing).build(statistic, setting)
+
+    def _refuse_incomplete(self, statistic: JointCounts, setting: Setting) -> None:
+        missing = statistic.cells < 0
+        if setting.missing != "level" and (missing.any(axis=1) & ~missing.all(axis=1)).any():
+            raise self.unknown(setting, "shares rows with missing cells out by expectation-maximisation, which does not tell how sure the shares are")  # fmt: skip
+
+    def posterior(self, statistic: JointCounts, setting: Setting) -> Posterior:
+        self._refuse_incomplete(statistic, setting)
+        built = self.build(statistic, setting)
+        size = prod(built._sizes.tolist())
+        smoothing = setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, statistic.columns)  # fmt: skip
+        log_pseudo = _log_pseudo_count(smoothing, size)
+        why = ""
+        if log_pseudo == -np.inf:
+            log_pseudo, why = -log(size), " (Perks)"
+        counts = _counts_of(built, statistic, setting)
+        whole = _every_cell(built, counts) if size <= MOST_LISTED else (built.cells, counts)
+        belief = JointBelief(built, *whole, log_pseudo, as_float(size - len(whole[0])))
+        rows = np.exp(log_pseudo)
+        told = f"Dirichlet with {rows:.3g} imaginary row{'' if rows <= 1 else 's'} in each of {as_float(size):,.6g} cells{why}"
+        return Drawing(dict.fromkeys(built.columns, told), belief.draw)
+
+
+@dataclass(frozen=True, eq=False)
+class JointBelief:
+    """A Dirichlet distribution over the listed cells and all others together, which share what they are drawn evenly."""
+
+    built: JointTable
+    cells: Cells
+    counts: Array
+    log_pseudo: float
+    others: float
+
+    def draw(self, rng: np.random.Generator) -> JointTable:
+        """A joint table; cells are drawn in the order of what they hold."""
+        pseudo = float(np.exp(self.log_pseudo))
+        rest = np.full((1, self.counts.shape[1]), self.others * pseudo if self.others else 0.0)
+        logs = log_shares(np.concatenate([self.counts + pseudo, np.clip(rest, 0.0, LARGEST)]), rng, axis=0)
+        log_rest = logs[-1] - (log(self.others) if self.others else 0.0)
+        return replace(self.built, cells=self.cells, log_cell=np.ascontiguousarray(logs[:-1]), log_rest=log_rest)
+
+
+def _counts_of(built: JointTable, statistic: JointCounts, setting: Setting) -> Array:
+    """The weight of each class in each of the table's cells."""
+    declared = [column.levels if column.declared else None for column in setting.columns]
+    ordered = statistic.ordered(declared, missing_is_level=setting.missing == "level")
+    counts = np.zeros(built.log_cell.shape)
+    where = CellTable(built.cells).find(ordered.cells)
+    np.add.at(counts, where[where >= 0], ordered.weight[where >= 0])  # a row that knows nothing is in no cell
+    return counts
+
+
+def _every_cell(built: JointTable, counts: Array) -> tuple[Cells, Array]:
+    """All cells there are, met or not, and their counts."""
+    axes = np.meshgrid(*(np.arange(size, dtype=np.int32) for size in built._sizes), indexing="ij")
+    cells = np.ascontiguousarray(np.stack([axis.ravel() for axis in axes], axis=1))
+    found = np.zeros((len(cells), counts.shape[1]))
+    found[CellTable(cells).find(built.cells)] = counts
+    return cells, found
 
 
 def _log_pseudo_count(smoothing: Smoothing, size: int) -> float:

@@ -124,6 +124,9 @@ class Kernel(ValueFamily):
     kernel: str = "gaussian"
     bandwidth: Any = "silverman"
     name: ClassVar[str] = "kernel"
+    no_posterior: ClassVar[str] = (
+        "is made of the values themselves and a bandwidth, which are no parameters with a posterior"
+    )
     distribution: ClassVar[type[Distribution]] = KernelDistribution
 
     def check(self) -> None:

@@ -391,6 +391,9 @@ class GaussianMixture(ValueFamily):
     components: Any = "bic"
     max_components: int = 5
     name: ClassVar[str] = "mixture"
+    no_posterior: ClassVar[str] = (
+        "is fitted by expectation-maximisation, which does not tell to which component each row belongs"
+    )
     distribution: ClassVar[type[Distribution]] = MixtureDistribution
 
     def check(self) -> None:

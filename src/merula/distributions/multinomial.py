@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
@@ -25,6 +25,7 @@ from merula.distributions.base import (
     log_belief_in_missing,
     missing_terms,
 )
+from merula.distributions.posteriors import JEFFREYS, Drawing, MissingCells, Posterior, averaged, dirichlet, log_shares
 from merula.distributions.priors import MEstimate, Smoothing, checked_smoothing, log_belief
 from merula.stats import TokenCounts, Wanted
 
@@ -171,6 +172,46 @@ class Multinomial(BaseFamily):
         return TokenDistribution(
             statistic.columns, tuple(known), tuple(tables), self.variant == "bernoulli", constant, missing
         )
+
+    def predictive(self, statistic: TokenCounts, setting: Setting) -> Distribution:
+        self._refuse_complement(setting)
+        return replace(self, smoothing=averaged(self.smoothing)).build(statistic, setting)
+
+    def _refuse_complement(self, setting: Setting) -> None:
+        if self.variant == "complement":
+            raise self.unknown(setting, "weighs a text by the words of other classes (complement), which gives it no probability")  # fmt: skip
+
+    def posterior(self, statistic: TokenCounts, setting: Setting) -> Posterior:
+        self._refuse_complement(setting)
+        built = self.build(statistic, setting)
+        smoothing = setting.smoothing if self.smoothing is None else checked_smoothing(self.smoothing, built.columns)
+        missing = MissingCells.of(built.columns, statistic.present, setting.class_weight, setting)
+        named = [built.columns.index(name) for name in sorted(built.columns)]
+        met = {j: _ordered(statistic.labels[j], statistic.counts[j])[1] for j in named}
+        pseudo = {j: _pseudo_count(smoothing, max(1, len(built.vocabularies[j]))) or JEFFREYS for j in named}
+        every = [j for j in named if met[j].any()]  # what has no word says nothing
+
+        def drawn(rng: np.random.Generator) -> TokenDistribution:
+            log_present, log_missing = missing.draw(rng)
+            constant, tables = log_present.copy(), list(built.log_table)
+            for j in every:
+                tables[j], more = self._drawn(met[j] + pseudo[j], statistic.present[:, j] + 2 * pseudo[j], rng)
+                constant[:, j] += more
+            return replace(built, log_table=tuple(tables), constant=constant, log_missing=log_missing)
+
+        told = {built.columns[j]: self._prior(smoothing, len(built.vocabularies[j])) for j in named}
+        return Drawing(told, drawn)
+
+    def _drawn(self, cells: Array, texts: Array, rng: np.random.Generator) -> tuple[Array, Array | float]:
+        """What each word adds, words × classes, and what every text does, drawn from what was counted and imagined."""
+        if self.variant != "bernoulli":
+            return np.ascontiguousarray(log_shares(cells, rng, axis=1).T), 0.0
+        held, lacked = log_shares(np.stack([cells, texts[:, None] - cells]), rng, axis=0)
+        return np.ascontiguousarray((held - lacked).T), lacked.sum(axis=1)
+
+    def _prior(self, smoothing: Smoothing, words: int) -> str:
+        told = dirichlet(smoothing)
+        return told if self.variant != "bernoulli" else f"{told} (each word: held or not)"
 
 
 def _ordered(labels: Sequence[Label], counts: Array) -> tuple[Sequence[Label], Array]:

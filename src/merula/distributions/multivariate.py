@@ -39,6 +39,7 @@ from merula.distributions.gaussian import (
     Gaussian,
     class_variances,
     column_spread,
+    refuse_variance,
 )
 from merula.distributions.normal_em import (
     ClassPatterns,
@@ -49,6 +50,7 @@ from merula.distributions.normal_em import (
     fit_normal,
     smallest_eigenvalue,
 )
+from merula.distributions.posteriors import MissingCells, Posterior
 from merula.stats import Moments, PatternMoments, Wanted
 from merula.stats.distinct_rows import distinct_rows
 
@@ -126,12 +128,17 @@ class MultivariateGaussianDistribution(AddedDistribution):
 
     def _with_care(self, x: NDArray[Any]) -> Array:
         """log density of what is observed, values no further out than squares can go."""
+        heights, squares = self.heights_and_squares(x)
+        return heights - 0.5 * squares
+
+    def heights_and_squares(self, x: NDArray[Any]) -> tuple[Array, Array]:
+        """The log density at the mean of what each row knows, with what cells' being there adds, and its squared distance from there."""
         seen = ~np.isnan(x)
         squares, log_det = self._distances(x)
         out: Array = np.where(seen[:, None, :], self.log_present, self.log_missing).sum(axis=2)
         out -= (seen[:, self.kept] * (np.log(self.unit[self.kept]) + 0.5 * LOG_TWO_PI)).sum(axis=1)[:, None]
-        out += self._half_log_det - 0.5 * (log_det + squares)
-        return out
+        out += self._half_log_det - 0.5 * log_det
+        return out, squares
 
     def squares(self, rows: Encoded) -> tuple[Array, NDArray[np.int64]]:
         """The squared distance of what each row knows from each class's mean, in the class's own deviations, and how many columns it knows.
@@ -273,6 +280,40 @@ class MultivariateGaussian(BaseFamily):
     def log_belief(self, part: Any, statistic: Any, setting: Setting) -> float:
         """log P(parameters) up to a constant: shrinkage is no prior, and where there is some, likelihood may fall a little."""
         return log_belief_in_missing(part.log_present, part.log_missing, setting)
+
+    def predictive(self, statistic: Any, setting: Setting) -> Distribution:
+        if isinstance(statistic, Moments):
+            return Gaussian(self.variance).predictive(statistic, setting)
+        self._refuse_incomplete(statistic, setting)
+        from merula.distributions.normal_beliefs import joint_student
+
+        refuse_variance(self.variance or setting.variance)
+        built: Any = self.build(statistic, setting)
+        return joint_student(built, statistic.complete, self.covariance == "shared", self._shrinkages(statistic, built))
+
+    def _refuse_incomplete(self, statistic: PatternMoments, setting: Setting) -> None:
+        if any(np.frombuffer(mask, dtype=np.bool_).any() for _, mask in statistic.partial):
+            raise self.unknown(setting, "fills missing cells in by expectation-maximisation, which does not tell how sure they are")  # fmt: skip
+
+    def posterior(self, statistic: Any, setting: Setting) -> Posterior:
+        if isinstance(statistic, Moments):
+            return Gaussian(self.variance).posterior(statistic, setting)
+        self._refuse_incomplete(statistic, setting)
+        from merula.distributions.normal_beliefs import JOINT_PRIOR, JointNormalChain, JointNormalPosterior
+
+        built: Any = self.build(statistic, setting)
+        shared = self.covariance == "shared"
+        chain = JointNormalChain.of(built, statistic.complete, shared, self._shrinkages(statistic, built))
+        present = np.repeat(statistic.complete.weight[:, None], len(built.columns), axis=1)
+        cells = MissingCells.of(built.columns, present, setting.class_weight, setting)
+        return JointNormalPosterior(dict.fromkeys(built.columns, JOINT_PRIOR), built, chain, cells)
+
+    def _shrinkages(self, statistic: PatternMoments, built: MultivariateGaussianDistribution) -> Array:
+        """λ of each group of classes that share a covariance, as `build` takes it."""
+        centre = np.nan_to_num(built.centre[built.kept])
+        classes = [class_patterns(statistic, label, built.kept, centre, built.unit[built.kept]) for label in range(len(built.mean))]  # fmt: skip
+        groups = [list(range(len(classes)))] if self.covariance == "shared" else [[label] for label in range(len(classes))]  # fmt: skip
+        return np.array([self._shrinkage([classes[label] for label in members], built.mean[members]) for members in groups])  # fmt: skip
 
     def _fit(
         self, classes: list[ClassPatterns], start: Start, option: str, names: tuple[str, ...], labels: tuple[Label, ...]

@@ -147,6 +147,7 @@ class NearestNeighbors(BaseFamily):
     weights: str = "uniform"
     scale: str = "range"
     name: ClassVar[str] = "nearest_neighbors"
+    no_posterior: ClassVar[str] = "answers by the rows themselves, which are no parameters with a posterior"
     kinds: ClassVar[tuple[str, ...]] = ("numeric", "count", "datetime", "categorical")
     distribution: ClassVar[type[Distribution]] = NeighborDistribution
     statistic: ClassVar[type[Statistic]] = Rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,9 +18,12 @@ from merula.distributions.columnwise import (
     ColumnwiseDistribution,
     ValueFamily,
     even_smoothing,
+    known_cells,
     or_pooled,
     shared_fields,
 )
+from merula.distributions.count_beliefs import FARTHEST_POISSON, NEAREST_POISSON, CountBelief, gamma_belief
+from merula.distributions.posteriors import JEFFREYS, Drawing, MissingCells, Posterior
 from merula.distributions.priors import MEstimate, log_belief
 from merula.stats import ValueCounts
 
@@ -308,6 +311,45 @@ class CountFamily(ValueFamily):
                 logs = part.column_log_prob(j, values)
                 total += log_belief((rows * pooled / pooled.sum())[:, None], logs)
         return total
+
+    def predictive(self, statistic: ValueCounts, setting: Setting) -> Distribution:
+        if self.zero_inflated or self.overdispersed:
+            raise self.unknown(setting, "has a size or extra zeros, over which no closed form averages")
+        built = self.build(statistic, setting)
+        smoothing = even_smoothing(self.smoothing, setting, statistic.columns)
+        rows = (smoothing.m if isinstance(smoothing, MEstimate) else smoothing) or JEFFREYS
+        mean, size = built.mean.copy(), built.size.copy()
+        for j in np.flatnonzero(built.varies):
+            total, weight = gamma_belief(statistic.values[j], statistic.counts[j], rows)
+            mean[:, j], size[:, j] = total / weight, np.maximum(total, SMALLEST_FOUND)
+        return replace(built, mean=mean, size=size)
+
+    def posterior(self, statistic: ValueCounts, setting: Setting) -> Posterior:
+        if self.zero_inflated:
+            raise self.unknown(setting, "with extra zeros does not tell which zeros are extra")
+        built = self.build(statistic, setting)
+        smoothing = even_smoothing(self.smoothing, setting, statistic.columns)
+        rows = (smoothing.m if isinstance(smoothing, MEstimate) else smoothing) or JEFFREYS
+        varies = [j for j in sorted(range(len(built.columns)), key=built.columns.__getitem__) if built.varies[j]]
+        beliefs = {
+            j: CountBelief.of(statistic.values[j], statistic.counts[j], rows, self.overdispersed) for j in varies
+        }
+        cells = MissingCells.of(built.columns, known_cells(statistic), setting.class_weight, setting)
+
+        def drawn(rng: np.random.Generator) -> CountDistribution:
+            mean, size = built.mean.copy(), built.size.copy()
+            for j in varies:
+                mean[:, j], size[:, j] = beliefs[j].draw(rng)
+            present, missing = cells.draw(rng)
+            return replace(built, mean=mean, size=size, log_present=present, log_missing=missing)
+
+        told = f"Gamma: the mean worth {rows:g} imaginary row{'' if rows <= 1 else 's'} at the column's"
+        more = (
+            f"; mean / size log-uniform between {NEAREST_POISSON:g} and {FARTHEST_POISSON:g} of the column's mean"
+            if self.overdispersed
+            else ""
+        )
+        return Drawing(dict.fromkeys(built.columns, told + more), drawn)
 
 
 def _with_imaginary_rows(counts: Array, rows: float) -> Array:

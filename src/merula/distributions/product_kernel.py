@@ -164,6 +164,9 @@ class ProductKernel(BaseFamily):
     bandwidth: Any = "silverman"
     smoothing: Any = None
     name: ClassVar[str] = "product_kernel"
+    no_posterior: ClassVar[str] = (
+        "is made of the rows themselves and bandwidths, which are no parameters with a posterior"
+    )
     kinds: ClassVar[tuple[str, ...]] = ("numeric", "count", "datetime", "categorical")
     distribution: ClassVar[type[Distribution]] = ProductKernelDistribution
     statistic: ClassVar[type[Statistic]] = Rows

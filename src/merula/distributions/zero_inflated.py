@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -18,11 +19,13 @@ from merula.distributions.columnwise import (
     ColumnwiseDistribution,
     ValueFamily,
     even_smoothing,
+    known_cells,
     or_pooled,
     shared_fields,
 )
 from merula.distributions.gaussian import Gaussian
 from merula.distributions.poisson import CountDistribution
+from merula.distributions.posteriors import MissingCells, Posterior, Tables, averaged, concentration, dirichlet
 from merula.distributions.priors import smoothed
 from merula.stats import Moments, ValueCounts
 from merula.stats.moments import TINY, exact_sum, refuse_distant
@@ -183,10 +186,53 @@ class ZeroInflated(ValueFamily):
                     np.stack([counts[:, values == 0].sum(axis=1), counts[:, values != 0].sum(axis=1)], axis=1)
                 )
                 log_zero[:, j], log_other[:, j] = safe_log(smoothed(parts, smoothing, name, (0, 1), setting.classes)).T
-        others = without_zeros(statistic)
-        counted = moments_of(others) if self.base.wanted(statistic.columns).statistic is Moments else others
-        base = self.base.build(counted, replace(setting, missing="marginalise"))
+        base = self.base.build(self._others(statistic), replace(setting, missing="marginalise"))
         return ZeroInflatedDistribution(*shared, log_zero, log_other, base)
+
+    def predictive(self, statistic: ValueCounts, setting: Setting) -> Distribution:
+        built = replace(self, smoothing=averaged(self.smoothing)).build(statistic, setting)
+        return replace(built, base=self.base.predictive(self._others(statistic), replace(setting, missing="marginalise")))  # fmt: skip
+
+    def _others(self, statistic: ValueCounts) -> Any:
+        """What the base is built from: all values but 0."""
+        others = without_zeros(statistic)
+        return moments_of(others) if self.base.wanted(statistic.columns).statistic is Moments else others
+
+    def posterior(self, statistic: ValueCounts, setting: Setting) -> Posterior:
+        built = self.build(statistic, setting)
+        smoothing = even_smoothing(self.smoothing, setting, statistic.columns)
+        base = self.base.posterior(self._others(statistic), replace(setting, missing="marginalise"))
+        counted = zip(statistic.columns, statistic.values, statistic.counts, built.varies, strict=True)
+        zeros = [
+            concentration(np.stack([counts[:, values == 0].sum(axis=1), counts[:, values != 0].sum(axis=1)], axis=1), smoothing, name, (0, 1), setting.classes).T if varies else counts[:, :1].T
+            for name, values, counts, varies in counted
+        ]  # fmt: skip
+        tables = Tables(built.columns, tuple(zeros))
+        missing = MissingCells.of(built.columns, known_cells(statistic), setting.class_weight, setting)
+
+        told = {name: f"zeros: {dirichlet(smoothing)}; others: {base.priors[name]}" for name in built.columns}
+        return ZeroInflatedBelief(told, built, tables, missing, base)
+
+
+@dataclass(frozen=True, eq=False)
+class ZeroInflatedBelief:
+    """What is believed of how often columns are 0, and of what they are otherwise."""
+
+    priors: Mapping[str, str]
+    built: ZeroInflatedDistribution
+    zeros: Tables
+    missing: MissingCells
+    base: Posterior
+
+    def draws(self, rng: np.random.Generator) -> Iterator[Distribution]:
+        """See `Posterior.draws`."""
+        for base in self.base.draws(rng):
+            log_zero, log_other = self.built.log_zero.copy(), self.built.log_other.copy()
+            for j, table in enumerate(self.zeros.draw(rng)):
+                if self.built.varies[j]:
+                    log_zero[:, j], log_other[:, j] = table
+            present, lost = self.missing.draw(rng)
+            yield replace(self.built, log_zero=log_zero, log_other=log_other, base=base, log_present=present, log_missing=lost)  # fmt: skip
 
 
 def without_zeros(statistic: ValueCounts) -> ValueCounts:

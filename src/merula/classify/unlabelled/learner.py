@@ -17,6 +17,7 @@ class UnlabelledLearner:
     """What `fit` asks of a classifier where it is given rows without a class; a classifier that learns from them has no reason not to."""
 
     class_prior: Any
+    estimate: Any
     _setting: Callable[[Plan, Collected, Block], Setting]
 
     @property
@@ -26,6 +27,8 @@ class UnlabelledLearner:
 
     def _learned_with(self, source: Source, unlabelled: Any, weight: Any) -> FittedModel:
         """The model of rows with a class and rows without."""
+        if self.estimate == "predictive":
+            raise InputError((Option("unlabelled"), " is not for ", Option("estimate", self.estimate), ": rows without a class make estimates likelier, and averaged parameters are no estimates"), where="unlabelled", remedy=("use ", Option("estimate", "plug-in")))  # fmt: skip
         from merula.classify.unlabelled.learning import (
             learn,
         )  # on first use: it knows models that are built on this one

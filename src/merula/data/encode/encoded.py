@@ -180,6 +180,10 @@ class Encoded:
         """What `make` gives, one object for all tiles of this table, whichever thread made it first."""
         return self._memo[key] if key in self._memo else self._memo.setdefault(key, make())
 
+    def apart(self) -> Encoded:
+        """The same rows, which keep to themselves what is remembered and noted from now on, and know what was remembered before."""
+        return replace(self, unseen_hits={}, _memo=dict(self._memo))
+
     def level_table(self, columns: Sequence[str], levels: Sequence[tuple[Label, ...]]) -> NDArray[np.int64]:
         """For every slot of these columns laid end to end: the level's position, m for missing, m + 1 for unseen (m levels)."""
 

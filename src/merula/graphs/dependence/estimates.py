@@ -76,16 +76,26 @@ def backed_off(counts: Sequence[Array], rows: float | None = None) -> Estimate:
     one under which rows, each left out of all counts in turn, are most probable; that takes no more than the counts.
     """
     levels = counts[0].shape[-1]
-    whole = left_out = np.full(levels, 1 / max(1, levels))
-    unseen = np.full((), 1 / max(1, levels))
-    for table in [counts[0].sum(axis=0), *counts]:
+    whole, unseen = np.full(levels, 1 / max(1, levels)), np.full((), 1 / max(1, levels))
+    for table, m in zip([counts[0].sum(axis=0), *counts], concentrations(counts, rows), strict=True):
         if table.ndim > 1:
-            whole, left_out, unseen = whole[..., None, :], left_out[..., None, :], unseen[..., None]
+            whole, unseen = whole[..., None, :], unseen[..., None]
         total = table.sum(axis=-1, keepdims=True)
-        m = _best_concentration(table, total, left_out) if rows is None else rows
-        left_out = _leaving_one_out(table, total, left_out, m)
         whole, unseen = (table + m * whole) / (total + m), m * unseen / (total[..., 0] + m)
     return Estimate(whole, np.broadcast_to(unseen, whole.shape[:-1]))
+
+
+def concentrations(counts: Sequence[Array], rows: float | None = None) -> list[float]:
+    """How many rows each estimate along the chain of `backed_off` is worth to the next, the first for P(level)."""
+    levels = counts[0].shape[-1]
+    left_out, found = np.full(levels, 1 / max(1, levels)), list[float]()
+    for table in [counts[0].sum(axis=0), *counts]:
+        if table.ndim > 1:
+            left_out = left_out[..., None, :]
+        total = table.sum(axis=-1, keepdims=True)
+        found.append(_best_concentration(table, total, left_out) if rows is None else rows)
+        left_out = _leaving_one_out(table, total, left_out, found[-1])
+    return found
 
 
 def _leaving_one_out(table: Array, total: Array, prior: Array, m: float) -> Array:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from merula.core.limits import check_bytes
 from merula.core.logspace import safe_log
 from merula.data.schema import Label
 from merula.distributions.base import BaseFamily, Distribution, Setting
+from merula.distributions.posteriors import JEFFREYS, Posterior, averaged
 from merula.distributions.priors import log_belief
+from merula.graphs.dependence.beliefs import dependent_posterior
 from merula.graphs.dependence.columns import DependentColumns
 from merula.graphs.dependence.estimates import BACKOFF, Estimate, checked, estimate, imagined
 from merula.graphs.structure.dependence import along_a_tree, on_one, on_several
@@ -102,6 +104,17 @@ class Dependent(BaseFamily):
         known = [(name, levels, np.moveaxis(table[..., :-1, :], -1, 0)) for name, levels, table in tables if levels]
         return sum(log_belief(imagined(logs.shape, rule, name, levels, setting.classes), logs) for name, levels, logs in known)  # fmt: skip
 
+    def predictive(self, statistic: Dependence, setting: Setting) -> Distribution:
+        return self.averaging().build(statistic, setting)
+
+    def averaging(self) -> Self:
+        """The same family whose tables are the means of what is believed of them."""
+        return replace(self, smoothing=averaged(self.smoothing))
+
+    def posterior(self, statistic: Dependence, setting: Setting) -> Posterior:
+        pairs = ordered(statistic, setting)
+        return posterior_of(self.build(statistic, setting), statistic, pairs, self.smoothing, setting)
+
     def _columns(self, statistic: Dependence, pairs: PairCounts, graph: Graph, setting: Setting) -> DependentColumns:
         """The distribution of columns that depend on each other as the graph says."""
         return dependent_columns(statistic, pairs, graph, self.smoothing, setting)
@@ -149,6 +162,24 @@ class OneDependence(BaseFamily):
         pairs = ordered(statistic, setting)
         return dependent_columns(statistic, pairs, dict.fromkeys(pairs.columns, ()), self.smoothing, setting)
 
+    def predictive(self, statistic: Dependence, setting: Setting) -> Distribution:
+        return self.averaging().build(statistic, setting)
+
+    def averaging(self) -> Self:
+        """The same family whose tables are the means of what is believed of them."""
+        return replace(self, smoothing=averaged(self.smoothing))
+
+    def posterior(self, statistic: Dependence, setting: Setting) -> Posterior:
+        pairs = ordered(statistic, setting)
+        return posterior_of(self.build(statistic, setting), statistic, pairs, self.smoothing, setting)
+
+    def posteriors_above(
+        self, found: Sequence[SuperParent], statistic: Dependence, setting: Setting
+    ) -> list[tuple[Array, Posterior]]:
+        """Of each super-parent what P(class) is Dirichlet distributed with where it is known, and what is believed of its tables."""
+        pairs = ordered(statistic, setting)
+        return [(self._class_rows(pairs.table((one.name,))), posterior_of(one.columns, statistic, pairs, self.smoothing, setting)) for one in found]  # fmt: skip
+
     def super_parents(self, statistic: Dependence, setting: Setting, fewest: float) -> list[SuperParent]:
         """Every column with two levels or more as the parent of the others.
 
@@ -167,9 +198,24 @@ class OneDependence(BaseFamily):
 
     def _log_prior(self, counts: Array) -> Array:
         """P(c) = (n_c + α·m) / (n + α·K·m), from the rows that know a column of m levels."""
-        alpha = float(self.smoothing) if isinstance(self.smoothing, int | float | np.number) else 0.0
-        total = counts.sum(axis=1) + alpha * counts.shape[1]
+        total = counts.sum(axis=1) + self._imagined * counts.shape[1]
         return safe_log(total / total.sum())
+
+    def _class_rows(self, counts: Array) -> Array:
+        """The rows of each class, counted and imagined, that know a column."""
+        return counts.sum(axis=1) + (self._imagined * counts.shape[1] or JEFFREYS)
+
+    @property
+    def _imagined(self) -> float:
+        """The rows imagined in each cell of class and level."""
+        return float(self.smoothing) if isinstance(self.smoothing, int | float | np.number) else 0.0
+
+
+def posterior_of(
+    built: DependentColumns, statistic: Dependence, pairs: PairCounts, smoothing: Any, setting: Setting
+) -> Posterior:
+    """What is believed of the tables of columns that were built from these counts."""
+    return dependent_posterior(built, counts_by_depth(statistic, pairs, built.graph), smoothing, setting)
 
 
 def ordered(statistic: Dependence, setting: Setting) -> PairCounts:

@@ -49,6 +49,9 @@ class MixedDependent(BaseFamily):
     smoothing: Any = BACKOFF
     numeric: Any = ()
     name: ClassVar[str] = "mixed_dependent"
+    no_posterior: ClassVar[str] = (
+        "lets classes with few rows borrow slopes and variances from all, by a rule that is no prior"
+    )
     kinds: ClassVar[tuple[str, ...]] = ("categorical", "numeric")
     distribution: ClassVar[type[Distribution]] = NetworkColumns
     statistic: ClassVar[type[Statistic]] = MixedPairs

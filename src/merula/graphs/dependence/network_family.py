@@ -52,6 +52,9 @@ class Network(BaseFamily):
     missing: str = "marginalise"
     tree: bool = False
     name: ClassVar[str] = "network"
+    no_posterior: ClassVar[str] = (
+        "sums missing cells out by expectation-maximisation, and its tables hold the class as well as the columns"
+    )
     kinds: ClassVar[tuple[str, ...]] = ("categorical", "numeric")
     distribution: ClassVar[type[Distribution]] = NetworkColumns
     statistic: ClassVar[type[Statistic]] = NetworkStatistic
