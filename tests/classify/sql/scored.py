@@ -106,6 +106,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "zero-inflated": lambda: mr.NaiveBayesClassifier(distributions={"numeric": mr.ZeroInflated(mr.GaussianMixture())}),
     "thresholds": lambda: mr.NaiveBayesClassifier(distributions={"numeric": mr.Bernoulli(threshold=0.5)}),
     "jointly normal": lambda: mr.NaiveBayesClassifier(distributions={"numeric": mr.MultivariateGaussian()}),
+    "averaged out": lambda: mr.NaiveBayesClassifier(estimate="predictive", missing="level"),
     "SPODE": lambda: mr.SPODEClassifier(),
     "AODE": lambda: mr.AODEClassifier(),
     "AODE, unseen smoothed": lambda: mr.AODEClassifier(unseen="smooth"),

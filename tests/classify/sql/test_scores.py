@@ -74,6 +74,14 @@ def test_a_calibrated_model(dialect, models, patients):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
+def test_jointly_normal_columns_whose_parameters_are_averaged_out(dialect, patients):
+    rows, y = table(600)
+    family = {"numeric": mr.MultivariateGaussian()}
+    model = mr.NaiveBayesClassifier(distributions=family, estimate="predictive").fit(rows, y)
+    check_scores(model, patients.head(3000), dialect, ENGINES[dialect])
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_counts_times_and_many_levels(dialect):
     rng = np.random.default_rng(3)
     y = rng.choice([0, 1, 2], 900)

@@ -99,6 +99,21 @@ def test_joint_tables_and_joint_normals_answer_alike(ask_engine: Any, options: d
     check(model, cases, ask_engine)
 
 
+@pytest.mark.parametrize("missing", ["marginalise", "level"])
+def test_normal_columns_whose_parameters_are_averaged_out_answer_alike(ask_engine: Any, missing: str) -> None:
+    table, kind = numbers()
+    model = mr.NaiveBayesClassifier(estimate="predictive", missing=missing).fit(table, kind)
+    check(model, cases_of(table, FAR), ask_engine)
+
+
+@pytest.mark.parametrize("covariance", ["full", "shared"])
+def test_jointly_normal_columns_whose_parameters_are_averaged_out_answer_alike(ask_engine: Any, covariance: str) -> None:  # fmt: skip
+    table, kind = numbers()
+    known = table.dropna()
+    model = mr.BayesClassifier(covariance=covariance, estimate="predictive").fit(known, kind[known.index])
+    check(model, cases_of(table, FAR), ask_engine)
+
+
 def test_calibrated_models_answer_alike(ask_engine: Any) -> None:
     table, kind = numbers()
     model = mr.NaiveBayesClassifier().fit(table, kind).calibrated(table, kind)

@@ -64,6 +64,23 @@ def by_column(present: Of) -> Callable[[Any, Sequence[float], Task], list[Said]]
     return say
 
 
+def student(part: Any, j: int, weight: float, task: Task) -> list[Expression]:
+    """weight · (log t(x; mean, scale) + log present)."""
+    lowest, highest = part.bounds
+    found = []
+    for c in range(task.classes):
+        height, nu = number(weight * float(part.heights[c, j]), task.dialect), float(part.freedom[c, j])
+        if np.isinf(part.scale[c, j]):
+            found.append(height)
+            continue
+        x = task.cells.clipped(part.columns[j], float(lowest[j]), float(highest[j]))
+        unit = float(1 / np.sqrt(nu * part.scale[c, j]))
+        away = times(minus(x, number(float(part.mean[c, j]), task.dialect)), number(unit, task.dialect))
+        bent = ln_of(plus(number(1.0, task.dialect), square(away, task.dialect)))
+        found.append(minus(height, times(number(0.5 * weight * (nu + 1), task.dialect), bent)))
+    return found
+
+
 def gaussian(part: Any, j: int, weight: float, task: Task) -> list[Expression]:
     """weight · log N(x; mean, variance) + log present."""
     _, _, present, lowest, highest = part._constants

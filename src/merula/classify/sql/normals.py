@@ -64,6 +64,25 @@ def tails(part: Any, weights: Sequence[float], task: Task, bounds: Any = None) -
     return [Said(tuple(part.columns), (), tuple(found))]
 
 
+def students(part: Any, weights: Sequence[float], task: Task) -> list[Said]:
+    """weight · log t of what a row knows; of many columns, rows that lack one have no answer."""
+    (weight,), dialect, script = set(weights), task.dialect, task.cells.script
+    z, told = _squares(part.normal, task, None)
+    cells = [task.cells.number(name) for name in part.columns]
+    ones = [when([(is_known(one), number(1.0, dialect))], number(0.0, dialect)) for one in z]
+    known = script.let(("known", id(part)), lambda: total(ones, dialect))
+    found = []
+    for c, (volume, summed) in enumerate(told):
+        nu = float(part.freedom[c])
+        squares = script.let(("squares", id(part), c), _same(summed))
+        ends = [(compare("EQ", known, number(float(d), dialect)), number(float(one), dialect)) for d, one in enumerate(part.constants[:, c])]  # fmt: skip
+        bent = ln_of(plus(number(1.0, dialect), over(squares, number(nu, dialect))))
+        bent = times(times(number(0.5, dialect), plus(number(nu, dialect), known)), bent)
+        height = plus(_present(part, c, cells, task), times(number(-0.5, dialect), volume))
+        found.append(scaled(weight, plus(height, minus(when(ends), bent)), dialect))
+    return [Said(tuple(part.columns), (), tuple(found))]
+
+
 def _same(one: Expression) -> Any:
     return lambda: one
 

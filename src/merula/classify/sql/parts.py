@@ -18,8 +18,10 @@ from merula.distributions import (
     Distribution,
     GaussianDistribution,
     HistogramDistribution,
+    JointStudentDistribution,
     MixtureDistribution,
     MultivariateGaussianDistribution,
+    StudentDistribution,
     ZeroInflatedDistribution,
 )
 from merula.distributions.poisson import CountDistribution
@@ -34,6 +36,7 @@ PRESENT: dict[type[Distribution], columns.Of] = {
     DiscretizedDistribution: columns.discretized,
     ZeroInflatedDistribution: columns.zero_inflated,
     CountDistribution: columns.counts,
+    StudentDistribution: columns.student,
 }
 SAY: dict[type[Distribution], Say] = {
     **{kind: columns.by_column(present) for kind, present in PRESENT.items()},
@@ -41,6 +44,7 @@ SAY: dict[type[Distribution], Say] = {
     DependentColumns: dependent.dependent,
     DependentByDepth: dependent.dependent,
     MultivariateGaussianDistribution: normals.normals,
+    JointStudentDistribution: normals.students,
     TableTerms: conditional.tables_of_questions,
     QuadraticTerms: conditional.quadratic,
     GainDistribution: conditional.gains,

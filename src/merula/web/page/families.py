@@ -18,6 +18,7 @@ from merula.distributions import (
     JointTable,
     KernelDistribution,
     MixtureDistribution,
+    StudentDistribution,
     TokenDistribution,
     ZeroInflatedDistribution,
 )
@@ -45,6 +46,20 @@ def gaussian(part: GaussianDistribution, _context: Context) -> dict[str, Any]:
         "mean": array(part.mean[:, 0]),
         "scale": array(scale[:, 0]),
         "present": array(present[:, 0]),
+        "missing": array(part.log_missing[:, 0]),
+        "bounds": [number(float(lowest[0])), number(float(highest[0]))],
+    }
+
+
+def student(part: StudentDistribution, _context: Context) -> dict[str, Any]:
+    """Mean, degrees of freedom and what distances are measured in, of each class."""
+    lowest, highest = part.bounds
+    return {
+        "type": "student",
+        "mean": array(part.mean[:, 0]),
+        "scale": array(1 / np.sqrt(part.freedom[:, 0] * part.scale[:, 0])),
+        "freedom": array(part.freedom[:, 0]),
+        "present": array(part.heights[:, 0]),
         "missing": array(part.log_missing[:, 0]),
         "bounds": [number(float(lowest[0])), number(float(highest[0]))],
     }
@@ -181,6 +196,7 @@ FAMILIES: dict[type[Any], Say] = {
     JointTable: joint_table,
     KernelDistribution: kernel,
     MixtureDistribution: mixture,
+    StudentDistribution: student,
     TokenDistribution: tokens,
     ZeroInflatedDistribution: zero_inflated,
 }

@@ -16,7 +16,7 @@ from merula.classify.pooled.tails import StudentTails
 from merula.core import Array
 from merula.data.intervals import interval_labels
 from merula.data.schema import Label
-from merula.distributions import MultivariateGaussianDistribution
+from merula.distributions import JointStudentDistribution, MultivariateGaussianDistribution
 from merula.web.page.context import Context
 from merula.web.page.plain import array, integers
 
@@ -98,6 +98,13 @@ def _weights_of_levels(part: QuadraticTerms, j: int, context: Context) -> dict[s
 def normals(part: MultivariateGaussianDistribution, _: Context) -> dict[str, Any]:
     """The classes' normal distributions, and what known and missing cells add."""
     return {"type": "normals", **_shapes(part), "present": array(part.log_present), "missing": array(part.log_missing)}
+
+
+def students(part: JointStudentDistribution, _: Context) -> dict[str, Any]:
+    """The classes' t distributions, and what known and missing cells add."""
+    fields = ("freedom", "constants")
+    ends = {"present": array(part.log_present), "missing": array(part.log_missing)}
+    return {"type": "students", **_shapes(part.normal), **ends, **{name: array(getattr(part, name)) for name in fields}}
 
 
 def tails(part: StudentTails, _: Context) -> dict[str, Any]:
@@ -185,6 +192,7 @@ PARTS: dict[type[Any], Say] = {
     TableTerms: tables_of_questions,
     QuadraticTerms: quadratic,
     MultivariateGaussianDistribution: normals,
+    JointStudentDistribution: students,
     StudentTails: tails,
     GainDistribution: gains,
     KnownCells: known_cells,

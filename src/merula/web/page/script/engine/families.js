@@ -37,6 +37,22 @@ function gaussianPart(spec) {
   });
 }
 
+// log t = present − ½·(ν + 1)·log(1 + ((x − mean) · scale)²)
+function studentPart(spec) {
+  const mean = numbers(spec.mean);
+  const scale = numbers(spec.scale);
+  const freedom = numbers(spec.freedom);
+  const present = numbers(spec.present);
+  const [lowest, highest] = spec.bounds.map(number);
+  return ofNumber(spec, (value, out) => {
+    const near = Math.min(Math.max(value, lowest), highest);
+    for (let label = 0; label < out.length; label++) {
+      const away = (near - mean[label]) * scale[label];
+      out[label] += present[label] - 0.5 * (freedom[label] + 1) * Math.log1p(away * away);
+    }
+  });
+}
+
 // log Σ_k exp(height_k − ½((x − mean_k) / deviation_k)²)
 function mixturePart(spec, context) {
   const present = numbers(spec.present);
@@ -121,6 +137,7 @@ export const familyParts = {
   counts: countsPart,
   curves: curvesPart,
   gaussian: gaussianPart,
+  student: studentPart,
   histogram: histogramPart,
   intervals: intervalsPart,
   joint_table: jointTablePart,

@@ -8,7 +8,17 @@ const FARTHEST_UNITS = 1e100; // as far out as squares can go
 
 export function normalsPart(spec, context) {
   const opened = openNormals(spec, context.classes);
-  return { opened, addTerms: (cells, [out]) => addNormals(opened, cells, out) };
+  return { opened, addTerms: (cells, [out]) => addNormals(opened, cells, out, (squares) => 0.5 * squares) };
+}
+
+// log t = the height of log N − g − ½·(ν + d)·log(1 + q/ν), with q the squared distance of the d columns that are known.
+export function studentsPart(spec, context) {
+  const opened = openNormals(spec, context.classes);
+  const freedom = numbers(spec.freedom);
+  const constants = numbers(spec.constants);
+  const fallen = (squares, known, label) =>
+    0.5 * (freedom[label] + known) * Math.log1p(squares / freedom[label]) - constants[known * context.classes + label];
+  return { addTerms: (cells, [out]) => addNormals(opened, cells, out, fallen) };
 }
 
 export function openNormals(spec, classes) {
@@ -47,18 +57,20 @@ export function standardUnits(opened, cells) {
   });
 }
 
-function addNormals(opened, cells, out) {
+// Heights at the mean, less what `fallen` says of the squared distance from there, how many columns are known, and the class.
+function addNormals(opened, cells, out, fallen) {
   const { kept, unit, classes, columns, present, missing } = opened;
   const z = standardUnits(opened, cells);
   let units = 0;
   kept.forEach((j, k) => (units += z[k] === z[k] ? Math.log(unit[j]) + HALF_LOG_TWO_PI : 0));
   const told = distances(opened, z);
+  const known = z.filter((one) => one === one).length;
   for (let label = 0; label < classes; label++) {
     const { squares, determinant } = told[label];
-    out[label] += opened.ofClasses[label].halfLog - determinant - 0.5 * squares - units;
+    out[label] += opened.ofClasses[label].halfLog - determinant - fallen(squares, known, label) - units;
     columns.forEach((column, j) => {
-      const known = cells[column] === cells[column] ? present : missing;
-      out[label] += known[label * columns.length + j];
+      const there = cells[column] === cells[column] ? present : missing;
+      out[label] += there[label * columns.length + j];
     });
   }
 }

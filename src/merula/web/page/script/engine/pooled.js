@@ -1,7 +1,7 @@
 // Parts of pools: what one column more adds, that cells are known at all, and parts that read numbers otherwise.
 
 import { intervalOf } from "./cells.js";
-import { normalsPart } from "./normals.js";
+import { normalsPart, studentsPart } from "./normals.js";
 import { integers, numbers } from "./numbers.js";
 import { quadraticPart } from "./quadratic.js";
 import { tablesPart } from "./tables.js";
@@ -71,6 +71,7 @@ export const pooledParts = {
   tables_of_questions: tablesPart,
   quadratic: quadraticPart,
   normals: normalsPart,
+  students: studentsPart,
   tails: tailsPart,
   gains: gainsPart,
   known_cells: knownCellsPart,
