@@ -20,14 +20,16 @@ def as_html(explanation: Explanation) -> str:
     layout = screenful(explanation, MOST_CLASSES)
     weights = [abs(line.weight or 0.0) for line in layout.lines if line]
     longest = max([1e-12, *(weight for weight in weights if isfinite(weight))])
-    rows: list[list[str]] = [["P(class given row)", *layout.classes, layout.heading]]
+    rows: list[list[str]] = [["P(class given row)", *layout.header]]
     rows += [_cells(line, longest) if line else [] for line in layout.lines]
-    rows[-1] = [html_tag("b", cell) for cell in rows[-1]]
+    bold = -len(layout.answer)
+    rows[bold] = [html_tag("b", cell) for cell in rows[bold]]
     return html_block(html_table("", rows, 0, "\n".join(layout.notes), first="text-align:left"))
 
 
 def _cells(line: Line, longest: float) -> list[str]:
-    return ["\n".join(line.labels), *line.cells, *([_bar(line.weight, longest)] if line.cells else [])]
+    bar = [_bar(line.weight, longest)] if line.cells else []
+    return ["\n".join(line.labels), *line.cells[: len(line.factors) + 1], *bar, *line.cells[len(line.factors) + 1 :]]
 
 
 def _bar(evidence: float | None, longest: float) -> Html:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +21,7 @@ MOST_EFFECTS, MOST_TERMS = 12, 20
 MOST_PARTS, MOST_TERMS_OF_PARTS = 3, 4  # of a mixture
 MOST_CLASSES, LONGEST_LABEL, LONGEST_CLASS = 5, 36, 20
 LONGEST_NAME, LONGEST_VALUE, LONGEST_SET = 40, 20, 48  # of a bar
+RESTS_ON = "rests on rows"
 AVERAGE, JOINT, PRODUCT = "average row", "joint", "product"
 ZERO_EVIDENCE = "The row is impossible under every class: the posterior is the prior."
 
@@ -42,6 +43,7 @@ class Line:
     is_density: bool = False
     given: tuple[tuple[str, str, str], ...] = ()
     is_effect: bool = False
+    rests_on: str = ""
 
     @property
     def label(self) -> str:
@@ -69,7 +71,7 @@ class Line:
     @property
     def cells(self) -> tuple[str, ...]:
         """What stands beside the label; nothing beside a caption."""
-        return (*self.factors, self.evidence) if self.factors else ()
+        return (*self.factors, self.evidence, *([self.rests_on] if self.rests_on else [])) if self.factors else ()
 
 
 @dataclass(frozen=True)
@@ -100,15 +102,26 @@ class Layout:
     zero_evidence: bool
     impossible: str = ""
     other_parts: tuple[int, float] = (0, 0.0)
+    interval: Line | None = None
+
+    @property
+    def header(self) -> list[str]:
+        """What stands above the lines, the first cell left out."""
+        return [*self.classes, self.heading, *([RESTS_ON] if self.interval else [])]
 
     @property
     def lines(self) -> list[Line | None]:
         """Every line in its order; None is a rule."""
         if len(self.parts) == 1:
             (part,) = self.parts
-            return [part.prior, *part.reasons, None, self.joint, self.posterior]
+            return [part.prior, *part.reasons, None, self.joint, *self.answer]
         several = [line for part in self.parts for line in (part.caption, part.prior, *part.reasons, part.joint)]
-        return [*several, None, self.posterior]
+        return [*several, None, *self.answer]
+
+    @property
+    def answer(self) -> list[Line]:
+        """The posterior, and its interval where there is one."""
+        return [self.posterior, *([self.interval] if self.interval else [])]
 
     @property
     def notes(self) -> list[str]:
@@ -142,7 +155,16 @@ def lay_out(
         explanation.zero_evidence,
         _impossible(explanation),
         (len(explanation.derivations) - len(told), 1 - sum(part.share for part in told)),
+        _interval(explanation, shown),
     )
+
+
+def _interval(explanation: Explanation, shown: list[int]) -> Line | None:
+    """Both ends of the posterior's interval, of each class shown."""
+    if explanation.interval is None or explanation.level is None:
+        return None
+    ends = [f"{short(low, 3)} – {short(high, 3)}" for low, high in explanation.interval[shown].tolist()]
+    return _line(f"{short(100 * explanation.level, 3)} % interval", ends, "")
 
 
 def _largest_parts(explanation: Explanation, most: int | None) -> list[Derivation]:
@@ -179,7 +201,12 @@ def _part(part: Derivation, shown: list[int], several: bool, most_effects: int |
     scale = _scale(part)
     return Part(
         _line(f"{part.name or 'component'} (share {short(part.share)})", (), ""),
-        _line(part.start, _factors(part.log_prior - scale, shown), signed(part.prior_log_odds), part.prior_log_odds),
+        replace(
+            _line(
+                part.start, _factors(part.log_prior - scale, shown), signed(part.prior_log_odds), part.prior_log_odds
+            ),
+            rests_on=_resting(part.rests_on, shown),
+        ),
         tuple(_reasons(part, shown, most_effects, most_terms)),
         _line(JOINT, _factors(part.log_joint - scale, shown), signed(part.log_odds) if several else ""),
     )
@@ -209,7 +236,13 @@ def _reason(reason: Reason, shown: list[int]) -> Line:
         reason.is_density,
         tuple(zip(reason.parents, reason.parent_relations, reason.parent_values, strict=True)),
         reason.is_effect,
+        _resting(reason.rests_on, shown),
     )
+
+
+def _resting(weight: Array | None, shown: list[int]) -> str:
+    """How many rows of each class shown an estimate comes from; nothing where it is not told."""
+    return "" if weight is None else " / ".join(f"{float(weight[k]):,.6g}" for k in shown)
 
 
 def _shortened(parts: Iterable[tuple[str, str, str]]) -> list[str]:
@@ -254,7 +287,7 @@ def as_text(explanation: Explanation, top: int | str | None = None) -> str:
     """The explanation as a table: a line for the prior, for each column, for the product and for the posterior."""
     layout = screenful(explanation, MOST_CLASSES, top)
     names = (shortened(name, LONGEST_CLASS) for name in layout.classes)
-    rows: list[list[str]] = [["P(class given row)", *names, layout.heading]]
+    rows: list[list[str]] = [["P(class given row)", *names, *layout.header[len(layout.classes) :]]]
     for line in layout.lines:
         first, *more = line.labels if line else [""]
         rows += [[first, *line.cells] if line else [], *([label] for label in more)]

@@ -6,7 +6,7 @@ log-odds(class given row) = log-odds(class) + Σ_term weight of evidence
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,16 @@ from merula.answers.explanation.largest import ALL, checked_top, condensed
 from merula.classify.base import BayesianClassifier
 from merula.classify.effects.subjects import Subject
 from merula.classify.fitted import ComponentTerms, Term, combined
+from merula.classify.intervals import DRAWS
 from merula.classify.single_row import cells_of, encode_row, interval_of, shown
-from merula.core import Array, InputError, warn_of
+from merula.core import Array, InputError, Option, warn_of
 from merula.core.logspace import log_sum_exp, to_posterior
 from merula.data.encode import Encoded
 from merula.data.schema import Column, Label
 from merula.data.table import build_frame, label_array, plain_label
 from merula.show.brief import brief
 from merula.show.terminal import colored
+from merula.stats.behind import rows_behind
 
 PRIOR, AVERAGE = "prior", "average row"
 LAST = 1_000_000  # columns: behind all others
@@ -38,7 +40,8 @@ class Reason:
     `weight` is the block's exponent in a weighted model; `log_terms` are already multiplied by it. `known` is False where
     every cell is missing, so that the block contributes nothing. Columns in `intervals` are known by the interval they lie in alone.
     Columns that the block depends on besides the class are its `parents`. A purified effect (`is_effect`) is what its columns say
-    beyond fewer of them; one that cannot be told by its columns has a `name`.
+    beyond fewer of them; one that cannot be told by its columns has a `name`. Where an interval was asked for, `rests_on` is the weight of
+    each class's rows that the block's estimate comes from.
     """
 
     columns: tuple[str, ...]
@@ -53,6 +56,7 @@ class Reason:
     parent_values: tuple[str, ...] = ()
     is_effect: bool = False
     name: str = ""
+    rests_on: Array | None = None
     __repr__ = brief
 
     @property
@@ -83,6 +87,8 @@ class Reason:
 class Derivation:
     """One sum of terms, from the prior to its log joint; a mixture has several, each with its share of the posterior.
 
+    The prior `rests_on` rows of each class, where an interval was asked for.
+
     A sum of effects starts from the average row instead of the prior: `log_prior` is the prior with what effects say on average,
     and `start` says so.
     """
@@ -95,6 +101,7 @@ class Derivation:
     prior_log_odds: float
     log_odds: float
     start: str = PRIOR
+    rests_on: Array | None = None
     __repr__ = brief
 
     @property
@@ -113,6 +120,7 @@ class Derivation:
             "prior_log_odds": self.prior_log_odds,
             "start": self.start,
             "log_odds": self.log_odds,
+            **({} if self.rests_on is None else {"rests_on": self.rests_on.tolist()}),
             "reasons": [
                 {
                     "columns": list(reason.columns),
@@ -122,6 +130,7 @@ class Derivation:
                     "known": reason.known,
                     "weight": reason.weight,
                     **({"name": reason.name} if reason.name else {}),
+                    **({} if reason.rests_on is None else {"rests_on": reason.rests_on.tolist()}),
                 }
                 for reason in condensed(self.reasons, checked_top(top))
             ],
@@ -142,6 +151,8 @@ class Explanation:
     log_joint, posterior : arrays of shape (n_classes,)
     zero_evidence : bool
         True where the row is impossible under every class, so that the posterior is the prior.
+    interval : array of shape (n_classes, 2), or None
+        Both ends of the credible interval of each class's posterior, and `level` how probable it is to lie within, if it was asked for.
     """
 
     classes: tuple[Label, ...]
@@ -151,6 +162,8 @@ class Explanation:
     log_joint: Array
     posterior: Array
     zero_evidence: bool
+    interval: Array | None = None
+    level: float | None = None
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
@@ -239,6 +252,7 @@ class Explanation:
             "log_joint": self.log_joint.tolist(),
             "posterior": self.posterior.tolist(),
             "zero_evidence": self.zero_evidence,
+            **({} if self.interval is None else {"interval": self.interval.tolist(), "level": self.level}),
             "derivations": [part.to_dict(top) for part in self.derivations],
         }
 
@@ -249,7 +263,17 @@ class Explanation:
         return waterfall(self, ax, top)
 
 
-def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Explanation:
+def explain(
+    model: Any,
+    row: Any,
+    label: Any = None,
+    against: Any = None,
+    *,
+    interval: bool = False,
+    level: float = 0.9,
+    draws: int = DRAWS,
+    random_state: Any = 0,
+) -> Explanation:
     """The reasons for one row's posterior, as the model's own terms or, of a conditional log-linear model or a pool, purified effects.
 
     Parameters
@@ -261,6 +285,9 @@ def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Exp
         The class to explain; by default the most probable one.
     against : optional
         A class to compare it with; by default all others together.
+    interval : bool
+        Tell how sure the posterior is as well, and how many rows of each class every estimate rests on: see `predict_interval`, which
+        `level`, `draws` and `random_state` are for. A model that gives no intervals is an error that says why.
 
     Notes
     -----
@@ -287,10 +314,32 @@ def explain(model: Any, row: Any, label: Any = None, against: Any = None) -> Exp
     posterior           0.3333  0.6667               +0.693
     """
     model = own_classifier(model)
+    if not isinstance(interval, bool | np.bool_):
+        raise InputError.of("interval", interval, "True or False", remedy=("say how wide by ", Option("level")))
     encoded = encode_row(model, row)
+    ends = model._intervals(encoded, level, draws, random_state)[0] if interval else None
     effects = model.fitted_.effects
     found = [effect_terms(model, effects, encoded)] if effects else model.fitted_.unsummed(encoded)
-    return _explanation(model, encoded, found, label, against)
+    told = _explanation(model, encoded, found, label, against)
+    return told if ends is None else _with_interval(told, ends, float(level), model, cells_of(model, encoded))
+
+
+def _with_interval(
+    explanation: Explanation, ends: Array, level: float, model: BayesianClassifier, cells: Mapping[str, Label]
+) -> Explanation:
+    """The same with the ends of an interval, and what each reason's estimate rests on."""
+    blocks, collected = model.fitted_.plan.blocks, model.fitted_.collected
+    of_column = {name: k for k, block in enumerate(blocks) for name in block.columns}
+
+    def resting(reason: Reason) -> Reason:
+        given = {name: cells[name] for name in reason.parents}
+        told = rows_behind(collected.blocks[of_column[reason.columns[0]]], reason.columns, given) if collected is not None and reason.known else None  # fmt: skip
+        return replace(reason, rests_on=told)
+
+    counted = isinstance(model.class_prior, str) and model.class_prior != "uniform" and collected is not None
+    classes = collected.class_counts.weight if counted and collected is not None else None
+    derivations = tuple(replace(part, reasons=tuple(map(resting, part.reasons)), rests_on=classes) for part in explanation.derivations)  # fmt: skip
+    return replace(explanation, derivations=derivations, interval=ends, level=level)
 
 
 def explain_by_terms(model: BayesianClassifier, row: Any, label: Any = None, against: Any = None) -> Explanation:
