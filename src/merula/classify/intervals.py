@@ -126,9 +126,9 @@ class Intervals:
         >>> [model.predict_proba([["red"]]).round(2).tolist() for model in (few, many)]
         [[[0.4, 0.6]], [[0.33, 0.67]]]
         >>> few.predict_interval([["red"]], random_state=0).round(2).tolist()[0]  # of "no", of "yes"
-        [[0.08, 0.77], [0.23, 0.92]]
+        [[0.07, 0.8], [0.2, 0.93]]
         >>> many.predict_interval([["red"]], random_state=0).round(2).tolist()[0]
-        [[0.28, 0.39], [0.61, 0.72]]
+        [[0.29, 0.38], [0.62, 0.71]]
         """
         check_is_fitted(self, "classes_")
         rows = self._encoded(X)
