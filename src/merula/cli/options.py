@@ -289,6 +289,15 @@ Calibrate = Annotated[
         help="Make the model as certain as rows left out in five folds say it should be: every term is divided by one temperature.",
     ),
 ]
+Log = Annotated[
+    str | None,
+    typer.Option(
+        "--log",
+        metavar="FILE",
+        help="Add to this record what is asked and answered, cells of rows among it, so that merula reproduce can work it out again.",
+        show_default=False,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress bar on standard error.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error arose.")]
