@@ -116,6 +116,15 @@ By = Annotated[
         "--by", metavar="COLUMN", help="Also tell every figure within the subgroups of this column; may be repeated."
     ),
 ]
+ActOn = Annotated[
+    str | None,
+    typer.Option(
+        "--act-on",
+        metavar="CLASS",
+        help="Also tell what acting on the probability of this class is worth at each threshold (net benefit), beside acting always and never.",
+        show_default=False,
+    ),
+]
 Groups = Annotated[
     str | None,
     typer.Option(
