@@ -117,7 +117,9 @@ def test_rows_are_recorded_whole_where_they_are_read_otherwise_by_themselves(mer
 
 
 def test_explain_records_the_rows_it_was_asked_about_alone(merula, model):
-    assert merula("explain", model, "penguins", "--row", "7", "--label", "Gentoo", "--log", "answers.log").exit_code == 0
+    assert (
+        merula("explain", model, "penguins", "--row", "7", "--label", "Gentoo", "--log", "answers.log").exit_code == 0
+    )
     assert recorded()[0]["asked"]["rows"]["rows"] == 1 and recorded()[0]["asked"]["label"] == "Gentoo"
     assert merula("reproduce", "answers.log", model).exit_code == 0
 

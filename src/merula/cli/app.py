@@ -127,7 +127,7 @@ def _merula(
 for command in (
     learning.look, learning.fit, learning.evaluate, learning.report, learning.count, learning.merge,
     answering.predict, answering.explain, answering.sql, answering.page, answering.info, serving.serve,
-    auditing.reproduce, learning.demo,
+    auditing.dossier, auditing.reproduce, learning.demo,
 ):  # fmt: skip
     app.command(cls=Command)(command)
 app.add_typer(networks.app, name="network")

@@ -194,7 +194,9 @@ def evaluate(
     asked = Asked(table, target or "", kinds, ignore, weight, groups, file, by_time)
     if not asked.target:
         refuse_without_target(asked, "evaluate", model=chosen, **stated, learning_curve=learning_curve or None)
-    found, _ = evaluate_file(asked, names, console, cv, repeats, costs, learning_curve, test, calibrate, by, like, act_on)
+    found, _ = evaluate_file(
+        asked, names, console, cv, repeats, costs, learning_curve, test, calibrate, by, like, act_on
+    )
     console.result(*rendering.evaluated(found, act_on))
 
 

@@ -12,6 +12,7 @@ PACKAGES = (
     "numpy",
     "scipy",
     "numba",
+    "llvmlite",
     "scikit-learn",
     "narwhals",
     "pandas",
@@ -20,6 +21,7 @@ PACKAGES = (
     "matplotlib",
     "typer",
     "rich",
+    "msgspec",
 )
 
 DECIDING = ("merula", "numpy", "scipy", "numba", "llvmlite", "scikit-learn", "narwhals", "pyarrow", "msgspec")

@@ -19,7 +19,8 @@ from merula.show.numbers import with_error
 
 SIGMAS = 1.96  # standard errors to either side, which hold 95 %
 UNBOUNDED = ("mean_cost", "mean_risk")  # costs may be gains
-HIGHEST = dict.fromkeys(("error", "auc", "calibration_error", "impossible", "coverage", "error_accepted"), 1.0) | {"brier": 2.0}
+SHARES = ("error", "auc", "calibration_error", "impossible", "coverage", "error_accepted")
+HIGHEST = {**dict.fromkeys(SHARES, 1.0), "brier": 2.0}
 SURE = 2  # standard errors, beyond which a difference counts
 ROUNDING = 1e-12  # of the values: what differs by no more is equal
 

@@ -16,7 +16,9 @@ def model_state(model: ModelEvaluation, rows: bool, times: float) -> dict[str, A
     """What was found of a model as plain data; each row was tested so many times."""
     state = {
         "name": model.name,
-        "figures": {name: {**to_plain(one), "interval": to_plain(interval_of(name, one))} for name, one in model.figures.items()},
+        "figures": {
+            name: {**to_plain(one), "interval": to_plain(interval_of(name, one))} for name, one in model.figures.items()
+        },
         "confusion": model.confusion.tolist(),
         "reliability": [{"class": label, **_curve_state(curve, times)} for label, curve in model.reliability.items()],
         "confidence": _curve_state(model.confidence, times),

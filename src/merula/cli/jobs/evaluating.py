@@ -53,7 +53,7 @@ def evaluate_file(
         raise InputError.at("--like", f"takes the model and the kinds of columns from {like}", remedy="leave out --model, --kinds, --ignore and --calibrate")  # fmt: skip
     with console.warnings_as_notes(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
         saved = None if like is None else open_model(like)
-        task, rows, named = _read_like(saved, asked, by, console) if saved else _read(asked, models, calibrate, console)
+        task, rows, named = read_like(saved, asked, by, console) if saved else _read(asked, models, calibrate, console)
         if act_on is not None:
             one_of(act_on, [str(label) for label in task.classes], "--act-on")
         found = evaluate(
@@ -61,7 +61,7 @@ def evaluate_file(
             rows,
             task.labels,
             test=None if test is None else read_test(asked, test, task, console, by),
-            **({} if test else _folds(task, cv, repeats, console)),
+            **({} if test else folds_of(task, cv, repeats, console)),
             costs=costs_file(costs, task.classes) or (saved and saved.costs),
             sample_weight=task.weights,
             learning_curve=learning_curve,
@@ -80,9 +80,7 @@ def _read(asked: Asked, models: Sequence[str], calibrate: bool, console: Console
     return task, task.table, {_called(name, calibrate): new_model(name, task.kinds, calibrate) for name in names}
 
 
-def _read_like(
-    saved: SavedModel, asked: Asked, by: Sequence[str], console: Console
-) -> tuple[Task, Any, dict[str, Any]]:
+def read_like(saved: SavedModel, asked: Asked, by: Sequence[str], console: Console) -> tuple[Task, Any, dict[str, Any]]:
     """The table as a saved model reads it, the model's columns and those that rows are told apart by, and the model unfitted."""
     kinds = uncut(saved.model.schema_).kinds
     task = read_task(asked, console, kinds, saved.words)
@@ -93,7 +91,7 @@ def _read_like(
     return replace(task, kinds={**kinds, **aside}), rows, {Path(saved.path).stem: unfitted(saved.model, {**kinds, **aside})}  # fmt: skip
 
 
-def _folds(task: Task, cv: int | None, repeats: int | None, console: Console) -> dict[str, Any]:
+def folds_of(task: Task, cv: int | None, repeats: int | None, console: Console) -> dict[str, Any]:
     """How rows are dealt to folds."""
     if task.times is None:
         return {"cv": cv or usable_folds(task, console), "repeats": repeats or 1, "groups": task.groups}
@@ -164,7 +162,7 @@ def report_file(
             task.table,
             task.labels,
             output,
-            **_folds(task, cv, repeats, console),
+            **folds_of(task, cv, repeats, console),
             costs=costs_file(costs, task.classes),
             sample_weight=task.weights,
             learning_curve=learning_curve,

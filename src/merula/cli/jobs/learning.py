@@ -13,7 +13,15 @@ from merula.cli.console import Console
 from merula.cli.jobs.counting import holds_counts, merge_counts
 from merula.cli.jobs.evaluating import note_calibration
 from merula.cli.jobs.large import some_rows_of
-from merula.cli.jobs.models import SavedModel, check_writable, columns_of, costs_file, new_model, open_model, write_model
+from merula.cli.jobs.models import (
+    SavedModel,
+    check_writable,
+    columns_of,
+    costs_file,
+    new_model,
+    open_model,
+    write_model,
+)
 from merula.cli.jobs.task import SAID, Asked, Task, read_task
 from merula.core import InputError, located
 from merula.data.table import plain_label

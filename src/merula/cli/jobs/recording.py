@@ -62,7 +62,13 @@ def predicted_again(saved: SavedModel, asked: Mapping[str, Any]) -> Plain:
 
 
 def _plain_costs(costs: Costs | None) -> Plain | None:
-    return costs and {"actions": [plain_label(one) for one in costs.actions], "classes": list(costs.classes), "table": costs.table.tolist()}
+    if costs is None:
+        return None
+    return {
+        "actions": [plain_label(one) for one in costs.actions],
+        "classes": list(costs.classes),
+        "table": costs.table.tolist(),
+    }
 
 
 def _costs(told: Mapping[str, Any] | None, saved: SavedModel) -> Costs | None:

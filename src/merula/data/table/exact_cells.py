@@ -17,13 +17,13 @@ Plain = dict[str, Any]
 
 
 def plain_table(table: Any) -> Plain:
-    """The pyarrow table as plain data; `table_of` reads it.
+    r"""The pyarrow table as plain data; `table_of` reads it.
 
     Examples
     --------
     >>> import json
     >>> import pyarrow as pa
-    >>> birds = pa.table({"wing": [4.9, float("nan"), None], "ringed on": pa.array([None, 0, 1], pa.date32()), "call": [b"\\xff", None, b""]})
+    >>> birds = pa.table({"wing": [4.9, float("nan"), None], "ringed on": pa.array([None, 0, 1], pa.date32()), "call": [b"\xff", None, b""]})
     >>> told = plain_table(birds)
     >>> [column["cells"] for column in told["columns"][:2]]
     [[4.9, 'NaN', None], [None, '1970-01-01', '1970-01-02']]

@@ -118,7 +118,9 @@ def how_tested(evaluation: Evaluation, test: str | None = None) -> str:
     if evaluation.tested:
         learned = several(evaluation.folds[0].train_weight, "row")
         named = test or evaluation.tested
-        return f"A model with the same options, fitted anew on {learned} of the table, was tested on the rows of {named}."
+        return (
+            f"A model with the same options, fitted anew on {learned} of the table, was tested on the rows of {named}."
+        )
     if evaluation.in_time_order:
         return f"Models with the same options were fitted anew for {several(count, 'fold')} in the order of time; each was tested on rows that come after all it had learned from."
     if count == 1:
@@ -140,7 +142,9 @@ def net_benefit_of(evaluation: Evaluation, label: Label) -> NetBenefit | None:
 # ------------------------------------------------------------------------------------------------- the model on its rows
 
 
-def stability_of(model: BayesianClassifier, X: Any, costs: Any, reject_cost: float | None, weights: Array | None) -> Any:
+def stability_of(
+    model: BayesianClassifier, X: Any, costs: Any, reject_cost: float | None, weights: Array | None
+) -> Any:
     """What the model's answers for the rows rest on."""
     read: Costs = read_costs(costs, model.classes_)
     with silenced():
@@ -165,7 +169,9 @@ def refitted(model: BayesianClassifier, fresh: Any, X: Any, y: Any, weights: Arr
     with silenced():
         again = fresh.fit(X, y) if weights is None else fresh.fit(X, y, sample_weight=weights)
         again = getattr(again, "estimator_", again)
-        if [plain_label(one) for one in again.classes_.tolist()] != [plain_label(one) for one in model.classes_.tolist()]:
+        if [plain_label(one) for one in again.classes_.tolist()] != [
+            plain_label(one) for one in model.classes_.tolist()
+        ]:
             return "The model was not learned from these rows alone: fitted on them, it would have other classes."
         some = _some(X, len(y), weights)
         one, other = (each.predict_proba(some) for each in (model, again))

@@ -25,12 +25,12 @@ def section_markdown(section: Section) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text that Markdown shows as it is, on one line.
+    r"""A text that Markdown shows as it is, on one line.
 
     Examples
     --------
     >>> print(escaped("body_mass <g> | *"))
-    body\\_mass \\<g\\> \\| \\*
+    body\_mass \<g\> \| \*
     """
     line = SIGNS.sub(r"\\\1", " ".join(text.split()))
     return LEADING.sub(r"\1\\\2\3", line)

@@ -32,7 +32,14 @@ class Gate:
     """The service as an ASGI application: what is asked often is answered here, `pages` answer the rest."""
 
     def __init__(
-        self, settings: Settings, shelf: Shelf, work: Work, metrics: Metrics, log: Log, recording: Recording, pages: Pages
+        self,
+        settings: Settings,
+        shelf: Shelf,
+        work: Work,
+        metrics: Metrics,
+        log: Log,
+        recording: Recording,
+        pages: Pages,
     ) -> None:
         self._settings, self._shelf, self._work, self._metrics, self._log = settings, shelf, work, metrics, log
         self._pages, self._admission, self._rows = pages, Admission(settings), RowsAsked(metrics, recording)
