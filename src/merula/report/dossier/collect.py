@@ -38,6 +38,7 @@ from merula.report.dossier.result import (
 from merula.report.findings.result import DataSummary
 from merula.show.numbers import several
 
+BESIDE = {-1: "better", 0: "unclear", 1: "worse"}
 LONGEST = 200  # of an option's value
 
 
@@ -84,7 +85,7 @@ def performance_of(evaluation: Evaluation, how: str, label: Label = None) -> Per
         len(np.unique(np.concatenate([fold.test for fold in evaluation.folds]))),
         tuple(_measured(name, evaluation) for name in model.figures),
         evaluation.sentences("the model")[0],
-        evaluation.against_baseline("log_loss")[0].direction,
+        BESIDE[evaluation.against_baseline("log_loss")[0].direction],
         whose,
         tuple(bins),
         tuple(evaluation.columns),

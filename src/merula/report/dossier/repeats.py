@@ -45,7 +45,7 @@ def repeats(rows: Encoded, columns: list[str], weights: Array | None) -> tuple[R
     >>> birds = open_table(pd.DataFrame({"wing in mm": [49.0, 51, 98, 95], "wing in inches": [1.93, 2.01, 3.86, 3.74], "call": list("abba")}))
     >>> schema, _ = infer_schema(birds)
     >>> [(one.first, one.second, one.value) for one in repeats(encode(birds, schema, range(3)), schema.names, None)]
-    [('wing in mm', 'wing in inches', 1.0)]
+    [('wing in inches', 'wing in mm', 1.0)]
     """
     chosen = evenly(len(rows), weights, MOST_ROWS)
     some, mass = rows.take(chosen), np.ones(len(chosen)) if weights is None else weights[chosen]
@@ -53,7 +53,7 @@ def repeats(rows: Encoded, columns: list[str], weights: Array | None) -> tuple[R
     numbers = {name: np.asarray(some.numeric[name], dtype=np.float64) for name in known if name in some.numeric}
     codes = {name: _cut(numbers[name], mass) if name in numbers else _codes(some.coded[name]) for name in known}
     ranks = {name: _ranks(values, mass) for name, values in numbers.items()}
-    found = [one for pair in combinations(known, 2) if (one := _repeat(*pair, ranks, codes, mass))]
+    found = [one for pair in combinations(sorted(known), 2) if (one := _repeat(*pair, ranks, codes, mass))]
     return tuple(sorted(found, key=lambda one: (-round(one.value, 12), one.first, one.second)))
 
 

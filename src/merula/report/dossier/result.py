@@ -81,13 +81,16 @@ class CalibrationBin:
 
 @dataclass(frozen=True)
 class Performance:
-    """How good the model is on rows it did not learn from; ``how`` says which these were."""
+    """How good the model is on rows it did not learn from; ``how`` says which these were.
+
+    ``beside`` says how its log loss stands beside that of the class frequencies: "better", "unclear" or "worse".
+    """
 
     how: str
     rows: int
     figures: tuple[Measured, ...]
     verdict: tuple[str, ...]
-    beats: int
+    beside: str
     calibrated: Label
     bins: tuple[CalibrationBin, ...]
     by: tuple[str, ...] = ()
@@ -186,8 +189,10 @@ class Dossier:
 
     def __str__(self) -> str:
         every, stated = self.answered
-        beats = {-1: "; the model beats the class frequencies", 0: "; the model cannot be told apart from the class frequencies", 1: "; the model does not beat the class frequencies"}  # fmt: skip
-        verdict = "" if self.performance is None else beats[self.performance.beats]
+        told = {"better": "beats", "unclear": "cannot be told apart from", "worse": "does not beat"}
+        verdict = (
+            "" if self.performance is None else f"; the model {told[self.performance.beside]} the class frequencies"
+        )
         return f"{self.title}: {every} of {len(self.answers)} questions are answered, {stated} by people{verdict}"
 
     def __repr__(self) -> str:

@@ -23,7 +23,7 @@ SHOWN = ("log_loss", "brier", "error", "auc", "mean_cost")
 THRESHOLDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MOST_COLUMNS = 100
 NO_GROUPS = "No subgroups were asked for (--by, or by=): for whom the model is good, and for whom not, is not told."
-GRADES = {-1: "good", 0: "unsure", 1: "bad"}
+GRADES = {"better": "good", "unclear": "unsure", "worse": "bad"}
 KINDS = {"ignore": "not asked", "count": "counted"}
 
 
@@ -59,7 +59,7 @@ def _summary(dossier: Dossier) -> Section | None:
     told = f"{every} of the {len(dossier.answers)} questions that a model card is asked (HTI-1, 45 CFR 170.315(b)(11)) are answered: {stated} by people, the others by the rows and the model. What nobody answered is “{NOT_STATED}”, with the name to state it by."
     first = dossier.performance
     headline = "" if first is None else first.verdict[0]
-    return Section("summary", "Summary", (*_in_short(dossier), told), headline, GRADES[first.beats] if first else "")
+    return Section("summary", "Summary", (*_in_short(dossier), told), headline, GRADES[first.beside] if first else "")
 
 
 def _in_short(dossier: Dossier) -> list[str]:
@@ -185,8 +185,8 @@ def _groups(dossier: Dossier) -> Section | None:
         return Section("subgroups", "Subgroups", (NO_GROUPS,))  # fmt: skip
     names = [key for key in SHOWN if any(own.name == key for one in found.groups for own in one.figures)]
     titles = {own.name: f"{own.title} {own.better}".strip() for one in found.groups for own in one.figures}
-    lines = [
-        (name(one.name), Cell(count(one.rows), one.rows), *(_of_group(one, key) for key in names))
+    lines: list[tuple[Cell, ...]] = [
+        (Cell(name(one.name)), Cell(count(one.rows), one.rows), *(_of_group(one, key) for key in names))
         for one in found.groups
     ]
     few = (f"Too few rows to be told of: {'; '.join(map(name, found.too_few))}.",) if found.too_few else ()
@@ -271,7 +271,7 @@ def _limits(dossier: Dossier) -> Section | None:
         return None
     beyond = any(one.beyond is not None for one in found.reaches)
     headers = ("column", "learned from", "to", *(["tested rows beyond"] if beyond else []))
-    lines = [(Cell(name(one.column)), Cell(one.low), Cell(one.high), *([_beyond(one)] if beyond else [])) for one in found.reaches]  # fmt: skip
+    lines: list[tuple[Cell, ...]] = [(Cell(name(one.column)), Cell(one.low), Cell(one.high), *([_beyond(one)] if beyond else [])) for one in found.reaches]  # fmt: skip
     told = found.sentences or (
         "None were found: no rare class or level, no leak, no columns that repeat each other, no column with many holes.",
     )
