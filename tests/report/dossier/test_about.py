@@ -1,6 +1,8 @@
 """The file of what only people know: read as data, and one clear error for whatever is wrong with it."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -104,3 +106,10 @@ def test_a_file_that_is_not_there_is_told_with_the_nearest_one(written, tmp_path
 
 def test_there_are_31_questions_in_nine_groups():
     assert len(KNOWN) == 9 and sum(map(len, KNOWN.values())) == 31
+
+
+def test_the_file_in_the_documentation_answers_all_that_people_know(written):
+    page = (Path(__file__).parents[3] / "docs" / "howto" / "dossier.md").read_text(encoding="utf-8")
+    found = read_about(written(re.search(r"^```text\n(details:.*?)^```", page, re.MULTILINE | re.DOTALL)[1]))
+    missing = {f"{group}.{name}" for group, names in KNOWN.items() for name in names if name not in found[group]}
+    assert missing == {"details.output", "performance.validity", "performance.fairness"}
