@@ -97,7 +97,7 @@ def query(
     from merula.cli.jobs.recording import queried, recorder_of
     from merula.core.plain import to_plain
 
-    recorder = recorder_of(log, network)
+    recorder = None if log is None else recorder_of(log, network)
     text, found = ask_network(network, variables or [], given, do, encoding)
     if recorder is not None:
         recorder.write(queried(variables or [], given, do, encoding), to_plain(found))

@@ -56,7 +56,7 @@ def predict_file(
     suffix = ".jsonl" if console.as_json and output == STANDARD else None
     writer_of(output, suffix)
     inputs = [("table", table), ("table of costs", costs)]
-    recorder = recorder_of(log, path, inputs)
+    recorder = None if log is None else recorder_of(log, path, inputs)
     if output != STANDARD:
         check_writable(output, "the answers", [("model", path), ("record of answers", log), *inputs])
     with progress_bar(4, console.shows_progress) as step, console.warnings_as_notes():
@@ -152,7 +152,7 @@ def explain_rows(
     """The reasons for the posterior of each row that is named, with what is to be known of it; where there is a `log`, they are recorded."""
     from merula.answers.explanation import explain  # loaded where reasons are asked for: a prediction needs none
 
-    recorder = recorder_of(log, path, [("table", table)])
+    recorder = None if log is None else recorder_of(log, path, [("table", table)])
     with console.warnings_as_notes():
         saved = open_model(path)
         console.remember(saved.notes)

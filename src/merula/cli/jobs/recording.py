@@ -24,10 +24,8 @@ from merula.data.table.exact_cells import plain_table, table_of
 Plain = dict[str, Any]
 
 
-def recorder_of(log: str | None, model: str, inputs: Sequence[tuple[str, str | None]] = ()) -> Recorder | None:
-    """Where answers are recorded; None where nobody asks for it. Nothing that is read may be added to."""
-    if log is None:
-        return None
+def recorder_of(log: str, model: str, inputs: Sequence[tuple[str, str | None]] = ()) -> Recorder:
+    """Where answers are recorded. Nothing that is read may be added to."""
     check_writable(log, "the record of answers", [("model", model), *inputs])
     return Recorder(log, model)
 

@@ -200,6 +200,8 @@ def gather(
 
 def columns_asked(model: Any, X: Any) -> Any:
     """The table with the model's columns in their order, whatever else it holds; what has no names stays as it is."""
+    if not model.fitted_.plan.named:
+        return X
     frame = X.frame if isinstance(X, FrameTable) else nw.from_native(X, pass_through=True)
     return frame.select(list(model.schema_.names)).to_native() if isinstance(frame, nw.DataFrame) else X
 
