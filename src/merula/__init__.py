@@ -91,7 +91,11 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
         UnobservedParentsWarning as UnobservedParentsWarning,
         learn_structure as learn_structure,
     )
-    from merula.report import write_evaluation as write_evaluation, write_report as write_report
+    from merula.report import (
+        write_dossier as write_dossier,
+        write_evaluation as write_evaluation,
+        write_report as write_report,
+    )
     from merula.web import write_page as write_page
 
 _EXPORTS = {
@@ -123,7 +127,7 @@ _EXPORTS = {
     "graphs.factors": "ConditionalDistribution ImpossibleEvidenceError JointDistribution NoSampleError SampledDistribution TooWideError",
     "graphs.formats": "read_network",
     "graphs.network": "BayesianNetwork LinearGaussian MixedDistribution NoisyMax NoisyOr NormalMixture UnobservedParentsWarning learn_structure",
-    "report": "write_evaluation write_report",
+    "report": "write_dossier write_evaluation write_report",
     "web": "write_page",
 }
 _HOMES = {name: home for home, names in _EXPORTS.items() for name in names.split()}

@@ -44,6 +44,8 @@ def test_every_command_of_the_design_is_there():
         "merge",
         "info",
         "serve",
+        "dossier",
+        "reproduce",
         "demo",
     ]
     wanted += [f"network {word}" for word in ("show", "query", "learn", "convert")]

@@ -35,6 +35,7 @@ def predict(
             help="Put an apostrophe before words that a spreadsheet would run as a formula, such as =1+1.",
         ),
     ] = False,
+    log: ask.Log = None,
     file: ask.File = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
@@ -50,7 +51,7 @@ def predict(
     from merula.cli.jobs.answering import predict_file
 
     console = Console(quiet, as_json)
-    rows = predict_file(model, table, output, console, costs, append, for_spreadsheets, file)
+    rows = predict_file(model, table, output, console, costs, append, for_spreadsheets, file, log)
     if output != "-":
         console.result(f"{rows:,} rows: {output}", {"rows": rows, "output": output})
 
@@ -82,6 +83,7 @@ def explain(
             show_default=False,
         ),
     ] = None,
+    log: ask.Log = None,
     file: ask.File = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
@@ -100,7 +102,7 @@ def explain(
     from merula.cli.jobs.rows import top_of
 
     console, largest = Console(quiet, as_json), top_of(top)
-    found = explain_rows(model, table, row, console, label, file)
+    found = explain_rows(model, table, row, console, label, file, log)
     console.result(*rendering.explained(found, largest, as_json, console.notes))
 
 

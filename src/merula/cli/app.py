@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from merula.cli import answering, learning, networks, serving
+from merula.cli import answering, auditing, learning, networks, serving
 from merula.cli.command import Command
 from merula.cli.console import OPTIONS, one_line, phrased, say, stray_warnings_as_notes
 
@@ -126,7 +126,8 @@ def _merula(
 
 for command in (
     learning.look, learning.fit, learning.evaluate, learning.report, learning.count, learning.merge,
-    answering.predict, answering.explain, answering.sql, answering.page, answering.info, serving.serve, learning.demo,
+    answering.predict, answering.explain, answering.sql, answering.page, answering.info, serving.serve,
+    auditing.dossier, auditing.reproduce, learning.demo,
 ):  # fmt: skip
     app.command(cls=Command)(command)
 app.add_typer(networks.app, name="network")

@@ -13,7 +13,12 @@ MODEL_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="
 MODEL, REPORT, COUNTS = "model.merula", "report.html", "table.counts"  # written unless another name is stated
 MODELS = Annotated[
     list[ask.ModelName],
-    typer.Option("--model", "-m", help="The model, as for merula fit. May be repeated, to compare several."),
+    typer.Option(
+        "--model",
+        "-m",
+        help="The model, as for merula fit; auto unless given. May be repeated, to compare several.",
+        show_default=False,
+    ),
 ]
 REPORT_OUT = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the report is written.")]
 
@@ -141,7 +146,16 @@ def fit(
 def evaluate(
     table: ask.Table,
     target: ask.Target = None,
-    models: MODELS = [ask.ModelName.auto],  # noqa: B006
+    models: MODELS = [],  # noqa: B006
+    like: Annotated[
+        str | None,
+        typer.Option(
+            "--like",
+            metavar="MODEL",
+            help="Measure the model in this file in place of --model: its options and kinds of columns, fitted anew for every fold, and its costs.",
+            show_default=False,
+        ),
+    ] = None,
     cv: ask.Folds = None,
     repeats: ask.Repeats = None,
     groups: ask.Groups = None,
@@ -150,6 +164,7 @@ def evaluate(
     costs: ask.Costs = None,
     learning_curve: ask.LearningCurve = False,
     by: ask.By = [],  # noqa: B006
+    act_on: ask.ActOn = None,
     calibrate: ask.Calibrate = False,
     kinds: ask.Kinds = [],  # noqa: B006
     ignore: ask.Ignore = [],  # noqa: B006
@@ -167,19 +182,22 @@ def evaluate(
       merula evaluate penguins --target species --model naive --model bayes --cv 5
       merula evaluate penguins --target species --model naive --by sex --by island
     """
+    from merula.cli import rendering
     from merula.cli.jobs.evaluating import evaluate_file
     from merula.cli.jobs.targets import refuse_without_target
     from merula.cli.jobs.task import Asked
 
     console = Console(quiet, as_json)
     names = [model.value for model in models]
-    chosen = None if names == [ask.ModelName.auto.value] else names
-    stated = {"cv": cv, "repeats": repeats, "test": test, "costs": costs, "calibrate": calibrate or None}
+    chosen = None if names == [ask.ModelName.auto.value] else names or None
+    stated = {"like": like, "cv": cv, "repeats": repeats, "test": test, "costs": costs, "calibrate": calibrate or None}
     asked = Asked(table, target or "", kinds, ignore, weight, groups, file, by_time)
     if not asked.target:
         refuse_without_target(asked, "evaluate", model=chosen, **stated, learning_curve=learning_curve or None)
-    found, _ = evaluate_file(asked, names, console, cv, repeats, costs, learning_curve, test, calibrate, by)
-    console.result(str(found), found.to_dict())
+    found, _ = evaluate_file(
+        asked, names, console, cv, repeats, costs, learning_curve, test, calibrate, by, like, act_on
+    )
+    console.result(*rendering.evaluated(found, act_on))
 
 
 @ask.reads_a_file

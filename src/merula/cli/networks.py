@@ -81,6 +81,7 @@ def query(
         ),
     ] = [],  # noqa: B006
     encoding: NetworkEncoding = None,
+    log: ask.Log = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
@@ -93,8 +94,13 @@ def query(
       merula network query penguins.bif species --given island=Dream --given sex=female
     """
     from merula.cli.jobs.networks import ask_network
+    from merula.cli.jobs.recording import queried, recorder_of
+    from merula.core.plain import to_plain
 
+    recorder = None if log is None else recorder_of(log, network)
     text, found = ask_network(network, variables or [], given, do, encoding)
+    if recorder is not None:
+        recorder.write(queried(variables or [], given, do, encoding), to_plain(found))
     Console(quiet, as_json).result(text, found)
 
 

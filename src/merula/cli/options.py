@@ -116,6 +116,15 @@ By = Annotated[
         "--by", metavar="COLUMN", help="Also tell every figure within the subgroups of this column; may be repeated."
     ),
 ]
+ActOn = Annotated[
+    str | None,
+    typer.Option(
+        "--act-on",
+        metavar="CLASS",
+        help="Also tell what acting on the probability of this class is worth at each threshold (net benefit), beside acting always and never.",
+        show_default=False,
+    ),
+]
 Groups = Annotated[
     str | None,
     typer.Option(
@@ -287,6 +296,15 @@ Calibrate = Annotated[
     typer.Option(
         "--calibrate",
         help="Make the model as certain as rows left out in five folds say it should be: every term is divided by one temperature.",
+    ),
+]
+Log = Annotated[
+    str | None,
+    typer.Option(
+        "--log",
+        metavar="FILE",
+        help="Add to this record what is asked and answered, cells of rows among it, so that merula reproduce can work it out again.",
+        show_default=False,
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines.")]

@@ -12,6 +12,7 @@ from merula.show.parts import PARTS
 from merula.show.text import listed, text_table
 
 if TYPE_CHECKING:
+    from merula.answers.evaluation import Evaluation
     from merula.cli.jobs.answering import Explained
     from merula.cli.jobs.models import SavedModel
     from merula.cli.jobs.task import Task
@@ -58,6 +59,14 @@ def fitted(saved: SavedModel, task: Task, evaluation: Sequence[str]) -> tuple[st
         "classes": saved.classes,
         "remarks": [{"column": r.column, "what": r.what, "text": r.text} for r in task.remarks],
     }
+
+
+def evaluated(found: Evaluation, act_on: str | None) -> tuple[str, dict[str, Any]]:
+    """Figures of models; and what acting on a class is worth, where one is named."""
+    if act_on is None:
+        return str(found), found.to_dict()
+    curve = found.decision_curve({str(label): label for label in found.classes}[act_on])
+    return f"{found}\n\n{curve}", {**found.to_dict(), "net_benefit": curve.to_dict()}
 
 
 def explained(

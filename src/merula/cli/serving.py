@@ -79,6 +79,15 @@ def serve(
     log_values: Annotated[
         bool, typer.Option("--log-values", help="Write into the log what rows hold, and errors that quote it.")
     ] = False,
+    log: Annotated[
+        str | None,
+        typer.Option(
+            "--log",
+            metavar="FILE",
+            help="Add to this record every question and its answer, cells of rows among them, before it is sent, so that merula reproduce can work it out again.",
+            show_default=False,
+        ),
+    ] = None,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
 ) -> None:
@@ -98,7 +107,7 @@ def serve(
         raise
     settings = Settings(
         host, port, _token(token_file), without_token, tuple(allow_host), tuple(allow_origin), round(max_body * 1e6), max_rows, 16 * 1024,
-        timeout, concurrent, waiting, connections, grace, poll, not quiet, log_values,
+        timeout, concurrent, waiting, connections, grace, poll, not quiet, log_values, log,
     )  # fmt: skip
     console = Console(quiet)
     with console.warnings_as_notes():

@@ -1,9 +1,10 @@
-"""Which versions are at work, for bug reports."""
+"""Which versions are at work, for bug reports and for records of answers."""
 
 from __future__ import annotations
 
 import platform
 import sys
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 PACKAGES = (
@@ -11,6 +12,7 @@ PACKAGES = (
     "numpy",
     "scipy",
     "numba",
+    "llvmlite",
     "scikit-learn",
     "narwhals",
     "pandas",
@@ -19,7 +21,10 @@ PACKAGES = (
     "matplotlib",
     "typer",
     "rich",
+    "msgspec",
 )
+
+DECIDING = ("merula", "numpy", "scipy", "numba", "llvmlite", "scikit-learn", "narwhals", "pyarrow", "msgspec")
 
 
 def show_versions() -> None:
@@ -43,3 +48,17 @@ def installed_version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
+
+
+@cache
+def deciding_versions() -> dict[str, str]:
+    """The versions of Python and of the packages that may change a bit of an answer, and the kind of machine.
+
+    Examples
+    --------
+    >>> list(deciding_versions())[:3]
+    ['Python', 'machine', 'merula']
+    """
+    found = {name: installed_version(name) for name in DECIDING}
+    own = {"Python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
+    return own | {name: number for name, number in found.items() if number}

@@ -12,12 +12,14 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from merula.core.atomic_file import atomic_write, check_folder
+from merula.core.versions import installed_version
 from merula.report.findings import Findings, collect_findings, findings_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from merula.answers.evaluation import Evaluation
+    from merula.report.layout import Section
 
 NEEDED = "a report needs altair and vl-convert-python: pip install 'merula[report]'"
 
@@ -37,12 +39,19 @@ def findings_html(findings: Findings) -> str:
 
     with debug_mode(False):  # the tests validate every specification; here it would take a third of the page's time
         sections = sections_of(findings)
+    return page_html(findings.title, sections, findings.origin.versions["merula"])
+
+
+def page_html(title: str, sections: Sequence[Section], version: str | None = None) -> str:
+    """One page of sections under a title, by the version of merula that wrote it."""
+    check_libraries()
     scripts = [_runtime(), _resource("charts.js")]
     return (
         _environment()
         .get_template("page.html")
         .render(
-            findings=findings,
+            title=title,
+            version=version or installed_version("merula"),
             sections=sections,
             style=_resource("style.css"),
             scripts=scripts,

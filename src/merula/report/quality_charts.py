@@ -61,15 +61,9 @@ def score_chart(evaluation: Evaluation) -> Chart:
 # ---------------------------------------------------------------------------------------------------------- calibration
 
 
-def _times_tested(evaluation: Evaluation) -> float:
-    """How many times each row was tested: once for each repeat."""
-    tested = np.concatenate([fold.test for fold in evaluation.folds])
-    return len(tested) / max(1, len(np.unique(tested)))
-
-
 def calibration_chart(evaluation: Evaluation) -> Chart:
     """How often rows are of a class, beside the probability they were given for it: of two classes the second, of more the most probable."""
-    model, times = evaluation.models[0], _times_tested(evaluation)
+    model, times = evaluation.models[0], evaluation.times_tested
     whose: Any = evaluation.classes[1] if len(evaluation.classes) == 2 else PREDICTED
     curves = {whose: model.confidence if whose is PREDICTED else model.reliability[whose]}
     labels, colors = [whose], {str(whose): FOR if whose is PREDICTED else color_of(evaluation.classes)[str(whose)]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from merula.answers.decision import Costs
@@ -22,6 +22,7 @@ from merula.report import (
 )
 from merula.report.chart import Chart, name
 from merula.report.findings import Action, Actions, DataSummary, Findings, Points
+from merula.report.layout import Cell, Group, Section, Table
 from merula.report.verdict import verdict_of
 from merula.show.numbers import amount, count, fixed, percent, several, short
 
@@ -31,50 +32,6 @@ SINGLE = "What each value of the strongest columns adds, whatever the other colu
 PAIRS = "The strongest pairs: what their values add together, beyond what each adds by itself."
 COLUMNS, ROWS = "What each column contributes", "The least and most certain rows"
 UNSEEN = 5e-4  # nats: no chart shows so little
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell of a table; `exact` is the number it shows, with all its digits."""
-
-    text: str
-    exact: float | None = None
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table, which is shown or, `folded`, opened by those who want it; numbers are aligned to the right."""
-
-    title: str
-    headers: tuple[str, ...]
-    lines: tuple[tuple[Cell, ...], ...]
-    folded: bool = False
-
-
-@dataclass(frozen=True)
-class Group:
-    """Charts that belong together; `aligned` ones stand below one another with a common scale."""
-
-    title: str
-    text: str
-    charts: tuple[Chart, ...]
-    aligned: bool = False
-
-
-@dataclass(frozen=True)
-class Section:
-    """One part of the report; a `headline` is good news, bad or neither, as its `grade` says, and `steps` are what to do next."""
-
-    key: str
-    title: str
-    sentences: tuple[str, ...]
-    headline: str = ""
-    grade: str = ""
-    steps: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
-    groups: tuple[Group, ...] = ()
-    lines: tuple[str, ...] = ()
-    facts: dict[str, str] = field(default_factory=dict)
 
 
 def _drawn(*charts: Chart | None) -> tuple[Group, ...]:

@@ -88,7 +88,7 @@ def test_plain_data_without_rows_is_short(two_models):
 def test_undefined_figures_are_null(stated_probability):
     found = evaluate(stated_probability(), [[0.2], [0.7], [0.9]], ["healthy", "ill", "ill"], cv=([0, 1], [2]))
     figure = found.to_dict()["models"][0]["figures"]["auc"]
-    assert figure == {"value": None, "standard_error": None, "per_fold": [None]}
+    assert figure == {"value": None, "standard_error": None, "per_fold": [None], "interval": None}
     assert next(line for line in str(found).splitlines() if line.startswith("AUC")).endswith("–")
 
 

@@ -17,6 +17,10 @@ from merula.data.table.frame import Rows
 from merula.show.brief import brief
 from merula.show.numbers import with_error
 
+SIGMAS = 1.96  # standard errors to either side, which hold 95 %
+UNBOUNDED = ("mean_cost", "mean_risk")  # costs may be gains
+SHARES = ("error", "auc", "calibration_error", "impossible", "coverage", "error_accepted")
+HIGHEST = {**dict.fromkeys(SHARES, 1.0), "brier": 2.0}
 SURE = 2  # standard errors, beyond which a difference counts
 ROUNDING = 1e-12  # of the values: what differs by no more is equal
 
@@ -40,6 +44,22 @@ class Figure:
 
     def __str__(self) -> str:
         return with_error(self.value, self.standard_error)
+
+
+def interval_of(name: str, figure: Figure) -> tuple[float, float] | None:
+    """The ends of the 95 % interval of a figure of this name, 1.96 standard errors to either side; None where the error is not known.
+
+    Examples
+    --------
+    >>> interval_of("log_loss", Figure(0.5, 0.1, ())), interval_of("error", Figure(0.0, 0.1, ()))
+    ((0.304, 0.696), (0.0, 0.196))
+    """
+    if figure.value is None or figure.standard_error is None:
+        return None
+    reach = SIGMAS * figure.standard_error
+    low, high = (None, None) if name in UNBOUNDED else (0.0, HIGHEST.get(name))
+    ends = figure.value - reach, figure.value + reach
+    return ends[0] if low is None else max(low, ends[0]), ends[1] if high is None else min(high, ends[1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,11 +17,15 @@ from numpy.typing import NDArray
 from merula.core import Array, InputError
 from merula.data.schema import Label
 from merula.show.colors import COLORS, QUIET
+from merula.show.numbers import fixed
 from merula.show.plots import draw_on, literal
+from merula.show.terminal import colored
+from merula.show.text import text_table
 
 if TYPE_CHECKING:
     from merula.answers.evaluation.result import Evaluation
 
+MOST_SHOWN = 20
 THRESHOLDS = np.linspace(0.01, 0.99, 99)
 
 
@@ -46,6 +50,21 @@ class DecisionCurve:
     def useful(self, model: str) -> Array:
         """The thresholds at which acting by the model is worth more than acting always and than acting never."""
         return self.thresholds[self.models[model] > np.maximum(self.always, 0.0) + 1e-12]
+
+    def rows(self) -> list[list[str]]:
+        """A line for each of the thresholds that are shown, at most twenty."""
+        step = -(-len(self.thresholds) // MOST_SHOWN)
+        chosen = range(step - 1, len(self.thresholds), step)
+        lines = [[fixed(float(self.thresholds[at])), *(fixed(float(values[at])) for values in (*self.models.values(), self.always)), fixed(0.0)] for at in chosen]  # fmt: skip
+        return [["threshold", *self.models, "act always", "act never"], *lines]
+
+    def __str__(self) -> str:
+        return text_table(f"net benefit of acting on {self.label}, per row", self.rows(), 1)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    __rich__ = colored
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data."""

@@ -28,6 +28,7 @@ from merula.answers.evaluation.metrics import FIGURES, Answers, pooled, row_valu
 from merula.answers.evaluation.net_benefit import DecisionCurve, decision_curve
 from merula.answers.evaluation.parts import Parts
 from merula.answers.evaluation.reliability import ReliabilityCurve, confidence_curve, curve_of
+from merula.answers.evaluation.state import model_state
 from merula.answers.evaluation.subgroups import MIN_ROWS, Subgroups, read_by, subgroups
 from merula.answers.evaluation.words import CLASS_FREQUENCIES, sentences_of
 from merula.core import Array, InputError, one_of
@@ -246,6 +247,11 @@ class Evaluation:
         return measured(self, CLASS_FREQUENCIES, [np.tile(shares, (len(fold.test), 1)) for shares, fold in folds])
 
     @property
+    def times_tested(self) -> float:
+        """How many times each row was tested: once for each repeat."""
+        return sum(len(fold.test) for fold in self.folds) / max(1, len(_tested_rows(self)))
+
+    @property
     def beside_baseline(self) -> tuple[ModelEvaluation, ...]:
         """The models, and the class frequencies behind them."""
         return (*self.models, self.baseline)
@@ -429,7 +435,7 @@ class Evaluation:
         >>> heights, sexes = [[1.60], [1.61], [1.62], [1.80], [1.81], [1.82]], ["f", "f", "f", "m", "m", "m"]
         >>> found = evaluate(GaussianNB(), heights, sexes, cv=3, repeats=1).to_dict()
         >>> found["classes"], found["models"][0]["figures"]["error"]
-        (['f', 'm'], {'value': 0.0, 'standard_error': 0.0, 'per_fold': [0.0, 0.0, 0.0]})
+        (['f', 'm'], {'value': 0.0, 'standard_error': 0.0, 'per_fold': [0.0, 0.0, 0.0], 'interval': [0.0, 0.0]})
         """
         kept = ("test_weight", "train_weight", "test") if rows else ("test_weight", "train_weight")
         verdicts = self.verdicts
@@ -443,13 +449,13 @@ class Evaluation:
             "tested": self.tested or None,
             "models": [
                 {
-                    **_model_state(model, rows),
+                    **model_state(model, rows, self.times_tested),
                     "against_baseline": to_plain(compared),
                     "verdict": [*verdicts[model.name]],
                 }
                 for model, compared in zip(self.models, self._to_baseline, strict=True)
             ],
-            "baseline": _model_state(self.baseline, rows),
+            "baseline": model_state(self.baseline, rows, self.times_tested),
             **({"subgroups": [self.by(model=model.name).to_dict() for model in self.models]} if self.columns else {}),
         }
 
@@ -580,15 +586,3 @@ def _figure_texts(model: ModelEvaluation, names: Sequence[str]) -> list[str]:
         " " * (width - display_width(value)) + str(model.figures[name])
         for name, value in zip(names, values, strict=True)
     ]
-
-
-def _model_state(model: ModelEvaluation, rows: bool) -> dict[str, Any]:
-    state = {
-        "name": model.name,
-        "figures": to_plain(model.figures),
-        "confusion": model.confusion.tolist(),
-        "reliability": [{"class": label, **to_plain(curve)} for label, curve in model.reliability.items()],
-        "learning": to_plain(model.learning),
-        "parts": to_plain(model.parts),
-    }
-    return {**state, "probabilities": [part.tolist() for part in model.probabilities]} if rows else state

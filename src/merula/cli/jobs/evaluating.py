@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from merula.answers.evaluation import Evaluation, evaluate
+from merula.classify.folds import uncut
+from merula.classify.saved import SavedModel
 from merula.cli.console import Console
-from merula.cli.jobs.models import check_writable, costs_file, new_model
+from merula.cli.jobs.models import check_writable, columns_of, costs_file, new_model, open_model, unfitted
 from merula.cli.jobs.new_rows import check_test, read_test
 from merula.cli.jobs.task import SAID, Asked, Task, read_task, stated_kinds
 from merula.cli.jobs.time_order import folds_in_time
-from merula.core import InputError
+from merula.core import InputError, one_of
 from merula.data.encode import UnseenLevelWarning
 
 REPEATED = "often because several columns say the same; try another --model, or leave columns out with --ignore"
@@ -39,20 +41,28 @@ def evaluate_file(
     test: str | None = None,
     calibrate: bool = False,
     by: Sequence[str] = (),
+    like: str | None = None,
+    act_on: str | None = None,
 ) -> tuple[Evaluation, Task]:
-    """Figures of models on rows they were not fitted on, beside the class frequencies; those of a `test` file where one is named."""
+    """Figures of models on rows they were not fitted on, beside the class frequencies; those of a `test` file where one is named.
+
+    `like` names a model file whose options are measured in place of those that `models` name.
+    """
     check_test(test, asked.table, cv=cv, repeats=repeats, groups=asked.groups, by_time=asked.by_time)
+    if like is not None and (models or asked.kinds or asked.ignore or calibrate):
+        raise InputError.at("--like", f"takes the model and the kinds of columns from {like}", remedy="leave out --model, --kinds, --ignore and --calibrate")  # fmt: skip
     with console.warnings_as_notes(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
-        task = read_task(asked, console)
-        if calibrate:
-            note_calibration(models, console)
+        saved = None if like is None else open_model(like)
+        task, rows, named = read_like(saved, asked, by, console) if saved else _read(asked, models, calibrate, console)
+        if act_on is not None:
+            one_of(act_on, [str(label) for label in task.classes], "--act-on")
         found = evaluate(
-            {_called(name, calibrate): new_model(name, task.kinds, calibrate) for name in models},
-            task.table,
+            named,
+            rows,
             task.labels,
-            test=None if test is None else read_test(asked, test, task, console),
-            **({} if test else _folds(task, cv, repeats, console)),
-            costs=costs_file(costs, task.classes),
+            test=None if test is None else read_test(asked, test, task, console, by),
+            **({} if test else folds_of(task, cv, repeats, console)),
+            costs=costs_file(costs, task.classes) or (saved and saved.costs),
             sample_weight=task.weights,
             learning_curve=learning_curve,
             by=list(by) or None,
@@ -62,7 +72,26 @@ def evaluate_file(
     return replace(found, tested=test or ""), task
 
 
-def _folds(task: Task, cv: int | None, repeats: int | None, console: Console) -> dict[str, Any]:
+def _read(asked: Asked, models: Sequence[str], calibrate: bool, console: Console) -> tuple[Task, Any, dict[str, Any]]:
+    """The table, its columns, and the models that are named, to be fitted on it."""
+    task, names = read_task(asked, console), list(models) or ["auto"]
+    if calibrate:
+        note_calibration(names, console)
+    return task, task.table, {_called(name, calibrate): new_model(name, task.kinds, calibrate) for name in names}
+
+
+def read_like(saved: SavedModel, asked: Asked, by: Sequence[str], console: Console) -> tuple[Task, Any, dict[str, Any]]:
+    """The table as a saved model reads it, the model's columns and those that rows are told apart by, and the model unfitted."""
+    kinds = uncut(saved.model.schema_).kinds
+    task = read_task(asked, console, kinds, saved.words)
+    for name in by:
+        one_of(name, task.features.column_names, "a column of --by")
+    aside = dict.fromkeys([name for name in by if name not in kinds], "ignore")
+    rows = columns_of({**kinds, **aside}, saved.path, task.features)
+    return replace(task, kinds={**kinds, **aside}), rows, {Path(saved.path).stem: unfitted(saved.model, {**kinds, **aside})}  # fmt: skip
+
+
+def folds_of(task: Task, cv: int | None, repeats: int | None, console: Console) -> dict[str, Any]:
     """How rows are dealt to folds."""
     if task.times is None:
         return {"cv": cv or usable_folds(task, console), "repeats": repeats or 1, "groups": task.groups}
@@ -133,7 +162,7 @@ def report_file(
             task.table,
             task.labels,
             output,
-            **_folds(task, cv, repeats, console),
+            **folds_of(task, cv, repeats, console),
             costs=costs_file(costs, task.classes),
             sample_weight=task.weights,
             learning_curve=learning_curve,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,15 @@ from merula.cli.console import Console
 from merula.cli.jobs.counting import holds_counts, merge_counts
 from merula.cli.jobs.evaluating import note_calibration
 from merula.cli.jobs.large import some_rows_of
-from merula.cli.jobs.models import SavedModel, check_writable, costs_file, new_model, open_model, write_model
+from merula.cli.jobs.models import (
+    SavedModel,
+    check_writable,
+    columns_of,
+    costs_file,
+    new_model,
+    open_model,
+    write_model,
+)
 from merula.cli.jobs.task import SAID, Asked, Task, read_task
 from merula.core import InputError, located
 from merula.data.table import plain_label
@@ -59,7 +67,7 @@ def fit_file(
                 example = open_model(like)
                 untrained = clone(example.model.with_choices_fixed())
                 task = read_task(asked, console, untrained.kinds, example.words)
-                table = _columns_of(untrained.kinds, like, task.features)
+                table = columns_of(untrained.kinds, like, task.features)
             else:
                 task = task or read_task(asked, console)
                 untrained, table = new_model(model, task.kinds), task.table
@@ -109,18 +117,6 @@ def _fit_large(
 
 def _labels(model: Any) -> list[Any]:
     return [plain_label(label) for label in model.classes_.tolist()]
-
-
-def _columns_of(kinds: Mapping[str, str], path: str, features: Any) -> Any:
-    """The table with the columns of a saved model alone; those that the model ignores may be absent."""
-    import pyarrow as pa
-
-    for name, kind in kinds.items():
-        if name not in features.column_names and kind != "ignore":
-            raise InputError.at(f"the model in {path}", f"has the column {name!r}, which the table does not have")
-        if name not in features.column_names:
-            features = features.append_column(name, pa.nulls(features.num_rows))
-    return features.select(list(kinds))
 
 
 def merge_files(paths: Sequence[str], output: str | None = None) -> SavedModel:

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sklearn.base import clone
+
 from merula.answers.decision import CalibratedClassifier, Costs, read_costs
 from merula.classify import (
     BayesClassifier,
@@ -51,6 +53,24 @@ def new_model(name: str, kinds: Mapping[str, str], calibrate: bool = False) -> A
     """A model to be fitted, by its word; one that is calibrated thereby, where that is asked for."""
     model = MODELS[name](kinds=dict(kinds) or None)
     return CalibratedClassifier(model) if calibrate else model
+
+
+def unfitted(model: Any, kinds: Mapping[str, str]) -> Any:
+    """A model to be fitted with the options of this one: what was left to the rows is left to them again; calibrated, if this one is."""
+    fresh = clone(model).set_params(kinds=dict(kinds))
+    return CalibratedClassifier(fresh) if hasattr(model, "temperature_") else fresh
+
+
+def columns_of(kinds: Mapping[str, str], path: str, features: Any) -> Any:
+    """The table with the columns of a saved model alone; those that the model ignores may be absent."""
+    import pyarrow as pa
+
+    for name, kind in kinds.items():
+        if name not in features.column_names and kind != "ignore":
+            raise InputError.at(f"the model in {path}", f"has the column {name!r}, which the table does not have")
+        if name not in features.column_names:
+            features = features.append_column(name, pa.nulls(features.num_rows))
+    return features.select(list(kinds))
 
 
 def check_writable(path: str, what: str, inputs: Sequence[tuple[str, str | None]] = ()) -> None:

@@ -28,11 +28,14 @@ def check_test(test: str | None, table: str, **folds: Any) -> None:
         raise InputError.of("--test", test, "a file, as the table itself comes from standard input")
 
 
-def read_test(asked: Asked, test: str, task: Task, console: Console) -> tuple[Any, ...]:
-    """Columns, classes and weights of the rows of a file; those without a class are left out, with a note."""
+def read_test(asked: Asked, test: str, task: Task, console: Console, by: Sequence[str] = ()) -> tuple[Any, ...]:
+    """Columns, classes and weights of the rows of a file; those without a class are left out, with a note.
+
+    Columns that a model ignores are needed only where rows are told apart `by` them.
+    """
     import pyarrow as pa
 
-    kept = [name for name, kind in task.kinds.items() if kind != "ignore"]
+    kept = [name for name, kind in task.kinds.items() if kind != "ignore" or name in by]
     columns = {name: task.features[name] for name in kept} | {asked.target: task.labels}
     words = [name for name, cells in columns.items() if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)]  # fmt: skip
     table = named_table(test, replace(asked.file, words=words))

@@ -13,6 +13,7 @@ from merula.core.notes import kept_back
 from merula.core.plain import to_plain
 from merula.graphs.network.plain_answers import plain_answer
 from merula.web.said.requests import QueryAsked
+from merula.web.said.version import VERSION
 from merula.web.service.models import Served
 
 NOT = "not"
@@ -25,6 +26,12 @@ def asked_of(body: bytes) -> QueryAsked:
         return _asked.decode(body or b"{}")
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise InputError(f"the body is no question to a network: {error}") from None
+
+
+def query_answer(served: Served, body: bytes) -> bytes:
+    """The answer to a question, as it is sent."""
+    about = {"version": VERSION, "model": served.name, "hash": served.hash}
+    return msgspec.json.encode(to_plain({**about, **asked(served, asked_of(body))}))
 
 
 def asked(served: Served, query: QueryAsked) -> dict[str, Any]:

@@ -7,17 +7,14 @@ import traceback
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import msgspec
-
-from merula.core.plain import to_plain
-from merula.web.said.version import VERSION
 from merula.web.service.admission import HEALTH, Admission
-from merula.web.service.asking import asked, asked_of
+from merula.web.service.asking import query_answer
 from merula.web.service.exchange import DROPPED, JSON, Exchange, Message, Receive, Send
 from merula.web.service.inference_protocol import inferred
 from merula.web.service.log import Log
 from merula.web.service.metrics import Metrics
 from merula.web.service.models import Served
+from merula.web.service.recording import Recording
 from merula.web.service.refusals import DroppedError, RefusedError, busy, of_error
 from merula.web.service.rows_asked import RowsAsked
 from merula.web.service.settings import Settings
@@ -34,9 +31,19 @@ BAD_INPUT = (ValueError, MemoryError)
 class Gate:
     """The service as an ASGI application: what is asked often is answered here, `pages` answer the rest."""
 
-    def __init__(self, settings: Settings, shelf: Shelf, work: Work, metrics: Metrics, log: Log, pages: Pages) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        shelf: Shelf,
+        work: Work,
+        metrics: Metrics,
+        log: Log,
+        recording: Recording,
+        pages: Pages,
+    ) -> None:
         self._settings, self._shelf, self._work, self._metrics, self._log = settings, shelf, work, metrics, log
-        self._pages, self._admission, self._rows = pages, Admission(settings), RowsAsked(metrics)
+        self._pages, self._admission, self._rows = pages, Admission(settings), RowsAsked(metrics, recording)
+        self._recording = recording
         self.is_stopping = False
         self.open = 0
 
@@ -103,11 +110,11 @@ class Gate:
             raise RefusedError(422, "a classifier is asked about rows, not queried", remedy="ask it: POST …/predict")
         body = await exchange.body()
         exchange.values = body if exchange.settings.log_values else b""
-        found = await exchange.work.run(exchange.deadline, lambda: asked(served, asked_of(body)))
+        answer = await exchange.work.run(exchange.deadline, query_answer, served, body)
         exchange.rows = 1
         self._metrics.count_rows(served.name, verb, 1)
-        about = {"version": VERSION, "model": served.name, "hash": served.hash}
-        return await exchange.answer(200, JSON, msgspec.json.encode(to_plain({**about, **found})))
+        await self._recording.keep(exchange, served, verb, body, answer)
+        return await exchange.answer(200, JSON, answer)
 
     async def _infer(self, exchange: Exchange, served: Served, version: str) -> None:
         if served.saved is None:
@@ -120,6 +127,7 @@ class Gate:
         exchange.rows = len(rows)
         self._metrics.count_rows(served.name, INFER, len(rows))
         self._metrics.count_cells(served.name, rows.cells.missing, rows.cells.unseen)
+        await self._recording.keep(exchange, served, INFER, body, answer)
         return await exchange.answer(200, JSON, answer)
 
 

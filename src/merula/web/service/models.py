@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from hashlib import file_digest
 from pathlib import Path
 from time import thread_time
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from merula.classify.saved import SavedModel, describe, open_model
 from merula.core import InputError
 from merula.core.compiled import are_kept
+from merula.core.fingerprint import file_hash
 from merula.core.logspace import to_posterior
 from merula.core.notes import kept_back
 from merula.core.plain import to_plain
@@ -85,9 +85,9 @@ def load_served(name: str, path: Path) -> tuple[Served, Signature]:
     """The model in a file, with the hash of the very bytes that it was read from; one error that tells no path."""
     for _ in range(ATTEMPTS):
         try:
-            before, digest = signature(path), _digest(path)
+            before, digest = signature(path), file_hash(path)
             found = _open(name, path, digest)
-            if signature(path) == before and _digest(path) == digest:
+            if signature(path) == before and file_hash(path) == digest:
                 return found, before
         except FileNotFoundError:
             raise InputError("the file is gone") from None
@@ -129,11 +129,6 @@ def signature(path: Path) -> Signature:
     """What changes when a file is written anew."""
     found = path.stat()
     return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
 
 
 def _without_path(text: str, path: Path) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 from urllib.parse import parse_qsl
@@ -15,11 +16,12 @@ from merula.web.said.answers import Note
 from merula.web.said.requests import Asked
 from merula.web.service.answering import BLOCK, FEW
 from merula.web.service.exchange import JSON as JSON_MEDIA, Exchange
-from merula.web.service.formats import WRITTEN, answer_format, format_of
+from merula.web.service.formats import JSON, WRITTEN, answer_format, format_of
 from merula.web.service.lean import SMALLEST, LeanModels
 from merula.web.service.metrics import Metrics
 from merula.web.service.models import Served
 from merula.web.service.reading import Rows, read_rows
+from merula.web.service.recording import Recording
 from merula.web.service.refusals import RefusedError
 from merula.web.service.writing import OFFERED, answer_pieces
 
@@ -39,8 +41,8 @@ class Begun:
 class RowsAsked:
     """The verbs predict, decide, explain and question."""
 
-    def __init__(self, metrics: Metrics) -> None:
-        self._metrics, self._lean = metrics, LeanModels()
+    def __init__(self, metrics: Metrics, recording: Recording) -> None:
+        self._metrics, self._lean, self._recording = metrics, LeanModels(), recording
 
     async def __call__(self, exchange: Exchange, served: Served, verb: str) -> None:
         """Answer one request."""
@@ -57,6 +59,8 @@ class RowsAsked:
                 self._metrics.rows[served.name, verb] += 1
                 for name in found[1]:
                     self._metrics.missing[served.name, name] += 1
+                plain = {"content_type": JSON, "content_encoding": "", "accept": JSON, "query": ""}
+                await self._recording.keep(exchange, served, verb, body, found[0], **plain)
                 await exchange.answer(200, JSON_MEDIA, found[0])
                 return
         await self._by_thread(exchange, served, verb, body)
@@ -78,20 +82,32 @@ class RowsAsked:
         stated = stated_in(exchange.scope["query_string"])
         packed = exchange.header(b"content-encoding").strip().lower()
         work, deadline = exchange.work, exchange.deadline
-        begun = await work.run(deadline, _begin, served, body, form, packed, exchange.settings.max_rows, verb, answered, stated)  # fmt: skip
+        begun = await work.run(deadline, begin, served, body, form, packed, exchange.settings.max_rows, verb, answered, stated)  # fmt: skip
         media = WRITTEN[answered].encode()
         headers = ((b"merula-hash", served.hash.encode()),)
         exchange.rows = len(begun.rows)
+        keep = partial(self._recording.keep, exchange, served, verb, body, content_type=form, content_encoding=packed.decode("latin-1"), accept=answered, query=exchange.scope["query_string"].decode("latin-1"))  # fmt: skip
         if begun.more is None:
+            await keep(begun.first)
             await exchange.answer(200, media, begun.first, *headers)
         else:
             await exchange.begin(media, *headers)
-            await exchange.piece(begun.first)
-            while piece := await work.run(deadline, next, begun.more, b"", begun=True):
-                await exchange.piece(piece)
-            await exchange.piece(b"", more=False)
+            await self._in_pieces(exchange, begun.first, begun.more, keep)
         exchange.notes = len(begun.notes)
         self._count(served.name, verb, begun)
+
+    async def _in_pieces(
+        self, exchange: Exchange, first: bytes, more: Iterator[bytes], keep: Callable[[bytes], Awaitable[None]]
+    ) -> None:
+        """Send an answer piece by piece; it is whole only once it is recorded, where that is wanted."""
+        sent = [first]
+        await exchange.piece(first)
+        while piece := await exchange.work.run(exchange.deadline, next, more, b"", begun=True):
+            if self._recording.is_wanted:
+                sent.append(piece)
+            await exchange.piece(piece)
+        await keep(b"".join(sent))
+        await exchange.piece(b"", more=False)
 
     def _count(self, name: str, verb: str, begun: Begun) -> None:
         self._metrics.count_rows(name, verb, len(begun.rows))
@@ -120,7 +136,7 @@ def _read(name: str, text: str) -> Any:
         raise InputError(f"{name} in the address is not written as JSON writes it", where=name) from None
 
 
-def _begin(
+def begin(
     served: Served,
     body: bytes,
     form: str,

@@ -21,6 +21,7 @@ from merula.web.service.memory import keep_freed_memory
 from merula.web.service.metrics import Metrics
 from merula.web.service.pages import Pages
 from merula.web.service.protocol import protocol_of
+from merula.web.service.recording import Recording
 from merula.web.service.settings import Settings
 from merula.web.service.shelf import Shelf
 from merula.web.service.work import Work
@@ -40,7 +41,8 @@ class Service:
         self.shelf.load_all()
         self.work = Work(settings.places, settings.waiting, settings.max_body)
         pages = Pages(self.shelf, self.work, self.metrics, self._state).application()
-        self.gate = Gate(settings, self.shelf, self.work, self.metrics, self.log, pages)
+        recording = Recording(settings.record)
+        self.gate = Gate(settings, self.shelf, self.work, self.metrics, self.log, recording, pages)
 
     def _state(self) -> str:
         return "stopping" if self.gate.is_stopping else "ok"

@@ -44,6 +44,7 @@ class Settings:
     poll: float = 1.0  # seconds between two looks at the files
     log: bool = True
     log_values: bool = False
+    record: str | None = None  # the file that requests and answers are recorded in
 
     def __post_init__(self) -> None:
         for name in ("max_body", "max_rows", "connections"):
