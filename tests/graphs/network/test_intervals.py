@@ -269,7 +269,7 @@ def test_known_numbers_are_weighed_under_each_draw():
 
 def test_thin_configurations_share_slopes_and_variance_and_unseen_ones_are_refused():
     rows = fevers(60)
-    rows.loc[rows.index[rows["flu"] == "yes"][3:], "flu"] = "no"  # three rows are left
+    rows.loc[rows.index[rows["flu"] == "yes"][2:], "flu"] = "no"  # two rows are left, for two coefficients and σ
     network = mr.BayesianNetwork([("flu", "fever"), ("age", "fever")]).fit(rows)
     belief = beliefs_of(network, None).numbers["fever"]
     _, slopes, variances = belief.draw(5_000, np.random.default_rng(0))
@@ -280,6 +280,8 @@ def test_thin_configurations_share_slopes_and_variance_and_unseen_ones_are_refus
     assert stats.kstest(rest / variances[:, yes], stats.chi2(60 - 3).cdf).pvalue > 1e-3
     error = np.sqrt(rest / 57 / (centred["age"] ** 2).sum())
     assert stats.kstest(slopes[:, yes, 0], stats.t(57, across, error).cdf).pvalue > 1e-3
+    three = beliefs_of(mr.BayesianNetwork([("flu", "fever")]).fit(pd.concat([fevers(40), fevers(2)])), None)
+    assert sorted(three.numbers["fever"].own) == [0, 1]  # without slopes two rows are enough
     with pytest.warns(mr.UnobservedParentsWarning):
         unseen = mr.BayesianNetwork([("flu", "fever")]).fit(fevers(30), levels={"flu": ["no", "yes", "bird"]})
     with pytest.raises(InputError, match="no row shows 'fever' where flu = 'bird'"):

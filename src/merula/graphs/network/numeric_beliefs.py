@@ -5,8 +5,8 @@ Given n rows of a configuration with centred sums of squares S, k slopes and RSS
 
 σ² ~ RSS / χ²(n − k − 1), slopes ~ N(fitted, σ² · S⁻¹), mean at the parents' means ~ N(fitted, σ² / n), independent given σ²
 
-The configurations that `fit` finds too thin (fewer than two rows per parameter) share one σ² and the slopes, as there: those of all
-configurations together. One that no row shows has no posterior under a flat prior, and is refused where an answer needs it.
+A configuration whose rows leave no degree of freedom (or whose parents do not vary) takes σ² and the slopes of all configurations
+together, with its own mean. One that no row shows has no posterior under a flat prior, and is refused where an answer needs it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class NumericBelief:
                 at = np.unravel_index(group, self.node.intercept.shape)
                 raise InputError(f"no row shows {name!r} where {cell_text(self.levels, at)}, so that nothing is known of it there", where=f"variable {name!r}", remedy="fit on more rows, or merge levels")  # fmt: skip
             if group not in self.own and self.shared is None:
-                raise InputError(f"too few rows show {name!r} together with {list(self.node.parents)} to tell how far it varies", where=f"variable {name!r}", remedy="fit on more rows, or remove an arc")  # fmt: skip
+                raise InputError(f"too few rows show {name!r} together with {list(self.node.parents)}, or numeric parents repeat one another, so that its line can be anything", where=f"variable {name!r}", remedy="fit on more rows, or remove an arc")  # fmt: skip
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         """Intercepts, slopes and variances: `n` draws × configurations (× slopes). What has no posterior is as it was fitted."""
@@ -109,7 +109,7 @@ class NumericBelief:
 
 
 def numeric_belief(statistic: FamilyStatistic, node: GaussianNode) -> NumericBelief:
-    """What the moments of its family say of a numeric variable; an error where its parents repeat one another.
+    """What the moments of its family say of a numeric variable.
 
     Examples
     --------
@@ -125,32 +125,26 @@ def numeric_belief(statistic: FamilyStatistic, node: GaussianNode) -> NumericBel
     of = {column[0]: spread(*column) for column in each}
     found = part.with_columns([*sorted(part.columns[:-1]), name])
     scatter, units = in_units(found.scatter, [of[column] for column in found.columns])
-    slopes, _, left = regressions(found.weight, scatter)
-    mass = np.asarray(found.weight, dtype=np.float64)
-    width = len(found.columns)
-    whole = mass >= ROWS_PER_PARAMETER * (width + 1)
-    own = {g: _fit(name, scatter[g], slopes[g], mass[g] - width, left[g]) for g in np.flatnonzero(whole).tolist()}
+    mass, width = np.asarray(found.weight, dtype=np.float64), len(found.columns)
+    fits = _fits(scatter, mass - width)
+    own = {group: fit for group, fit in enumerate(fits) if fit is not None}
+    spare = float(mass.sum() - (mass > 0).sum() - (width - 1))
+    (shared,) = _fits(scatter.sum(axis=0, keepdims=True), np.array([spare]))
     origin = found.mean[np.argmax(mass)]
     means = (found.mean - origin) + found.rest
     order = tuple(found.columns.index(parent) for parent in node.numeric)
     levels = {parent: statistic.known(parent) for parent in node.discrete}
-    return NumericBelief(node, levels, mass, means, origin, units, order, own, _shared(name, mass, scatter))
+    return NumericBelief(node, levels, mass, means, origin, units, order, own, shared)
 
 
-def _shared(name: str, mass: Array, scatter: Array) -> _Fit | None:
-    """The regression of all configurations together, each about its own means; none without a degree of freedom."""
-    width = scatter.shape[1]
-    freedom = float(mass.sum() - (mass > 0).sum() - (width - 1))
-    if freedom < 1:
-        return None
-    whole = np.array([ROWS_PER_PARAMETER * (width + 1) + mass.sum()])  # as one configuration that is not thin
-    slopes, _, left = regressions(whole, scatter.sum(axis=0, keepdims=True))
-    return _fit(name, scatter.sum(axis=0), slopes[0], freedom, float(left[0]))
-
-
-def _fit(name: str, scatter: Array, slopes: Array, freedom: float, rest: float) -> _Fit:
-    """A regression with the root of its slopes' covariance, in the same units."""
-    values, vectors = np.linalg.eigh(scatter[:-1, :-1])
-    if len(values) and not values[0] > SINGULAR * values[-1]:
-        raise InputError(f"the numeric parents of {name!r} repeat one another or do not vary in some configuration, so that its slopes can be anything", where=f"variable {name!r}", remedy="remove an arc")  # fmt: skip
-    return _Fit(np.array(slopes), vectors / np.sqrt(values), float(freedom), float(rest))
+def _fits(scatter: Array, freedom: Array) -> list[_Fit | None]:
+    """A regression for each sum of squares, whatever its rows; none without a degree of freedom, or where slopes can be anything."""
+    enough = np.full(len(scatter), ROWS_PER_PARAMETER * (scatter.shape[1] + 1.0))  # none is thin here
+    slopes, _, left = regressions(enough, scatter)
+    found: list[_Fit | None] = []
+    for group, spare in enumerate(freedom.tolist()):
+        values, vectors = np.linalg.eigh(scatter[group, :-1, :-1])
+        sure = not len(values) or values[0] > SINGULAR * values[-1]
+        root = vectors / np.sqrt(values) if sure else vectors
+        found.append(_Fit(np.array(slopes[group]), root, spare, float(left[group])) if sure and spare >= 1 else None)
+    return found
