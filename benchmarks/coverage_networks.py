@@ -87,13 +87,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", default=["whole", "missing", "jeffreys", "numbers", "fixed"])
     parser.add_argument("--simulations", type=int, default=1_000)
+    parser.add_argument("--levels", type=int, nargs="+", default=LEVELS)
+    parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     print(f"{'case':9}  levels   rows  simulations  refused  held      width  bar")
     outside = 0
     for case in asked.cases:
-        for count in LEVELS:
-            for rows in ROWS:
+        for count in asked.levels:
+            for rows in asked.rows:
                 start = time.process_time()
                 found = list(simulated(case, count, rows, asked.simulations))
                 kept = [one for one in found if one is not None]

@@ -80,6 +80,24 @@ def query(
             show_default=False,
         ),
     ] = [],  # noqa: B006
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            "--interval",
+            metavar="LEVEL",
+            help="Also tell between which probabilities each lies, such as 0.9 for 90 % credible intervals: of one variable, by the counts that a .json network keeps.",
+            show_default=False,
+        ),
+    ] = None,
+    equivalent_sample_size: Annotated[
+        float | None,
+        typer.Option(
+            "--equivalent-sample-size",
+            metavar="ROWS",
+            help="Of --interval: how many rows the tables of a network without counts are worth.",
+            show_default=False,
+        ),
+    ] = None,
     encoding: NetworkEncoding = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
@@ -91,10 +109,12 @@ def query(
     Example:
       merula network learn penguins -o penguins.bif
       merula network query penguins.bif species --given island=Dream --given sex=female
+      merula network learn penguins -o penguins.json
+      merula network query penguins.json species --given island=Dream --interval 0.9
     """
     from merula.cli.jobs.networks import ask_network
 
-    text, found = ask_network(network, variables or [], given, do, encoding)
+    text, found = ask_network(network, variables or [], given, do, encoding, interval, equivalent_sample_size)
     Console(quiet, as_json).result(text, found)
 
 

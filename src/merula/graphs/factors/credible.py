@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from merula.core import Array, InputError
 from merula.data.schema import Label
 from merula.graphs.factors.joint import JointDistribution
-from merula.graphs.factors.joint_text import DIGITS, joint_parts
+from merula.graphs.factors.joint_text import joint_parts
 from merula.graphs.factors.names import rank_of, set_frozen
 from merula.show.html import html_table
 from merula.show.numbers import percent, short
 from merula.show.text import text_table
+
+ENDS = 3  # digits of the ends of intervals: drawn parameters tell no more
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False, slots=True)
@@ -99,7 +101,7 @@ class IntervalDistribution(JointDistribution):
         heading, rows, names, left = joint_parts(self)
         rows[0] += ["from", "to"]
         for row, low, high in zip(rows[1:], self.lower.tolist(), self.upper.tolist(), strict=False):
-            row += [short(low, DIGITS), short(high, DIGITS)]
+            row += [short(low, ENDS), short(high, ENDS)]
         count = f"{percent(self.level)} credible intervals, from {len(self.draws):,} draws of the parameters"
         lines = [left, count, f"prior: {self.prior}", f"rests on: {self.rests_on}"]
         return heading, rows, names, "\n".join(line for line in lines if line)
