@@ -179,7 +179,7 @@ class Subgroups:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data."""
-        groups = [{"given": dict(group.given), "rows": group.rows, "figures": to_plain(dict(group.figures)), "observed": {str(label): to_plain(one) for label, one in group.observed.items()}, "expected": {str(label): one for label, one in group.expected.items()}, "differences": {name: one._asdict() for name, one in group.differences.items()}} for group in self.groups]  # fmt: skip
+        groups = [{"given": dict(group.given), "rows": group.rows, "figures": to_plain(dict(group.figures)), "observed": {str(label): to_plain(one) for label, one in group.observed.items()}, "expected": {str(label): one for label, one in group.expected.items()}, "confidence": to_plain(group.confidence), "differences": {name: one._asdict() for name, one in group.differences.items()}} for group in self.groups]  # fmt: skip
         return {"model": self.model, "columns": list(self.columns), "min_rows": self.min_rows, "groups": groups, "too_few": list(self.too_few)}  # fmt: skip
 
 
