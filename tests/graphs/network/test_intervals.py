@@ -3,6 +3,7 @@
 import pickle
 import warnings
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,6 +18,7 @@ from merula.graphs.network.beliefs import beliefs_of
 from merula.graphs.network.dirichlet import log_dirichlet
 from merula.graphs.network.parameter_draws import random_streams, table_draws
 
+matplotlib.use("Agg")
 PATIENTS = pd.DataFrame(
     {
         "smoker": ["yes"] * 12 + ["no"] * 28,
@@ -87,6 +89,17 @@ def test_every_draw_is_answered_as_enumeration_answers_it(networks, evidence, da
             assert found.draws[k] == pytest.approx(again.posterior([target], given), abs=1e-9)
             compared += 1
     assert compared > 10 or size < 1
+
+
+@settings(max_examples=20, deadline=None)
+@drawn(data=st.data())
+def test_stated_tables_are_worth_the_rows_that_the_network_expects(networks, data):
+    stated = data.draw(networks(most=6))
+    found = beliefs_of(stated.network, 50.0)
+    for name, parents in stated.parents.items():
+        expected = 50 * stated.sums([*parents, name])
+        seen = expected.sum(axis=-1) > 0
+        assert found.concentration(name)[seen] == pytest.approx(expected[seen], abs=1e-9)
 
 
 def test_draws_are_the_same_for_the_same_number_and_however_many_at_a_time(network, monkeypatch):
@@ -189,6 +202,10 @@ def test_what_comes_back_is_an_answer_named_by_level(network):
     assert text.splitlines()[1].split() == ["blood", "pressure", "probability", "from", "to"]
     assert "90 % credible intervals, from 1,000 draws of the parameters" in text
     assert "<table" in page and "prior: Dirichlet" in page
+    ax = found.plot()
+    assert [float(bar.get_width()) for bar in ax.patches] == found.values.tolist()
+    ends = [segment[:, 0].tolist() for segment in ax.collections[0].get_segments()]
+    assert np.array(ends) == pytest.approx(np.stack([found.lower, found.upper], axis=1))
     again = pickle.loads(pickle.dumps(found))
     assert np.array_equal(again.lower, found.lower) and again.prior == found.prior and repr(again) == text
     with pytest.raises(InputError, match="no level 'hi'"):

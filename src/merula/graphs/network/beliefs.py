@@ -16,6 +16,7 @@ import numpy as np
 
 from merula.core import Array, InputError, Option
 from merula.core.checks import checked_number
+from merula.graphs.network.evidence import NOTHING_KNOWN
 from merula.graphs.network.fitting import Learned
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.graphs.network.numeric_beliefs import LINES, NumericBelief, numeric_belief
@@ -88,16 +89,16 @@ def _stated(network: BayesianNetwork, size: float | None) -> Beliefs:
     if size is None:
         raise InputError.at("an interval", "needs counts of rows, and this network was stated, or read from a file without them", remedy=("call fit or partial_fit on a table (", Option('expert'), " makes stated probabilities its prior), or say with ", Option('equivalent_sample_size'), " how many rows the stated tables are worth"))  # fmt: skip
     checked_number(size, "equivalent_sample_size", "a number above 0", lambda rows: 0 < rows < np.inf)
-    believed, copy = Expert(network, float(size)), dict[str, Array]()
-    for name, node in nodes.items():
-        if isinstance(node, Node):
-            copy[name] = believed.of(name, node.levels, {parent: nodes[parent].levels for parent in node.parents})
+    stated = {name: node for name, node in nodes.items() if isinstance(node, Node)}
+    families = [(*node.parents, name) for name, node in stated.items()]
+    _, shares = network._inference.tables(families, NOTHING_KNOWN, network.limit)  # all by one junction tree
+    worth = {name: float(size) * share for name, share in zip(stated, shares, strict=True)}
     prior = f"Dirichlet, as if the stated tables had been learned from {several(float(size), 'row')}"
-    nothing = {name: np.zeros_like(found) for name, found in copy.items()}
-    return Beliefs(nodes, {name: _never(nodes[name], found) for name, found in copy.items()}, nothing, prior, 0.0)
+    nothing = {name: np.zeros_like(found) for name, found in worth.items()}
+    return Beliefs(nodes, {name: _never(stated[name], found) for name, found in worth.items()}, nothing, prior, 0.0)
 
 
-def _never(node: Any, found: Array) -> Array:
+def _never(node: Node, found: Array) -> Array:
     """Where the parents never have these levels the row as it is stated: it has no say in any answer."""
     return np.where(found.sum(axis=-1, keepdims=True) > 0, found, node.table)
 

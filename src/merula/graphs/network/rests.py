@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from merula.core import Array
+from merula.graphs.factors.errors import TooWideError
 from merula.graphs.factors.joint import JointDistribution
 from merula.graphs.factors.names import title
 from merula.graphs.network.beliefs import Beliefs
 from merula.graphs.network.evidence import Evidence
-from merula.graphs.network.hybrid import evidence_pieces
 from merula.graphs.network.node import Node
+from merula.graphs.network.sensitivity import COPIES
 from merula.show.numbers import percent, several
 from merula.show.text import shortened
 
@@ -33,7 +34,10 @@ def rests_on(
     """The rows an answer was learned from and, where several rows of tables have a say, that which gives most of the variance."""
     whole = several(beliefs.rows, "row") if beliefs.rows else "stated tables alone"
     level = int(draws.std(axis=0).argmax())
-    shares = {} if evidence.numbers else variances(network, beliefs, answer.variables[0], level, evidence)
+    try:
+        shares = {} if evidence.numbers else variances(network, beliefs, answer.variables[0], level, evidence)
+    except TooWideError:  # derivatives keep more tables at once than an answer does
+        shares = {}
     if len(shares) < 2:
         return whole
     name, at = max(shares, key=lambda row: shares[row])
@@ -51,9 +55,8 @@ def variances(
 
     Var = Σ_rows (Σ_k p_k g_k² − (Σ_k p_k g_k)²) / (α + 1) with g the derivatives of the answer and α the sum of the parameters
     """
-    inference, limit = network._inference, network.limit
-    extra = evidence_pieces(beliefs.nodes, inference, evidence, limit)[1] if evidence.numbers else []
-    pieces, found = inference.derivatives(target, level, evidence, limit, extra)
+    inference = network._inference
+    pieces, found = inference.derivatives(target, level, evidence, network.limit / COPIES)
     below, above = found.values
     shares: dict[tuple[str, tuple[int, ...]], float] = {}
     for piece, gains in zip(pieces, found.tables[: len(pieces)], strict=True):
