@@ -78,7 +78,7 @@ def test_json_holds_subgroups_and_decision_curves(report, patients):
     plain = json.loads(json.dumps(found.evaluation.to_dict(), allow_nan=False))
     assert [one["model"] for one in plain["subgroups"]] == ["naive", "jointly"]
     told, own = plain["subgroups"][0]["groups"][0], found.evaluation.by().groups[0]
-    assert told["confidence"]["observed"] == own.confidence.observed.tolist()  # calibration
+    assert told["confidence"]["observed"] == list(own.confidence.observed)  # calibration
     (curve,) = plain["decision_curves"]
     assert curve["label"] == "ill" and set(curve["models"]) == {"naive", "jointly"} and len(curve["always"]) == 99
     assert findings_html(Findings.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False)))) == page
