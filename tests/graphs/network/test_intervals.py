@@ -152,6 +152,17 @@ def test_small_parameters_vanish_nowhere():
     assert not mixed[:, 2].any()
 
 
+def test_findings_beyond_the_range_of_floats_have_intervals_too():
+    """P(findings) is below 1e-500: plain probabilities vanish, logarithms do not."""
+    network = mr.BayesianNetwork().add("flu", ["no", "yes"], [0.5, 0.5])
+    for k in range(130):
+        network.add(f"sign {k}", ["no", "yes"], [[1 - 1e-4, 1e-4], [1 - 1.2e-4, 1.2e-4]], parents=["flu"])
+    given = {f"sign {k}": "yes" for k in range(130)}
+    found = network.query_interval("flu", given, equivalent_sample_size=1e9, random_state=0)
+    assert found["yes"] == pytest.approx(network.query("flu", given)["yes"])
+    assert np.isfinite(found.draws).all() and found.interval("yes")[0] > 0.99 and found.rests_on
+
+
 # ------------------------------------------------------------------------------------------------------------------ prior
 
 

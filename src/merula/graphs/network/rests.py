@@ -59,6 +59,8 @@ def variances(
     pieces, found = inference.derivatives(target, level, evidence, network.limit / COPIES)
     below, above = found.values
     shares: dict[tuple[str, tuple[int, ...]], float] = {}
+    if not below > 0:  # findings that plain probabilities cannot tell from impossible ones
+        return shares
     for piece, gains in zip(pieces, found.tables[: len(pieces)], strict=True):
         name = inference.names[piece.owner]
         node = beliefs.nodes[name]
