@@ -75,6 +75,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
     from merula.graphs.factors import (
         ConditionalDistribution as ConditionalDistribution,
         ImpossibleEvidenceError as ImpossibleEvidenceError,
+        IntervalDistribution as IntervalDistribution,
         JointDistribution as JointDistribution,
         NoSampleError as NoSampleError,
         SampledDistribution as SampledDistribution,
@@ -124,7 +125,7 @@ _EXPORTS = {
     "distributions.discretize": "Discretizer",
     "distributions.priors": "MEstimate",
     "engines.sampling": "SampleWarning",
-    "graphs.factors": "ConditionalDistribution ImpossibleEvidenceError JointDistribution NoSampleError SampledDistribution TooWideError",
+    "graphs.factors": "ConditionalDistribution ImpossibleEvidenceError IntervalDistribution JointDistribution NoSampleError SampledDistribution TooWideError",
     "graphs.formats": "read_network",
     "graphs.network": "BayesianNetwork LinearGaussian MixedDistribution NoisyMax NoisyOr NormalMixture UnobservedParentsWarning learn_structure",
     "report": "write_dossier write_evaluation write_report",

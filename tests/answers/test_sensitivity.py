@@ -116,3 +116,26 @@ def test_bad_input_is_one_sentence(penguins):
         mr.sensitivity(model, ROW).priors[0](1.2)
     with pytest.raises(InputError, match="is no merula classifier"):
         mr.sensitivity(object(), ROW)
+
+
+@pytest.mark.parametrize("cough", ["yes", "no"])
+def test_the_action_changes_at_the_ratio_of_both_mistakes(cough):
+    tables = {"cough": {"well": {"no": 0.8, "yes": 0.2}, "ill": {"no": 0.2, "yes": 0.8}}}
+    model = mr.NaiveBayesClassifier.from_tables({"well": 0.7, "ill": 0.3}, tables)
+    costs = {"treat": {"ill": 1.0, "well": 2.0}, "wait": {"ill": 4.0, "well": 0.5}}
+    found = mr.sensitivity(model, {"cough": cough}, costs=costs)
+    one = found.cost_ratio
+    other = {"treat": "wait", "wait": "treat"}
+    (mine, missed), (theirs, met) = one.first, one.second
+    assert mine == found.action and theirs == other[mine] and {missed, met} == {"ill", "well"}
+    assert one.now == pytest.approx({"treat": 1.5 / 3.0, "wait": 3.0 / 1.5}[mine])
+    for nudge, action in ((0.999, mine), (1.001, theirs)):  # what the first mistake costs more than the right action
+        altered = {name: dict(told) for name, told in costs.items()}
+        altered[mine][missed] = costs[theirs][missed] + nudge * one.changes_at * (costs[theirs][met] - costs[mine][met])
+        assert mr.decide(found.posterior[None], altered, classes=model.classes_)[0] == action
+    assert str(one) in str(found) and str(one).split("; ")[0] in found._repr_html_()
+    assert found.to_dict()["cost_ratio"]["changes_at"] == one.changes_at
+    three = {**costs, "test": {"ill": 1, "well": 1}}
+    never_wrong = {"treat": {"ill": 0, "well": 0}, "wait": {"ill": 1, "well": 0}}
+    for other_costs, reject_cost in ((never_wrong, None), (None, 0.1), (three, None)):
+        assert mr.sensitivity(model, {"cough": cough}, costs=other_costs, reject_cost=reject_cost).cost_ratio is None

@@ -120,3 +120,38 @@ def test_evidence_that_cannot_be(merula, rain):
     )
     assert result.exit_code == 2
     assert "probability 0" in result.stderr
+
+
+def test_intervals_are_the_librarys(merula, folder):
+    import pandas as pd
+
+    rows = pd.DataFrame({"rain": ["yes", "no", "no", "no"] * 10, "grass wet": ["yes", "no", "yes", "no"] * 10})
+    network = mr.BayesianNetwork([("rain", "grass wet")]).fit(rows)
+    network.write("rain.json")
+    typed = ["network", "query", "rain.json", "rain", "--given", "grass wet=yes", "--interval", "0.8"]
+    own = network.query_interval("rain", {"grass wet": "yes"}, level=0.8, random_state=0)
+    assert merula(*typed).stdout.strip() == str(own)
+    found = json.loads(merula(*typed, "--json").stdout)
+    assert [(row["lower"], row["upper"]) for row in found["probabilities"]] == [own.interval("no"), own.interval("yes")]
+    assert found["interval"] == {"level": 0.8, "draws": 1000, "prior": own.prior, "rests_on": own.rests_on}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["rain", "--interval", "0.9"], "needs counts of rows"),
+        (["rain", "--interval", "1.5"], "expected a probability between 0 and 1"),
+        (["--interval", "0.9"], "--interval is of one variable, but none is asked for"),
+        (["rain", "sprinkler", "--interval", "0.9"], "but 2 are asked for"),
+        (["rain", "--interval", "0.9", "--do", "sprinkler=on"], "leave one of them out"),
+        (["rain", "--equivalent-sample-size", "50"], "does nothing without --interval"),
+    ],
+)
+def test_intervals_that_cannot_be_are_one_line(merula, rain, words, message):
+    result = merula("network", "query", "rain.json", *words)
+    assert result.exit_code == 2 and message in result.stderr and "Traceback" not in result.stderr
+
+
+def test_stated_tables_have_intervals_by_what_they_are_worth(merula, rain):
+    result = merula("network", "query", "rain.json", "rain", "--interval", "0.9", "--equivalent-sample-size", "50")
+    assert result.exit_code == 0 and "as if the stated tables had been learned from 50 rows" in result.stdout

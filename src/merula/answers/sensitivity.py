@@ -22,8 +22,8 @@ from merula.data.encode import Encoded
 from merula.data.schema import Label
 from merula.data.table import plain_label
 from merula.graphs.network.sensitivity import Sensitivity
-from merula.show.html import html_block, html_table
-from merula.show.numbers import NOTHING, amount, fixed
+from merula.show.html import html_block, html_table, html_tag
+from merula.show.numbers import NOTHING, amount, fixed, short
 from merula.show.terminal import colored
 from merula.show.text import text_table
 
@@ -64,11 +64,30 @@ class CostReach:
     then: Label
 
 
+@dataclass(frozen=True)
+class CostRatio:
+    """Two actions, each right for one of two classes: what one mistake costs beside the other, and at which ratio the other action is as good.
+
+    ``now`` = (cost of the first mistake − of the right action) / (the same of the second); the action changes at ``changes_at`` =
+    P(second truth given row) / P(first truth given row).
+    """
+
+    first: tuple[Label, Label]
+    second: tuple[Label, Label]
+    now: float
+    changes_at: float
+
+    def __str__(self) -> str:
+        one, other = (f"“{action}” where it is {truth}" for action, truth in (self.first, self.second))
+        return f"{one} costs {short(self.now)} times what {other} does; from {short(self.changes_at)} times on, the other action is better"  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False)
 class RowSensitivity:
     """What the answer for a row rests on: priors, costs, and the entries of the model's tables.
 
-    ``entries`` is the `Sensitivity` of P(label given row) to every entry, of models that are Bayesian networks; of others it is None, and
+    ``cost_ratio`` says of two actions and two classes at which ratio of the costs of both mistakes the action changes; it is None of
+    others, and where one action is never wrong. ``entries`` is the `Sensitivity` of P(label given row) to every entry, of models that are Bayesian networks; of others it is None, and
     ``no_entries`` says why.
     """
 
@@ -80,6 +99,7 @@ class RowSensitivity:
     costs: tuple[CostReach, ...]
     entries: Sensitivity | None
     no_entries: str = ""
+    cost_ratio: CostRatio | None = None
 
     def _shown(self) -> list[tuple[str, list[list[str]]]]:
         """Titles and rows: of the priors, of the costs, of the entries."""
@@ -91,6 +111,7 @@ class RowSensitivity:
 
     def __str__(self) -> str:
         texts = [text_table(title, rows, 1) for title, rows in self._shown()]
+        texts += [str(self.cost_ratio)] if self.cost_ratio else []
         return "\n\n".join([*texts, str(self.entries) if self.entries is not None else f"entries: {self.no_entries}"])
 
     def __repr__(self) -> str:
@@ -100,7 +121,8 @@ class RowSensitivity:
 
     def _repr_html_(self) -> str:
         tables = [html_table(title, rows, 1) for title, rows in self._shown()]
-        return html_block("".join(tables)) + (self.entries._repr_html_() if self.entries is not None else "")
+        tables += [html_tag("p", str(self.cost_ratio))] if self.cost_ratio else []
+        return html_block(*tables) + (self.entries._repr_html_() if self.entries is not None else "")
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data."""
@@ -117,6 +139,7 @@ class RowSensitivity:
         ]
         told = {"label": self.label, "action": self.action, "posterior": self.posterior.tolist(), "priors": priors}
         told["costs"] = [vars(one) for one in self.costs]
+        told["cost_ratio"] = self.cost_ratio and vars(self.cost_ratio)
         return told | ({"entries": self.entries.to_dict()} if self.entries else {"no_entries": self.no_entries})
 
 
@@ -145,6 +168,8 @@ def sensitivity(
     ('treat', [('ill', 0.0769, 1.0), ('well', 0.0, 0.9230769230769231)])
     >>> [(one.action, one.truth, None if one.until is None else round(one.until, 4)) for one in found.costs]
     [('treat', 'ill', 2.4167), ('treat', 'well', 5.1429), ('wait', 'ill', 0.5833), ('wait', 'well', -4.1429)]
+    >>> print(found.cost_ratio)
+    “treat” where it is well costs 0.3333 times what “wait” where it is ill does; from 1.714 times on, the other action is better
     """
     if isinstance(model, DecisionClassifier):
         costs = model.costs if costs is None else costs
@@ -162,7 +187,7 @@ def sensitivity(
     return RowSensitivity(
         classes[index], deciding.names[best], posterior, classes,
         tuple(_prior_reach(deciding, k, name, best) for k, name in enumerate(classes)),
-        tuple(_cost_reaches(deciding, posterior, classes)), entries, why,
+        tuple(_cost_reaches(deciding, posterior, classes)), entries, why, _cost_ratio(deciding, posterior, classes),
     )  # fmt: skip
 
 
@@ -239,6 +264,24 @@ def _cost_reaches(deciding: _Deciding, posterior: Array, classes: Sequence[Label
                 until = float(cost + (step if a == best else -step))
             found.append(CostReach(deciding.names[a], classes[c], float(cost), until, None if until is None else deciding.names[then]))  # type: ignore[index] # fmt: skip
     return found
+
+
+def _cost_ratio(deciding: _Deciding, posterior: Array, classes: Sequence[Label]) -> CostRatio | None:
+    """The ratio of what both mistakes cost, that of the action now taken first, and where it changes."""
+    if deciding.costs.shape != (2, 2) or deciding.reject_cost is not None:
+        return None
+    right = deciding.costs.argmin(axis=0)  # the action for each class
+    extra = np.ptp(deciding.costs, axis=0)  # what the other one costs more
+    if right[0] == right[1] or not (extra > 0).all():
+        return None
+    now = deciding.action(posterior)
+    missed, met = (
+        (0, 1) if right[1] == now else (1, 0)
+    )  # the class that the action now taken is wrong for, and right for
+    if not posterior[missed] > 0:
+        return None
+    mistakes = (deciding.names[now], classes[missed]), (deciding.names[1 - now], classes[met])
+    return CostRatio(*mistakes, float(extra[missed] / extra[met]), float(posterior[met] / posterior[missed]))
 
 
 def _entries(model: BayesianClassifier, encoded: Encoded, label: Label) -> tuple[Sensitivity | None, str]:

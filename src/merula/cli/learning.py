@@ -190,7 +190,8 @@ def evaluate(
     console = Console(quiet, as_json)
     names = [model.value for model in models]
     chosen = None if names == [ask.ModelName.auto.value] else names or None
-    stated = {"like": like, "cv": cv, "repeats": repeats, "test": test, "costs": costs, "calibrate": calibrate or None}
+    measured = {"like": like, "cv": cv, "repeats": repeats, "test": test, "costs": costs, "by": by}
+    stated = {**measured, "calibrate": calibrate or None}
     asked = Asked(table, target or "", kinds, ignore, weight, groups, file, by_time)
     if not asked.target:
         refuse_without_target(asked, "evaluate", model=chosen, **stated, learning_curve=learning_curve or None)
@@ -212,6 +213,7 @@ def report(
     by_time: ask.ByTime = None,
     costs: ask.Costs = None,
     learning_curve: ask.LearningCurve = True,
+    by: ask.By = [],  # noqa: B006
     kinds: ask.Kinds = [],  # noqa: B006
     ignore: ask.Ignore = [],  # noqa: B006
     weight: ask.Weight = None,
@@ -225,6 +227,7 @@ def report(
     \b
     Example:
       merula report penguins --target species -o penguins.html
+      merula report penguins --target species --by sex -o penguins.html
     """
     from merula.cli.jobs.evaluating import report_file
     from merula.cli.jobs.targets import refuse_without_target
@@ -235,8 +238,8 @@ def report(
     written = None if output == REPORT else output
     asked = Asked(table, target or "", kinds, ignore, weight, groups, file, by_time)
     if not asked.target:
-        refuse_without_target(asked, "report", model=chosen, cv=cv, repeats=repeats, costs=costs, output=written)
-    report_file(asked, model.value, output, console, cv, repeats, costs, learning_curve)
+        refuse_without_target(asked, "report", model=chosen, cv=cv, repeats=repeats, costs=costs, by=by, output=written)
+    report_file(asked, model.value, output, console, cv, repeats, costs, learning_curve, by)
     console.result(f"report: {output}", {"report": output})
 
 

@@ -80,6 +80,24 @@ def query(
             show_default=False,
         ),
     ] = [],  # noqa: B006
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            "--interval",
+            metavar="LEVEL",
+            help="Also tell between which probabilities each lies, such as 0.9 for 90 % credible intervals: of one variable, by the counts that a .json network keeps.",
+            show_default=False,
+        ),
+    ] = None,
+    equivalent_sample_size: Annotated[
+        float | None,
+        typer.Option(
+            "--equivalent-sample-size",
+            metavar="ROWS",
+            help="Of --interval: how many rows the tables of a network without counts are worth.",
+            show_default=False,
+        ),
+    ] = None,
     encoding: NetworkEncoding = None,
     log: ask.Log = None,
     as_json: ask.AsJson = False,
@@ -92,15 +110,18 @@ def query(
     Example:
       merula network learn penguins -o penguins.bif
       merula network query penguins.bif species --given island=Dream --given sex=female
+      merula network learn penguins -o penguins.json
+      merula network query penguins.json species --given island=Dream --interval 0.9
     """
     from merula.cli.jobs.networks import ask_network
     from merula.cli.jobs.recording import queried, recorder_of
     from merula.core.plain import to_plain
 
     recorder = None if log is None else recorder_of(log, network)
-    text, found = ask_network(network, variables or [], given, do, encoding)
+    asked = (variables or [], given, do, encoding, interval, equivalent_sample_size)
+    text, found = ask_network(network, *asked)
     if recorder is not None:
-        recorder.write(queried(variables or [], given, do, encoding), to_plain(found))
+        recorder.write(queried(*asked), to_plain(found))
     Console(quiet, as_json).result(text, found)
 
 

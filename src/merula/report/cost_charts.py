@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from merula.answers.evaluation import Evaluation
+from merula.answers.evaluation import DecisionCurve, Evaluation
 from merula.report.chart import OWN_COLOR, Chart, bars, color_of, drawing, name, specification, told
 from merula.report.findings import Actions, CostCurve
 from merula.show.colors import FOR, QUIET
 from merula.show.numbers import fixed, percent, short
 
 HEIGHT = 280
+ALWAYS, NEVER = "act always", "act never"
 
 
 def cost_curve_chart(curves: Sequence[CostCurve], threshold: float | None) -> Chart | None:
@@ -51,6 +52,36 @@ def cost_curve_chart(curves: Sequence[CostCurve], threshold: float | None) -> Ch
         ("model", "threshold", "mean cost"),
         tuple((name(curve.model), fixed(x), fixed(y)) for curve in curves for x, y in curve.points[::10]),
         tuple((name(curve.model), colors[curve.model]) for curve in curves),
+    )
+
+
+def decision_curve_chart(curve: DecisionCurve) -> Chart:
+    """Net benefit by threshold: of each model, of acting always, and of acting never."""
+    colors = color_of([*curve.models, ALWAYS, NEVER]) | {ALWAYS: QUIET, NEVER: "#444444"}
+    every = {**curve.models, ALWAYS: curve.always, NEVER: 0.0 * curve.always}
+    at, label = curve.thresholds.tolist(), name(curve.label)
+    lines = [(name(one), t, value, colors[one]) for one, values in every.items() for t, value in zip(at, values.tolist(), strict=True)]  # fmt: skip
+    highest = max(0.01, *(float(values.max()) for values in every.values()))
+    shown = alt.Scale(domain=[-0.25 * highest, 1.05 * highest], nice=False)
+    drawn = (
+        drawing(("model", "threshold", "benefit", "color"), lines)
+        .mark_line(clip=True)
+        .encode(
+            x=alt.X("threshold:Q", title=f"act from this probability of {label} on", scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(tickCount=5)),
+            y=alt.Y("benefit:Q", title="net benefit", scale=shown),
+            detail="model:N",
+            color=OWN_COLOR,
+            tooltip=["model:N", alt.Tooltip("threshold:Q", format=".2f"), alt.Tooltip("benefit:Q", format=".4f")],
+        )
+    )  # fmt: skip
+    return Chart(
+        "decision",
+        "Decision curve",
+        f"What acting for {label} is worth: the share of rows rightly acted on, less that of rows acted on needlessly times t / (1 − t), where t is the probability from which one acts. A model is of use where its line is the highest.",
+        specification(drawn, HEIGHT),
+        ("model", "threshold", "net benefit"),
+        tuple((model, fixed(t), fixed(value)) for k, (model, t, value, _) in enumerate(lines) if k % len(at) % 10 == 9),
+        tuple((name(one), colors[one]) for one in every),
     )
 
 

@@ -139,6 +139,8 @@ def write_report(
     sample_weight: Any = None,
     random_state: Any = 0,
     learning_curve: bool = True,
+    by: Any = None,
+    min_rows: int | None = None,
     target: str | None = None,
     title: str | None = None,
     command: str | None = None,
@@ -157,6 +159,8 @@ def write_report(
         All are evaluated; the first is also fitted on all rows and explained.
     X, y, cv, repeats, groups, times, costs, reject_cost, sample_weight, random_state, progress
         As for `evaluate`.
+    by, min_rows
+        As for `evaluate`: for whom it is good.
     learning_curve : bool
         As for `evaluate`; False leaves out whether more rows would help, and takes two thirds of the time.
     path : str or path
@@ -172,8 +176,8 @@ def write_report(
         looked at here.
     evaluation : Evaluation, optional
         What `evaluate` found of these models, by the same names, on these rows in this order, so that it is not done again; models
-        beyond those of the report are left out. It is checked: names, classes and weights of rows must be the same. Groups and costs
-        are its own; `cv`, `repeats`, `random_state` and `learning_curve` are only written down, as how to get it again.
+        beyond those of the report are left out. It is checked: names, classes and weights of rows must be the same. Groups, costs and
+        subgroups are its own; `cv`, `repeats`, `random_state` and `learning_curve` are only written down, as how to get it again.
 
     Returns
     -------
@@ -205,6 +209,8 @@ def write_report(
         sample_weight=sample_weight,
         random_state=random_state,
         learning_curve=learning_curve,
+        by=by,
+        min_rows=min_rows,
         target=target,
         title=title,
         command=command,

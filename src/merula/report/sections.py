@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from merula.answers.decision import Costs
-from merula.answers.evaluation import Evaluation
+from merula.answers.evaluation import Evaluation, Subgroups
 from merula.answers.evaluation.metrics import FIGURES
 from merula.answers.evaluation.result import BETTER
+from merula.answers.evaluation.subgroups import SHOWN, with_interval
 from merula.data.schema import Label
 from merula.report import (
     class_figures,
@@ -17,6 +18,7 @@ from merula.report import (
     cost_charts,
     data_charts,
     effect_charts,
+    group_charts,
     nomogram_charts,
     quality_charts,
 )
@@ -25,6 +27,7 @@ from merula.report.findings import Action, Actions, DataSummary, Findings, Point
 from merula.report.layout import Cell, Group, Section, Table
 from merula.report.verdict import verdict_of
 from merula.show.numbers import amount, count, fixed, percent, several, short
+from merula.show.text import visible
 
 MOST_COLUMNS = 200  # that are listed
 MOST_CLASSES, LEAST_FOUND = 20, 10  # that are listed one by one; of more, so many
@@ -41,7 +44,7 @@ def _drawn(*charts: Chart | None) -> tuple[Group, ...]:
 
 def sections_of(findings: Findings) -> list[Section]:
     """Every part that has something to say."""
-    parts = (part(findings) for part in (_verdict, _quality, _data, _costs, _columns, _rows, _origin))
+    parts = (part(findings) for part in (_verdict, _quality, _groups, _data, _costs, _columns, _rows, _origin))
     return [part for part in parts if part is not None]
 
 
@@ -140,6 +143,49 @@ def _classes_table(title: str, each: Sequence[class_figures.ClassFigures]) -> Ta
     )
 
 
+# ------------------------------------------------------------------------------------------------------------ subgroups
+
+
+def _groups(findings: Findings) -> Section | None:
+    """For whom the first model is good, where the evaluation was asked by columns."""
+    evaluation = findings.evaluation
+    if not evaluation.columns:
+        return None
+    found = evaluation.by()
+    first = evaluation.models[0].figures["log_loss"].value
+    few = f"Of subgroups with fewer than {several(found.min_rows, 'row')} nothing is told: {'; '.join(map(name, found.too_few))}." if found.too_few else ""  # fmt: skip
+    sentences = (*(visible(one) for one in found.sentences()), few)
+    tables = (_subgroups_table(found), _frequencies_table(found, evaluation.classes)) if found.groups else ()
+    charts = _drawn(group_charts.subgroup_chart(found, "log_loss", first))
+    return Section("groups", "For whom is it good?", sentences, tables=tables, groups=charts)
+
+
+def _subgroups_table(found: Subgroups) -> Table:
+    names = [one for one in SHOWN if any(one in group.figures for group in found.groups)]
+    return Table(
+        f"By {', '.join(map(name, found.columns))}: {found.model}; in brackets 95 % intervals; {BETTER}",
+        ("subgroup", "rows", *(" ".join(FIGURES[one]).strip() for one in names)),
+        tuple(
+            (Cell(name(group.name)), Cell(f"{group.rows:,}", float(group.rows)), *(Cell(with_interval(group.figures[one]), group.figures[one].value) for one in names))
+            for group in found.groups
+        ),
+    )  # fmt: skip
+
+
+def _frequencies_table(found: Subgroups, classes: Sequence[Label]) -> Table:
+    """Calibration: how frequent each class is in a subgroup, and how frequent the model says it is."""
+    told = [label for k, label in enumerate(classes) if len(classes) > 2 or k][:MOST_CLASSES]
+    return Table(
+        "How frequent classes are in each subgroup, with 95 % intervals, and how frequent the model says they are",
+        ("subgroup", *(f"{name(label)} {what}" for label in told for what in ("observed", "said"))),
+        tuple(
+            (Cell(name(group.name)), *(cell for label in told for cell in (Cell(with_interval(group.observed[label]), group.observed[label].value), Cell(fixed(group.expected[label]), group.expected[label]))))
+            for group in found.groups
+        ),
+        folded=True,
+    )  # fmt: skip
+
+
 # ----------------------------------------------------------------------------------------------------------------- data
 
 
@@ -202,13 +248,19 @@ def _costs(findings: Findings) -> Section | None:
     actions, evaluation = findings.actions, findings.evaluation
     curve = cost_charts.cost_curve_chart(findings.cost_curves, None if actions is None else actions.threshold)
     if actions is None or evaluation.costs is None:
-        return None if curve is None else Section("costs", "What acting on it costs", (), groups=_drawn(curve))
-    charts = _drawn(cost_charts.policy_chart(actions), cost_charts.expected_cost_chart(evaluation), curve)
+        worth = _drawn(curve, _decision_curve(evaluation))
+        return None if curve is None else Section("costs", "What acting on it costs", (), groups=worth)
+    charts = _drawn(cost_charts.policy_chart(actions), cost_charts.expected_cost_chart(evaluation), curve, _decision_curve(evaluation))  # fmt: skip
     best = min(actions.each, key=lambda action: action.always)
     own = actions.costs[evaluation.models[0].name]
     said = f"Taking the action of least expected cost, the cost is {amount(own)} per row on average; always choosing {name(best.name)}, the best single action, costs {amount(best.always)}, and knowing the truth would cost {amount(actions.knowing)}."
     tables = (_costs_table(evaluation.costs), _actions_table(actions, evaluation.classes))
     return Section("costs", "What to do under these costs", (said,), tables=tables, groups=charts)
+
+
+def _decision_curve(evaluation: Evaluation) -> Chart | None:
+    """What acting for the second of two classes is worth at each threshold; of more classes each has a curve, which JSON holds."""
+    return cost_charts.decision_curve_chart(evaluation.decision_curve()) if len(evaluation.classes) == 2 else None
 
 
 def _costs_table(costs: Costs) -> Table:

@@ -69,6 +69,30 @@ def test_every_derivative_is_that_of_enumeration(networks, evidence, data):
             assert told.get(key, 0.0) == pytest.approx(expected, abs=1e-9 * max(1.0, abs(expected)))
 
 
+@settings(max_examples=30, deadline=None)
+@drawn(data=st.data())
+def test_one_way_functions_are_those_of_enumeration_at_five_points(networks, evidence, data):
+    stated = data.draw(networks(most=5))
+    given = data.draw(evidence(stated))
+    name = data.draw(st.sampled_from(stated.names))
+    target = data.draw(st.sampled_from(stated.names))
+    if stated.probability(given) == 0 or len(stated.levels[name]) == 1:
+        return
+    table = stated.tables[name]
+    at = tuple(data.draw(st.integers(0, size - 1)) for size in table.shape)
+    known = {parent: stated.levels[parent][k] for parent, k in zip(stated.parents[name], at[:-1], strict=True)}
+    found = stated.network.sensitivity(target, stated.levels[target][0], given)
+    one = found.function(name, stated.levels[name][at[-1]], known)
+    rest = np.delete(table[at[:-1]], at[-1])
+    others = rest / rest.sum() if rest.sum() > 0 else np.full(len(rest), 1 / len(rest))
+    for t in (0.03, 0.2, 0.5, 0.8, 0.97):
+        moved = table.copy()
+        moved[at[:-1]] = np.insert((1 - t) * others, at[-1], t)
+        again = type(stated)(stated.levels, stated.parents, stated.tables | {name: moved})
+        if again.probability(given) > 1e-12:
+            assert one(t) == pytest.approx(again.posterior([target], given)[0], abs=1e-9)
+
+
 def enumerated_derivative(stated, name, at, target, position, given):
     """By the quotient rule from sums over the whole joint, in which the row moves towards the level by proportions."""
     table, row = stated.tables[name], stated.tables[name][at[:-1]]
@@ -205,6 +229,12 @@ def test_what_is_printed_and_drawn(asia):
     assert np.array_equal(np.sort(-np.abs(found.derivatives).round(12)), -np.abs(found.derivatives).round(12))
     ax = found.plot(top=4)
     assert len(ax.get_yticks()) == 4
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(set(labels)) == 4 and all(len(line) <= 44 for label in labels for line in label.split("\n"))
+    ax.figure.canvas.draw()
+    legend, last = ax.get_legend().get_window_extent(), ax.patches[0].get_window_extent()
+    assert legend.y0 >= last.y1  # it covers no bar: the first one is the highest
+    assert len(set(str(found).splitlines())) == len(str(found).splitlines())
     widths = [round(swing.width, 12) for swing in found.swings()]
     assert widths == sorted(widths, reverse=True)
 

@@ -27,6 +27,7 @@ def as_html(evaluation: Evaluation) -> str:
         html_tag("p", title_of(evaluation)),
         beside,
         *(html_tag("p", "\n".join(part)) for part in (evaluation.told, notes)),
+        *(Html(evaluation.by(model=one.name)._repr_html_()) for one in evaluation.models if evaluation.columns),
     )
 
 

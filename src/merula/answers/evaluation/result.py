@@ -456,6 +456,7 @@ class Evaluation:
                 for model, compared in zip(self.models, self._to_baseline, strict=True)
             ],
             "baseline": model_state(self.baseline, rows, self.times_tested),
+            "decision_curves": [self.decision_curve(label).to_dict() for label in _acted_on(self.classes)],
             **({"subgroups": [self.by(model=model.name).to_dict() for model in self.models]} if self.columns else {}),
         }
 
@@ -478,6 +479,11 @@ class Evaluation:
         import merula  # by the front door: the report stands above
 
         merula.write_evaluation(self, path)
+
+
+def _acted_on(classes: Sequence[Label]) -> Sequence[Label]:
+    """The classes whose decision curves are told: the second of two, and each of more."""
+    return classes[1:] if len(classes) == 2 else classes
 
 
 def title_of(evaluation: Evaluation) -> str:

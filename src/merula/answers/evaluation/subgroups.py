@@ -24,7 +24,7 @@ from merula.core.plain import to_plain
 from merula.data.schema import Label, sort_labels
 from merula.data.table import build_frame, is_missing, label_array, plain_label
 from merula.show.html import html_block, html_table
-from merula.show.numbers import fixed
+from merula.show.numbers import fixed, short
 from merula.show.terminal import colored
 from merula.show.text import shortened, text_table
 
@@ -79,7 +79,12 @@ class Subgroup:
     @property
     def name(self) -> str:
         """What its rows have in common."""
-        return ", ".join(f"{column} = {level}" for column, level in self.given.items())
+        return ", ".join(f"{column} = {_shown(level)}" for column, level in self.given.items())
+
+
+def _shown(level: Label) -> str:
+    """A level as it is written: 1 rather than 1.0."""
+    return short(level, 6) if type(level) is float else str(level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +144,7 @@ class Subgroups:
         names = [name for name in SHOWN if any(name in group.figures for group in self.groups)]
         head = ["", "rows", *(f"{FIGURES[name].title} {FIGURES[name].better}".strip() for name in names)]
         rows = [
-            [shortened(group.name, 40), f"{group.rows:,}", *(_with_interval(group.figures[name]) for name in names)]
+            [shortened(group.name, 40), f"{group.rows:,}", *(with_interval(group.figures[name]) for name in names)]
             for group in self.groups
         ]
         few = f"fewer than {self.min_rows} rows, not told: {'; '.join(self.too_few)}" if self.too_few else ""
@@ -174,7 +179,7 @@ class Subgroups:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data."""
-        groups = [{"given": dict(group.given), "rows": group.rows, "figures": to_plain(dict(group.figures)), "observed": {str(label): to_plain(one) for label, one in group.observed.items()}, "expected": {str(label): one for label, one in group.expected.items()}, "differences": {name: one._asdict() for name, one in group.differences.items()}} for group in self.groups]  # fmt: skip
+        groups = [{"given": dict(group.given), "rows": group.rows, "figures": to_plain(dict(group.figures)), "observed": {str(label): to_plain(one) for label, one in group.observed.items()}, "expected": {str(label): one for label, one in group.expected.items()}, "confidence": to_plain(group.confidence), "differences": {name: one._asdict() for name, one in group.differences.items()}} for group in self.groups]  # fmt: skip
         return {"model": self.model, "columns": list(self.columns), "min_rows": self.min_rows, "groups": groups, "too_few": list(self.too_few)}  # fmt: skip
 
 
@@ -183,7 +188,8 @@ def _is_worse(name: str, statistic: float) -> bool:
     return (better == "↓" and statistic > 2) or (better == "↑" and statistic < -2)
 
 
-def _with_interval(figure: GroupFigure) -> str:
+def with_interval(figure: GroupFigure) -> str:
+    """A figure and, in brackets, its interval."""
     if figure.value is None or figure.low is None or figure.high is None:
         return fixed(figure.value)
     return f"{fixed(figure.value)} [{fixed(figure.low)}, {fixed(figure.high)}]"

@@ -149,6 +149,7 @@ def report_file(
     repeats: int | None = None,
     costs: str | None = None,
     learning_curve: bool = True,
+    by: Sequence[str] = (),
     task: Task | None = None,
 ) -> None:
     """The report on a table, read here unless it was before, written to a file."""
@@ -166,12 +167,13 @@ def report_file(
             costs=costs_file(costs, task.classes),
             sample_weight=task.weights,
             learning_curve=learning_curve,
+            by=list(by) or None,
             target=asked.target,
             title=f"{Path(asked.table).name}: {asked.target}" if asked.table != "-" else asked.target,
             command=join(
                 [
                     "merula",
-                    *asked.typed("report", model=model, cv=cv, repeats=repeats, costs=costs, output=output),
+                    *asked.typed("report", model=model, cv=cv, repeats=repeats, costs=costs, by=by, output=output),
                     *([] if learning_curve else ["--no-learning-curve"]),
                 ]
             ),

@@ -26,6 +26,7 @@ from merula.show.text import listed, shortened, text_table
 NOTHING_TOLD = ("text", "empty", "constant")
 NOT_HELD = ("text", "datetime")
 MOST_LEVELS, LONGEST = 6, 40
+SEED = 0  # of the draws that intervals are made of: the same question has the same answer
 
 
 def learn_file(
@@ -121,9 +122,16 @@ def _listed(labels: Sequence[Any]) -> list[str]:
 
 
 def ask_network(
-    path: str, variables: Sequence[str], given: Sequence[str], do: Sequence[str], encoding: str | None = None
+    path: str,
+    variables: Sequence[str],
+    given: Sequence[str],
+    do: Sequence[str],
+    encoding: str | None = None,
+    interval: float | None = None,
+    equivalent_sample_size: float | None = None,
 ) -> tuple[str, dict[str, Any]]:
-    """The posterior of some variables together, or of each by itself, as text and as plain data."""
+    """The posterior of some variables together, or of each by itself, as text and as plain data; of one with intervals, if asked."""
+    _check_interval(variables, do, interval, equivalent_sample_size)
     network = open_network(path, encoding)
     actions, evidence = _read_levels(network, do, "--do"), _read_levels(network, given, "--given")
     for name in variables:
@@ -131,6 +139,10 @@ def ask_network(
     if actions:
         network = network.do(actions)
     known = {"given": evidence, "do": actions}
+    if interval is not None:
+        found = network.query_interval(variables[0], evidence, level=interval, equivalent_sample_size=equivalent_sample_size, random_state=SEED)  # fmt: skip
+        told = {"level": found.level, "draws": len(found.draws), "prior": found.prior, "rests_on": found.rests_on}
+        return str(found), {**known, "variables": list(variables), "probabilities": plain_answer(found), "interval": told}  # fmt: skip
     if variables:
         found = network.query(list(variables), given=evidence)
         return str(found), {**known, "variables": list(variables), "probabilities": plain_answer(found)}
@@ -139,6 +151,18 @@ def ask_network(
     }
     text = "\n\n".join(str(found) for found in each.values())
     return text, {**known, "probabilities": {name: plain_answer(found) for name, found in each.items()}}
+
+
+def _check_interval(
+    variables: Sequence[str], do: Sequence[str], interval: float | None, equivalent_sample_size: float | None
+) -> None:
+    """An error where what is asked for has no intervals."""
+    if interval is None and equivalent_sample_size is not None:
+        raise InputError("--equivalent-sample-size does nothing without --interval", remedy="add --interval 0.9")
+    if interval is not None and len(variables) != 1:
+        raise InputError.at("--interval", f"is of one variable, but {len(variables) or 'none'} {'are' if len(variables) > 1 else 'is'} asked for", remedy="name one")  # fmt: skip
+    if interval is not None and do:
+        raise InputError.at("--interval", "tells what counts of rows say, and --do cuts arcs that they were counted for", remedy="leave one of them out")  # fmt: skip
 
 
 def _read_levels(network: Any, stated: Sequence[str], option: str) -> dict[str, Label]:

@@ -108,13 +108,22 @@ def _plain_reasons(why: Any) -> Plain:
 # -------------------------------------------------------------------------------------------------------------- network
 
 
-def queried(variables: Sequence[str], given: Sequence[str], do: Sequence[str], encoding: str | None) -> Plain:
+def queried(
+    variables: Sequence[str],
+    given: Sequence[str],
+    do: Sequence[str],
+    encoding: str | None,
+    interval: float | None,
+    equivalent_sample_size: float | None,
+) -> Plain:
     """What `merula network query` was asked, in the words that were typed."""
-    return {"by": "network query", "variables": list(variables), "given": list(given), "do": list(do), "encoding": encoding}  # fmt: skip
+    question = {"variables": list(variables), "given": list(given), "do": list(do), "encoding": encoding}
+    return {"by": "network query", **question, "interval": interval, "equivalent_sample_size": equivalent_sample_size}
 
 
 def queried_again(path: str, asked: Mapping[str, Any]) -> Plain:
     """The answer to the same question."""
     from merula.cli.jobs.networks import ask_network
 
-    return to_plain(ask_network(path, asked["variables"], asked["given"], asked["do"], asked["encoding"])[1])  # type: ignore[no-any-return]
+    words = [asked[name] for name in ("variables", "given", "do", "encoding", "interval", "equivalent_sample_size")]
+    return to_plain(ask_network(path, *words)[1])  # type: ignore[no-any-return]

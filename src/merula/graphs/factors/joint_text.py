@@ -80,7 +80,7 @@ def _numbers(values: Array) -> list[str]:
 
 
 def bars(joint: NamedTable, ax: Any = None) -> Any:
-    """The axes with a bar for each level, from top to bottom, and a line for the standard error of an estimate."""
+    """The axes with a bar for each level, from top to bottom, and a line for the standard error of an estimate or an interval."""
     if len(joint.variables) != 1:
         raise InputError.at(f"{title(joint.variables)}", f"has {len(joint.variables)} variables, bars show one", remedy="take marginal() or given() first")  # fmt: skip
     (name,) = joint.variables
@@ -90,11 +90,23 @@ def bars(joint: NamedTable, ax: Any = None) -> Any:
     return draw_on(ax, (5, 0.9 + 0.32 * len(labels)), [*labels, name], lambda ax: _draw(ax, joint, labels))
 
 
+def _errors(joint: NamedTable) -> Array | None:
+    """How far a line reaches to the left and to the right of each probability: a standard error, or to the ends of an interval."""
+    if hasattr(joint, "lower"):
+        return np.maximum([joint.values - joint.lower, joint.upper - joint.values], 0.0)  # type: ignore[attr-defined]
+    errors = getattr(joint, "standard_errors", None)
+    return None if errors is None else np.stack([errors, errors])
+
+
 def _draw(ax: Any, joint: NamedTable, labels: list[str]) -> None:
-    indices, errors = np.arange(len(labels)), getattr(joint, "standard_errors", None)
+    indices, errors = np.arange(len(labels)), _errors(joint)
     ax.barh(indices, joint.values, xerr=errors, color=FOR, height=0.7)
     for index, value in zip(indices, joint.values, strict=True):
-        reach = value + (0.0 if errors is None else errors[index])
+        reach = value + (0.0 if errors is None else errors[1, index])
         ax.annotate(short(value), (reach, index), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small")  # fmt: skip
     ax.set_yticks(indices, labels)
-    ax.set(xlim=(0, 1.25 * max(joint.values)), ylim=(len(labels) - 0.4, -0.6), xlabel=literal(title(joint.variables)))
+    ax.set(
+        xlim=(0, 1.25 * float(max(joint.values) if errors is None else (joint.values + errors[1]).max())),
+        ylim=(len(labels) - 0.4, -0.6),
+        xlabel=literal(title(joint.variables)),
+    )

@@ -24,7 +24,7 @@ from merula.core import Array, InputError
 from merula.core.logspace import safe_log
 from merula.graphs.factors.derivatives import Derivatives, derivatives
 from merula.graphs.factors.errors import TooWideError
-from merula.graphs.factors.propagation import Filled, Integers, Propagation
+from merula.graphs.factors.propagation import Filled, Integers, Propagation, RowFactors
 from merula.graphs.factors.tree_draws import draw_states
 from merula.graphs.network.evidence import Evidence
 from merula.graphs.network.node import Node, NoisyNode
@@ -224,6 +224,57 @@ class Inference:
         asked = known.get(own, 1.0) * np.eye(self.cards[self.index[target]])[level]
         return pieces, derivatives(plan, [piece.values for piece in (*pieces, *extra)], [known, known | {own: asked}])
 
+    def of_draws(
+        self,
+        target: str,
+        evidence: Evidence,
+        limit: float,
+        tables: Mapping[str, Array],
+        extra: Sequence[tuple[tuple[int, ...], Array]] = (),
+    ) -> Array:
+        """The posterior of a variable under each of several sets of tables: draws × levels; 0 throughout where evidence is impossible.
+
+        `tables` holds the logarithms of every table that is needed (`needed_tables`), draws along the first axis; `extra` the
+        scopes and the logarithms of further factors. They go through the tree like rows that have factors of their own.
+        """
+        hard, v = {self.index[name]: code for name, code in evidence.hard.items()}, self.index[target]
+        needed = self._beside(target, evidence, [scope for scope, _ in extra])
+        variables = self._variables(needed, hard)
+        number = {u: position for position, u in enumerate(variables)}
+        count = len(next(iter(tables.values())))
+        if v in hard:
+            return np.tile(np.eye(self.cards[v])[hard[v]], (count, 1))
+        soft = [(self.index[name], one) for name, one in evidence.soft.items() if self.index[name] in number]
+        pieces = [(piece.scope, tables[self.names[piece.owner]]) for piece in self.pieces if self.names[piece.owner] in needed]  # fmt: skip
+        cut = [_cut(scope, logs, hard) for scope, logs in [*pieces, *extra]]
+        own = [(tuple(number[u] for u in scope), logs) for scope, logs in cut if scope and set(scope) <= number.keys()]
+        scopes = [*((number[u],) for u, _ in soft), *(scope for scope, _ in own)]
+        key: Any = ("draws", frozenset(needed), frozenset(hard), v, tuple(scopes))
+        plan = self._plan(key, variables, scopes, (number[v],), limit)
+        fixed = [np.asarray(one, dtype=np.float64) for _, one in soft]
+        fresh = plan.filled([*fixed, *(np.ones(logs.shape[1:]) for _, logs in own)])
+        flat = [logs.reshape(count, -1) for _, logs in own]
+
+        def logs(part: slice) -> tuple[Array, Array]:
+            found = np.concatenate([one[part] for one in flat], axis=1)
+            return found, np.zeros(len(found))
+
+        factors = RowFactors(len(own), sum(one.shape[1] for one in flat), logs)
+        nothing = np.full((count, len(variables)), -1, np.int32)
+        return plan.posteriors_of_rows(fresh, nothing, number[v], None, factors)[1]
+
+    def needed_tables(self, target: str, evidence: Evidence, scopes: Sequence[tuple[int, ...]] = ()) -> list[str]:
+        """The variables whose tables have a say in the posterior of a target; `scopes` are those of further factors."""
+        needed = self._beside(target, evidence, scopes)
+        return [name for name in self.names if name in needed]
+
+    def _beside(self, target: str, evidence: Evidence, scopes: Sequence[tuple[int, ...]]) -> set[str]:
+        """The ancestors of target and evidence that the known levels do not cut off from the target."""
+        hard = {self.index[name]: code for name, code in evidence.hard.items()}
+        extra = [Piece(-1, scope, np.ones(())) for scope in scopes]
+        needed = self._needed({target, *evidence.names}, extra)
+        return self._needed_without(needed, hard, (self.index[target],), extra)
+
     # ------------------------------------------------------------------------------------------------------------- rows
 
     def rows(
@@ -345,6 +396,12 @@ class Inference:
         if found.cost > limit:
             raise TooWideError(found.cost, limit)
         return found
+
+
+def _cut(scope: tuple[int, ...], logs: Array, hard: Mapping[int, int]) -> tuple[tuple[int, ...], Array]:
+    """A factor of many draws at the known levels: what is left of its scope, and its values, draws along the first axis."""
+    at = tuple(hard.get(v, slice(None)) for v in scope)
+    return tuple(v for v in scope if v not in hard), logs[(slice(None), *at)]
 
 
 def chain_tables(strengths: Sequence[Array], leak: Array) -> list[Array]:

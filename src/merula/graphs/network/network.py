@@ -24,6 +24,7 @@ from merula.graphs.network.building import (
 from merula.graphs.network.evidence import Evidence, check_possible, cuts_of, read_evidence, relevant
 from merula.graphs.network.inference import Inference, written_out
 from merula.graphs.network.influence import influences
+from merula.graphs.network.interval import query_interval
 from merula.graphs.network.mixed import mixed_posterior
 from merula.graphs.network.node import AnyNode, GaussianNode, NoisyNode
 from merula.graphs.network.sensitivity import sensitivity
@@ -336,6 +337,7 @@ class BayesianNetwork:
         unknown = {name: self._nodes[name].levels[code] for name, code in found.items() if name not in evidence.hard}
         return {name: unknown[name] for name in self._graph if name in unknown}, float(np.exp(log - total))
 
+    query_interval = query_interval
     sensitivity = sensitivity
     influences = influences
 

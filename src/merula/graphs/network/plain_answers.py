@@ -28,6 +28,8 @@ def plain_answer(found: Any) -> Any:
         ]
     if hasattr(found, "deviation"):
         return _moments(found)
+    if hasattr(found, "rests_on"):
+        return _with_intervals(found)
     return [
         {
             **dict(zip(found.variables, levels if isinstance(levels, tuple) else (levels,), strict=True)),
@@ -35,6 +37,13 @@ def plain_answer(found: Any) -> Any:
         }
         for levels, value in found
     ]
+
+
+def _with_intervals(found: Any) -> list[dict[str, Any]]:
+    """The levels of one variable with their probabilities and the ends of their intervals."""
+    (name,) = found.variables
+    ends = zip(found.levels[name], found.values.tolist(), found.lower.tolist(), found.upper.tolist(), strict=True)
+    return [{name: level, "probability": value, "lower": low, "upper": high} for level, value, low, high in ends]
 
 
 def _moments(found: Any) -> dict[str, Any]:

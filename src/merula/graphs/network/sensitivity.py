@@ -33,7 +33,7 @@ from merula.show.text import shortened, text_table
 if TYPE_CHECKING:
     from merula.graphs.network.network import BayesianNetwork
 
-MOST_SHOWN = 12  # numbers that are printed
+MOST_SHOWN, LONGEST = 12, 72  # numbers that are printed, and signs of each: its end often tells it from others
 ROUNDING = 1e-13
 COPIES = 4  # of the tree's tables: two pieces of evidence, products from either side
 
@@ -170,7 +170,7 @@ class Sensitivity:
         head = ["number", "is", "derivative", "10 % less", "10 % more"]
         rows = [
             [
-                shortened(str(one.parameter), 60),
+                shortened(str(one.parameter), LONGEST, middle=True),
                 fixed(one.parameter.value),
                 f"{one.derivative:+.4g}",
                 fixed(low),

@@ -49,6 +49,8 @@ def collect_findings(
     sample_weight: Any = None,
     random_state: Any = 0,
     learning_curve: bool = True,
+    by: Any = None,
+    min_rows: int | None = None,
     target: str | None = None,
     title: str | None = None,
     command: str | None = None,
@@ -60,7 +62,7 @@ def collect_findings(
 
     Parameters
     ----------
-    model, X, y, cv, repeats, groups, times, costs, reject_cost, sample_weight, random_state, learning_curve, progress
+    model, X, y, cv, repeats, groups, times, costs, reject_cost, sample_weight, random_state, learning_curve, by, min_rows, progress
         As for `evaluate`.
     target : str, optional
         What the class is called.
@@ -86,7 +88,15 @@ def collect_findings(
     first = next(iter(models.values()))
     if evaluation is not None:
         evaluation = checked_evaluation(
-            evaluation, models, y, sample_weight, groups=groups, costs=costs, reject_cost=reject_cost
+            evaluation,
+            models,
+            y,
+            sample_weight,
+            groups=groups,
+            costs=costs,
+            reject_cost=reject_cost,
+            by=by,
+            min_rows=min_rows,
         )
     else:
         evaluation = evaluate(
@@ -102,6 +112,8 @@ def collect_findings(
             sample_weight=sample_weight,
             random_state=random_state,
             learning_curve=learning_curve,
+            by=by,
+            **({} if min_rows is None else {"min_rows": min_rows}),
             progress=progress,
         )
     weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -120,7 +132,7 @@ def collect_findings(
             first,
             cv,
             random_state,
-            _asked(evaluation, repeats, times, sample_weight, learning_curve),
+            _asked(evaluation, repeats, times, sample_weight, learning_curve, by, min_rows),
             command,
         ),
         **_measured(evaluation),
@@ -143,7 +155,13 @@ def findings_of(evaluation: Evaluation, title: str | None = None) -> Findings:
 
 
 def _asked(
-    evaluation: Evaluation, repeats: int | None, times: Any, sample_weight: Any, learning_curve: bool
+    evaluation: Evaluation,
+    repeats: int | None,
+    times: Any,
+    sample_weight: Any,
+    learning_curve: bool,
+    by: Any,
+    min_rows: int | None,
 ) -> dict[str, str]:
     """What else `write_report` was asked, as it is written in Python; long arrays by their names."""
     stated = evaluation.costs
@@ -156,10 +174,12 @@ def _asked(
         "costs": costs,
         "reject_cost": evaluation.reject_cost,
         "learning_curve": None if learning_curve else False,
+        "by": None if by is None or isinstance(by, Mapping) or hasattr(by, "columns") else by,
+        "min_rows": min_rows,
     }
-    named = {"groups": evaluation.groups, "times": times, "sample_weight": sample_weight}
+    named = {"groups": evaluation.groups, "times": times, "sample_weight": sample_weight, "by": by}
     written = {name: repr(value) for name, value in given.items() if value is not None}
-    return written | {name: name for name, value in named.items() if value is not None}
+    return written | {name: name for name, value in named.items() if value is not None and name not in written}
 
 
 def _measured(evaluation: Evaluation) -> dict[str, Any]:

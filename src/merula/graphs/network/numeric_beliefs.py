@@ -1,0 +1,150 @@
+"""What is believed of a numeric variable's line: normal–inverse-gamma, with the flat prior p(intercept, slopes, σ²) ∝ 1 / σ².
+
+Given n rows of a configuration with centred sums of squares S, k slopes and RSS, the residual sum of squares (Gelman et al. 2013,
+"Bayesian data analysis", section 14.2):
+
+σ² ~ RSS / χ²(n − k − 1), slopes ~ N(fitted, σ² · S⁻¹), mean at the parents' means ~ N(fitted, σ² / n), independent given σ²
+
+A configuration whose rows leave no degree of freedom (or whose parents do not vary) takes σ² and the slopes of all configurations
+together, with its own mean. One that no row shows has no posterior under a flat prior, and is refused where an answer needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from merula.core import Array, InputError
+from merula.graphs.factors.names import Levels, cell_text
+from merula.graphs.network.node import GaussianNode
+from merula.graphs.network.statistic import FamilyStatistic
+from merula.graphs.structure.family_scores import FLOOR, ROWS_PER_PARAMETER, in_units, regressions, spread
+
+LINES = "of numbers: flat in their lines and in log σ (Jeffreys)"
+SINGULAR = 1e-9  # of the largest eigenvalue of the parents' sums of squares in units of their own
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """A regression: its slopes, a root of the inverse of its sums of squares, its degrees of freedom and residual sum of squares."""
+
+    slopes: Array
+    root: Array
+    freedom: float
+    rest: float
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Slopes and variances, `n` of each; a variance has the floor that fits have."""
+        variance = np.maximum(self.rest / rng.chisquare(self.freedom, n), FLOOR)
+        slopes = self.slopes + np.sqrt(variance)[:, None] * (rng.standard_normal((n, len(self.slopes))) @ self.root.T)
+        return slopes, variance
+
+
+@dataclass(frozen=True, eq=False)
+class NumericBelief:
+    """What is believed of a variable's line in each configuration of its discrete parents, in units of the columns."""
+
+    node: GaussianNode
+    levels: Levels  # of the discrete parents
+    mass: Array
+    means: (
+        Array  # configurations × columns, in order (numeric parents as in `order`, the variable last), less the origin
+    )
+    origin: Array
+    units: Array
+    order: tuple[int, ...]  # where each numeric parent of the node stands among the columns
+    own: Mapping[int, _Fit]
+    shared: _Fit | None
+
+    def check(self, needed: NDArray[np.int64]) -> None:
+        """An error if one of these configurations has no posterior."""
+        name = self.node.name
+        for group in needed.tolist():
+            if not self.mass[group] > 0:
+                at = np.unravel_index(group, self.node.intercept.shape)
+                raise InputError(f"no row shows {name!r} where {cell_text(self.levels, at)}, so that nothing is known of it there", where=f"variable {name!r}", remedy="fit on more rows, or merge levels")  # fmt: skip
+            if group not in self.own and self.shared is None:
+                raise InputError(f"too few rows show {name!r} together with {list(self.node.parents)}, or numeric parents repeat one another, so that its line can be anything", where=f"variable {name!r}", remedy="fit on more rows, or remove an arc")  # fmt: skip
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        """Intercepts, slopes and variances: `n` draws × configurations (× slopes). What has no posterior is as it was fitted."""
+        groups, width = len(self.mass), len(self.order)
+        shape = (n, groups)
+        intercepts, variances = np.empty(shape), np.empty(shape)
+        slopes = np.empty((*shape, width))
+        thin = self.shared.draw(n, rng) if self.shared is not None else None
+        scale = self.units[-1]
+        for group in range(groups):
+            found = self.own[group].draw(n, rng) if group in self.own else thin
+            noise = rng.standard_normal(n)
+            if found is None or not self.mass[group] > 0:
+                intercepts[:, group] = self.node.intercept.reshape(-1)[group]
+                slopes[:, group] = self.node.slopes.reshape(groups, width)[group]
+                variances[:, group] = self.node.variance.reshape(-1)[group]
+                continue
+            drawn, variance = found[0] * (scale / self.units[:-1]), found[1] * scale**2
+            near = self.means[group, -1] + np.sqrt(variance / self.mass[group]) * noise - drawn @ self.means[group, :-1]
+            intercepts[:, group] = near + (self.origin[-1] - drawn @ self.origin[:-1])
+            slopes[:, group], variances[:, group] = drawn[:, self.order], variance
+        return intercepts, slopes, variances
+
+    def nodes(self, n: int, rng: np.random.Generator) -> list[GaussianNode]:
+        """The variable with drawn numbers, `n` times."""
+        shape, width = self.node.intercept.shape, len(self.order)
+        drawn = zip(*self.draw(n, rng), strict=True)
+        return [
+            GaussianNode(
+                self.node.name,
+                self.node.discrete,
+                self.node.numeric,
+                intercept.reshape(shape),
+                slopes.reshape(*shape, width),
+                variance.reshape(shape),
+            )
+            for intercept, slopes, variance in drawn
+        ]
+
+
+def numeric_belief(statistic: FamilyStatistic, node: GaussianNode) -> NumericBelief:
+    """What the moments of its family say of a numeric variable.
+
+    Examples
+    --------
+    >>> import merula as mr, pandas as pd
+    >>> network = mr.BayesianNetwork({"dose": []}).fit(pd.DataFrame({"dose": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}))
+    >>> found = numeric_belief(network._learned.statistic, network.distribution("dose"))
+    >>> found.mass.tolist(), [one[0].shape for one in found.draw(3, np.random.default_rng(0))]
+    ([6.0], [(1,), (1, 0), (1,)])
+    """
+    name, part = node.name, statistic.moments.part(node.name)
+    alone = statistic.columns.with_columns(part.columns)
+    each = zip(alone.columns, alone.weight[0].tolist(), alone.mean[0].tolist(), alone.squares[0].tolist(), strict=True)
+    of = {column[0]: spread(*column) for column in each}
+    found = part.with_columns([*sorted(part.columns[:-1]), name])
+    scatter, units = in_units(found.scatter, [of[column] for column in found.columns])
+    mass, width = np.asarray(found.weight, dtype=np.float64), len(found.columns)
+    fits = _fits(scatter, mass - width)
+    own = {group: fit for group, fit in enumerate(fits) if fit is not None}
+    spare = float(mass.sum() - (mass > 0).sum() - (width - 1))
+    (shared,) = _fits(scatter.sum(axis=0, keepdims=True), np.array([spare]))
+    origin = found.mean[np.argmax(mass)]
+    means = (found.mean - origin) + found.rest
+    order = tuple(found.columns.index(parent) for parent in node.numeric)
+    levels = {parent: statistic.known(parent) for parent in node.discrete}
+    return NumericBelief(node, levels, mass, means, origin, units, order, own, shared)
+
+
+def _fits(scatter: Array, freedom: Array) -> list[_Fit | None]:
+    """A regression for each sum of squares, whatever its rows; none without a degree of freedom, or where slopes can be anything."""
+    enough = np.full(len(scatter), ROWS_PER_PARAMETER * (scatter.shape[1] + 1.0))  # none is thin here
+    slopes, _, left = regressions(enough, scatter)
+    found: list[_Fit | None] = []
+    for group, spare in enumerate(freedom.tolist()):
+        values, vectors = np.linalg.eigh(scatter[group, :-1, :-1])
+        sure = not len(values) or values[0] > SINGULAR * values[-1]
+        root = vectors / np.sqrt(values) if sure else vectors
+        found.append(_Fit(np.array(slopes[group]), root, spare, float(left[group])) if sure and spare >= 1 else None)
+    return found
