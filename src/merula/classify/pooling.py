@@ -100,7 +100,10 @@ def pooled(counts: Counts, min_cell: Any) -> tuple[Counts, tuple[Note, ...]]:
     columns = counts.plan.schema.columns
     rule = Pooling(float(min_cell), {column.name for column in columns if column.declared})
     found = replace(collected, blocks=tuple(pool(block, rule) for block in collected.blocks), reference=None)
-    said = [*([classes] if classes else []), *(["the numbers kept for comparison left out"] if collected.reference else [])]
+    said = [
+        *([classes] if classes else []),
+        *(["the numbers kept for comparison left out"] if collected.reference else []),
+    ]
     schema = replace(counts.plan.schema, columns=tuple(replace(c, levels=None) if c.kind == "categorical" and not c.declared else c for c in columns))  # fmt: skip
     told = _told(rule, said)
     plan = replace(counts.plan, schema=schema)

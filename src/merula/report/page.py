@@ -12,12 +12,15 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from merula.core.atomic_file import atomic_write, check_folder
+from merula.core.versions import installed_version
 from merula.report.findings import Findings, collect_findings, findings_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from merula.answers.evaluation import Evaluation
+    from merula.answers.monitoring import Monitoring
+    from merula.report.sections import Section
 
 NEEDED = "a report needs altair and vl-convert-python: pip install 'merula[report]'"
 
@@ -37,18 +40,23 @@ def findings_html(findings: Findings) -> str:
 
     with debug_mode(False):  # the tests validate every specification; here it would take a third of the page's time
         sections = sections_of(findings)
+    return _rendered(findings.title, sections, findings.origin.versions["merula"])
+
+
+def monitoring_html(monitoring: Monitoring, title: str = "Is the model still true?") -> str:
+    """The page on what has changed, ready to be written to a file."""
+    check_libraries()
+    from merula.report.monitoring import sections_of
+
+    return _rendered(title, sections_of(monitoring), installed_version("merula") or "")
+
+
+def _rendered(title: str, sections: Sequence[Section], version: str) -> str:
+    """The template filled in."""
     scripts = [_runtime(), _resource("charts.js")]
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            findings=findings,
-            sections=sections,
-            style=_resource("style.css"),
-            scripts=scripts,
-            policy=_policy(scripts),
-        )
-    )
+    given = {"style": _resource("style.css"), "scripts": scripts, "policy": _policy(scripts)}
+    template = _environment().get_template("page.html")
+    return template.render(title=title, sections=sections, version=version, **given)
 
 
 def _policy(scripts: Sequence[str]) -> str:
@@ -113,6 +121,23 @@ def write_evaluation(evaluation: Evaluation, path: str | os.PathLike[str]) -> No
     '<!DOCTYPE html>'
     """
     write_html(findings_html(findings_of(evaluation)), path)
+
+
+def write_monitoring(monitoring: Monitoring, path: str | os.PathLike[str]) -> None:
+    """Write one HTML file on what has changed since a model learned: the verdict, what to do, every column, classes, losses.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import merula as mr
+    >>> rows, birds = [[20 + k % 5 + 7 * (k % 2)] for k in range(200)], ["tit", "wren"] * 100
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "still-true.html"
+    >>> mr.write_monitoring(mr.monitor(mr.NaiveBayesClassifier().fit(rows, birds), rows), path)
+    >>> path.read_text()[:15]
+    '<!DOCTYPE html>'
+    """
+    check_folder(path)
+    write_html(monitoring_html(monitoring), path)
 
 
 def write_report(

@@ -8,6 +8,7 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from merula.core import Array
 from merula.data.schema import Label
@@ -47,7 +48,7 @@ class Marginal:
     squares: float | None = None
 
     @classmethod
-    def of_values(cls, values: Array, weights: Array, power: int = EXACT) -> Marginal:
+    def of_values(cls, values: Array, weights: NDArray[Any], power: int = EXACT) -> Marginal:
         """That of numbers, each of which weighs so much."""
         known = float(weights.sum())
         if not known > 0:
@@ -66,7 +67,7 @@ class Marginal:
         return {name: cls(float(weight), mean=float(mean), squares=float(squares)) for name, weight, mean, squares in parts}  # fmt: skip
 
     @classmethod
-    def of_levels(cls, labels: Sequence[Label], weights: Array) -> Marginal:
+    def of_levels(cls, labels: Sequence[Label], weights: NDArray[Any]) -> Marginal:
         """That of words, each of which weighs so much; the label None is a missing cell."""
         met = {label: weight for label, weight in zip(labels, weights.tolist(), strict=True) if weight > 0 and label is not None}  # fmt: skip
         return cls(float(sum(met.values())), met)
