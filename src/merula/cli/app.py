@@ -126,7 +126,7 @@ def _merula(
 
 for command in (
     learning.look, learning.fit, learning.evaluate, learning.report, learning.count, learning.merge,
-    answering.predict, answering.explain, answering.sql, answering.page, answering.info, serving.serve, learning.demo,
+    answering.predict, answering.explain, answering.monitor, answering.sql, answering.page, answering.info, serving.serve, learning.demo,
 ):  # fmt: skip
     app.command(cls=Command)(command)
 app.add_typer(networks.app, name="network")
