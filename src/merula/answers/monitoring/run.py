@@ -308,7 +308,7 @@ class _Call:
         if tests.get("loss", 1.0) <= level:
             (doubts if loss.standard == OWN_WORD else found).append(Change("loss", words.loss_sentence(loss), tests["loss"]))  # fmt: skip
         if tests.get("classes", 1.0) <= level:
-            surely = counted or self.old is not None or self.model.fitted_.is_conditional
+            surely = counted or self.old is not None or bool(self.model._no_joint)
             (found if surely else doubts).append(Change("class", words.class_sentence(shares, counted), tests["classes"], words.class_remedy(shares)))  # fmt: skip
         if evidence is not None and tests.get("evidence", 1.0) <= level:
             found.append(Change("evidence", words.evidence_sentence(evidence), tests["evidence"]))
