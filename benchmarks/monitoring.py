@@ -1,7 +1,7 @@
 """Does `monitor` cry wolf, does it see what it should, and do its prevalence intervals cover? By simulation.
 
-Run `python benchmarks/monitoring.py` (some minutes), or `python benchmarks/monitoring.py --real` for halves of real tables, whose folder
-MERULA_DATA names, else ../shared/data.
+Run `python benchmarks/monitoring.py alarms power coverage` (some minutes), or `real` for halves of real tables, whose folder MERULA_DATA
+names, else ../shared/data.
 """
 
 import argparse
@@ -19,11 +19,11 @@ THEN, NOW = 2_000, 1_000  # rows
 TOWNS = 150
 
 
-def patients(rows, rng, prevalence=(0.5, 0.3, 0.2), without=0.05):
+def patients(rows, rng, prevalence=(0.5, 0.3, 0.2), without=0.05, towns=True):
     """A table of numbers, skewed numbers, few and many levels, with missing cells; and the class of each row."""
     labels = rng.choice(3, rows, p=prevalence)
     shares = np.array([[0.5, 0.3, 0.15, 0.05], [0.2, 0.3, 0.3, 0.2], [0.1, 0.2, 0.3, 0.4]])
-    towns = 1 / np.arange(1, TOWNS + 1)
+    size = 1 / np.arange(1, TOWNS + 1)
     table = pd.DataFrame(
         {
             "temperature": rng.normal(np.array([36.8, 37.6, 38.5])[labels], 0.7),
@@ -31,12 +31,12 @@ def patients(rows, rng, prevalence=(0.5, 0.3, 0.2), without=0.05):
             "waiting time": rng.gamma(2.0, np.array([10.0, 12, 15])[labels]),
             "pulse": rng.poisson(np.array([70.0, 80, 95])[labels]).astype(float),
             "cough": [["none", "dry", "wet", "severe"][rng.choice(4, p=shares[k])] for k in labels],
-            "town": np.array([f"town {k}" for k in range(TOWNS)])[rng.choice(TOWNS, rows, p=towns / towns.sum())],
+            "town": np.array([f"town {k}" for k in range(TOWNS)])[rng.choice(TOWNS, rows, p=size / size.sum())],
         }
     ).astype({"cough": object, "town": object})
     for name in ("temperature", "cough"):
         table.loc[rng.random(rows) < without, name] = None
-    return table, np.array(["well", "cold", "flu"])[labels]
+    return table if towns else table.drop(columns="town"), np.array(["well", "cold", "flu"])[labels]
 
 
 MODELS = {
@@ -85,8 +85,8 @@ def power(streams):
             hits = 0
             for seed in range(streams):
                 rng = np.random.default_rng(10_000 + seed)
-                fitted = model.fit(*patients(THEN, rng), reference=reference)
-                table, _ = shifted(*patients(NOW, rng), what, rng)
+                fitted = model.fit(*patients(THEN, rng, towns=False), reference=reference)
+                table, _ = shifted(*patients(NOW, rng, towns=False), what, rng)
                 column = "cough" if "level" in what else "temperature"
                 hits += column in [change.of for change in mr.monitor(fitted, table).changes]
             print(f"  {name:22} {what:28} {hits / streams:.3f}", flush=True)
@@ -97,14 +97,14 @@ def coverage(streams):
     fitted = mr.NaiveBayesClassifier(
         distributions={"waiting time": "histogram", "count": "poisson"}, kinds={"pulse": "count"}
     )
-    fitted = fitted.fit(*patients(200_000, np.random.default_rng(1)))
+    fitted = fitted.fit(*patients(200_000, np.random.default_rng(1), towns=False))
     labels = ["well", "cold", "flu"]
     for prevalence in ((0.5, 0.3, 0.2), (0.2, 0.2, 0.6), (0.95, 0.03, 0.02)):
         for rows in (200, 1_000):
             covered, differs = np.zeros(3), 0
             for seed in range(streams):
                 rng = np.random.default_rng(20_000 + seed)
-                found = mr.monitor(fitted, patients(rows, rng, prevalence)[0])
+                found = mr.monitor(fitted, patients(rows, rng, prevalence, towns=False)[0])
                 shares = [found.prevalence[label] for label in labels]
                 covered += [one.low <= truth <= one.high for one, truth in zip(shares, prevalence, strict=True)]
                 differs += found.tests["classes"] <= 0.05
@@ -112,6 +112,7 @@ def coverage(streams):
 
 
 def halves_of_real_tables(streams):
+    streams = max(1, streams // 20)
     folder = Path(os.environ.get("MERULA_DATA", "../shared/data"))
     meta = json.loads((folder / "meta.json").read_text())
     print(f"\nRandom halves of real tables, {streams} times each: alarms and doubts without classes, with classes")
@@ -133,13 +134,10 @@ def halves_of_real_tables(streams):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
+    parts = {"alarms": false_alarms, "power": power, "coverage": coverage, "real": halves_of_real_tables}
     parser = argparse.ArgumentParser()
+    parser.add_argument("parts", nargs="*", default=["alarms", "power", "coverage"], choices=parts)
     parser.add_argument("--streams", type=int, default=200)
-    parser.add_argument("--real", action="store_true")
     asked = parser.parse_args()
-    if asked.real:
-        halves_of_real_tables(10)
-    else:
-        false_alarms(asked.streams)
-        power(asked.streams)
-        coverage(5 * asked.streams)
+    for part in asked.parts:
+        parts[part](asked.streams)

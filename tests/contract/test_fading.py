@@ -69,7 +69,9 @@ def test_a_model_that_cannot_fade_says_why(classifier, patients):
         assert "cannot fade" in str(error)
         assert not hasattr(model, "partial_fit")
         return
-    np.testing.assert_allclose(faded.fitted_.collected.class_counts.weight * 4, model.fitted_.collected.class_counts.weight)
+    np.testing.assert_allclose(
+        faded.fitted_.collected.class_counts.weight * 4, model.fitted_.collected.class_counts.weight
+    )
     for wrong in (0, -1, 1.5, "half", True):
         with pytest.raises(mr.InputError, match="factor is"):
             model.faded(wrong)
@@ -79,7 +81,9 @@ def test_every_model_keeps_what_its_columns_hold_and_is_monitored(classifier, pa
     table, y = patients
     model = fitted(classifier, table, y, reference=True)
     plain = fitted(classifier, table, y)
-    np.testing.assert_array_equal(plain.predict_proba(table), model.predict_proba(table))  # a reference changes no answer
+    np.testing.assert_array_equal(
+        plain.predict_proba(table), model.predict_proba(table)
+    )  # a reference changes no answer
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = mr.monitor(model, table, y)

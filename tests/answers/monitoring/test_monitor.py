@@ -21,7 +21,9 @@ def patients(rows, rng, prevalence=(0.6, 0.4)):
         {
             "blood pressure": rng.normal(np.array([120.0, 140.0])[ill], 15.0),
             "größe": rng.normal(170.0, 9.0, rows),
-            "色泽": [["pale", "red", "blue"][rng.choice(3, p=p)] for p in np.array([[0.2, 0.7, 0.1], [0.5, 0.3, 0.2]])[ill]],
+            "色泽": [
+                ["pale", "red", "blue"][rng.choice(3, p=p)] for p in np.array([[0.2, 0.7, 0.1], [0.5, 0.3, 0.2]])[ill]
+            ],
         }
     ).astype({"色泽": object})
     table.loc[rng.random(rows) < 0.05, "größe"] = np.nan
@@ -140,7 +142,9 @@ def test_a_conditional_model_is_taken_at_its_word_of_the_classes():
 
 def test_the_loss_is_a_doubt_until_rows_of_before_tell(model, new):
     table, classes = new
-    wrong = np.where(np.random.default_rng(0).random(1_000) < 0.25, np.random.default_rng(1).permutation(classes), classes)
+    wrong = np.where(
+        np.random.default_rng(0).random(1_000) < 0.25, np.random.default_rng(1).permutation(classes), classes
+    )
     alone = mr.monitor(model, table, wrong)
     assert [doubt.of for doubt in alone.doubts] == ["loss"]
     assert not alone.changed
@@ -196,7 +200,9 @@ def test_order_of_rows_and_columns_does_not_matter(model, new):
     order = np.random.default_rng(3).permutation(1_000)
     one = mr.monitor(model, table, classes)
     other = mr.monitor(model, table.iloc[order][table.columns[::-1]], classes[order])
-    assert {name: round(p, 9) for name, p in one.tests.items()} == {name: round(p, 9) for name, p in other.tests.items()}
+    assert {name: round(p, 9) for name, p in one.tests.items()} == {
+        name: round(p, 9) for name, p in other.tests.items()
+    }
     assert one.verdict == other.verdict
 
 
@@ -260,7 +266,9 @@ def test_stated_probabilities_have_no_columns_to_compare():
 
 def test_texts_are_told_by_their_missing_cells():
     texts = [["buy now", None, "see you", "hello there"][k % 4] for k in range(200)]
-    model = mr.NaiveBayesClassifier(kinds={"message": "text"}).fit(pd.DataFrame({"message": texts}), ["spam", "ham"] * 100)
+    model = mr.NaiveBayesClassifier(kinds={"message": "text"}).fit(
+        pd.DataFrame({"message": texts}), ["spam", "ham"] * 100
+    )
     found = mr.monitor(model, pd.DataFrame({"message": ["buy now", "hello"] * 50}))
     assert found.column("message").compared == "missing cells"
     assert of(found) == ["message"]
@@ -320,7 +328,7 @@ def test_what_cannot_be_monitored_says_so(new):
 
 def test_it_is_told_as_text_data_frame_and_page(model, new, tmp_path):
     table, classes = new
-    found = mr.monitor(model, table.assign(**{"größe": table["größe"] + 9, "色泽": "<script>"}), classes)
+    found = mr.monitor(model, table.assign(größe=table["größe"] + 9, 色泽="<script>"), classes)
     text = str(found)
     assert text.startswith("Changed: 色泽 and größe")
     assert "What to do" in text

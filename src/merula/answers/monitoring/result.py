@@ -22,7 +22,7 @@ from merula.show.terminal import colored
 from merula.show.text import shortened, text_table
 
 LONGEST = 32
-CHANGED, UNCHANGED = "changed", "unchanged"
+MOST_LINES = 20  # columns and classes that are shown
 
 
 @dataclass(frozen=True)
@@ -130,15 +130,20 @@ class Monitoring:
         return html_block(*filter(None, parts), *tables, html_tag("p", "\n".join(self.facts())))
 
     def class_lines(self) -> list[list[str]]:
-        """The classes then and now, as a table."""
+        """The classes then and now, as a table; of many, those that moved most."""
         now = "now" if self.counted else "now, estimated"
         head = ["class", "then", now, "95 % interval"]
-        return [head, *([shortened(str(label), LONGEST), percent(one.then), percent(one.now), f"{percent(one.low)} to {percent(one.high)}"] for label, one in self.prevalence.items())]  # fmt: skip
+        most = sorted(self.prevalence, key=lambda label: -abs(self.prevalence[label].now - self.prevalence[label].then))[:MOST_LINES]  # fmt: skip
+        shown = [(label, one) for label, one in self.prevalence.items() if label in set(most)]
+        lines = [[shortened(str(label), LONGEST), percent(one.then), percent(one.now), f"{percent(one.low)} to {percent(one.high)}"] for label, one in shown]  # fmt: skip
+        return [head, *lines, *_rest(len(self.prevalence) - len(shown), "class", "classes")]
 
     def column_lines(self) -> list[list[str]]:
-        """The columns then and now, as a table."""
+        """The columns then and now, as a table; of many, those whose tests come nearest to a change."""
         head = ["column", "compared by", "then", "now", "PSI", "missing then", "now", "p"]
-        return [head, *(self._line(one) for one in self.columns)]
+        most = sorted(self.columns, key=lambda one: min((test.adjusted for test in one.tests), default=2.0))[:MOST_LINES]  # fmt: skip
+        shown = [one for one in self.columns if one in most]
+        return [head, *(self._line(one) for one in shown), *_rest(len(self.columns) - len(shown), "column", "columns")]
 
     def _line(self, one: ColumnChange) -> list[str]:
         known = {column.name: column for column in self.schema}.get(one.column)
@@ -206,6 +211,11 @@ class Monitoring:
         import merula  # by the front door: the report stands above
 
         merula.write_monitoring(self, path)
+
+
+def _rest(count: int, one: str, many: str) -> list[list[str]]:
+    """The line that says how many are not shown; `to_dict` has all of them."""
+    return [[f"… {several(count, f'more {one}', f'more {many}')}"]] if count else []
 
 
 def _column_state(one: ColumnChange) -> dict[str, Any]:
