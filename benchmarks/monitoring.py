@@ -138,6 +138,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("parts", nargs="*", default=["alarms", "power", "coverage"], choices=parts)
     parser.add_argument("--streams", type=int, default=200)
+    parser.add_argument("--model", choices=MODELS)
     asked = parser.parse_args()
+    if asked.model:
+        MODELS = {asked.model: MODELS[asked.model]}
     for part in asked.parts:
         parts[part](asked.streams)

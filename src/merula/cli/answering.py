@@ -258,6 +258,8 @@ def monitor(
         typer.Option(
             "--false-alarms",
             metavar="P",
+            min=0,
+            max=1,
             help="The chance that anything is said to have changed where nothing has, over all tests together.",
         ),
     ] = 0.05,

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from merula.answers.monitoring import Monitoring
-from merula.answers.monitoring.columns import NUMBERS, ColumnChange
+from merula.answers.monitoring.columns import LEVELS, NUMBERS, ColumnChange
 from merula.answers.monitoring.result import held_then_and_now, smallest
 from merula.data.schema import Column
 from merula.report.chart import OWN_COLOR, Chart, drawing, name, specification
@@ -40,13 +40,18 @@ def _verdict(found: Monitoring) -> Section:
 
 def _columns(found: Monitoring) -> Section:
     kinds = {column.name: column for column in found.schema}
-    changed = [one for change in found.changes for one in found.columns if one.column == change.of]
-    charts = tuple(_chart(one, k) for k, one in enumerate(one for one in changed if one.shares))[:MOST_CHARTS]
+    changed = [one for change in found.changes for one in found.columns if one.column == change.column]
+    charts = tuple(_chart(one, k) for k, one in enumerate(one for one in changed if _is_drawn(one)))[:MOST_CHARTS]
     groups = (Group("What changed", HOW, charts),) if charts else ()
     lines = tuple(_line(one, kinds.get(one.column)) for one in (*changed, *(one for one in found.columns if one not in changed)))  # fmt: skip
     head = ("column", "compared by", "then", "now", "PSI", "missing then", "missing now", "p")
     told = "p-values are adjusted for the number of all tests. PSI is the population stability index: below 0.1 is little, above 0.25 a lot."
     return Section("columns", "The columns", (told,), tables=(Table("Then and now", head, lines),), groups=groups)
+
+
+def _is_drawn(one: ColumnChange) -> bool:
+    """Whether what a column holds has changed, not its missing cells alone, and in shares."""
+    return bool(one.shares) and any(test.changed and test.of in (LEVELS, NUMBERS) for test in one.tests)
 
 
 def _line(one: ColumnChange, column: Column | None) -> tuple[Cell, ...]:

@@ -54,8 +54,11 @@ class Marginal:
         if not known > 0:
             return cls(0.0, values=values, weights=weights, power=power)
         middle = values if power <= EXACT else values + np.ldexp(0.5, power)
-        mean = float(weights @ middle) / known
-        return cls(known, None, values, weights, power, mean, float(weights @ (middle - mean) ** 2))
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = float((weights / known) @ middle)
+            squares = float(weights @ (middle - mean) ** 2)
+        told = np.isfinite(squares)  # numbers whose squares overflow have no variance
+        return cls(known, None, values, weights, power, mean if told else None, squares if told else None)
 
     @classmethod
     def of_moments(cls, moments: Moments) -> dict[str, Marginal]:

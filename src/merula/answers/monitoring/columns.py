@@ -196,7 +196,7 @@ def _values(column: Column, then: Marginal, now: Marginal, rng: np.random.Genera
 def _told(column: Column, values: Array, cells: Any, counts: Array, power: int) -> dict[Label, tuple[float, float]]:
     """The share of each interval, by its name."""
     last = np.flatnonzero(np.diff(cells))
-    ends = values[last] if power > EXACT else (values[last] + values[last + 1]) / 2
+    ends = values[last] if power > EXACT else values[last] / 2 + values[last + 1] / 2
     ends = ends + (np.ldexp(1.0, power) if power > EXACT else 0.0)
     names = _interval_names(column, ends.tolist())
     shares = counts / counts.sum(axis=1, keepdims=True)

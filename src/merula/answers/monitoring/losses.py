@@ -45,7 +45,8 @@ class Loss:
 class Evidence:
     """log P(row): its mean over the rows, its mean over those it is compared with, and how many rows are surprising.
 
-    A surprising row is less probable than 99 in 100 of those `compared_with`: rows of "before", or rows "drawn" from the model.
+    A surprising row is less probable than 99 in 100 of those `compared_with`: rows of "before", or rows "drawn" from the model. Means are of rows that
+    are not `impossible`, which is the share of the new ones that are.
     """
 
     mean: float
@@ -54,6 +55,7 @@ class Evidence:
     most_surprising: tuple[int, ...]
     compared_with: str
     model: str
+    impossible: float = 0.0
 
 
 def expected_losses(posterior: Array) -> Array:
@@ -171,5 +173,6 @@ def evidence_of(now: Array, usual: Array, compared_with: str, model: str) -> Evi
     least = float(np.quantile(usual, SURPRISING))
     order = np.argsort(now, kind="stable")[:SHOWN]
     rows = tuple(int(row) for row in order.tolist() if now[row] < least)
-    finite = [float(np.maximum(part, -1e300).mean()) for part in (now, usual)]
-    return Evidence(finite[0], finite[1], float((now < least).mean()), rows, compared_with, model)
+    possible = [part[np.isfinite(part)] for part in (now, usual)]
+    means = [float(part.mean()) if len(part) else 0.0 for part in possible]
+    return Evidence(means[0], means[1], float((now < least).mean()), rows, compared_with, model, float(np.isneginf(now).mean()))  # fmt: skip

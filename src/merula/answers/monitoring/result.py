@@ -27,12 +27,26 @@ MOST_LINES = 20  # columns and classes that are shown
 
 @dataclass(frozen=True)
 class Change:
-    """Something that has changed beyond chance: what, in one sentence, its adjusted p-value, and what to do about it."""
+    """Something that has changed beyond chance.
+
+    Attributes
+    ----------
+    of : str
+        A column, or "loss", "class" or "evidence".
+    sentence : str
+    p : float
+        The least of its p-values, adjusted for the number of all.
+    remedy : str
+        What to do about it.
+    column : str or None
+        The column, if it is one.
+    """
 
     of: str
     sentence: str
     p: float
     remedy: str = ""
+    column: str | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -272,4 +286,5 @@ def evidence_told(evidence: Evidence | None) -> list[str]:
     others = "the rows before" if evidence.compared_with == "before" else "rows drawn from the model"
     told = f"Log evidence by the {evidence.model}: {evidence.mean:.2f} a row, {evidence.usual:.2f} of {others}; {percent(evidence.surprising)} of rows are less probable than 99 in 100 of those"
     rows = ", ".join(str(row + 1) for row in evidence.most_surprising)
-    return [f"{told} (most of all row {rows})." if rows else f"{told}."]
+    never = f"; {percent(evidence.impossible)} cannot be, as the model has it, and are left out of the mean" if evidence.impossible else ""  # fmt: skip
+    return [f"{told} (most of all row {rows}){never}." if rows else f"{told}{never}."]

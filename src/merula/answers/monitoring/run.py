@@ -128,10 +128,9 @@ class _Sample:
 
     @classmethod
     def of(cls, model: Any, rows: Any, y: Any, sample_weight: Any, what: str) -> _Sample:
-        source = open_rows(rows) if not isinstance(rows, Encoded) else None
-        count = len(rows) if source is None else source.count
-        labels = _labels(y, count, what)
-        if sample_weight is not None and source is not None:
+        source = open_rows(rows)
+        count, labels = source.count, _labels(y, source.count, what)
+        if sample_weight is not None:
             chosen = _repeated(sample_weight, count)
             rows, labels, count = source.take(chosen), [labels[k] for k in chosen.tolist()], len(chosen)
         if not count:
@@ -315,7 +314,8 @@ class _Call:
         moved = [one for one in columns if any(test.changed for test in one.tests)]
         for one in sorted(moved, key=lambda one: (-_size(one), one.column)):
             least = min(test.adjusted for test in one.tests)
-            found.append(Change(one.column, words.column_sentence(one, named[one.column]), least, words.column_remedy(one)))  # fmt: skip
+            told = words.column_sentence(one, named[one.column])
+            found.append(Change(one.column, told, least, words.column_remedy(one), one.column))
         return tuple(found), tuple(doubts)
 
     def _remarks(self, columns: Sequence[ColumnChange], evidence: Evidence | None) -> list[str]:
@@ -338,7 +338,7 @@ class _Call:
 
 def _size(one: ColumnChange) -> float:
     """How much a column has changed: its index, or the square of how far its mean has moved, and the change in missing cells."""
-    moved = words._moved(one) if one.psi is None else 0.0
+    moved = words.moved_by(one) if one.psi is None else 0.0
     lost = abs((one.missing_now or 0.0) - (one.missing_then or 0.0))
     return max(one.psi or 0.0, min(moved**2, 1e6), lost)
 

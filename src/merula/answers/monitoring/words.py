@@ -29,7 +29,7 @@ def verdict_of(
         return f"{NOTHING_CHANGED[:-1]}, but the model's own word is in doubt {rests}."
     if not changes:
         return f"{NOTHING_CHANGED[:-1]} {rests}."
-    named = [TITLES.get(change.of, change.of) for change in changes]
+    named = [TITLES[change.of] if change.column is None else change.column for change in changes]
     more = len(named) - MOST_NAMED
     first = [shortened(one, LONGEST) for one in named[:MOST_NAMED]] + ([f"{more} more"] if more > 0 else [])
     return f"Changed: {listed_with_and(first)} {rests}."
@@ -60,19 +60,19 @@ def _of(test: Test, one: ColumnChange, column: Column | None) -> str:
         return f"missing in {percent(one.missing_now or 0.0)} of rows, {percent(one.missing_then or 0.0)} then"
     if test.of == LEVELS:
         return _levels(one)
-    if test.of == NUMBERS and abs(_moved(one)) < MOVED:
+    if test.of == NUMBERS and abs(moved_by(one)) < MOVED:
         return f"{_interval(one)}; its mean is much the same"
     if test.of == "spread":
         assert one.numbers_then is not None and one.numbers_now is not None
         times = one.numbers_now.deviation / one.numbers_then.deviation
         return f"it varies {'more' if times > 1 else 'less'}: its standard deviation is {times:.2f} times what it was"
     then, now = held_then_and_now(one, column)
-    apart = _moved(one)
+    apart = moved_by(one)
     by = f", {abs(apart):.1f} standard deviations {'higher' if apart > 0 else 'lower'}" if abs(apart) < 1e3 else ""
     return f"{now} on average, {then} then{by}"
 
 
-def _moved(one: ColumnChange) -> float:
+def moved_by(one: ColumnChange) -> float:
     """By how many standard deviations the mean has moved."""
     if one.numbers_then is None or one.numbers_now is None:
         return 0.0
@@ -147,7 +147,8 @@ def class_remedy(shares: Mapping[Label, Share]) -> str:
 
 def steps_of(changes: Sequence[Change], doubts: Sequence[Change], labelled: int) -> tuple[str, ...]:
     """What to do, once each, the most urgent first."""
-    of, doubtful = {change.of for change in changes}, {change.of for change in doubts}
+    of = {change.of for change in changes if change.column is None}
+    doubtful = {change.of for change in doubts}
     steps = [LEARN] if "loss" in of and labelled else []
     steps += [change.remedy for change in changes if change.remedy]
     if changes and not labelled:
