@@ -16,7 +16,10 @@ CHANGED = 3
 def table(rows, seed, higher=0.0):
     rng = np.random.default_rng(seed)
     ill = rng.random(rows) < 0.4
-    held = {"blood pressure": rng.normal(120 + 25 * ill + higher, 12).round(1), "größe": rng.choice(["klein", "groß"], rows)}
+    held = {
+        "blood pressure": rng.normal(120 + 25 * ill + higher, 12).round(1),
+        "größe": rng.choice(["klein", "groß"], rows),
+    }
     return pd.DataFrame({**held, "diagnosis": np.where(ill, "ill", "well")})
 
 
@@ -58,7 +61,10 @@ def test_json_is_what_the_library_says(merula, model):
     assert told["verdict"] == found.verdict
     assert told["tests"] == pytest.approx(dict(found.tests))
     assert told["labelled"] == 300
-    assert {one["column"]: one["compared"] for one in told["columns"]} == {"blood pressure": "numbers", "größe": "levels"}
+    assert {one["column"]: one["compared"] for one in told["columns"]} == {
+        "blood pressure": "numbers",
+        "größe": "levels",
+    }
 
 
 def test_rows_of_before_and_weights(merula, model):
@@ -79,7 +85,10 @@ def test_classes_that_differ_in_case_are_those_learned(merula, model):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("same.csv", "-t", "diagnose"), "--target is 'diagnose', which same.csv does not have; did you mean 'diagnosis'"),
+        (
+            ("same.csv", "-t", "diagnose"),
+            "--target is 'diagnose', which same.csv does not have; did you mean 'diagnosis'",
+        ),
         (("same.csv", "--weight", "often"), "--weight is 'often', which same.csv does not have"),
         (("nowhere.csv",), "nowhere.csv"),
         (("same.csv", "--false-alarms", "2"), "--false-alarms"),

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from merula.classify.kept_statistics import reference_wanted
 from merula.classify.fitted import FittedModel
+from merula.classify.kept_statistics import reference_wanted
 from merula.classify.unlabelled.told import FELL, SETTLED, STOPPED
 from merula.core import Array
 from merula.core.logspace import log_sum_exp, to_posterior
