@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
     )
     from merula.answers.evaluation import RareClassWarning as RareClassWarning, evaluate as evaluate
     from merula.answers.explanation import explain as explain, nomogram as nomogram
+    from merula.answers.monitoring import monitor as monitor
     from merula.answers.question import next_question as next_question
     from merula.answers.sensitivity import sensitivity as sensitivity
     from merula.answers.what_if import what_if as what_if
@@ -95,6 +96,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with what
     from merula.report import (
         write_dossier as write_dossier,
         write_evaluation as write_evaluation,
+        write_monitoring as write_monitoring,
         write_report as write_report,
     )
     from merula.web import write_page as write_page
@@ -103,6 +105,7 @@ _EXPORTS = {
     "answers.decision": "CalibratedClassifier DecisionClassifier adjust_prior bayes_risk binary_threshold conditional_risk decide",
     "answers.evaluation": "RareClassWarning evaluate",
     "answers.explanation": "explain nomogram",
+    "answers.monitoring": "monitor",
     "answers.question": "next_question",
     "answers.sensitivity": "sensitivity",
     "answers.what_if": "what_if",
@@ -128,7 +131,7 @@ _EXPORTS = {
     "graphs.factors": "ConditionalDistribution ImpossibleEvidenceError IntervalDistribution JointDistribution NoSampleError SampledDistribution TooWideError",
     "graphs.formats": "read_network",
     "graphs.network": "BayesianNetwork LinearGaussian MixedDistribution NoisyMax NoisyOr NormalMixture UnobservedParentsWarning learn_structure",
-    "report": "write_dossier write_evaluation write_report",
+    "report": "write_dossier write_evaluation write_monitoring write_report",
     "web": "write_page",
 }
 _HOMES = {name: home for home, names in _EXPORTS.items() for name in names.split()}

@@ -20,6 +20,7 @@ from merula.classify.fitted import Answer, ComponentTerms, FittedModel
 from merula.classify.in_database import InDatabase
 from merula.classify.intervals import PLUG_IN, PREDICTIVE, Intervals, block_predictive
 from merula.classify.joint_answers import JointAnswers
+from merula.classify.kept_statistics import reference_wanted
 from merula.classify.large_tables import LargeTables
 from merula.classify.merging import NOT_AUTO, Merging, is_auto
 from merula.classify.plan import Block, Plan, choose_blocks, same_option
@@ -91,7 +92,14 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Interva
     # ------------------------------------------------------------------------------------------------ learning
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, unlabelled: Any = None, unlabelled_weight: Any = "auto"
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        unlabelled: Any = None,
+        unlabelled_weight: Any = "auto",
+        reference: bool = False,
     ) -> Self:
         """The model learned from these rows alone.
 
@@ -110,19 +118,22 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Interva
         unlabelled_weight : "auto" or a number from 0
             What such a row counts beside one with a class. "auto" takes what tells the classes of rows left out best, 0 among it,
             and less where that is as good within a standard error; `unlabelled_` tells what was tried, and what it gained.
+        reference : bool
+            Also keep the distinct numbers of each column, at most 2,048 of them, with their counts: `monitor` then compares whole
+            distributions of numbers, not their means and variances alone. They change no answer, are added and saved with the model.
         """
-        source = self._source(X, y, sample_weight)
+        source = self._source(X, y, sample_weight, reference)
         if unlabelled is None:
             refuse_weight_of_nothing(unlabelled_weight)
             return self._learn(source)
         return self._hold(self._learned_with(source, unlabelled, unlabelled_weight))
 
-    def _source(self, X: Any, y: Any, sample_weight: Any) -> Source:
+    def _source(self, X: Any, y: Any, sample_weight: Any, reference: bool = False) -> Source:
         """Rows in memory to learn from."""
         if y is None:
             raise InputError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
         table = open_table(X)
-        return Source(table, y, sample_weight, table.named, type(self).__name__)
+        return Source(table, y, sample_weight, table.named, type(self).__name__, _is_true(reference))
 
     def _learn(self, source: Source) -> Self:
         """The model learned from these rows alone, wherever they are."""
@@ -144,10 +155,13 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Interva
         return fitted
 
     @available_unless(_takes_no_batches)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, reference: bool | None = None
+    ) -> Self:
         """The model learned from these rows and all rows before; any batching gives the same model.
 
-        `classes` may name classes to come; otherwise the model takes classes as it meets them.
+        `classes` may name classes to come; otherwise the model takes classes as it meets them. `reference` is as for `fit`; the
+        first batch says so for all.
 
         Examples
         --------
@@ -157,7 +171,8 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Interva
         ['no', 'perhaps', 'yes']
         """
         before = self._counted() if hasattr(self, "classes_") else None
-        source = self._source(X, y, sample_weight)
+        kept = before is not None and before.reference is not None
+        source = self._source(X, y, sample_weight, kept if reference is None else reference)
         plan = self._inspect(source, more_to_come=True) if before is None else self._agreed_plan()
         collected = self._count(plan, source)
         if classes is not None:
@@ -223,9 +238,10 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Interva
         """The raw statistics of these rows."""
         self._check_options()
         source = replace(source, named=plan.named)
-        collected = collect(
-            source, plan.schema, [block.family.wanted(block.columns) for block in plan.blocks], self.n_jobs
-        )
+        wanted = [block.family.wanted(block.columns) for block in plan.blocks]
+        kept = reference_wanted(plan.schema) if source.reference else []
+        collected = collect(source, plan.schema, [*wanted, *kept], self.n_jobs)
+        collected = collected.with_reference(len(wanted)) if kept else collected
         warn_of(sentinel_notes(collected, source, plan.schema))
         if plan.named:  # the columns of an array are not left there by mistake
             warn_of(target_notes(collected))
@@ -589,3 +605,10 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Interva
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _is_true(reference: Any) -> bool:
+    """Whether a reference is to be kept; an error where that is no answer."""
+    if not isinstance(reference, bool | np.bool_):
+        raise InputError.of("reference", reference, "True or False")
+    return bool(reference)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -75,6 +76,7 @@ class LargeTables:
         query: str | None = None,
         schema: str | None = None,
         resume: str | os.PathLike[str] | None = None,
+        reference: bool = False,
         progress: bool | None = None,
         **reading: Any,
     ) -> Self:
@@ -98,6 +100,8 @@ class LargeTables:
         resume : path, optional
             A file in which every few minutes is kept how far the table has been counted: a fit that was interrupted, called again
             with the same file, goes on where it stopped, and gives the same model. It is removed when the model is there.
+        reference : bool
+            As for `fit`: also keep the distinct numbers of each column, for `monitor`.
         progress : bool, optional
             Whether to show a bar; by default where a terminal is watching.
         **reading
@@ -126,7 +130,7 @@ class LargeTables:
             rows = labelled(opened, target, weight, type(self).__name__)
             with progress_bar(1, progress if rows.is_large else False) as step:
                 step("counting")
-                self._learn(rows)
+                self._learn(replace(rows, reference=bool(reference)))
             if rows.is_large:
                 opened.finished()
         return self

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from merula.classify.fitted import CONDITIONAL, FittedModel
 from merula.classify.plan import Plan, same_option
 from merula.core import InputError
+from merula.core.checks import checked_number
 from merula.data.encode import is_counted
 from merula.stats import Collected
 
@@ -108,6 +109,33 @@ class Merging:
         left = whole - part.with_blocks(blocks)
         model._refuse_one_class(left)
         return model._hold(model._build(plan, left))
+
+    def faded(self, factor: float) -> Self:
+        """The model whose rows so far count `factor` times what they did, exactly as if they had had these weights.
+
+        For what changes slowly: let old rows fade, then go on with `partial_fit`.
+
+        Parameters
+        ----------
+        factor : float
+            Above 0, at most 1.
+
+        Examples
+        --------
+        >>> import merula as mr
+        >>> model = mr.NaiveBayesClassifier().fit([["red"], ["red"], ["green"], ["green"]], ["ripe", "ripe", "ripe", "unripe"])
+        >>> model = model.faded(0.5).partial_fit([["green"], ["red"]], ["ripe", "unripe"])
+        >>> model.fitted_.collected.class_counts.weight.tolist()  # 3 / 2 + 1, 1 / 2 + 1
+        [2.5, 1.5]
+        """
+        factor = checked_number(factor, "factor", "a number above 0, at most 1", lambda value: 0 < value <= 1)
+        if is_auto(self.distributions):
+            raise InputError(NOT_AUTO.format("rows cannot fade"), where="distributions", got="auto")
+        if why := self._at_once or self._no_joint:
+            raise InputError(f"rows cannot fade: {why}")
+        counted, plan = self._counted(), self._agreed_plan()
+        model: Self = clone(self)
+        return model._hold(model._build(plan, counted.scaled(factor)))
 
     def _with_counts(self, other: Any, join: Callable[[Any, Any], Any]) -> Any:
         """The model of what it was counted from together with what else was."""

@@ -96,10 +96,14 @@ def pooled(counts: Counts, min_cell: Any) -> tuple[Counts, tuple[Note, ...]]:
     """The same statistics without small cells, and what that has cost."""
     if not is_number(min_cell, 0.0, HEAVIEST) or min_cell <= 1:
         raise InputError.of("min_cell", min_cell, "a weight above 1, such as 5")
-    collected, said = _large_classes(counts.collected, min_cell)
+    collected, classes = _large_classes(counts.collected, min_cell)
     columns = counts.plan.schema.columns
     rule = Pooling(float(min_cell), {column.name for column in columns if column.declared})
-    found = replace(collected, blocks=tuple(pool(block, rule) for block in collected.blocks))
+    found = replace(collected, blocks=tuple(pool(block, rule) for block in collected.blocks), reference=None)
+    said = [
+        *([classes] if classes else []),
+        *(["the numbers kept for comparison left out"] if collected.reference else []),
+    ]
     schema = replace(counts.plan.schema, columns=tuple(replace(c, levels=None) if c.kind == "categorical" and not c.declared else c for c in columns))  # fmt: skip
     told = _told(rule, said)
     plan = replace(counts.plan, schema=schema)
@@ -125,10 +129,10 @@ def _together(weight: float, min_cell: float) -> str:
     return f" (together {short(weight)})" if weight >= min_cell else ""
 
 
-def _told(rule: Pooling, classes: str) -> str:
+def _told(rule: Pooling, said: Sequence[str]) -> str:
     """What pooling has cost, without a word of what was pooled."""
     named = ", ".join(f"{several(count, 'level')} of {name!r}" for name, count in rule.levels.items())
-    told = [classes] if classes else []
+    told = list(said)
     told += [f"{named}{_together(rule.weight, rule.min_cell)} pooled into {OTHER!r}"] if named else []
     told += [f"{several(rule.moved, 'further cell')} pooled within {'its class' if rule.moved == 1 else 'their classes'}"] if rule.moved else []  # fmt: skip
     told += [f"{several(rule.dropped, 'cell')} left out"] if rule.dropped else []

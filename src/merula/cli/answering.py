@@ -10,6 +10,8 @@ import typer
 from merula.cli import options as ask
 from merula.cli.console import Console
 
+CHANGED = 3  # the exit code where rows are not what a model learned from
+
 
 @ask.reads_a_file
 def predict(
@@ -224,6 +226,65 @@ def page(
     with console.warnings_as_notes():
         size = written_page(model, output, costs, labels, min_cell, name, language.value)
     console.result(f"{size:,} bytes: {output}", {"bytes": size, "output": output})
+
+
+@ask.reads_a_file
+def monitor(
+    model: ask.ModelFile,
+    table: ask.Table,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="The column that holds the class, where it is known; unless given, the column that the model was fitted to tell, if the table has it.",
+            show_default=False,
+        ),
+    ] = None,
+    before: Annotated[
+        str | None,
+        typer.Option(
+            "--before",
+            metavar="FILE",
+            help="Rows that the model has not seen, from when it was known to be good: losses, evidence and estimated prevalences are compared with theirs.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Also write everything as a page.", show_default=False),
+    ] = None,
+    false_alarms: Annotated[
+        float,
+        typer.Option(
+            "--false-alarms",
+            metavar="P",
+            min=0,
+            max=1,
+            help="The chance that anything is said to have changed where nothing has, over all tests together.",
+        ),
+    ] = 0.05,
+    weight: ask.Weight = None,
+    file: ask.File = None,
+    as_json: ask.AsJson = False,
+    quiet: ask.Quiet = False,
+    debug: ask.Debug = False,
+) -> None:
+    """Say whether a model is still true of new rows: what has changed since it learned, and what to do. Ends with exit code 3 if anything has.
+
+    \b
+    Example:
+      merula fit penguins --target species --model naive --reference -o penguins.merula
+      merula monitor penguins.merula penguins
+    """
+    from merula.cli.jobs.monitoring import monitor_file
+
+    console = Console(quiet, as_json)
+    found = monitor_file(model, table, console, target, before, weight, false_alarms, output, file)
+    console.result(str(found), found.to_dict())
+    if found.changed:
+        raise typer.Exit(CHANGED)
 
 
 def info(

@@ -126,7 +126,7 @@ def _merula(
 
 for command in (
     learning.look, learning.fit, learning.evaluate, learning.report, learning.count, learning.merge,
-    answering.predict, answering.explain, answering.sql, answering.page, answering.info, serving.serve,
+    answering.predict, answering.explain, answering.monitor, answering.sql, answering.page, answering.info, serving.serve,
     auditing.dossier, auditing.reproduce, learning.demo,
 ):  # fmt: skip
     app.command(cls=Command)(command)

@@ -102,6 +102,13 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    reference: Annotated[
+        bool,
+        typer.Option(
+            "--reference",
+            help="Also keep the distinct numbers of each column, at most 2,048 of them, so that merula monitor compares whole distributions.",
+        ),
+    ] = False,
     file: ask.File = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,
@@ -136,7 +143,9 @@ def fit(
             unlabelled=unlabelled or None,
             output=written,
         )
-    saved, task = fit_file(asked, model.value, output, console, costs, like, calibrate=calibrate, resume=resume)
+    saved, task = fit_file(
+        asked, model.value, output, console, costs, like, calibrate=calibrate, resume=resume, reference=reference
+    )
     again = [] if table == "-" or like or unlabelled else asked.typed("evaluate", model=chosen, costs=costs)
     again += ["--calibrate"] if again and calibrate else []
     console.result(*rendering.fitted(saved, task, again))

@@ -17,7 +17,7 @@ class Source:
 
     A large table says which `engine` reads it; then target and weight are names of its columns. ``named`` says whether the
     table that a model first saw had names (None: columns are matched by name where there are any); ``reader`` is what errors
-    call whoever asks.
+    call whoever asks. With a ``reference``, numbers are to be kept that later rows can be compared with.
     """
 
     table: Any
@@ -25,6 +25,7 @@ class Source:
     weight: Any = None
     named: bool | None = None
     reader: str = "the model"
+    reference: bool = False
 
     @property
     def is_large(self) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from merula.answers.evaluation import Evaluation
+    from merula.answers.monitoring import Monitoring
     from merula.report.layout import Section
 
 NEEDED = "a report needs altair and vl-convert-python: pip install 'merula[report]'"
@@ -42,22 +43,21 @@ def findings_html(findings: Findings) -> str:
     return page_html(findings.title, sections, findings.origin.versions["merula"])
 
 
+def monitoring_html(monitoring: Monitoring, title: str = "Is the model still true?") -> str:
+    """The page on what has changed, ready to be written to a file."""
+    check_libraries()
+    from merula.report.monitoring import sections_of
+
+    return page_html(title, sections_of(monitoring))
+
+
 def page_html(title: str, sections: Sequence[Section], version: str | None = None) -> str:
     """One page of sections under a title, by the version of merula that wrote it."""
     check_libraries()
     scripts = [_runtime(), _resource("charts.js")]
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            title=title,
-            version=version or installed_version("merula"),
-            sections=sections,
-            style=_resource("style.css"),
-            scripts=scripts,
-            policy=_policy(scripts),
-        )
-    )
+    given = {"style": _resource("style.css"), "scripts": scripts, "policy": _policy(scripts)}
+    template = _environment().get_template("page.html")
+    return template.render(title=title, sections=sections, version=version or installed_version("merula"), **given)
 
 
 def _policy(scripts: Sequence[str]) -> str:
@@ -122,6 +122,23 @@ def write_evaluation(evaluation: Evaluation, path: str | os.PathLike[str]) -> No
     '<!DOCTYPE html>'
     """
     write_html(findings_html(findings_of(evaluation)), path)
+
+
+def write_monitoring(monitoring: Monitoring, path: str | os.PathLike[str]) -> None:
+    """Write one HTML file on what has changed since a model learned: the verdict, what to do, every column, classes, losses.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import merula as mr
+    >>> rows, birds = [[20 + k % 5 + 7 * (k % 2)] for k in range(200)], ["tit", "wren"] * 100
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "still-true.html"
+    >>> mr.write_monitoring(mr.monitor(mr.NaiveBayesClassifier().fit(rows, birds), rows), path)
+    >>> path.read_text()[:15]
+    '<!DOCTYPE html>'
+    """
+    check_folder(path)
+    write_html(monitoring_html(monitoring), path)
 
 
 def write_report(

@@ -10,6 +10,7 @@ from merula.stats.known import known_weight, sole_values
 from merula.stats.moments import FullMoments, Moments
 from merula.stats.pairs import PairCounts
 from merula.stats.patterns import PatternMoments
+from merula.stats.rounded import RoundedCounts
 
 __all__ = [
     "ClassCounts",
@@ -22,6 +23,7 @@ __all__ = [
     "Moments",
     "PairCounts",
     "PatternMoments",
+    "RoundedCounts",
     "Rows",
     "Statistic",
     "TokenCounts",

@@ -14,6 +14,7 @@ from merula.core import InputError, Option
 from merula.stats.base import Statistic
 from merula.stats.counts import ClassCounts
 from merula.stats.removal import NEVER, left_over
+from merula.stats.rounded import RoundedCounts
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,15 +22,18 @@ class Collected:
     """Statistics of the same rows; `+` aligns classes by label.
 
     ``shared`` is the weight of those rows that had no class and were shared out among all, as probable as each was.
+    The ``reference`` is no part of a model: it is what was kept of the rows so that others can be compared with them, if that was asked.
     """
 
     classes: NDArray[Any]
     class_counts: ClassCounts
     blocks: tuple[Statistic, ...]
     shared: float = 0.0
+    reference: RoundedCounts | None = None
 
     def __add__(self, other: Collected) -> Collected:
         self._refuse_other_labels(other)
+        self._refuse_other_reference(other)
         mine, theirs = self.classes, other.classes
         if len(mine) == len(theirs) and (mine == theirs).all():
             return Collected(
@@ -37,6 +41,7 @@ class Collected:
                 self.class_counts + other.class_counts,
                 tuple(a + b for a, b in zip(self.blocks, other.blocks, strict=True)),
                 self.shared + other.shared,
+                self.reference and other.reference and self.reference + other.reference,
             )
         classes = np.unique(np.concatenate([mine, theirs]))
         return self.with_classes(classes) + other.with_classes(classes)
@@ -46,6 +51,7 @@ class Collected:
         for block in self.blocks:
             _refuse_what_stays_whole(block)
         self._refuse_other_labels(other)
+        self._refuse_other_reference(other)
         mine, theirs = self.classes.tolist(), other.classes.tolist()
         known = {label: place for place, label in enumerate(mine)}
         places = np.array([known.get(label, -1) for label in theirs], dtype=np.int64)
@@ -58,8 +64,30 @@ class Collected:
             raise InputError("nothing is left: the part holds all rows of the whole", remedy="keep some of them")
         blocks: Any = tuple(map(sub, self.blocks, part.blocks))
         shared = max(self.shared - other.shared, 0.0)
-        left, kept = Collected(self.classes, ClassCounts(weight), blocks, shared), weight > 0
+        reference = self.reference and part.reference and self.reference - part.reference
+        left, kept = Collected(self.classes, ClassCounts(weight), blocks, shared, reference), weight > 0
         return left if kept.all() else left._moved(self.classes[kept], np.where(kept, np.cumsum(kept) - 1, -1))
+
+    def scaled(self, factor: float) -> Collected:
+        """The same statistics as if every row had counted so often."""
+        for block in self.blocks:
+            if not hasattr(block, "scaled"):
+                named = ", ".join(map(repr, getattr(block, "columns", ())))
+                raise InputError(f"the statistic of {named} ({type(block).__name__}) does not fade: it has no method scaled(factor)", remedy="define it, or fit on all rows with their weights")  # fmt: skip
+        blocks: Any = tuple(block.scaled(factor) for block in self.blocks)  # type: ignore[attr-defined]
+        reference = self.reference and self.reference.scaled(factor)
+        return Collected(self.classes, self.class_counts.scaled(factor), blocks, self.shared * factor, reference)
+
+    def with_reference(self, blocks: int) -> Collected:
+        """The same with what was counted behind the first blocks, so many, as the reference."""
+        *_, reference = self.blocks
+        assert len(self.blocks) == blocks + 1 and isinstance(reference, RoundedCounts)
+        return replace(self, blocks=self.blocks[:blocks], reference=reference)
+
+    def _refuse_other_reference(self, other: Collected) -> None:
+        mine, theirs = (one.reference is not None for one in (self, other))
+        if mine != theirs:
+            raise InputError("only one of the two keeps the numbers that later rows are compared with", where="reference", remedy=("fit both with ", Option("reference", True), ", or both without"))  # fmt: skip
 
     def _refuse_other_labels(self, other: Collected) -> None:
         mine, theirs = self.classes, other.classes
@@ -87,7 +115,8 @@ class Collected:
     def _moved(self, classes: NDArray[Any], indices: NDArray[np.int64]) -> Collected:
         """The same statistics among these classes, each at its new place; −1 for one that has no weight and is left out."""
         moved = tuple(block.with_classes(indices, len(classes)) for block in self.blocks)
-        return Collected(classes, self.class_counts.with_classes(indices, len(classes)), moved, self.shared)
+        reference = self.reference and self.reference.with_classes(indices, len(classes))
+        return Collected(classes, self.class_counts.with_classes(indices, len(classes)), moved, self.shared, reference)
 
     def with_blocks(self, blocks: Sequence[tuple[int, Sequence[str]]]) -> Collected:
         """The same statistics with the blocks at these positions, their columns in this order."""
@@ -100,6 +129,7 @@ class Collected:
             "class_counts": self.class_counts.state(),
             "blocks": [block.state() for block in self.blocks],
             **({"shared": self.shared} if self.shared else {}),
+            **({} if self.reference is None else {"reference": self.reference.state()}),
         }
 
 

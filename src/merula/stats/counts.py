@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,9 @@ class ClassCounts(PlainFields):
 
     def __sub__(self, other: ClassCounts) -> ClassCounts:
         return ClassCounts(left_over(self.weight, other.weight, lambda _: "a class"))
+
+    def scaled(self, factor: float) -> ClassCounts:
+        return ClassCounts(self.weight * factor)
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> ClassCounts:
         return ClassCounts(moved(self.weight, indices, count))
@@ -146,6 +149,9 @@ class LevelCounts(OfColumns):
         labels, counts = zip(*(labels_left(*part) for part in parts), strict=True)
         return LevelCounts(self.columns, labels, counts, left_over(self.missing, other.missing, of_missing(self.columns)))  # fmt: skip
 
+    def scaled(self, factor: float) -> LevelCounts:
+        return replace(self, counts=tuple(part * factor for part in self.counts), missing=self.missing * factor)
+
     def _check(self, sizes: Sequence[int]) -> None:
         check_tables(self.columns, sizes, "levels", len(self.missing), FEWER_LEVELS)
 
@@ -219,6 +225,9 @@ class TokenCounts(OfColumns):
             counts.append(found)
         return self + TokenCounts(self.columns, self.binary, tuple(labels), tuple(counts), present)
 
+    def scaled(self, factor: float) -> TokenCounts:
+        return replace(self, counts=tuple(part * factor for part in self.counts), present=self.present * factor)
+
     def __add__(self, other: TokenCounts) -> TokenCounts:
         check_tables(self.columns, widths(self.labels, other.labels), "words", len(self.present), FEWER_WORDS)
         labels, counts = zip(*map(merged_counts, self.labels, self.counts, other.labels, other.counts), strict=True)
@@ -289,6 +298,9 @@ class ValueCounts(OfColumns):
         left = [labels_left(name, met.tolist(), own, more.tolist(), part) for name, met, own, more, part in parts]
         missing = left_over(self.missing, other.missing, of_missing(self.columns))
         return ValueCounts(self.columns, tuple(np.array(met, dtype=np.float64) for met, _ in left), tuple(np.ascontiguousarray(part) for _, part in left), missing)  # fmt: skip
+
+    def scaled(self, factor: float) -> ValueCounts:
+        return replace(self, counts=tuple(part * factor for part in self.counts), missing=self.missing * factor)
 
     def _check(self, name: str, size: int) -> None:
         """Of each column alone: they are added up one after another, and together take what the columns themselves do."""

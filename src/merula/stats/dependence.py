@@ -107,6 +107,9 @@ class Dependence:
             table = np.take(padded, [where.get(label, -1) for label in levels[name]], axis=axis)
         return table.transpose(0, *(1 + axes.discrete.index(name) for name in names))
 
+    def scaled(self, factor: float) -> Dependence:
+        return Dependence(self.pairs.scaled(factor), tuple(part.scaled(factor) for part in self.deeper))
+
     def with_classes(self, indices: NDArray[np.int64], count: int) -> Dependence:
         deeper = tuple(part.with_classes(indices, count) for part in self.deeper)
         return Dependence(self.pairs.with_classes(indices, count), deeper)

@@ -177,6 +177,9 @@ class JointCounts(PlainFields):
         held = {name: None if k < 0 else known[k] for name, known, k in zip(self.columns, labels, row.tolist(), strict=True)}  # fmt: skip
         return f"the row {held}"
 
+    def scaled(self, factor: float) -> JointCounts:
+        return replace(self, weight=self.weight * factor)
+
     def with_classes(self, indices: NDArray[np.int64], count: int) -> JointCounts:
         return JointCounts(self.columns, self.labels, self.cells, moved(self.weight.T, indices, count).T.copy())
 

@@ -198,6 +198,9 @@ class Families:
         where = [unite_labels(labels[name], self.labels[name])[1][:-1] for name in own.discrete]
         return grid[np.ix_(np.arange(self.classes), *where)].ravel()
 
+    def scaled(self, factor: float) -> Families:
+        return replace(self, within=tuple(part.scaled(factor) for part in self.within))
+
     def with_classes(self, indices: NDArray[np.int64], count: int) -> Families:
         within: list[Any] = []
         for part in self.within:

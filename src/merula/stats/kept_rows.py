@@ -67,6 +67,9 @@ class Rows(OfColumns):
             np.concatenate([self.weight, other.weight]),
         )
 
+    def scaled(self, factor: float) -> Rows:
+        return replace(self, weight=self.weight * factor)
+
     def with_classes(self, indices: NDArray[np.int64], count: int) -> Rows:
         return replace(self, classes=indices.astype(np.int32)[self.classes])
 

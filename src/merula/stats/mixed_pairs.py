@@ -117,6 +117,15 @@ class MixedPairs:
         """The same with the larger families that a second pass has counted."""
         return replace(self, words=replace(self.words, deeper=second.words.deeper), deeper=second.deeper)
 
+    def scaled(self, factor: float) -> MixedPairs:
+        return replace(
+            self,
+            words=self.words.scaled(factor),
+            numbers=self.numbers.scaled(factor),
+            beside_words=tuple(part.scaled(factor) for part in self.beside_words),
+            deeper=self.deeper.scaled(factor),
+        )
+
     def with_classes(self, indices: NDArray[np.int64], count: int) -> MixedPairs:
         return replace(
             self,

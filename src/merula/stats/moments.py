@@ -142,6 +142,10 @@ class Moments(OfColumns):
     def __sub__(self, other: Moments) -> Moments:
         return Moments(self.columns, *unmerge_moments(self._parts, other._parts, self.columns))
 
+    def scaled(self, factor: float) -> Moments:
+        weight, mean, squares, rest = self._parts
+        return Moments(self.columns, weight * factor, mean, kept_apart(squares, squares * factor), rest)
+
     @property
     def _parts(self) -> tuple[Array, Array, Array, Array]:
         """The arrays, classes × columns, in the order of the fields."""
@@ -270,6 +274,13 @@ class FullMoments(PlainFields):
 
     def __sub__(self, other: FullMoments) -> FullMoments:
         return FullMoments(self.columns, *unmerge_moments(self._parts, other._parts, self.columns))
+
+    def scaled(self, factor: float) -> FullMoments:
+        weight, mean, scatter, rest = self._parts
+        found = scatter * factor
+        own = np.einsum("...ii->...i", found)
+        own[...] = kept_apart(np.einsum("...ii->...i", scatter), own)
+        return FullMoments(self.columns, weight * factor, mean, found, rest)
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> FullMoments:
         return FullMoments(self.columns, *(moved(part, indices, count) for part in self._parts))

@@ -78,6 +78,10 @@ class PairMoments(PlainFields):
         weight, mean, rest = (np.ascontiguousarray(part.swapaxes(1, 2)) for part in left)
         return PairMoments(self.columns, weight, mean, np.ascontiguousarray(squares.swapaxes(1, 2)), (scatter + scatter.swapaxes(1, 2)) / 2, rest)  # fmt: skip
 
+    def scaled(self, factor: float) -> PairMoments:
+        squares = kept_apart(self.squares, self.squares * factor)
+        return replace(self, weight=self.weight * factor, squares=squares, scatter=self.scatter * factor)
+
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PairMoments:
         parts = (self.weight, self.mean, self.squares, self.scatter, self.rest)
         return PairMoments(self.columns, *(moved(part, indices, count) for part in parts))
@@ -194,6 +198,9 @@ class LabelMoments:
         j = self.moments.columns.index(name)
         weight, mean, squares, rest = (part[:, j] for part in self.moments._parts)
         return FullMoments((name,), weight, mean[:, None], squares[:, None, None], rest[:, None])
+
+    def scaled(self, factor: float) -> LabelMoments:
+        return replace(self, moments=self.moments.scaled(factor))
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> LabelMoments:
         groups = moved_groups(indices, count, len(self.labels))

@@ -137,6 +137,9 @@ class PairCounts(PlainFields):
             found[:, side] = _looked_up(where, columns[cells[:, 0]], cells[:, side])
         return found
 
+    def scaled(self, factor: float) -> PairCounts:
+        return replace(self, weight=self.weight * factor)
+
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PairCounts:
         return replace(self, weight=moved(self.weight.T, indices, count).T.copy())
 

@@ -47,6 +47,10 @@ class Partial:
         root = np.concatenate([self.root, other.root, (apart * np.sqrt(count))[None, :]])
         return Partial(float(weight), mean, compressed(root), rest)
 
+    def scaled(self, factor: float) -> Partial:
+        """The same as if every row had counted so often."""
+        return Partial(self.weight * factor, self.mean, self.root * np.sqrt(factor), self.rest)
+
     def less(self, other: Partial, columns: Sequence[str], variance: Array) -> Partial:
         """What is left without another part of columns of this variance: its root vectors are those of the scatter that is left."""
         mine, theirs = ((np.array([one.weight]), one.mean[None], (one.root.T @ one.root)[None], one.low[None]) for one in (self, other))  # fmt: skip
@@ -139,6 +143,10 @@ class PatternMoments:
         parts = ((weight, every), (mean, alone.mean), (rest, alone._parts[3]), (squares, own))
         weight, mean, rest, squares = (np.concatenate(pair) for pair in parts)
         return variance_of((weight, mean, rest), squares)
+
+    def scaled(self, factor: float) -> PatternMoments:
+        partial = {key: part.scaled(factor) for key, part in self.partial.items()}
+        return PatternMoments(self.complete.scaled(factor), partial)
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PatternMoments:
         partial = {(int(indices[label]), mask): part for (label, mask), part in self.partial.items() if indices[label] >= 0}  # fmt: skip

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from merula.classify.fitted import FittedModel
+from merula.classify.kept_statistics import reference_wanted
 from merula.classify.unlabelled.told import FELL, SETTLED, STOPPED
 from merula.core import Array
 from merula.core.logspace import log_sum_exp, to_posterior
@@ -88,7 +89,9 @@ def _together(model: Any, start: FittedModel, learned: Learned, posterior: Array
     wanted = [model._wanted_again(*one) for one in zip(start.plan.blocks, labelled.blocks, strict=True)]
     shares = np.where(posterior > LEAST_SHARE, posterior * weight, 0.0)
     source = Source(learned.unlabelled, SharedTarget(shares, start.classes))
-    found = collect(source, start.plan.schema, wanted, model.n_jobs)
+    kept = [] if labelled.reference is None else reference_wanted(start.plan.schema)
+    found = collect(source, start.plan.schema, [*wanted, *kept], model.n_jobs)
+    found = found.with_reference(len(wanted)) if kept else found
     return labelled + replace(found, shared=weight * len(posterior))
 
 

@@ -44,6 +44,7 @@ def fit_file(
     task: Task | None = None,
     calibrate: bool = False,
     resume: str | None = None,
+    reference: bool = False,
 ) -> tuple[SavedModel, Task]:
     """The model fitted on a table, read here unless it was before, and written to a file."""
     check_writable(output, "a model", [("table", asked.table), ("table of costs", costs), ("model", like)])
@@ -55,7 +56,7 @@ def fit_file(
         )
     large = None if task else large_or_none(asked.table, asked.file, resume)
     if large is not None:
-        return _fit_large(large, asked, model, output, console, costs, like, calibrate)
+        return _fit_large(large, asked, model, output, console, costs, like, calibrate, reference)
     if asked.unlabelled and calibrate:
         raise InputError.at("--calibrate", "fits models anew, which do without the rows that --unlabelled adds", remedy="leave one of them out")  # fmt: skip
     if resume is not None:
@@ -74,7 +75,7 @@ def fit_file(
             read, before = costs_file(costs, task.classes), len(console.said)
             step("fitting")
             others = {} if task.unlabelled is None else {"unlabelled": task.unlabelled}
-            fitted = untrained.fit(table, task.labels, sample_weight=task.weights, **others)
+            fitted = untrained.fit(table, task.labels, sample_weight=task.weights, reference=reference, **others)
             if others and fitted.unlabelled_.weight:  # where they are left out, a warning says so
                 console.note(str(fitted.unlabelled_), asked.target)
             if calibrate:
@@ -95,6 +96,7 @@ def _fit_large(
     costs: str | None,
     like: str | None,
     calibrate: bool,
+    reference: bool,
 ) -> tuple[SavedModel, Task]:
     """The model fitted on a table that is counted where it is; what its columns are, some of its rows tell."""
     for option, stated in (("--like", like), ("--calibrate", calibrate), ("--unlabelled", asked.unlabelled)):
@@ -106,7 +108,9 @@ def _fit_large(
             task = read_task(asked, console, some_rows=some_rows_of(large)[0])
             before = len(console.said)
             step("counting")
-            fitted = new_model(model, task.kinds).fit_table(large, asked.target, asked.weight, progress=False)
+            fitted = new_model(model, task.kinds).fit_table(
+                large, asked.target, asked.weight, reference=reference, progress=False
+            )
         step("saving")
         read, weight = costs_file(costs, _labels(fitted)), fitted.fitted_.collected.class_counts.weight
         counted = getattr(large, "counted", 0) or round(float(weight.sum()))

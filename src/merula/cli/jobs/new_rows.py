@@ -54,7 +54,7 @@ def read_test(asked: Asked, test: str, task: Task, console: Console, by: Sequenc
     if missing:
         console.note(f"{missing:,} of {table.num_rows:,} rows of {test} have no {asked.target!r} and are left out")
         table = table.filter(table[asked.target].is_valid())
-    features, labels = table.select(kept), _as_learned(table[asked.target], task.classes, asked.target, test, console)
+    features, labels = table.select(kept), as_learned(table[asked.target], task.classes, asked.target, test, console)
     return (features, labels) if asked.weight is None else (features, labels, numbers_of(table, asked.weight))
 
 
@@ -62,7 +62,7 @@ def _is_the_same(test: str, table: str) -> bool:
     return Path(test).is_file() and Path(table).is_file() and Path(test).samefile(table)
 
 
-def _as_learned(labels: Any, classes: Sequence[Label], target: str, test: str, console: Console) -> Any:
+def as_learned(labels: Any, classes: Sequence[Label], target: str, test: str, console: Console) -> Any:
     """The classes of new rows; one that differs only in case from a class that is learned is that class, with a note."""
     import pyarrow.compute as pc
 

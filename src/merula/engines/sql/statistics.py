@@ -34,6 +34,7 @@ from merula.stats import (
     Moments,
     PairCounts,
     PatternMoments,
+    RoundedCounts,
     Rows,
     TokenCounts,
     ValueCounts,
@@ -96,6 +97,24 @@ def _(statistic: LevelCounts, answers: Answers) -> LevelCounts:
 @needs_of.register
 def _(statistic: ValueCounts, _wanted: Wanted) -> Sequence[Need]:
     return _values(statistic)
+
+
+@needs_of.register
+def _(statistic: RoundedCounts, _wanted: Wanted) -> Sequence[Need]:
+    return [Values(name, None) for name in statistic.columns]
+
+
+@counted.register
+def _(statistic: RoundedCounts, answers: Answers) -> RoundedCounts:
+    zero = len(statistic.missing)
+    parts = [updated(RoundedCounts.zero((name,), zero), answers[Values(name, None)]) for name in statistic.columns]
+    return RoundedCounts(
+        statistic.columns,
+        tuple(part.powers[0] for part in parts),
+        tuple(part.values[0] for part in parts),
+        tuple(part.counts[0] for part in parts),
+        np.concatenate([part.missing for part in parts], axis=1),
+    )
 
 
 def _values(statistic: ValueCounts) -> list[Values]:

@@ -34,6 +34,7 @@ from merula.graphs.structure.graph import Arc, Graph, find_cycle
 from merula.stats import Families, Family, FullMoments, PairCounts, Wanted
 from merula.stats.distinct_rows import met_rows
 from merula.stats.labels import Weights, rows_of_levels
+from merula.stats.marginals import Marginal, marginals
 
 Known = Mapping[str, tuple[Label, ...] | None]
 
@@ -130,6 +131,9 @@ class NetworkStatistic:
             pairs=pairs,
         )
         return replace(self, counted=both)
+
+    def scaled(self, factor: float) -> NetworkStatistic:
+        return replace(self, counted=self.counted.scaled(factor))
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> NetworkStatistic:
         """See `Statistic.with_classes`: the classes are labels, which are met again under their new numbers."""
@@ -418,4 +422,22 @@ def _rows_of_network(statistic: NetworkStatistic) -> Weights:
         for label, weight in held.items():
             known[label] = known.get(label, 0.0) + weight
     found.pop(statistic.target, None)
+    return found
+
+
+@marginals.register
+def _of_network(statistic: NetworkStatistic) -> dict[str, Marginal]:
+    """Words from the rows that lack none and from those that do; numbers from the moments of each alone."""
+    counted = statistic.counted
+    found, incomplete = Marginal.of_moments(counted.columns), marginals(counted.rows)
+    for family in counted.families.families:
+        name = family.child
+        if name == statistic.target:
+            continue
+        table = counted.families.table(name)
+        whole = Marginal.of_levels(counted.families.labels[name], table.sum(axis=tuple(range(table.ndim - 1))))
+        aside = incomplete[name].levels or {}
+        met = {**(whole.levels or {}), **aside}
+        both = [(whole.levels or {}).get(label, 0.0) + aside.get(label, 0.0) for label in met]
+        found[name] = Marginal.of_levels(tuple(met), np.array(both))
     return found

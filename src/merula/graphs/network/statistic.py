@@ -202,6 +202,17 @@ class FamilyStatistic:
             pairs=pairs,
         )
 
+    def scaled(self, factor: float) -> FamilyStatistic:
+        """The same as if every row had counted so often."""
+        return replace(
+            self,
+            families=self.families.scaled(factor),
+            rows=self.rows.scaled(factor),
+            moments=self.moments.scaled(factor),
+            columns=self.columns.scaled(factor),
+            pairs=self.pairs and self.pairs.scaled(factor),
+        )
+
     def _united(self, name: str, other: FamilyStatistic) -> Levels | None:
         mine, theirs = self.levels[name], other.levels[name]
         if (mine is None) != (theirs is None):

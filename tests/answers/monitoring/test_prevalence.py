@@ -1,0 +1,67 @@
+"""Prevalences without classes: EM against the likelihood searched by SciPy, intervals and test against simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.stats import norm
+
+from merula.answers.monitoring import prevalence as part
+from merula.answers.monitoring.prevalence import changed, interval, ratios, shares_of
+
+
+def rows_of(shares, rows, rng, apart=1.5):
+    """P(row given class) up to a factor of rows of normal classes, a ratio for each class."""
+    means = apart * np.arange(len(shares))
+    x = rng.normal(means[rng.choice(len(shares), rows, p=shares)])
+    posterior = norm.pdf(x[:, None] - means)
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    return ratios(posterior, np.full(len(shares), 1 / len(shares)))
+
+
+def test_em_finds_what_a_search_finds():
+    found = rows_of([0.3, 0.7], 200, np.random.default_rng(0))
+    best = minimize_scalar(lambda p: -np.log(found @ [p, 1 - p]).sum(), bounds=(0, 1), method="bounded", options={"xatol": 1e-10})  # fmt: skip
+    shares, value = shares_of(found)
+    assert shares[0] == pytest.approx(best.x, abs=1e-4)
+    assert value == pytest.approx(-best.fun, abs=1e-6)
+
+
+def test_ends_of_the_interval_have_the_likelihood_they_should():
+    found = rows_of([0.3, 0.7], 200, np.random.default_rng(0))
+    shares, best = shares_of(found)
+    for end in interval(found, shares, best, 0):
+        assert 2 * (best - np.log(found @ [end, 1 - end]).sum()) == pytest.approx(3.8415, abs=1e-3)
+
+
+@pytest.mark.parametrize("shares", [(0.3, 0.7), (0.1, 0.3, 0.6)])
+def test_intervals_cover_and_the_test_errs_as_often_as_stated(shares):
+    covered, alarms, streams = np.zeros(len(shares)), 0, 120
+    for seed in range(streams):
+        rng = np.random.default_rng(seed)
+        found = rows_of(shares, 150, rng, 2.0)
+        own, best = shares_of(found)
+        for k, truth in enumerate(shares):
+            low, high = interval(found, own, best, k)
+            covered[k] += low <= truth <= high
+        alarms += changed(found, rng.multinomial(800, shares).astype(float), np.array(shares)) <= 0.05
+    allowed = 3 * np.sqrt(0.95 * 0.05 / streams)
+    np.testing.assert_allclose(covered / streams, 0.95, atol=allowed)
+    assert alarms / streams <= 0.05 + allowed
+
+
+def test_normal_intervals_of_many_rows_are_close_to_those_of_the_likelihood(monkeypatch):
+    found = rows_of([0.3, 0.2, 0.5], 20_000, np.random.default_rng(0), 2.0)
+    shares, best = shares_of(found)
+    exact = [interval(found, shares, best, k) for k in range(3)]
+    monkeypatch.setattr(part, "PROFILED", 0)
+    np.testing.assert_allclose([interval(found, shares, best, k) for k in range(3)], exact, atol=1e-3)
+
+
+def test_a_change_is_seen_and_a_class_that_was_ruled_out_stays_so():
+    found = rows_of([0.6, 0.4], 400, np.random.default_rng(0))
+    assert changed(found, np.array([300.0, 700.0]), np.array([0.3, 0.7])) < 1e-6
+    assert changed(found, None, np.array([0.3, 0.7])) < 1e-6
+    posterior = np.array([[1.0, 0.0], [1.0, 0.0]])
+    assert shares_of(ratios(posterior, np.array([1.0, 0.0])))[0].tolist() == [1.0, 0.0]
