@@ -67,6 +67,9 @@ def test_numbers_stored_as_strings(library):
     with pytest.warns(mr.GuessedKindWarning, match="read as numbers; 'unknown' is missing"):
         mr.NaiveBayesClassifier().fit(words, CLASSES)
     words.loc[3, "wing"] = "broken"
+    with pytest.warns(mr.GuessedKindWarning, match="read as numbers; 'broken' is missing"):
+        mr.NaiveBayesClassifier().fit(words, CLASSES)
+    words.loc[: len(words) // 3, "wing"] = "broken"  # too many to be slips
     with pytest.warns(mr.GuessedKindWarning, match="column 'wing' holds numbers and 'broken'"):
         mr.NaiveBayesClassifier().fit(words, CLASSES)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import resource
@@ -21,6 +22,7 @@ import merula.cli.jobs.models
 import merula.graphs.formats
 import merula.web.service  # noqa: F401
 
+ARENAS = -8  # M_ARENA_MAX of glibc
 MEMORY = 1_500_000_000  # bytes of address space that a try may take beside what the libraries took
 MOST_RESIDENT = 750_000_000  # bytes in memory, likewise: the process that is forked may itself hold much
 SECONDS = 30.0
@@ -89,6 +91,7 @@ class _Child:
 
 def _serve(pipe: Connection) -> None:
     os.nice(5)
+    ctypes.CDLL(None).mallopt(ARENAS, 1)  # else each thread sets address space aside that is never used
     used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

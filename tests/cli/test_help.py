@@ -43,6 +43,7 @@ def test_every_command_of_the_design_is_there():
         "count",
         "merge",
         "info",
+        "monitor",
         "serve",
         "dossier",
         "reproduce",

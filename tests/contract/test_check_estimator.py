@@ -186,8 +186,9 @@ def bad_values():
         "unseen": [object(), None, "ignore", 1],
         "n_jobs": [object(), 0, "all", 1.5],
     }
-    only_naive = {"weights": [object(), "equal", 1, [1, 2]]}
-    only_bayes = {
+    estimates = {"estimate": [object(), None, "median", 1]}
+    only_naive = estimates | {"weights": [object(), "equal", 1, [1, 2]]}
+    only_bayes = estimates | {
         "covariance": [object(), None, "tied", 1],
         "shrinkage": [object(), None, "oas", -0.1, 1.1, float("nan")],
     }

@@ -406,7 +406,7 @@ def test_weights_nobody_asked_for_are_refused(routing, classifier, patients):
 @pytest.mark.generative
 def test_partial_fit_can_request_classes_and_weights(routing, classifier):
     requests = clone(classifier).set_partial_fit_request(classes=True, sample_weight=True).get_metadata_routing()
-    assert requests.partial_fit.requests == {"classes": True, "sample_weight": True}
+    assert {name for name, asked in requests.partial_fit.requests.items() if asked} == {"classes", "sample_weight"}
 
 
 def test_output_of_predict_follows_rows_not_the_index(classifier, patients):

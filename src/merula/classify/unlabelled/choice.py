@@ -139,8 +139,10 @@ def chosen(weights: list[float], losses: Array, masses: Array) -> tuple[list[Tri
         return [], 0.0
     means = np.round(losses @ masses / masses.sum(), DIGITS)
     least = int(np.argmin(means))  # of equal ones the smallest weight
-    above, errors = means - means[least], _standard_errors(losses - losses[least], masses)
-    best = int(np.flatnonzero(above <= np.round(errors, DIGITS))[0])
+    above, errors = (
+        np.round(one, DIGITS) for one in (means - means[least], _standard_errors(losses - losses[least], masses))
+    )
+    best = int(np.flatnonzero(above <= errors)[0])
     gains = _standard_errors(losses - losses[0], masses)
     parts = zip(weights, means, _standard_errors(losses, masses), means[0] - means, gains, strict=True)
     return [TriedWeight(*map(float, part)) for part in parts], weights[best]

@@ -69,7 +69,7 @@ class Unlabelled:
     >>> rows, colours = [["red"], ["blue"]], ["warm", "cold"]
     >>> model = mr.NaiveBayesClassifier().fit(rows, colours, unlabelled=[["red"], ["red"]], unlabelled_weight=0.5)
     >>> print(model.unlabelled_)
-    2 rows without a class count 0.5 each (stated); EM settled after 9 steps
+    2 rows without a class count 0.5 each (stated); EM settled after 6 steps
     """
 
     rows: int

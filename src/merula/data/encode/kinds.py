@@ -23,7 +23,7 @@ from merula.data.words.times import are_compact, has_time, is_impossible
 from merula.show.numbers import several
 
 FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of words is text: see `_read_like_text`
-FEWEST_SAID = 0.25  # of the words of a text, without a figure
+FEWEST_SAID = 0.25  # of the words of a text, with more letters than figures
 FEWEST_NUMBERS = 10  # different ones, before words may be called numbers
 COUNTED = "counts"  # the unit of a text column that came as a matrix of counts, a column for each word
 SIGNS = str.maketrans("", "", " ,'%€$£")
@@ -342,7 +342,9 @@ def _read_like_text(labels: Sequence[str], cells: int) -> bool:
         return False
     several = len(labels) > max(FEWEST_TEXTS, min(0.5 * cells, MANY_TEXTS))
     words = [word for label in labels for word in label.split()] if several else []
-    said = sum(not any(map(str.isdigit, word)) for word in words)  # others are numbers of accounts and the like
+    said = sum(
+        sum(map(str.isalpha, word)) > sum(map(str.isdigit, word)) for word in words
+    )  # others are numbers of accounts and the like
     return several and len(words) >= WORDS_OF_A_TEXT * len(labels) and said > FEWEST_SAID * len(words)
 
 
