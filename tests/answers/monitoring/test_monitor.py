@@ -329,6 +329,21 @@ def test_one_class_for_all_rows_is_no_column_of_classes(model, new, y):
         mr.monitor(model, new[0], y)
 
 
+def test_what_is_no_table_is_refused_by_its_name(model, new, tmp_path):
+    table, classes = new
+    with pytest.raises(
+        mr.InputError, match=r"rows is 'june.csv', expected a table; read the file first: merula.read_table"
+    ):
+        mr.monitor(model, "june.csv")
+    with pytest.raises(
+        mr.InputError, match=r"before is .*, expected a table, or a pair of a table and its classes; read"
+    ):
+        mr.monitor(model, table, before=(tmp_path / "may.csv", classes))
+    for wrong in ((table, classes, None), (None, classes)):
+        with pytest.raises(mr.InputError, match="before is .*, expected a table, or a pair of a table and its classes"):
+            mr.monitor(model, table, before=wrong)
+
+
 def test_weights_that_are_words_are_refused(model, new):
     with pytest.raises(mr.InputError, match="sample_weight does not say how often each row stands"):
         mr.monitor(model, new[0], sample_weight=["twice"] * len(new[0]))

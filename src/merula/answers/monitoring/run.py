@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,7 @@ class _Sample:
 
     @classmethod
     def of(cls, model: Any, rows: Any, y: Any, sample_weight: Any, what: str) -> _Sample:
+        _refuse_no_table(rows, what)
         source = open_rows(rows)
         count, labels = source.count, _labels(y, source.count, what)
         if sample_weight is not None:
@@ -157,6 +159,16 @@ class _Sample:
     def all_known(self) -> bool:
         """Whether the class of every row is known."""
         return len(self.labelled) + sum(self.strange.values()) == len(self)
+
+
+def _refuse_no_table(rows: Any, what: str) -> None:
+    """An error for a path, for nothing, and for a tuple that is no pair."""
+    wanted = "a table, or a pair of a table and its classes" if what == "before" else "a table"
+    if isinstance(rows, tuple):
+        raise InputError.at(what, f"is a tuple of {len(rows)}", expected=wanted)
+    if rows is None or isinstance(rows, str | PathLike):
+        remedy = None if rows is None else "read the file first: merula.read_table(path)"
+        raise InputError.of(what, rows, wanted, remedy)
 
 
 def _labels(y: Any, count: int, what: str) -> list[Any]:
