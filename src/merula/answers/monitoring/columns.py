@@ -247,7 +247,7 @@ def stability(then: Array, now: Array) -> float:
     Examples
     --------
     >>> round(stability(np.array([500.0, 500.0]), np.array([800.0, 200.0])), 2)
-    0.42
+    0.41
     """
     shares = [(one + PSEUDO) / (one + PSEUDO).sum() for one in (then, now)]
     return float(sum((q - p) * log(q / p) for p, q in zip(*(one.tolist() for one in shares), strict=True)))
