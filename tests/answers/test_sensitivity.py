@@ -139,3 +139,13 @@ def test_the_action_changes_at_the_ratio_of_both_mistakes(cough):
     never_wrong = {"treat": {"ill": 0, "well": 0}, "wait": {"ill": 1, "well": 0}}
     for other_costs, reject_cost in ((never_wrong, None), (None, 0.1), (three, None)):
         assert mr.sensitivity(model, {"cough": cough}, costs=other_costs, reject_cost=reject_cost).cost_ratio is None
+
+
+def test_network_classifiers_tell_their_entries(penguins):
+    table, species = penguins
+    arcs = [("species", "island"), ("species", "sex")]
+    model = mr.BayesianNetworkClassifier(network=arcs, target="species").fit(table[["island", "sex"]], species)
+    row = {"island": "Dream", "sex": "female"}
+    found = mr.sensitivity(model, row)
+    assert found.entries is not None and not found.no_entries
+    assert found.entries.to_dict() == model.to_network().sensitivity("species", found.label, row).to_dict()

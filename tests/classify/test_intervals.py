@@ -200,6 +200,40 @@ def test_rows_without_a_class(patients):
         mr.NaiveBayesClassifier(estimate="predictive").fit(frame[:40], y[:40], unlabelled=frame[40:])
 
 
+def test_shared_rows_are_not_taken_for_counted_ones_whatever_became_of_the_model(patients, tmp_path):
+    frame, y = patients
+    model = mr.NaiveBayesClassifier().fit(frame[:40], y[:40], unlabelled=frame[40:], unlabelled_weight=1)
+    plain = mr.NaiveBayesClassifier().fit(frame[:40], y[:40])
+    model.faded(0.5).save(tmp_path / "half.merula")
+    learned_on = mr.load(tmp_path / "half.merula").partial_fit(frame[:40], y[:40])
+    for found in (model.faded(0.5), model + plain, plain + model, model.with_class_prior("uniform"), learned_on):
+        with pytest.raises(mr.InputError, match="rows without a class.*expectation-maximisation"):
+            found.predict_interval(frame)
+        with pytest.raises(mr.InputError, match="rows without a class.*expectation-maximisation"):
+            mr.explain(found, frame.iloc[0], interval=True)
+    without = ((model + plain) - model).predict_interval(frame, draws=20, random_state=0)
+    np.testing.assert_allclose(without, plain.predict_interval(frame, draws=20, random_state=0), atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", ["Montag", -1, 1.5])
+def test_what_is_no_seed_is_refused_in_one_sentence(patients, seed):
+    frame, y = patients
+    model = mr.NaiveBayesClassifier().fit(frame, y)
+    for asked in (
+        model.predict_interval,
+        lambda rows, random_state: mr.monitor(model, rows, random_state=random_state),
+    ):
+        with pytest.raises(mr.InputError, match="random_state is .*, expected None, a whole number from 0"):
+            asked(frame, random_state=seed)
+
+
+def test_more_draws_than_memory_holds_are_refused(patients):
+    frame, y = patients
+    model = mr.NaiveBayesClassifier().fit(frame, y)
+    with pytest.raises(mr.InputError, match="draws is 1000000000, expected a whole number from 2 to 1,000,000"):
+        model.predict_interval(frame, draws=10**9)
+
+
 def test_probabilities_that_were_stated_are_as_sure_as_can_be():
     fruit = {"Apfel": {"rot": 0.5, "grün": 0.5}, "Kirsche": {"rot": 1.0, "grün": 0.0}}
     model = mr.NaiveBayesClassifier.from_tables({"Apfel": 0.5, "Kirsche": 0.5}, {"Farbe": fruit})

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import merula as mr
-from merula.core.checks import check_probabilities, nearest, one_of
+from merula.core.checks import check_probabilities, checked_generator, nearest, one_of
 
 
 def test_words():
@@ -60,3 +60,18 @@ def test_what_is_said(values, words, got):
 def test_nan_is_no_probability():
     with pytest.raises(mr.InputError, match="cell 1, 0 holds nan"):
         check_probabilities([[0.5, 0.5], [float("nan"), 1]], lambda index: f"cell {index[0]}, {index[-1]}")
+
+
+@pytest.mark.parametrize("seed", ["Montag", -1, 1.5, {}])
+def test_a_seed_is_a_number_or_a_generator(seed):
+    with pytest.raises(
+        mr.InputError, match="random_state is .*, expected None, a whole number from 0 or a numpy.random"
+    ) as caught:
+        checked_generator(seed)
+    assert caught.value.where == "random_state"
+
+
+def test_the_same_seed_draws_the_same():
+    rng = np.random.default_rng(3)
+    assert checked_generator(rng) is rng
+    assert checked_generator(np.int64(3)).random() == np.random.default_rng(3).random()

@@ -15,12 +15,14 @@ import numpy as np
 from merula.answers.decision import DecisionClassifier, checked_reject_cost, conditional_risk, least_risk, read_costs
 from merula.answers.explanation.reasons import class_index, own_classifier
 from merula.classify.base import BayesianClassifier
+from merula.classify.network import BayesianNetworkClassifier
 from merula.classify.single_row import cells_of, encode_row
 from merula.core import Array, InputError, warn_of
 from merula.core.logspace import to_posterior
 from merula.data.encode import Encoded
 from merula.data.schema import Label
 from merula.data.table import plain_label
+from merula.graphs.network import BayesianNetwork
 from merula.graphs.network.sensitivity import Sensitivity
 from merula.show.html import html_block, html_table, html_tag
 from merula.show.numbers import NOTHING, amount, fixed, short
@@ -284,14 +286,21 @@ def _cost_ratio(deciding: _Deciding, posterior: Array, classes: Sequence[Label])
     return CostRatio(*mistakes, float(extra[missed] / extra[met]), float(posterior[met] / posterior[missed]))
 
 
+def _as_network(model: Any) -> tuple[BayesianNetwork, str]:
+    """The model as a network, and what its class is called there."""
+    if isinstance(model, BayesianNetworkClassifier):
+        return model.to_network(), model.target
+    names = ("class", *(f"class {k}" for k in range(len(model.schema_.names))))
+    target = next(name for name in names if name not in model.schema_.names)
+    return model.to_network(target), target
+
+
 def _entries(model: BayesianClassifier, encoded: Encoded, label: Label) -> tuple[Sensitivity | None, str]:
     """The sensitivity of P(label given row) to every entry, asked of the model as a network; else why there is none."""
     if not hasattr(model, "to_network"):
         return None, f"{type(model).__name__} is no Bayesian network"
-    names = ("class", *(f"class {k}" for k in range(len(model.schema_.names))))
-    target = next(name for name in names if name not in model.schema_.names)
     try:
-        network = model.to_network(target)
+        network, target = _as_network(model)
     except InputError as error:
         return None, str(error)
     known = {name: value for name, value in cells_of(model, encoded).items() if value is not None and name in network.graph}  # fmt: skip

@@ -18,7 +18,7 @@ from merula.classify._kernels import middles
 from merula.classify.fitted import Component, FittedModel
 from merula.classify.plan import Block, Plan, family_key
 from merula.core import Array, InputError, warn_of
-from merula.core.checks import checked_number
+from merula.core.checks import checked_generator, checked_number
 from merula.core.logspace import to_posterior
 from merula.core.threads import for_each_block
 from merula.data.encode import Encoded
@@ -27,7 +27,7 @@ from merula.distributions.posteriors import JEFFREYS, Posterior, log_shares
 from merula.stats import Collected
 
 PLUG_IN, PREDICTIVE = "plug-in", "predictive"  # estimates of parameters, or none: they are averaged out
-DRAWS = 500
+DRAWS, MOST_DRAWS = 500, 1_000_000
 SCORED = 16_384  # rows asked of one drawn model at once
 AT_ONCE = 2**22  # answers that are kept for quantiles by one thread
 AS_STATED = "as stated, not drawn"
@@ -140,8 +140,8 @@ class Intervals:
     def _intervals(self, rows: Encoded, level: float, draws: int, random_state: Any) -> NDArray[np.float64]:
         """The same of encoded rows, of which nothing is noted."""
         share = float(checked_number(level, "level", "a number between 0 and 1", lambda share: 0 < share < 1))
-        count = int(checked_number(draws, "draws", "a whole number from 2", lambda count: count >= 2, whole=True))
-        seed = int(np.random.default_rng(random_state).integers(2**62))
+        count = int(checked_number(draws, "draws", f"a whole number from 2 to {MOST_DRAWS:,}", lambda count: 2 <= count <= MOST_DRAWS, whole=True))  # fmt: skip
+        seed = int(checked_generator(random_state).integers(2**62))
         return _quantiles(self._posterior(), rows.apart(), share, count, seed, self.n_jobs)
 
     def parameter_priors(self) -> dict[str, str]:
@@ -166,9 +166,12 @@ class Intervals:
         model: Any = self  # what gives no P(row) is a property of another part of it
         if model._no_joint:
             return f"{WEIGHED}; {INSTEAD}"
-        if self.fitted_.unlabelled is not None and self.fitted_.unlabelled.rows and self.fitted_.unlabelled.weight:
+        collected = self.fitted_.collected
+        if collected is None:
+            return "its probabilities were stated, not counted, so that nothing tells how sure they are"
+        if collected.shared:  # also where it was merged, faded or given another prior since
             return "it shares rows without a class out by expectation-maximisation, which does not tell how sure the shares are; fit it without them"
-        return "its probabilities were stated, not counted, so that nothing tells how sure they are" if self.fitted_.collected is None else ""  # fmt: skip
+        return ""
 
     def _posterior(self) -> ModelPosterior:
         """What is believed of this model's parameters; an error that says why, where nothing is."""

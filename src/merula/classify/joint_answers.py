@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from merula.classify.availability import available_unless
 from merula.classify.fitted import FittedModel
 from merula.core import Array, InputError, as_float
+from merula.core.checks import checked_generator
 from merula.core.logspace import log_sum_exp
 from merula.data.encode import encode_target
 from merula.data.schema import Schema
@@ -102,7 +103,7 @@ class JointAnswers:
         (3, (3,))
         """
         check_is_fitted(self, "classes_")
-        drawn, classes = self.fitted_.sample(n, np.random.default_rng(random_state))
+        drawn, classes = self.fitted_.sample(n, checked_generator(random_state))
         nothing = np.full(n, np.nan)  # what columns that are ignored hold
         values = {
             column.name: found if column.unit is None else as_times(found, column.unit)

@@ -113,7 +113,8 @@ class Merging:
     def faded(self, factor: float) -> Self:
         """The model whose rows so far count `factor` times what they did, exactly as if they had had these weights.
 
-        For what changes slowly: let old rows fade, then go on with `partial_fit`.
+        For what changes slowly: let old rows fade, then go on with `partial_fit`. Rows without a class fade with the others, and stay
+        shared out among the classes as they were.
 
         Parameters
         ----------

@@ -112,3 +112,19 @@ def checked_number(
     if isinstance(value, bool) or not isinstance(value, int | np.integer if whole else int | float | np.number) or not fits(value):  # fmt: skip
         raise InputError.of(what, value, expected)
     return value
+
+
+def checked_generator(random_state: Any) -> np.random.Generator:
+    """What random numbers are drawn by: the same for the same number; an `InputError` for what is no seed.
+
+    Examples
+    --------
+    >>> int(checked_generator(0).integers(10)), checked_generator(checked_generator(0)) is not None
+    (8, True)
+    """
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise InputError.of(
+            "random_state", random_state, "None, a whole number from 0 or a numpy.random.Generator"
+        ) from None

@@ -115,7 +115,9 @@ class Moments(OfColumns):
         first_values(x, target.codes, target.weights, shift)
         np.nan_to_num(shift, copy=False)
         block = self._about(x, target, shift)
-        if (block.weight * (block.mean - shift) ** 2 > POOR_ORIGIN * block.squares).any():
+        with np.errstate(over="ignore"):  # of numbers whose squares are just below the largest
+            poor = block.weight * (block.mean - shift) ** 2 > POOR_ORIGIN * block.squares
+        if poor.any():
             block = self._about(x, target, block.mean)
         return self + block
 

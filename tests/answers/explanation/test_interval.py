@@ -66,3 +66,13 @@ def test_what_cannot_be_is_one_error(birds):
         mr.explain(model, {"Schnabel": "gelb"}, interval=True)
     with pytest.raises(mr.InputError, match="interval is 0.9"):
         mr.explain(model, {"Schnabel": "gelb"}, interval=0.9)
+
+
+@pytest.mark.parametrize("option", [{"level": 0.5}, {"draws": 50}, {"random_state": 7}])
+def test_options_of_intervals_do_nothing_without_one_and_are_refused(birds, option):
+    model = mr.NaiveBayesClassifier().fit(*birds)
+    (name,) = option
+    with pytest.raises(
+        mr.InputError, match=f"{name}= does nothing without interval=True; leave it out, or say interval=True"
+    ):
+        mr.explain(model, {"Schnabel": "gelb"}, **option)

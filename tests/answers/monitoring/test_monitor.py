@@ -323,6 +323,72 @@ def test_what_cannot_be_monitored_says_so(new):
         mr.monitor("naive", new[0])
 
 
+@pytest.mark.parametrize("y", [3, "well"])
+def test_one_class_for_all_rows_is_no_column_of_classes(model, new, y):
+    with pytest.raises(mr.InputError, match="y is .*expected an array, a list or a column with one class for each row"):
+        mr.monitor(model, new[0], y)
+
+
+def test_what_is_no_table_is_refused_by_its_name(model, new, tmp_path):
+    table, classes = new
+    with pytest.raises(
+        mr.InputError, match=r"rows is 'june.csv', expected a table; read the file first: merula.read_table"
+    ):
+        mr.monitor(model, "june.csv")
+    with pytest.raises(
+        mr.InputError, match=r"before is .*, expected a table, or a pair of a table and its classes; read"
+    ):
+        mr.monitor(model, table, before=(tmp_path / "may.csv", classes))
+    for wrong in ((table, classes, None), (None, classes)):
+        with pytest.raises(mr.InputError, match="before is .*, expected a table, or a pair of a table and its classes"):
+            mr.monitor(model, table, before=wrong)
+
+
+def test_weights_that_are_words_are_refused(model, new):
+    with pytest.raises(mr.InputError, match="sample_weight does not say how often each row stands"):
+        mr.monitor(model, new[0], sample_weight=["twice"] * len(new[0]))
+
+
+# ---------------------------------------------------------------------------------------------------- far out
+
+
+@pytest.mark.parametrize("reference", [False, True])
+def test_numbers_whose_squares_overflow_have_changed(new, reference):
+    table, classes = new
+    model = mr.NaiveBayesClassifier().fit(table, classes, reference=reference)
+    found = mr.monitor(model, table.assign(größe=1e300))
+    assert found.changed and found.changes[0].column == "größe"
+    json.dumps(found.to_dict(), allow_nan=False)
+    vast = table.assign(größe=table["größe"] * 1e150)  # squares, not fourth powers, are numbers
+    same = mr.monitor(mr.NaiveBayesClassifier().fit(vast, classes, reference=reference), vast)
+    assert not [change for change in same.changes if change.column == "größe"]
+
+
+def test_moments_are_compared_in_any_unit_alike(new):
+    table, classes = new
+    tests = []
+    for unit in (1.0, 1e-40, 1e140):
+        model = mr.NaiveBayesClassifier().fit(table.assign(größe=table["größe"] * unit), classes)
+        tests.append(mr.monitor(model, table.assign(größe=(table["größe"] * 1.1 + 3) * unit)).tests)
+    for other in tests[1:]:
+        assert other == pytest.approx(tests[0], rel=1e-6)
+
+
+# ---------------------------------------------------------------------------------------------------- strange classes
+
+
+def test_the_prior_that_is_offered_is_one(model, new):
+    table, classes = new
+    some = np.concatenate([["unknown illness"] * 300, classes[300:]])
+    told = next(step for step in mr.monitor(model, table, some).steps if "with_class_prior" in step)
+    stated = json.loads(told[told.index("{") : told.index("}") + 1].replace("'", '"'))
+    assert sum(stated.values()) == pytest.approx(1, abs=1e-3)
+    model.with_class_prior(stated)
+    steps = mr.monitor(model, table, ["unknown illness"] * len(table)).steps
+    assert not [step for step in steps if "with_class_prior" in step]
+    assert "the model knows none of those" in steps[0]
+
+
 # ---------------------------------------------------------------------------------------------------- shown
 
 

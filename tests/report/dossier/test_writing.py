@@ -52,6 +52,17 @@ def test_weights_count_as_repeated_rows(tmp_path):
     )
 
 
+def test_rows_without_a_class_are_told_of(tmp_path):
+    model = NAIVE().fit(BIRDS[::2], SPECIES[::2], unlabelled=BIRDS[1::2], unlabelled_weight=1)
+    for one in (model, model.faded(0.5)):
+        found = mr.write_dossier(one, BIRDS[::2], SPECIES[::2], tmp_path / "d.md", cv=2, repeats=1, progress=False)
+        text = written(found, ".md")
+        share = one.fitted_.collected.shared
+        assert f"It learned from {344 * share / 172:g} rows, of which {share:g} had no class." in text
+        assert found.origin.refitted.startswith("The model has learned from rows without a class too")
+    assert "had no class" not in written(mr.write_dossier(NAIVE().fit(BIRDS, SPECIES), BIRDS, SPECIES, tmp_path / "d.md", cv=2, repeats=1, progress=False), ".md")  # fmt: skip
+
+
 @pytest.mark.parametrize("model", [NAIVE(), GaussianNB(), GaussianNB().fit(NUMBERS, SPECIES)], ids=["unfitted", "other", "other, fitted"])  # fmt: skip
 def test_what_is_no_fitted_classifier_of_merula_is_refused(model, tmp_path):
     with pytest.raises(mr.InputError, match="expected a fitted classifier of merula"):

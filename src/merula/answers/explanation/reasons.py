@@ -30,6 +30,7 @@ from merula.show.terminal import colored
 from merula.stats.behind import rows_behind
 
 PRIOR, AVERAGE = "prior", "average row"
+LEVEL, SEED = 0.9, 0  # of intervals, unless others are stated
 LAST = 1_000_000  # columns: behind all others
 
 
@@ -270,9 +271,9 @@ def explain(
     against: Any = None,
     *,
     interval: bool = False,
-    level: float = 0.9,
+    level: float = LEVEL,
     draws: int = DRAWS,
-    random_state: Any = 0,
+    random_state: Any = SEED,
 ) -> Explanation:
     """The reasons for one row's posterior, as the model's own terms or, of a conditional log-linear model or a pool, purified effects.
 
@@ -316,12 +317,21 @@ def explain(
     model = own_classifier(model)
     if not isinstance(interval, bool | np.bool_):
         raise InputError.of("interval", interval, "True or False", remedy=("say how wide by ", Option("level")))
+    if not interval:
+        _refuse_options_of_none(level=(level, LEVEL), draws=(draws, DRAWS), random_state=(random_state, SEED))
     encoded = encode_row(model, row)
     ends = model._intervals(encoded, level, draws, random_state)[0] if interval else None
     effects = model.fitted_.effects
     found = [effect_terms(model, effects, encoded)] if effects else model.fitted_.unsummed(encoded)
     told = _explanation(model, encoded, found, label, against)
     return told if ends is None else _with_interval(told, ends, float(level), model, cells_of(model, encoded))
+
+
+def _refuse_options_of_none(**options: tuple[Any, Any]) -> None:
+    """An error for an option of intervals where none is asked for."""
+    for name, (stated, default) in options.items():
+        if stated is not default and not (type(stated) is type(default) and stated == default):
+            raise InputError((Option(name), " does nothing without ", Option("interval", True)), where=name, got=stated, remedy=("leave it out, or say ", Option("interval", True)))  # fmt: skip
 
 
 def _with_interval(

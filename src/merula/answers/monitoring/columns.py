@@ -30,6 +30,7 @@ from merula.stats.rounded import EXACT, rounded_down
 
 LEVELS, NUMBERS, MOMENTS, CELLS, NOTHING = "levels", "numbers", "mean and variance", "missing cells", "nothing"
 PSEUDO = 0.5  # rows in every cell of the stability index, so that it is a number
+FARTHEST = 1e60  # deviations from a mean, beyond which it does not matter how far
 MOST_SHARES = 50  # levels that are told one by one
 
 
@@ -216,14 +217,16 @@ def _moments(then: Marginal, now: Marginal) -> Held:
     """Numbers of which the model keeps mean and variance alone."""
     if then.mean is None or then.squares is None or now.values is None or now.weights is None or now.mean is None:
         return CELLS, {}, None, [], "the model keeps nothing else of it"
-    before = (then.known, then.mean, then.squares / then.known)
-    spread = float(now.squares or 0.0) / now.known
-    if not before[2] > 0:
+    variance = then.squares / then.known
+    if not variance > 0:
         return _constant(then.mean, then.known, now)
-    fourth = float(now.weights @ (now.values - now.mean) ** 4) / now.known
+    with np.errstate(over="ignore"):  # in deviations from the mean as they were: no square overflows
+        held = np.clip((now.values - then.mean) / np.sqrt(variance), -FARTHEST, FARTHEST)
+    own = float(now.weights @ held) / now.known
+    spread, fourth = (float(now.weights @ (held - own) ** power) / now.known for power in (2, 4))
     kurtosis = fourth / spread**2 if spread > 0 else np.inf
-    mean = mean_differs(before, (now.known, now.mean, spread))
-    wide = spread_differs((then.known, before[2]), (now.known, spread), kurtosis)
+    mean = mean_differs((then.known, 0.0, 1.0), (now.known, own, spread))
+    wide = spread_differs((then.known, 1.0), (now.known, spread), kurtosis)
     tests = [Test(of, p) for of, p in (("mean", mean), ("spread", wide)) if p is not None]
     remark = "mean and variance alone are kept: fit(…, reference=True) keeps the whole distribution"
     few = "" if wide is not None else "; the variance is not compared, tails are too heavy or rows too few for that"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from merula.answers.monitoring.losses import (
 from merula.answers.monitoring.prevalence import Share, changed, interval, ratios, shares_of
 from merula.answers.monitoring.result import Change, Monitoring
 from merula.core import Array, InputError
-from merula.core.checks import checked_number
+from merula.core.checks import checked_generator, checked_number
 from merula.core.logspace import to_posterior
 from merula.data.encode import Encoded
 from merula.data.schema import Column, Label
@@ -97,7 +98,7 @@ def monitor(
     told = _model_of(model)
     new = _Sample.of(told, rows, y, sample_weight, "rows")
     old = None if before is None else _Sample.of(told, *_pair(before), None, "before")
-    return _Call(told, new, old, np.random.default_rng(random_state), random_state).result(level)
+    return _Call(told, new, old, checked_generator(random_state), random_state).result(level)
 
 
 def _model_of(model: Any) -> Any:
@@ -128,6 +129,7 @@ class _Sample:
 
     @classmethod
     def of(cls, model: Any, rows: Any, y: Any, sample_weight: Any, what: str) -> _Sample:
+        _refuse_no_table(rows, what)
         source = open_rows(rows)
         count, labels = source.count, _labels(y, source.count, what)
         if sample_weight is not None:
@@ -159,19 +161,40 @@ class _Sample:
         return len(self.labelled) + sum(self.strange.values()) == len(self)
 
 
+def _refuse_no_table(rows: Any, what: str) -> None:
+    """An error for a path, for nothing, and for a tuple that is no pair."""
+    wanted = "a table, or a pair of a table and its classes" if what == "before" else "a table"
+    if isinstance(rows, tuple):
+        raise InputError.at(what, f"is a tuple of {len(rows)}", expected=wanted)
+    if rows is None or isinstance(rows, str | PathLike):
+        remedy = None if rows is None else "read the file first: merula.read_table(path)"
+        raise InputError.of(what, rows, wanted, remedy)
+
+
 def _labels(y: Any, count: int, what: str) -> list[Any]:
     """The class of each row; None where it is missing."""
     if y is None:
         return [None] * count
+    if isinstance(y, str) or not hasattr(y, "__iter__"):
+        raise InputError.of(
+            "y", y, "an array, a list or a column with one class for each row, None where it is not known"
+        )
     held = y.to_list() if hasattr(y, "to_list") else y.to_pylist() if hasattr(y, "to_pylist") else list(y)
     if len(held) != count:
-        raise InputError.at("y", f"has {len(held):,} values", expected=f"one for each of the {count:,} rows of {what}")
+        raise InputError.at(
+            "y",
+            f"has {len(held):,} values",
+            expected=f"one for each of the {count:,} {what if what == 'rows' else 'rows of before'}",
+        )
     return [None if is_missing(label) else plain_label(label) for label in held]
 
 
 def _repeated(sample_weight: Any, count: int) -> NDArray[np.int64]:
     """Each row as often as it stands."""
-    weights = np.asarray(sample_weight, dtype=np.float64).ravel()
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        weights = np.zeros(0)
     whole = len(weights) == count and bool(np.isfinite(weights).all()) and bool((weights == np.rint(weights)).all()) and bool((weights >= 0).all())  # fmt: skip
     if not whole:
         raise InputError("sample_weight does not say how often each row stands", where="sample_weight", expected=f"{count:,} whole numbers from 0")  # fmt: skip
@@ -340,7 +363,7 @@ def _size(one: ColumnChange) -> float:
     """How much a column has changed: its index, or the square of how far its mean has moved, and the change in missing cells."""
     moved = words.moved_by(one) if one.psi is None else 0.0
     lost = abs((one.missing_now or 0.0) - (one.missing_then or 0.0))
-    return max(one.psi or 0.0, min(moved**2, 1e6), lost)
+    return max(one.psi or 0.0, min(abs(moved), 1e3) ** 2, lost)
 
 
 def _with_adjusted(one: ColumnChange, tests: Mapping[str, float], level: float) -> ColumnChange:

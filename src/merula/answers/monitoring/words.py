@@ -140,8 +140,10 @@ def column_remedy(one: ColumnChange) -> str:
 
 def class_remedy(shares: Mapping[Label, Share]) -> str:
     """The prior to answer with."""
-    known = [label for label, one in shares.items() if one.then > 0]
-    told = ", ".join(f"{label!r}: {shares[label].now:.4g}" for label in known)
+    known = {label: one.now for label, one in shares.items() if one.then > 0}
+    if not sum(known.values()) > 0:
+        return NEW_CLASSES
+    told = ", ".join(f"{label!r}: {now / sum(known.values()):.4g}" for label, now in known.items())
     return f"If rows of a class are still what they were, model.with_class_prior({{{told}}}) answers for classes as frequent as now."
 
 
@@ -160,6 +162,7 @@ def steps_of(changes: Sequence[Change], doubts: Sequence[Change], labelled: int)
     return tuple(dict.fromkeys(steps))
 
 
+NEW_CLASSES = "Learn the new classes: the model knows none of those that these rows are of."
 LEARN = "Learn again with these rows: fit anew, or model.faded(0.5).partial_fit(rows, y) where old rows may fade; until then, act on its probabilities with care."  # fmt: skip
 GET_CLASSES = "Get the classes of some of these rows, and monitor again with them: only they tell whether its probabilities are still right."  # fmt: skip
 STILL_RIGHT = (

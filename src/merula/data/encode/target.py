@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core import InputError, warn_user
+from merula.core import InputError, Option, warn_user
 from merula.core.compiled import kernel
 from merula.data.encode.encoded import WIDEST_RANGE
 from merula.data.table import codes_of_words, is_missing
@@ -157,7 +157,12 @@ def _check_labels(values: NDArray[Any]) -> None:
 
 def _refuse_missing(missing: int, rows: int) -> None:
     raise InputError(
-        f"Input y contains NaN: {missing} of {rows} targets are missing", remedy="drop those rows before fit"
+        f"Input y contains NaN: {missing} of {rows} targets are missing",
+        remedy=(
+            "drop those rows before fit, or have fit learn from them as rows without a class (",
+            Option("unlabelled"),
+            ")",
+        ),
     )
 
 

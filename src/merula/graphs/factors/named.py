@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import Array, InputError
+from merula.core.checks import checked_generator
 from merula.data.schema import Label
 from merula.graphs.factors.frames import build_table, cell_columns
 from merula.graphs.factors.joint_text import bars, joint_html, joint_parts
@@ -81,7 +82,7 @@ class NamedTable:
         if not isinstance(n, int | np.integer) or n < 0:
             raise InputError.of("n", n, "a number of rows from 0")
         flat = self.values.reshape(-1)
-        cells = np.random.default_rng(random_state).choice(flat.size, size=n, p=flat / flat.sum())
+        cells = checked_generator(random_state).choice(flat.size, size=n, p=flat / flat.sum())
         return build_table(cell_columns(self.levels, cells))
 
     def to_dict(self) -> dict[Any, float]:

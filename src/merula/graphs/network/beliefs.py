@@ -27,6 +27,7 @@ from merula.show.numbers import several, short
 if TYPE_CHECKING:
     from merula.graphs.network.network import BayesianNetwork
 
+MOST_WORTH = 10**15  # rows, that stated tables may be taken for
 JEFFREYS = 0.5  # the pseudo-count of every cell of a row of which a prior of 0 says nothing
 
 
@@ -88,7 +89,9 @@ def _stated(network: BayesianNetwork, size: float | None) -> Beliefs:
     nodes = network._stated()
     if size is None:
         raise InputError.at("an interval", "needs counts of rows, and this network was stated, or read from a file without them", remedy=("call fit or partial_fit on a table (", Option('expert'), " makes stated probabilities its prior), or say with ", Option('equivalent_sample_size'), " how many rows the stated tables are worth"))  # fmt: skip
-    checked_number(size, "equivalent_sample_size", "a number above 0", lambda rows: 0 < rows < np.inf)
+    checked_number(
+        size, "equivalent_sample_size", f"a number above 0, up to {MOST_WORTH:,}", lambda rows: 0 < rows <= MOST_WORTH
+    )
     stated = {name: node for name, node in nodes.items() if isinstance(node, Node)}
     families = [(*node.parents, name) for name, node in stated.items()]
     _, shares = network._inference.tables(families, NOTHING_KNOWN, network.limit)  # all by one junction tree

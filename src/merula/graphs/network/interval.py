@@ -26,7 +26,7 @@ from merula.graphs.network.rests import rests_on
 if TYPE_CHECKING:
     from merula.graphs.network.network import BayesianNetwork
 
-LEAST_DRAWS = 100
+LEAST_DRAWS, MOST_DRAWS = 100, 1_000_000
 Extra = list[tuple[tuple[int, ...], Array]]
 
 
@@ -95,7 +95,7 @@ def query_interval(
     Dirichlet, 1 imaginary row in each cell of every table | 40 rows; 65 % of its variance comes from P(rain): 40 rows
     """
     checked_number(level, "level", "a probability between 0 and 1", lambda share: 0 < share < 1)
-    checked_number(draws, "draws", f"a whole number from {LEAST_DRAWS}", lambda n: n >= LEAST_DRAWS, whole=True)
+    checked_number(draws, "draws", f"a whole number from {LEAST_DRAWS} to {MOST_DRAWS:,}", lambda n: LEAST_DRAWS <= n <= MOST_DRAWS, whole=True)  # fmt: skip
     nodes, most = network._stated(), network._limit(limit)
     if not isinstance(target, str):
         raise InputError.of("the variable asked for", target, "one name: an interval is that of one variable")

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from merula.core import Array, InputError
-from merula.core.checks import checked_number
+from merula.core.checks import checked_generator, checked_number
 from merula.core.logspace import log_sum_exp
 from merula.graphs.factors.frames import build_table
 from merula.graphs.factors.joint_text import LONGEST
@@ -218,7 +218,7 @@ class NormalMixture:
         1   170.0
         """
         checked_number(n, "n", "a number of rows from 0", lambda count: count >= 0, whole=True)
-        rng = np.random.default_rng(random_state)
+        rng = checked_generator(random_state)
         cases = rng.choice(len(self.weights), size=n, p=self.weights / self.weights.sum())
         errors = rng.standard_normal((n, len(self.variables)))
         drawn = self.means[cases] + np.einsum("nij,nj->ni", self.roots[cases], errors)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from merula.core import Array
+from merula.core.checks import checked_generator
 from merula.graphs.network.augmentation import augmented_tables
 from merula.graphs.network.beliefs import Beliefs
 from merula.graphs.network.dirichlet import log_dirichlet
@@ -21,7 +22,7 @@ Streams = Mapping[str, np.random.Generator]
 
 def random_streams(beliefs: Beliefs, random_state: Any) -> Streams:
     """Random numbers for each variable: the same question after the same seed has the same tables, whatever else was asked."""
-    seed = int(np.random.default_rng(random_state).integers(2**63))
+    seed = int(checked_generator(random_state).integers(2**63))
     return {name: np.random.default_rng([seed, k]) for k, name in enumerate([*beliefs.nodes, CHAIN])}
 
 

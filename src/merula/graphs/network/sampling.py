@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import Array, InputError, Option
-from merula.core.checks import checked_number, one_of
+from merula.core.checks import checked_generator, checked_number, one_of
 from merula.data.table import label_array
 from merula.graphs.factors.errors import NoSampleError
 from merula.graphs.factors.frames import build_table
@@ -51,7 +51,7 @@ def estimated(
         raise InputError(f"{numeric!r} is numeric", where=f"variable {numeric!r}", remedy=(Option('method', method), " estimates probabilities of levels: ask with ", Option('method', 'exact'), ", or draw numbers with sample()"))  # fmt: skip
     checked_size({name: nodes[name].levels for name in asked})
     needed = needed_for(nodes, {*asked, *evidence.names})
-    return estimate(needed, asked, evidence, checked_count(samples, "samples", 1), np.random.default_rng(random_state))
+    return estimate(needed, asked, evidence, checked_count(samples, "samples", 1), checked_generator(random_state))
 
 
 def _by_weights(
@@ -144,7 +144,7 @@ def sample(
     0  yes  yes
     1  yes  yes
     """
-    evidence, count, rng = network._read(given), checked_count(n, "n", 0), np.random.default_rng(random_state)
+    evidence, count, rng = network._read(given), checked_count(n, "n", 0), checked_generator(random_state)
     if method is not None:
         one_of(method, METHODS, "method")
     nodes = needed_for(network._nodes, network.variables)

@@ -65,7 +65,14 @@ def model_facts(saved: SavedModel) -> ModelFacts:
         tuple(told["classes"].items()),
         tuple((column["column"], column["kind"], column["distribution"] or "") for column in told["columns"]),
         tuple(told["actions"] or ()),
+        unclassed_of(saved.model),
     )
+
+
+def unclassed_of(model: BayesianClassifier) -> float:
+    """The weight of the rows without a class that a model has learned from."""
+    collected = model.fitted_.collected
+    return 0.0 if collected is None else collected.shared
 
 
 # ---------------------------------------------------------------------------------------------------------- performance
@@ -179,6 +186,8 @@ def refitted(model: BayesianClassifier, fresh: Any, X: Any, y: Any, weights: Arr
     if np.array_equal(one, other):
         return f"Fitted anew on all these rows, the same options give the very probabilities of the model, bit for bit ({several(len(one), 'row')} compared)."
     apart = float(np.abs(one - other).max())
+    if unclassed_of(model):
+        return f"The model has learned from rows without a class too: fitted anew on these rows, which have one, its probabilities differ by up to {apart:.4g}. The figures are those of its options on these rows alone, not of the model itself."
     return f"The model was not learned from these rows alone, or by another version: fitted anew on them, its probabilities differ by up to {apart:.4g}. The figures are those of its options on these rows, not of the model itself."
 
 

@@ -44,6 +44,7 @@ class ModelFacts:
     classes: tuple[tuple[str, float], ...]
     columns: tuple[tuple[str, str, str], ...]
     actions: tuple[str, ...] = ()
+    unclassed: float = 0.0  # of the rows, those that had no class
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,8 @@ def _model(dossier: Dossier) -> Section | None:
     facts = dossier.model
     if facts is None:
         return None
-    rows = "" if facts.rows is None else f" It learned from {several(facts.rows, 'row')}."
+    unclassed = f", of which {short(facts.unclassed)} had no class" if facts.unclassed else ""
+    rows = "" if facts.rows is None else f" It learned from {several(facts.rows, 'row')}{unclassed}."
     calibrated = (
         "" if facts.temperature is None else f" It is calibrated: every term is divided by {short(facts.temperature)}."
     )
