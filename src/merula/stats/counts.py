@@ -256,8 +256,10 @@ class ValueCounts(OfColumns):
     grid: tuple[tuple[float, float], ...] | None = None
 
     def fits(self, classes: int) -> bool:
-        if self.grid is not None:  # counted on the way to cuts, never kept in a model
-            return False
+        return self.grid is None and self.is_sound(classes)  # on a grid: on the way to cuts, never kept in a model
+
+    def is_sound(self, classes: int) -> bool:
+        """Whether it holds what numbers of so many classes may be counted as, on a grid or not."""
         counted = are_counted(self.columns, self.values, self.counts, self.missing, classes)
         met = counted and all(all_shaped((len(values),), values) and ascends(values) for values in self.values)
         return met and all(bool(part.any(axis=0).all()) for part in self.counts)

@@ -135,8 +135,13 @@ def _counted(held: dict[str, Any], wanted: Sequence[Wanted]) -> Counted | None:
 def _fits(part: Collected, wanted: Sequence[Wanted]) -> bool:
     """Whether each statistic is of the columns that are wanted, and fits the classes; one of your own may not tell."""
     count = len(part.classes)
-    told: list[tuple[Wanted, Any]] = [(one, block) for one, block in zip(wanted, part.blocks, strict=True) if hasattr(block, "fits")]  # fmt: skip
-    return part.class_counts.fits(count) and all(tuple(block.columns) == tuple(one.columns) and block.fits(count) for one, block in told)  # fmt: skip
+    told: list[tuple[Wanted, Any]] = [
+        (one, block) for one, block in zip(wanted, part.blocks, strict=True) if hasattr(block, "fits")
+    ]
+    return part.class_counts.fits(count) and all(
+        tuple(block.columns) == tuple(one.columns) and getattr(block, "is_sound", block.fits)(count)
+        for one, block in told
+    )
 
 
 def _collected(state: dict[str, Any], wanted: Sequence[Wanted]) -> Collected:
