@@ -35,6 +35,25 @@ def test_ends_of_the_interval_have_the_likelihood_they_should():
         assert 2 * (best - np.log(found @ [end, 1 - end]).sum()) == pytest.approx(3.8415, abs=1e-3)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_ends_are_as_a_search_finds_them_where_a_class_is_estimated_not_to_occur(seed):
+    means = np.array([0.0, 1.2, 4.0])
+    x = np.concatenate([norm.ppf((np.arange(190) + 0.5) / 190, -0.1, 0.9), np.random.default_rng(seed).normal(4.5, 0.5, 4)])
+    density = norm.pdf(x[:, None] - means)
+    found = ratios(density / density.sum(axis=1, keepdims=True), np.full(3, 1 / 3))
+    shares, best = shares_of(found)
+    assert shares[1] < 1e-3
+
+    def searched(share):
+        def lost(part):
+            return -np.log(found @ [share, (1 - share) * part, (1 - share) * (1 - part)]).sum()
+
+        return -minimize_scalar(lost, bounds=(0, 1), method="bounded", options={"xatol": 1e-12}).fun
+
+    for end in interval(found, shares, best, 0):
+        assert 2 * (best - searched(end)) == pytest.approx(3.8415, abs=5e-3)
+
+
 @pytest.mark.parametrize("shares", [(0.3, 0.7), (0.1, 0.3, 0.6)])
 def test_intervals_cover_and_the_test_errs_as_often_as_stated(shares):
     covered, alarms, streams = np.zeros(len(shares)), 0, 120

@@ -14,6 +14,7 @@ from scipy.stats import chi2
 from merula.core import Array
 
 STEPS, CLOSE = 5_000, 1e-10  # of EM; nats per step at which it has arrived
+FINE, LEFT = 1e-9, 1e-3  # nats of a step, and of all steps to come, at which a profile has arrived: it is compared with 1.92
 PROFILED = 3_000_000  # ratios, beyond which intervals are normal ones of the log-odds
 LEVEL = 0.95
 EDGE = 1e-9  # of a share: 0 and 1 themselves have no likelihood
@@ -86,15 +87,17 @@ def _profiled(found: Array, shares: Array, index: int, others: list[int], share:
     rest = found[:, others]
     if len(others) == 1:
         return float(np.log(np.maximum(share * found[:, index] + (1 - share) * rest[:, 0], 1e-300)).sum())
-    inner = np.maximum(shares[others], 1e-12)
-    inner, before = inner / inner.sum(), -np.inf
-    for _ in range(STEPS):
-        likely = share * found[:, index] + (1 - share) * (rest @ inner)
-        value = float(np.log(np.maximum(likely, 1e-300)).sum())
-        if value - before <= 1e-4:  # of a statistic that is compared with 3.84
+    # half of it equal shares: from a share of nearly 0, EM leaves so slowly that it would seem to have arrived
+    inner = 0.5 * shares[others] / max(float(shares[others].sum()), 1e-300) + 0.5 / len(others)
+    value = gain = -np.inf
+    for step in range(STEPS):
+        likely = np.maximum(share * found[:, index] + (1 - share) * (rest @ inner), 1e-300)
+        before, earlier, value = value, gain, float(np.log(likely).sum())
+        gain = value - before
+        # Aitken: once there are two gains, what is left of their geometric series
+        if step > 1 and (gain <= FINE or gain * gain <= LEFT * (earlier - gain)):
             break
-        before = value
-        inner = inner * ((1 / np.maximum(likely, 1e-300)) @ rest)
+        inner = inner * ((1 / likely) @ rest)
         inner = inner / inner.sum()
     return value
 
