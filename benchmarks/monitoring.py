@@ -92,23 +92,39 @@ def power(streams):
             print(f"  {name:22} {what:28} {hits / streams:.3f}", flush=True)
 
 
+SKEWED = {"distributions": {"waiting time": "histogram", "count": "poisson"}, "kinds": {"pulse": "count"}}
+NORMAL = {"distributions": {"count": "poisson"}, "kinds": {"pulse": "count"}}
+RARE = (0.95, 0.03, 0.02)
+
+
 def coverage(streams):
+    """Of models whose densities are all but the true ones, of one that misses a shape, and of models that learned from few rows."""
     print(f"\n95 % intervals of prevalences without classes, {streams} streams each: covered")
-    fitted = mr.NaiveBayesClassifier(
-        distributions={"waiting time": "histogram", "count": "poisson"}, kinds={"pulse": "count"}
-    )
-    fitted = fitted.fit(*patients(200_000, np.random.default_rng(1), towns=False))
-    labels = ["well", "cold", "flu"]
-    for prevalence in ((0.5, 0.3, 0.2), (0.2, 0.2, 0.6), (0.95, 0.03, 0.02)):
+    shaped, normal = (mr.NaiveBayesClassifier(**how).fit(*patients(200_000, np.random.default_rng(1), towns=False)) for how in (SKEWED, NORMAL))  # fmt: skip
+    for rows, prevalence in ((200, RARE), (1_000, RARE)):
+        covered("200,000 rows learned", lambda _: shaped, rows, prevalence, streams)
+    for rows, prevalence in ((1_000, RARE), (10_000, (0.5, 0.3, 0.2))):
+        covered("2,000 rows learned", few, rows, prevalence, streams)
+    for rows in (200, 1_000):
+        covered("skew taken for normal", lambda _: normal, rows, RARE, streams)
+    for prevalence in ((0.5, 0.3, 0.2), (0.2, 0.2, 0.6)):
         for rows in (200, 1_000):
-            covered, differs = np.zeros(3), 0
-            for seed in range(streams):
-                rng = np.random.default_rng(20_000 + seed)
-                found = mr.monitor(fitted, patients(rows, rng, prevalence, towns=False)[0])
-                shares = [found.prevalence[label] for label in labels]
-                covered += [one.low <= truth <= one.high for one, truth in zip(shares, prevalence, strict=True)]
-                differs += found.tests["classes"] <= 0.05
-            print(f"  {prevalence} in {rows:5} rows: {(covered / streams).round(3).tolist()}; change of classes told in {differs / streams:.3f}", flush=True)  # fmt: skip
+            covered("200,000 rows learned", lambda _: shaped, rows, prevalence, streams)
+
+
+def few(seed):
+    """A model of its own for each stream, so that what it learned varies too."""
+    return mr.NaiveBayesClassifier(**SKEWED).fit(*patients(THEN, np.random.default_rng(50_000 + seed), towns=False))
+
+
+def covered(name, model, rows, prevalence, streams):
+    held, differs = np.zeros(3), 0
+    for seed in range(streams):
+        found = mr.monitor(model(seed), patients(rows, np.random.default_rng(20_000 + seed), prevalence, towns=False)[0])  # fmt: skip
+        shares = [found.prevalence[label] for label in ("well", "cold", "flu")]
+        held += [one.low <= truth <= one.high for one, truth in zip(shares, prevalence, strict=True)]
+        differs += found.tests["classes"] <= 0.05
+    print(f"  {name:21} {prevalence} in {rows:6,} rows: {(held / streams).round(3).tolist()}; change of classes told in {differs / streams:.3f}", flush=True)  # fmt: skip
 
 
 def halves_of_real_tables(streams):

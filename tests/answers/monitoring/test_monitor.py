@@ -132,6 +132,28 @@ def test_classes_that_are_more_frequent_are_estimated_and_counted(model):
     assert "with_class_prior" in " ".join(counted.steps)
 
 
+def test_intervals_of_prevalences_know_how_few_rows_the_model_learned_from():
+    rng = np.random.default_rng(5)
+    table, classes = patients(60, rng)
+    asked, _ = patients(3_000, rng, (0.3, 0.7))
+    few = mr.NaiveBayesClassifier().fit(table, classes)
+    same = mr.NaiveBayesClassifier().fit(table, classes, sample_weight=np.full(60, 1_000))  # the same means and shares
+    narrow, wide = (mr.monitor(one, asked).prevalence["ill"] for one in (same, few))
+    assert wide.now == pytest.approx(narrow.now, abs=0.02)
+    assert not narrow.low <= 0.7 <= narrow.high
+    assert wide.low <= 0.7 <= wide.high
+    turned = mr.monitor(few, asked.iloc[::-1]).prevalence["ill"]
+    assert (turned.low, turned.high) == pytest.approx((wide.low, wide.high), abs=1e-6)
+
+
+def test_intervals_of_models_that_do_not_know_how_sure_they_are_say_so(model, new):
+    told = "take the model's probabilities as known"
+    neighbours = mr.NearestNeighborsClassifier().fit(*patients(200, np.random.default_rng(0)))
+    assert told in " ".join(mr.monitor(neighbours, new[0]).remarks)
+    assert told not in " ".join(mr.monitor(neighbours, *new).remarks)  # counted
+    assert told not in " ".join(mr.monitor(model, new[0]).remarks)
+
+
 def test_a_conditional_model_is_taken_at_its_word_of_the_classes():
     model = mr.LogLinearClassifier("gaussian").fit(*patients(2_000, np.random.default_rng(0)))
     table, _ = patients(1_000, np.random.default_rng(2), (0.3, 0.7))

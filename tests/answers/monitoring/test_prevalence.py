@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
 from merula.answers.monitoring import prevalence as part
-from merula.answers.monitoring.prevalence import changed, interval, ratios, shares_of
+from merula.answers.monitoring.prevalence import changed, interval, ratios, shares_of, widened
 
 
 def rows_of(shares, rows, rng, apart=1.5):
@@ -33,6 +33,27 @@ def test_ends_of_the_interval_have_the_likelihood_they_should():
     shares, best = shares_of(found)
     for end in interval(found, shares, best, 0):
         assert 2 * (best - np.log(found @ [end, 1 - end]).sum()) == pytest.approx(3.8415, abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_ends_are_as_a_search_finds_them_where_a_class_is_estimated_not_to_occur(seed):
+    means = np.array([0.0, 1.2, 4.0])
+    x = np.concatenate(
+        [norm.ppf((np.arange(190) + 0.5) / 190, -0.1, 0.9), np.random.default_rng(seed).normal(4.5, 0.5, 4)]
+    )
+    density = norm.pdf(x[:, None] - means)
+    found = ratios(density / density.sum(axis=1, keepdims=True), np.full(3, 1 / 3))
+    shares, best = shares_of(found)
+    assert shares[1] < 1e-3
+
+    def searched(share):
+        def lost(part):
+            return -np.log(found @ [share, (1 - share) * part, (1 - share) * (1 - part)]).sum()
+
+        return -minimize_scalar(lost, bounds=(0, 1), method="bounded", options={"xatol": 1e-12}).fun
+
+    for end in interval(found, shares, best, 0):
+        assert 2 * (best - searched(end)) == pytest.approx(3.8415, abs=5e-3)
 
 
 @pytest.mark.parametrize("shares", [(0.3, 0.7), (0.1, 0.3, 0.6)])
@@ -65,3 +86,14 @@ def test_a_change_is_seen_and_a_class_that_was_ruled_out_stays_so():
     assert changed(found, None, np.array([0.3, 0.7])) < 1e-6
     posterior = np.array([[1.0, 0.0], [1.0, 0.0]])
     assert shares_of(ratios(posterior, np.array([1.0, 0.0])))[0].tolist() == [1.0, 0.0]
+
+
+def test_squares_of_reaches_add_and_edges_stay():
+    drawn = np.random.default_rng(0).normal(0.5, 0.03, 20_000)
+    low, high = widened((0.5 - 1.96 * 0.04, 0.5 + 1.96 * 0.04), 0.5, drawn)
+    assert (low, high) == pytest.approx((0.5 - 1.96 * 0.05, 0.5 + 1.96 * 0.05), abs=2e-3)  # 3, 4 and 5
+    low, high = widened((0.0, 0.1), 0.0, np.array([0.0, 0.02, 0.04]))
+    assert low == 0.0
+    assert 0.1 < high < 0.2
+    assert widened((0.9, 1.0), 1.0, np.array([1.0, 0.98, 0.96])) == pytest.approx((1 - high, 1.0))
+    assert widened((0.0, 0.0), 0.0, np.zeros(5)) == (0.0, 0.0)

@@ -5,15 +5,23 @@ Where the densities given the class are as they were, the rows' likelihood is Σ
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import chi2
 
+from merula.classify.fitted import FittedModel
 from merula.core import Array
+from merula.core.logspace import to_posterior
+from merula.data.encode import Encoded
 
 STEPS, CLOSE = 5_000, 1e-10  # of EM; nats per step at which it has arrived
+FINE, LEFT = (
+    1e-9,
+    1e-3,
+)  # nats of a step, and of all steps to come, at which EM is near enough for what is compared with 1.92
 PROFILED = 3_000_000  # ratios, beyond which intervals are normal ones of the log-odds
 LEVEL = 0.95
 EDGE = 1e-9  # of a share: 0 and 1 themselves have no likelihood
@@ -60,6 +68,38 @@ def shares_of(found: Array, counts: Array | None = None, start: Array | None = N
     return shares, before
 
 
+def drawn_shares(models: Iterable[FittedModel], read: Encoded, near: Array) -> Array:
+    """The prevalences of most likelihood of the same rows under each of some models: models × classes."""
+    return np.array([_nearly(0.0, _asked(model, read), near)[1] for model in models])
+
+
+def _asked(model: FittedModel, read: Encoded) -> Array:
+    """The ratios of each row that the model does not rule out."""
+    posterior = np.empty((len(read), len(model.classes)))
+    model.write_log_joint(read.apart(), posterior)
+    to_posterior(posterior, model.log_prior)
+    found = ratios(posterior, np.exp(model.log_prior))
+    return found[(found > 0).any(axis=1)]
+
+
+def widened(ends: tuple[float, float], share: float, drawn: Array) -> tuple[float, float]:
+    """Both ends, further off by how far the shares differ between models that are drawn: squares of reaches add.
+
+    On the scale arcsin √share, on which 0 and 1 are as near as any other share; each side by itself.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in widened((0.2, 0.4), 0.3, np.array([0.3, 0.3, 0.3]))]
+    [0.2, 0.4]
+    >>> [round(end, 3) for end in widened((0.2, 0.4), 0.3, np.array([0.25, 0.3, 0.35]))]
+    [0.166, 0.441]
+    """
+    low, own, high = np.arcsin(np.sqrt(np.clip([ends[0], share, ends[1]], 0.0, 1.0)))
+    more = float(np.sqrt(chi2.ppf(LEVEL, 1))) * float(np.std(np.arcsin(np.sqrt(np.clip(drawn, 0.0, 1.0))), ddof=1))
+    below, above = max(0.0, own - np.hypot(own - low, more)), min(0.5 * np.pi, own + np.hypot(high - own, more))
+    return float(np.sin(below) ** 2), float(np.sin(above) ** 2)
+
+
 def _log_counts(counts: Array, shares: Array) -> float:
     met = counts > 0
     return float(counts[met] @ np.log(np.maximum(shares[met], 1e-300)))
@@ -83,20 +123,27 @@ def interval(found: Array, shares: Array, best: float, index: int) -> tuple[floa
 
 def _profiled(found: Array, shares: Array, index: int, others: list[int], share: float) -> float:
     """The log likelihood where one class has this share, and the others share the rest as is most likely."""
-    rest = found[:, others]
+    own, rest = share * found[:, index], (1 - share) * found[:, others]
     if len(others) == 1:
-        return float(np.log(np.maximum(share * found[:, index] + (1 - share) * rest[:, 0], 1e-300)).sum())
-    inner = np.maximum(shares[others], 1e-12)
-    inner, before = inner / inner.sum(), -np.inf
-    for _ in range(STEPS):
-        likely = share * found[:, index] + (1 - share) * (rest @ inner)
-        value = float(np.log(np.maximum(likely, 1e-300)).sum())
-        if value - before <= 1e-4:  # of a statistic that is compared with 3.84
+        return float(np.log(np.maximum(own + rest[:, 0], 1e-300)).sum())
+    return _nearly(own, rest, shares[others])[0]
+
+
+def _nearly(given: Array | float, found: Array, near: Array) -> tuple[float, Array]:
+    """The largest Σ_row log(given + Σ_c π_c·found_c), as near as it is compared by, and its π."""
+    # half of it equal shares: from a share of nearly 0, EM leaves so slowly that it would seem to have arrived
+    shares = 0.5 * near / max(float(near.sum()), 1e-300) + 0.5 / len(near)
+    value = gain = -np.inf
+    for step in range(STEPS):
+        likely = np.maximum(given + found @ shares, 1e-300)
+        before, earlier, value = value, gain, float(np.log(likely).sum())
+        gain = value - before
+        # Aitken: once there are two gains, what is left of their geometric series
+        if step > 1 and (gain <= FINE or gain * gain <= LEFT * (earlier - gain)):
             break
-        before = value
-        inner = inner * ((1 / np.maximum(likely, 1e-300)) @ rest)
-        inner = inner / inner.sum()
-    return value
+        shares = shares * ((1 / likely) @ found)
+        shares = shares / shares.sum()
+    return value, shares
 
 
 def _normal_interval(found: Array, shares: Array, index: int) -> tuple[float, float]:

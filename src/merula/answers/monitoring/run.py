@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from os import PathLike
 from typing import Any
 
@@ -35,7 +36,7 @@ from merula.answers.monitoring.losses import (
     realised_losses,
     with_evidence,
 )
-from merula.answers.monitoring.prevalence import Share, changed, interval, ratios, shares_of
+from merula.answers.monitoring.prevalence import Share, changed, drawn_shares, interval, ratios, shares_of, widened
 from merula.answers.monitoring.result import Change, Monitoring
 from merula.core import Array, InputError
 from merula.core.checks import checked_generator, checked_number
@@ -46,6 +47,7 @@ from merula.data.table import is_missing, open_rows, plain_label
 from merula.stats.distinct_rows import labelled_codes
 
 MOST_ROWS = 1_000_000  # that weights may make of some
+DRAWN = 30  # models, for how far prevalences depend on what is not known of the parameters
 
 
 def monitor(
@@ -83,7 +85,8 @@ def monitor(
     Columns are compared with the counts that the model keeps: levels, and intervals of numbers where ``fit(…, reference=True)`` or the model itself
     kept the numbers, by Pearson's test; else means and variances; and shares of missing cells. Without classes, prevalences are estimated by EM
     (Saerens et al. 2002), with a likelihood-ratio test: this supposes that rows of a class are what they were, and that the model's probabilities
-    were right. With classes, prevalences are counted, and the realised log loss is tested to be no larger than the model itself expects. How probable
+    were right. Its interval adds what rows and parameters leave open: the profile of the likelihood, and 30 models drawn from what the model counted;
+    a model that `predict_interval` cannot draw from is taken as known, and a remark says so. With classes, prevalences are counted, and the realised log loss is tested to be no larger than the model itself expects. How probable
     rows are beside rows drawn from the model is told, but tested only against rows of `before`, since hardly any model describes rows that well.
 
     Examples
@@ -267,9 +270,27 @@ class _Call:
         usable = found[(found > 0).any(axis=1)]
         shares, best = shares_of(usable)
         ends = [interval(usable, shares, best, k) if prior[k] > 0 else (0.0, 0.0) for k in range(len(labels))]
+        if (drawn := self._drawn_shares(shares)) is not None:
+            ends = [widened(ends[k], float(shares[k]), drawn[:, k]) for k in range(len(labels))]
         told = {label: Share(float(then[k]), float(shares[k]), *ends[k]) for k, label in enumerate(labels)}
         p = changed(usable, counts, then) if self.old is None else _posteriors_differ(self.old.posterior, self.new.posterior)  # fmt: skip
         return told, p, False
+
+    @property
+    def _belief(self) -> Any:
+        """What is believed of the model's parameters; None where its statistics do not tell."""
+        try:
+            return self.model._posterior()
+        except InputError:
+            return None
+
+    def _drawn_shares(self, shares: Array) -> Array | None:
+        """The prevalences under models drawn from what the rows learned from make believe; None where there is nothing to draw from."""
+        belief = self._belief
+        if belief is None:
+            return None
+        models = belief.draws(np.random.default_rng(self.random_state))
+        return drawn_shares(islice(models, DRAWN), self.new.read, shares)
 
     def _counted(
         self, labels: Sequence[Label], counts: Array | None, then: Array
@@ -351,6 +372,8 @@ class _Call:
         coarse = [one for one in columns if one.step > 0]
         if coarse:
             told.append(f"Kept numbers are rounded down, at the most by {max(one.step for one in coarse):.3g}: new ones are compared rounded alike.")  # fmt: skip
+        if not self.new.all_known and self._belief is None:
+            told.append("Intervals of prevalences take the model's probabilities as known: nothing tells how sure they are.")  # fmt: skip
         if self.new.strange:
             named = ", ".join(map(str, list(self.new.strange)[: words.MOST_NAMED]))
             told.append(f"{sum(self.new.strange.values()):,} rows are of a class that the model does not know ({named}): its log loss leaves them out.")  # fmt: skip
