@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from merula.classify.base import BayesianClassifier
-from merula.classify.single_row import shown
+from merula.classify.readable import shown
 from merula.core import InputError
 from merula.data.encode.kinds import COUNTED
 from merula.data.schema import BOOLEANS, FIGURES, MIXED, OTHER, Column, Label
