@@ -117,6 +117,7 @@ def clock(seconds: float) -> str:
     >>> clock(52_200.0), clock(65.0), clock(65.25)
     ('14:30', '0:01:05', '0:01:05.25')
     """
+    seconds = _measured(seconds)
     return _parts(seconds, HOUR) if seconds % MINUTE == 0 else _parts(seconds, HOUR, MINUTE)
 
 
@@ -125,7 +126,8 @@ def _length(seconds: float) -> str:
     size = abs(seconds)
     if size < MINUTE:
         return f"{seconds:.6g} s"
-    seconds, size = round(seconds, 2), round(size, 2)
+    seconds = _measured(seconds)
+    size = abs(seconds)
     if size < HOUR:
         return f"{_parts(seconds, MINUTE) if size % MINUTE else _plain(seconds / MINUTE)} min"
     if size < MOST_HOURS * HOUR:
@@ -133,6 +135,11 @@ def _length(seconds: float) -> str:
     days, rest = divmod(round(size), DAY)
     sign = "-" if seconds < 0 else ""
     return f"{sign}{days:,} d" + (f" {clock(rest)} h" if rest else "")
+
+
+def _measured(seconds: float) -> float:
+    """Seconds as they were measured; whole ones of what was worked out, such as a mean, whose fraction has no end."""
+    return seconds if round(seconds, 3) == seconds else float(round(seconds))
 
 
 def _parts(seconds: float, *sizes: int) -> str:
