@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from merula.classify.conditionals import class_labels
 from merula.classify.effects.curves import EffectCurve, Places, effect_curve
+from merula.classify.effects.marginals import MISSING
 from merula.classify.plot import LETTER, LONGEST, chosen_classes
 from merula.classify.readable import axis_unit, shown
 from merula.core import InputError, one_of
@@ -57,10 +59,23 @@ def effect_plot(
         raise InputError("effects of one column or of two are drawn, of a model that has them", got=list(columns))
     for name in columns:
         one_of(name, model.schema_.names, "column")
-    found = effect_curve(effects, columns)
+    found = _in_order(effect_curve(effects, columns))
     if len(columns) == 2:
         return _map(model, found, ax, classes)
     return _single(model, found, ax, classes)
+
+
+def _in_order(found: EffectCurve) -> EffectCurve:
+    """The same with levels in their own order, as 1, 2, 3, and being missing behind them; not the most frequent first."""
+    places, effects = list[Places](), found.effects
+    for axis, one in enumerate(found.places):
+        order = np.argsort(np.where(one.states == MISSING, np.iinfo(np.int64).max, one.states), kind="stable")
+        if one.is_number:
+            places.append(one)
+            continue
+        effects = np.take(effects, order, axis=axis)
+        places.append(replace(one, values=tuple(one.values[k] for k in order), states=one.states[order]))
+    return replace(found, places=tuple(places), effects=effects)
 
 
 def _series(model: BayesianClassifier, effects: Any, classes: Sequence[Any] | None) -> tuple[Series, str, int]:
