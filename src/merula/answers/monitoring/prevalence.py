@@ -92,7 +92,7 @@ def widened(ends: tuple[float, float], share: float, drawn: Array) -> tuple[floa
     >>> [round(end, 3) for end in widened((0.2, 0.4), 0.3, np.array([0.3, 0.3, 0.3]))]
     [0.2, 0.4]
     >>> [round(end, 3) for end in widened((0.2, 0.4), 0.3, np.array([0.25, 0.3, 0.35]))]
-    [0.166, 0.441]
+    [0.167, 0.445]
     """
     low, own, high = np.arcsin(np.sqrt(np.clip([ends[0], share, ends[1]], 0.0, 1.0)))
     more = float(np.sqrt(chi2.ppf(LEVEL, 1))) * float(np.std(np.arcsin(np.sqrt(np.clip(drawn, 0.0, 1.0))), ddof=1))
