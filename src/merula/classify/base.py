@@ -22,12 +22,13 @@ from merula.classify.intervals import PLUG_IN, PREDICTIVE, Intervals, block_pred
 from merula.classify.joint_answers import JointAnswers
 from merula.classify.kept_statistics import reference_wanted
 from merula.classify.large_tables import LargeTables
-from merula.classify.merging import NOT_AUTO, Merging, is_auto
+from merula.classify.merging import Merging, is_auto, takes_no_batches
 from merula.classify.plan import Block, Plan, choose_blocks, same_option
 from merula.classify.sentinels import sentinel_notes
 from merula.classify.unlabelled.learner import UnlabelledLearner, refuse_weight_of_nothing
 from merula.core import Array, InputError, Note, Option, one_of, warn_of
 from merula.core.archive import write_state
+from merula.core.checks import true_or_false
 from merula.core.logspace import safe_log, to_log_posterior, to_posterior
 from merula.core.threads import thread_count
 from merula.data.encode import Encoded, encode_rows, is_counted
@@ -39,13 +40,6 @@ from merula.distributions.priors import Smoothing, checked_smoothing, class_prob
 from merula.engines import Source, collect, describe, encoded
 from merula.engines.sampling import sample_note
 from merula.stats import Collected
-
-
-def _takes_no_batches(model: Any) -> str:
-    if is_auto(model.distributions):
-        return NOT_AUTO.format("rows cannot be added bit by bit")
-    why = model._at_once or model._no_joint
-    return why and f"rows cannot be added bit by bit: {why}"
 
 
 class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Intervals, UnlabelledLearner, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # fmt: skip
@@ -133,7 +127,7 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Interva
         if y is None:
             raise InputError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
         table = open_table(X)
-        return Source(table, y, sample_weight, table.named, type(self).__name__, _is_true(reference))
+        return Source(table, y, sample_weight, table.named, type(self).__name__, true_or_false(reference, "reference"))
 
     def _learn(self, source: Source) -> Self:
         """The model learned from these rows alone, wherever they are."""
@@ -144,17 +138,14 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Interva
 
     def _refuse_one_class(self, collected: Collected) -> None:
         if len(collected.classes) < 2:
-            raise InputError.at(
-                "y",
-                f"holds one class only ({plain_label(collected.classes[0])!r})",
-                remedy="a classifier needs at least two classes",
-            )
+            only = plain_label(collected.classes[0])
+            raise InputError.at("y", f"holds one class only ({only!r})", remedy="a classifier needs at least two classes")  # fmt: skip
 
     def _tuned(self, fitted: FittedModel, source: Source) -> FittedModel:
         """The model just built, with weights if it is to have any that are learned from the rows themselves."""
         return fitted
 
-    @available_unless(_takes_no_batches)
+    @available_unless(takes_no_batches)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, reference: bool | None = None
     ) -> Self:
@@ -605,10 +596,3 @@ class BayesianClassifier(LargeTables, InDatabase, Merging, JointAnswers, Interva
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def _is_true(reference: Any) -> bool:
-    """Whether a reference is to be kept; an error where that is no answer."""
-    if not isinstance(reference, bool | np.bool_):
-        raise InputError.of("reference", reference, "True or False")
-    return bool(reference)

@@ -16,6 +16,7 @@ from merula.classify.intervals import PLUG_IN
 from merula.classify.plan import Block, Plan
 from merula.classify.weighting import WeightedTerms
 from merula.core import Array, InputError, Option, one_of
+from merula.core.checks import true_or_false
 from merula.data.intervals import interval_labels
 from merula.data.schema import Column, Schema
 from merula.distributions import Gaussian, Multinomial, NegativeBinomial
@@ -523,8 +524,7 @@ class KDBClassifier(WeightedSumClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        if not isinstance(self.select, bool | np.bool_):
-            raise InputError.of("select", self.select, "True or False")
+        true_or_false(self.select, "select")
 
     @property
     def _at_once(self) -> str:

@@ -26,6 +26,14 @@ def is_auto(distributions: Any) -> bool:
     return isinstance(distributions, str) and distributions == "auto"
 
 
+def takes_no_batches(model: Any) -> str:
+    """Why rows cannot be added to a model bit by bit; empty where they can."""
+    if is_auto(model.distributions):
+        return NOT_AUTO.format("rows cannot be added bit by bit")
+    why = model._at_once or model._no_joint
+    return why and f"rows cannot be added bit by bit: {why}"
+
+
 def refuse_other_options(mine: Any, theirs: Any, done: str, leaving_out: tuple[str, ...]) -> None:
     """An error naming the first option in which two estimators differ; `done` is what cannot be done with them."""
     for name, value in mine.get_params(deep=False).items():

@@ -114,6 +114,19 @@ def checked_number(
     return value
 
 
+def true_or_false(value: Any, what: str) -> bool:
+    """The value itself where it is True or False; an `InputError` where it is neither.
+
+    Examples
+    --------
+    >>> true_or_false(np.True_, "keep_rows")
+    True
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise InputError.of(what, value, "True or False")
+    return bool(value)
+
+
 def checked_generator(random_state: Any) -> np.random.Generator:
     """What random numbers are drawn by: the same for the same number; an `InputError` for what is no seed.
 

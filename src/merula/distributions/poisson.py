@@ -11,6 +11,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import betainc, digamma, gammaincc, gammaln
 
 from merula.core import Array, InputError
+from merula.core.checks import true_or_false
 from merula.core.logspace import safe_log
 from merula.core.sound import all_shaped, within
 from merula.distributions.base import Distribution, Setting, log_belief_in_missing
@@ -279,8 +280,7 @@ class CountFamily(ValueFamily):
     overdispersed: ClassVar[bool] = False
 
     def check(self) -> None:
-        if not isinstance(self.zero_inflated, bool | np.bool_):
-            raise InputError.of("zero_inflated", self.zero_inflated, "True or False")
+        true_or_false(self.zero_inflated, "zero_inflated")
 
     def build(self, statistic: ValueCounts, setting: Setting) -> CountDistribution:
         self.check()

@@ -25,6 +25,7 @@ from merula.answers.evaluation.subgroups import MIN_ROWS, read_by
 from merula.answers.evaluation.time_order import checked_times
 from merula.answers.evaluation.words import CLASS_FREQUENCIES
 from merula.core import Array, InputError, one_of
+from merula.core.checks import true_or_false
 from merula.data.schema import Label
 from merula.data.table import label_indices, open_rows
 from merula.data.table.frame import FrameTable
@@ -116,8 +117,7 @@ def evaluate(
     >>> evaluation["error"]
     Figure(value=0.0, standard_error=0.0, per_fold=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     """
-    if not isinstance(learning_curve, bool | np.bool_):
-        raise InputError.of("learning_curve", learning_curve, "True or False")
+    true_or_false(learning_curve, "learning_curve")
     models = named_models(model)
     data = read_data(open_rows(X), y, sample_weight, models)
     splits: tuple[Split, ...]

@@ -26,7 +26,7 @@ from merula.classify.pooled.parts import GAUSSIANS, Part, Wanted, fitted_parts
 from merula.classify.pooled.pool import Evidence, fit_pool, gains_of, scores_of
 from merula.classify.pooled.rows import MOST_WORK, Rows
 from merula.core import InputError, Note, one_of, warn_of
-from merula.core.checks import checked_number
+from merula.core.checks import checked_number, true_or_false
 from merula.core.logspace import safe_log
 from merula.core.threads import thread_count
 from merula.data.encode import is_counted
@@ -238,8 +238,7 @@ class AutoBayesClassifier(BayesianClassifier):
         if self.max_rounds is not None and not is_whole(self.max_rounds, 1):
             raise InputError.of("max_rounds", self.max_rounds, "None or a whole number from 1")
         checked_number(self.effort, "effort", "a number from 0.01 to 100", lambda value: 0.01 <= value <= 100)
-        if not isinstance(self.keep_rows, bool | np.bool_):
-            raise InputError.of("keep_rows", self.keep_rows, "True or False")
+        true_or_false(self.keep_rows, "keep_rows")
         if self.random_state is not None and not is_whole(self.random_state, 0):
             raise InputError.of("random_state", self.random_state, "None or a whole number from 0")
 
