@@ -1,7 +1,7 @@
 """How good the probabilities are: log loss and error of merula's models beside what people choose today, on 29 real tables.
 
 Run `MERULA_DATA=folder python benchmarks/strength.py [table …] [--models auto catboost …] [--save file.json]`; the folder holds the
-tables as CSV with a meta.json, and the peers are extras of this benchmark: `pip install lightgbm catboost interpret khiops`. Classes
+tables as CSV with a meta.json (`benchmarks/keel.py` makes another), and the peers are extras of this benchmark: `pip install lightgbm catboost interpret khiops`. Classes
 of fewer than 10 rows are left out, large tables sampled, rows dealt to 5 stratified folds; probabilities are cut off at 1e-6.
 Seconds are of five fits and predictions with two threads, compilation not included.
 """
@@ -42,7 +42,7 @@ MOST = {"mushroom": 2_000, "nursery": 3_000, "pendigits": 3_000, "adult": 5_000}
 TABLES = ["labor", "zoo", "iris", "hepatitis", "wine", "glass", "breast-cancer", "heart-cleveland", "penguins", "ionosphere", "horse-colic", "vote", "soybean", "credit-a", "breast-w", "diabetes", "vehicle", "tic-tac-toe", "credit-g", "titanic3", "cmc", "car", "mushroom", "segment", "nursery", "pendigits", "kr-vs-kp", "bank", "adult"]  # fmt: skip
 
 
-def read(folder: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:
+def read(folder: Path, name: str, most: int = 6_000) -> tuple[pd.DataFrame, np.ndarray]:
     """A table without columns of ids and text, words as objects, and its classes; the first rows of a fixed shuffle."""
     names = [FILES[name]] if name in FILES else [f"{name}.csv", f"{name}.csv.gz"]
     path = next(folder / one for one in names if (folder / one).exists())
@@ -54,7 +54,7 @@ def read(folder: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:
     X, y = frame[columns], frame[meta["target"]].astype(str).to_numpy()
     X = X.astype({column: object for column in columns if kinds[column] == "cat"})
     X, y = _frequent(X, y)
-    rows = np.random.default_rng(0).permutation(len(y))[: MOST.get(name, 6_000)]
+    rows = np.random.default_rng(0).permutation(len(y))[: min(most, MOST.get(name, most))]
     return _frequent(X.iloc[rows].reset_index(drop=True), y[rows])
 
 
@@ -198,15 +198,17 @@ def measured(make: Callable[[pd.DataFrame], Any], X: pd.DataFrame, y: np.ndarray
     return {"log loss": float(losses.mean()), "error": error, "seconds": seconds, "losses": losses.round(6).tolist()}
 
 
-def main(names: list[str], words: list[str], path: str | None) -> None:
+def main(names: list[str], words: list[str], path: str | None, most: int) -> None:
     folder = Path(os.environ.get("MERULA_DATA", "../shared/data"))
     if not (folder / "meta.json").exists():
         raise SystemExit(f"the tables are not in {folder}: set MERULA_DATA to the folder that holds them")
     warnings.simplefilter("ignore")
     known = json.loads(Path(path).read_text()) if path and Path(path).exists() else {}
     print(f"{'log loss':<16}{'rows':>6}" + "".join(f"{word:>13}" for word in words))
-    for name in names or TABLES:
-        X, y = read(folder, name)
+    there = json.loads((folder / "meta.json").read_text())
+    names = names or (TABLES if f"{TABLES[0]}.csv" in there else [name.removesuffix(".csv") for name in there])
+    for name in names:
+        X, y = read(folder, name, most)
         results = known.setdefault(name, {})
         for word in words:
             if word not in results:
@@ -214,7 +216,7 @@ def main(names: list[str], words: list[str], path: str | None) -> None:
         if path:
             Path(path).write_text(json.dumps(known))
         print(f"{name:<16}{len(y):>6}" + "".join(f"{results[word]['log loss']:>13.4f}" for word in words), flush=True)
-    summed_up(known, list(names or TABLES), words)
+    summed_up(known, names, words)
 
 
 def summed_up(known: dict[str, Any], names: list[str], words: list[str]) -> None:
@@ -256,5 +258,6 @@ if __name__ == "__main__":
     parser.add_argument("tables", nargs="*")
     parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
     parser.add_argument("--save", help="where results are kept, so that a run can be gone on with")
+    parser.add_argument("--most", type=int, default=6_000, help="rows of a table at most")
     asked = parser.parse_args()
-    main(asked.tables, asked.models, asked.save)
+    main(asked.tables, asked.models, asked.save, asked.most)
