@@ -86,36 +86,12 @@ def collect_findings(
     """
     models, cv = named_models(model), usual_folds(times) if cv is None else cv
     first = next(iter(models.values()))
+    of_evaluation = {"groups": groups, "costs": costs, "reject_cost": reject_cost, "by": by, "min_rows": min_rows}
     if evaluation is not None:
-        evaluation = checked_evaluation(
-            evaluation,
-            models,
-            y,
-            sample_weight,
-            groups=groups,
-            costs=costs,
-            reject_cost=reject_cost,
-            by=by,
-            min_rows=min_rows,
-        )
+        evaluation = checked_evaluation(evaluation, models, y, sample_weight, **of_evaluation)
     else:
-        evaluation = evaluate(
-            models,
-            X,
-            y,
-            cv=cv,
-            repeats=repeats,
-            groups=groups,
-            times=times,
-            costs=costs,
-            reject_cost=reject_cost,
-            sample_weight=sample_weight,
-            random_state=random_state,
-            learning_curve=learning_curve,
-            by=by,
-            **({} if min_rows is None else {"min_rows": min_rows}),
-            progress=progress,
-        )
+        asked = {name: value for name, value in of_evaluation.items() if value is not None}
+        evaluation = evaluate(models, X, y, cv=cv, repeats=repeats, times=times, sample_weight=sample_weight, random_state=random_state, learning_curve=learning_curve, progress=progress, **asked)  # fmt: skip
     weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
     with progress_bar(2, progress) as step:
         step("fitting on all rows")
@@ -123,18 +99,12 @@ def collect_findings(
         step("explaining")
         explained = _explained(own, X, y, evaluation)
     schema = own.schema_ if isinstance(own, BayesianClassifier) else None
+    stated = _asked(evaluation, repeats, times, sample_weight, learning_curve, by, min_rows)
     return Findings(
         title=title or (f"{TITLE}: {target}" if target else TITLE),
         target=target,
         data=summarise_data(X, Target(evaluation.truth, label_array(evaluation.classes)), schema, remarks),
-        origin=origin_of(
-            evaluation,
-            first,
-            cv,
-            random_state,
-            _asked(evaluation, repeats, times, sample_weight, learning_curve, by, min_rows),
-            command,
-        ),
+        origin=origin_of(evaluation, first, cv, random_state, stated, command),
         **_measured(evaluation),
         **explained,
     )
