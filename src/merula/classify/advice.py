@@ -207,7 +207,11 @@ def _of_words(
     if cells < 1:
         yield "empty", "holds nothing"
     elif len(labels) == 1:
-        ticked = "" if cells == len(codes) else "; if an empty cell means the opposite, write that there"
+        ticked = (
+            ""
+            if cells == len(codes)
+            else "; the default model takes an empty cell for an answer where enough rows have one; for other models, write there what it means"
+        )
         yield "constant", f"holds {labels[0]!r} and nothing else{ticked}"
     elif words and differ:
         yield _identifying_words(labels, cells)

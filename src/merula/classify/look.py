@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from merula.classify.advice import Remark, advised_kinds, check_target, review
-from merula.classify.single_row import shown as shown_cell
+from merula.classify.readable import is_of_the_day, shown as shown_cell
 from merula.core import InputError, InPython, Option, one_of
 from merula.core.errors import Message, Part, Write, phrase
 from merula.core.notes import kept_back
@@ -341,11 +341,17 @@ def _held(table: Table, rows: Encoded, column: Column, position: int, left_out: 
     if not len(known):
         return "" if np.isinf(values).any() else "nothing"
     ends = [
-        shown_cell(column, float(end)) if column.unit else short(float(end), 6) for end in (known.min(), known.max())
+        shown_cell(column, float(end)) if column.unit or is_of_the_day(column) else short(float(end), 6)
+        for end in (known.min(), known.max())
     ]
     nines = table.hints.stand_ins.get(column.name, ())
     lacking = f", {' and '.join(nines)} among them, far beyond all other values" if nines else ""
-    return f"from {ends[0]} to {ends[1]}" + _lacking(int(np.isnan(values).sum())) + lacking
+    clock = ", read as seconds since midnight" if is_of_the_day(column) else ""
+    return (
+        f"{'times of day ' if clock else ''}from {ends[0]} to {ends[1]}{clock}"
+        + _lacking(int(np.isnan(values).sum()))
+        + lacking
+    )
 
 
 def _lacking(missing: int) -> str:

@@ -52,7 +52,7 @@ DATES["month named"] = (
 DATES["week"] = re.compile(r"(?P<year>(?:19|20|21)\d\d)-?W(?P<week>[0-5]\d)(?:-(?P<weekday>[1-7]))?(?P<hour>)")
 CLOCK = re.compile(TIME)
 LONG_CLOCK = re.compile(
-    r"(?P<sign>-?)(?:(?P<days>\d+) *(?:days?|d),? *)?(?P<hours>\d+):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?"
+    r"(?P<sign>-?)(?:(?P<days>\d+) *(?:days?|d),? *)?(?P<hours>\d+):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?(?: *(?:[Hh](?:rs?|ours?)?|[Ss]td\.?))?"
 )
 CAPITAL = re.compile(r"[^A-Za-z][DHMSW]$")
 SPELLED = re.compile(  # the M of P3M are months, that of PT3M minutes
@@ -234,7 +234,7 @@ def duration(word: str) -> int | None:
 
     Examples
     --------
-    >>> duration("1h 30min") == duration("1:30") == duration("PT1H30M") == 90 * 60 * 1_000_000
+    >>> duration("1h 30min") == duration("1:30") == duration("1:30 h") == duration("PT1H30M") == 90 * 60 * 1_000_000
     True
     >>> timedelta(microseconds=duration("3 yrs 4 mos")).days  # a year has 365.25 days here, and a month a twelfth of it
     1217

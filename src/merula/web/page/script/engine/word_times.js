@@ -20,7 +20,7 @@ const DATE_PATTERNS = [
   "(?<year>(?:1[89]|20|21)\\d\\d)[-/](?<month>0[1-9]|1[0-2])", // a month alone
 ].map((pattern) => new RegExp(`^(?:${pattern})$`, "u"));
 const SHORT_DATE = /^(?<year>\d{4})(?:-(?<month>\d\d)(?:-(?<day>\d\d)T(?<hour>\d\d))?)?$/u; // as NumPy takes it
-const LONG_CLOCK = /^(?<sign>-?)(?:(?<days>\d+) *(?:days?|d),? *)?(?<hours>\d+):(?<minutes>[0-5]\d)(?::(?<seconds>[0-5]\d(?:\.\d+)?))?$/u;
+const LONG_CLOCK = /^(?<sign>-?)(?:(?<days>\d+) *(?:days?|d),? *)?(?<hours>\d+):(?<minutes>[0-5]\d)(?::(?<seconds>[0-5]\d(?:\.\d+)?))?(?: *(?:[Hh](?:rs?|ours?)?|[Ss]td\.?))?$/u;
 const CAPITAL_UNIT = /[^A-Za-z][DHMSW]$/u;
 const SPELLED_LENGTH = new RegExp(
   "^(?<sign>-?)(?!P[^T]*M)P?T?(?=\\d)" +
