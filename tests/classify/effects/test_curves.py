@@ -121,8 +121,9 @@ def test_of_two_classes_the_log_odds_are_drawn(chinese_font, pyplot):
     np.testing.assert_allclose(dotted.get_ydata(), expected[1] - expected[0])
     assert "True against False" in ax.get_ylabel() and ax.get_legend() is None
     bars = effect_plot(model, ("色泽",)).containers[0]
-    words = effect_curve(model.fitted_.effects, ("色泽",)).effects
-    np.testing.assert_allclose([bar.get_width() for bar in bars], words[:, 1] - words[:, 0])
+    words = effect_curve(model.fitted_.effects, ("色泽",))
+    own = [words.places[0].values.index(level) for level in ("blass", "gelb", "rot", None)]  # levels in their own order
+    np.testing.assert_allclose([bar.get_width() for bar in bars], (words.effects[:, 1] - words.effects[:, 0])[own])
     assert len(effect_plot(model, ("wing",), classes=[False]).get_legend_handles_labels()[1]) == 1
     table = effect_plot(model, ("wing", "größe"))
     values = effect_curve(model.fitted_.effects, ("wing", "größe")).effects

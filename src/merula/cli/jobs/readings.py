@@ -22,7 +22,8 @@ FORMS = {"number": "numbers", "date": "dates", "time of day": "times of day", "d
 def note_readings(schema: Schema, table: Table, console: Console) -> None:
     """One note of all columns whose words were understood, and one for each that could be read in another way."""
     read = [column for column in schema.columns if column.reading is not None and column.reading.form != "words"]
-    told = [(FORMS[column.reading.form], column) for column in read if column.reading and _is_more(column)]
+    worded = [column for column in read if column.name not in table.hints.of_the_day]  # 08:15 in every cell wants no word
+    told = [(FORMS[column.reading.form], column) for column in worded if column.reading and _is_more(column)]
     parts = [f"as {form}: {_named([column for other, column in told if other == form])}" for form in dict.fromkeys(form for form, _ in told)]  # fmt: skip
     if parts:
         console.note(f"words are read {'; '.join(parts)} (merula look TABLE tells more)")
