@@ -304,7 +304,9 @@ def _change(column: Column, kind: str, remarks: Sequence[Remark], stand_ins: Seq
         other.append(_of_the_file("keep", [stand_ins[0]]))
     leaks = any(remark.what == "leak" for remark in remarks)
     alone = leaks or (reading is not None and reading.form == "boolean")  # to leave it out is all that can be done
-    kinds = "ignore" if alone else column.kind if kind != column.kind else OTHER_KINDS[kind]
+    kinds: str | tuple[str, ...] = "ignore" if alone else column.kind if kind != column.kind else OTHER_KINDS[kind]
+    if any(remark.what == "days" for remark in remarks):
+        kinds = ("datetime", *OTHER_KINDS[kind])
     other.append((Option("kinds", kinds, column=column.name),))
     return tuple(part for place, parts in enumerate(other) for part in ((", or ", *parts) if place else parts))
 

@@ -22,6 +22,7 @@ DURATIONS = {
 }
 OF_NO_LENGTH = ("timedelta64[Y]", "timedelta64[M]")  # one's own: years and months differ
 MINUTE, HOUR, DAY = 60, 3600, 86400  # seconds
+MONTH = 2_629_800  # a twelfth of 365.25 days, as durations in months are read
 MOST_HOURS = 48  # of a duration that is told in hours and minutes
 OF_THE_DAY = "hours since midnight"
 IN_FRONT = frozenset("$£¥₹₩₦₱฿")  # of the amount, as they are written
@@ -62,9 +63,10 @@ def with_unit(column: Column, number: str) -> str:
     '-$9.5'
     """
     unit = unit_of(column)
-    if unit not in IN_FRONT:
+    if unit[:1] not in IN_FRONT:
         return f"{number} {unit}".rstrip()
-    return f"-{unit}{number[1:]}" if number.startswith("-") else f"{unit}{number}"
+    sign, size = ("-", number[1:]) if number.startswith("-") else ("", number)
+    return f"{sign}{unit[0]}{size}{unit[1:]}"  # $1.2M
 
 
 def interval_of(column: Column, value: float) -> str:
@@ -122,7 +124,7 @@ def clock(seconds: float) -> str:
 
 
 def _length(seconds: float) -> str:
-    """How long something lasts: days and hours, hours and minutes, minutes and seconds, or seconds."""
+    """How long something lasts: years and months where it is whole ones, days and hours, hours and minutes, minutes and seconds, or seconds."""
     size = abs(seconds)
     if size < MINUTE:
         return f"{seconds:.6g} s"
@@ -132,8 +134,13 @@ def _length(seconds: float) -> str:
         return f"{_parts(seconds, MINUTE) if size % MINUTE else _plain(seconds / MINUTE)} min"
     if size < MOST_HOURS * HOUR:
         return f"{clock(round(seconds))} h"
-    days, rest = divmod(round(size), DAY)
     sign = "-" if seconds < 0 else ""
+    if size % MONTH == 0:
+        years, months = divmod(round(size) // MONTH, 12)
+        return sign + " ".join(
+            f"{count:,} {unit}{'s' if count > 1 else ''}" for count, unit in ((years, "yr"), (months, "mo")) if count
+        )
+    days, rest = divmod(round(size), DAY)
     return f"{sign}{days:,} d" + (f" {clock(rest)} h" if rest else "")
 
 

@@ -26,8 +26,9 @@ export function valueText(column, value) {
 }
 
 function withUnit(text, unit) {
-  if (!IN_FRONT.has(unit)) return `${text} ${unit}`;
-  return text.startsWith("−") ? `−${unit}${text.slice(1)}` : unit + text;
+  const [front, behind] = [unit.slice(0, 1), unit.slice(1)]; // $1.2M
+  if (!IN_FRONT.has(front)) return `${text} ${unit}`;
+  return text.startsWith("−") ? `−${front}${text.slice(1)}${behind}` : front + text + behind;
 }
 
 export function Field({ column, index, value, note, onSet }) {

@@ -1,6 +1,7 @@
 // Durations and times of day as people write them, and numbers that count them; the rules are those of classify/readable.py.
 
 const SECONDS_COUNTED = { D: 86400, h: 3600, m: 60, s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9 };
+const MONTH = 2629800; // seconds: a twelfth of 365.25 days, as durations in months are read
 const WRITTEN_LENGTH = /^(-?)(?:(\d+) *d,? *)?(\d+):([0-5]\d)(?::([0-5]\d(?:[.,]\d+)?))?(?: *h)?$/u;
 
 // How many seconds one of a column's numbers is; 0 where they count no time that has passed.
@@ -32,12 +33,18 @@ export function clockText(given) {
   return seconds % 60 === 0 ? colonParts(seconds, [3600]) : colonParts(seconds, [3600, 60]);
 }
 
+function monthsText(count) {
+  const [years, months] = [Math.floor(count / 12), count % 12];
+  return [years ? `${years.toLocaleString("en")} yr${years > 1 ? "s" : ""}` : "", months ? `${months} mo${months > 1 ? "s" : ""}` : ""].filter(Boolean).join(" ");
+}
+
 function lengthText(given) {
   if (Math.abs(given) < 60) return `${Number(given.toPrecision(6))} s`;
   const seconds = measured(given);
   const size = Math.abs(seconds);
   if (size < 3600) return `${size % 60 === 0 ? seconds / 60 : colonParts(seconds, [60])} min`;
   if (size < 48 * 3600) return `${clockText(Math.round(seconds))} h`;
+  if (size % MONTH === 0) return (seconds < 0 ? "-" : "") + monthsText(size / MONTH);
   const [days, rest] = [Math.floor(Math.round(size) / 86400), Math.round(size) % 86400];
   return `${seconds < 0 ? "-" : ""}${days.toLocaleString("en")} d${rest ? ` ${clockText(rest)} h` : ""}`;
 }
