@@ -11,7 +11,8 @@ import numpy as np
 from merula.answers.question import LANDMARKS, askable, integrate, known_evidence
 from merula.classify.base import BayesianClassifier
 from merula.classify.conditionals import atoms, quantiles
-from merula.classify.single_row import cells_of, shown
+from merula.classify.readable import shown
+from merula.classify.single_row import cells_of
 from merula.core import Array, InputError
 from merula.core.logspace import log_sum_exp
 from merula.data.encode import Encoded, with_cells

@@ -10,7 +10,7 @@ import numpy as np
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.conditionals import atoms, quantiles
-from merula.classify.single_row import shown
+from merula.classify.readable import shown
 from merula.core import Array, InputError, one_of
 from merula.data.schema import Column, Label
 from merula.data.table import plain_label

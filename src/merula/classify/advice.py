@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from merula.classify.sentinels import sentinels, told
 from merula.core import Array, InputError, Note, Option
 from merula.data.encode import Encoded, GuessedKindWarning, Target, encode, read_codes
-from merula.data.encode.kinds import are_dates, meant_missing, others_than_numbers, shown
+from merula.data.encode.kinds import are_dates, compact_days, meant_missing, others_than_numbers, shown
 from merula.data.intervals import assign
 from merula.data.schema import Column, Schema
 from merula.data.table import Table, plain_label
@@ -34,6 +34,14 @@ BINS = 64
 MOST_CODES, ROWS_OF_A_CODE = 10, 10
 MOST_ROWS = 65_536  # of numbers, that tell a leak
 NAMED_ID = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|nr|no|number)$|[a-z]I[dD]$|^(id|ID)[\W_]|编号", re.IGNORECASE)
+NAMED_CODE = re.compile(
+    r"(^|[\W_])((zip|post|postal|pin|area|country)[ _-]?codes?|zip|plz|postleitzahl|(tele)?phones?|tele?fon(nummer)?|tel|mobile?|handy|fax|iban|isbn|ean|gtin|upc|sku|imei|konto(nummer|nr)?|account)([\W_]|$)|郵便番号|邮编|邮政编码|电话|電話|手机",
+    re.IGNORECASE,
+)  # what is numbered so is called by numbers
+NUMBERED = 1e8  # from here on, numbers of equally many figures may be those of telephones and accounts
+CLOCKS = tuple(
+    (946_684_800 * k, 2_145_916_800 * k) for k in (1, 1_000, 1_000_000)
+)  # seconds since 1970 in the years 2000 to 2037, and parts of them
 NAMED_TARGET = re.compile(
     r"^(.*[\W_])?(target|class|label|labels|outcome|y|survived|survival|churn|churned|diagnosis|species|default|defaulted|fraud|"
     r"response|result|status|category|type|quality|grade|income|approved|subscribed|exited|attrition|readmitted|spam|klasse|ziel|分类|类别)([\W_].*)?$",
@@ -48,6 +56,7 @@ ADVISED = {
     "identifier": "ignore",
     "unread numbers": "ignore",
     "unread dates": "ignore",
+    "unread amounts": "ignore",
     "text": "text",
     "codes": "categorical",
 }
@@ -81,7 +90,7 @@ class Remark:
     """One thing worth knowing of one column.
 
     ``what`` is "identifier", "empty", "constant", "text", "codes", "numbers as words", "unread numbers", "unread dates",
-    "missing as words", "spellings", "sentinel", "infinite" or "leak"; ``kind`` is what the column would be without the remark; ``words`` are those that may mean
+    "missing as words", "spellings", "sentinel", "numbered", "days", "resembling", "unread amounts", "infinite" or "leak"; ``kind`` is what the column would be without the remark; ``words`` are those that may mean
     that a cell is empty.
     """
 
@@ -102,6 +111,9 @@ def review(table: Table, schema: Schema, target: Target | None, stated: Collecti
     - "leak": the column alone tells the class of a row it has not seen in all but a few cases:
       errors(level's commonest class, without the row itself) ≤ 0.1 · errors(commonest class)
     - "codes": 0 and 1; or whole numbers of at most ten values, each many times: names of categories rather than amounts
+    - "numbered": whole numbers that may be called like telephones, postcodes or accounts, or are as long as such
+    - "days": whole numbers that are all days without signs between
+    - "resembling", "unread amounts": words that look like ranges, pairs of numbers or amounts in different units
     - "sentinel": a few numbers so far beyond all others that they may stand for something else
     - "unread numbers", "unread dates": words that would be an identifier, but are numbers or dates
     - "spellings": levels that differ in capital letters alone
@@ -128,10 +140,16 @@ def review(table: Table, schema: Schema, target: Target | None, stated: Collecti
             found = _of_words(*read_codes(table, column, position), column, every, column.name in stated)
         elif column.name in rows.numeric:
             found = _of_numbers(rows.numeric[column.name], column, some, column.name in stated)
+            if column.unit is None and column.name not in stated and (day := compact_days(table, position, False)):
+                found = iter((_told_as_days(day), *(one for one in found if one[0] != "identifier")))
         else:
             continue
         remarks += [Remark(column.name, what, text, column.kind, words) for what, text, *words in found]
     return remarks
+
+
+def _told_as_days(day: str) -> Said:
+    return "days", f"holds whole numbers that are all days without signs between, such as {day}, read as numbers"
 
 
 def kinds_despite_types(table: Table, schema: Schema, stated: Collection[str]) -> tuple[dict[str, str], list[Note]]:
@@ -207,13 +225,19 @@ def _of_words(
     if cells < 1:
         yield "empty", "holds nothing"
     elif len(labels) == 1:
-        ticked = "" if cells == len(codes) else "; if an empty cell means the opposite, write that there"
+        ticked = (
+            ""
+            if cells == len(codes)
+            else "; the default model takes an empty cell for an answer where enough rows have one; for other models, write there what it means"
+        )
         yield "constant", f"holds {labels[0]!r} and nothing else{ticked}"
     elif words and differ:
         yield _identifying_words(labels, cells)
     else:
         yield from _leak(source, column)
         yield from _disguised(labels) if words else ()
+        if words and (alike := resemblance(labels)) is not None:
+            yield "resembling", f"holds {alike[0]} ({shown(labels)}) as words: {alike[1]}"
         yield from _spelled_in_two_ways(labels) if words and not (column.reading and column.reading.fold_case) else ()
 
 
@@ -240,7 +264,7 @@ def _identifying_words(words: Sequence[str], cells: int) -> Said:
         return "unread dates", f"contains dates stored as text ({shown(words)})"
     if (found := resemblance(words)) is not None:
         what, advice = found
-        return "unread numbers", f"holds {what} ({shown(words)}): {advice}"
+        return "unread amounts", f"holds {what} ({shown(words)}): {advice}"
     return _identifier(len(words), cells)
 
 
@@ -284,6 +308,18 @@ def _of_numbers(values: NDArray[Any], column: Column, source: Source | None, sta
         if not amounts and (count := _few_whole_numbers(known)):
             held = YES_OR_NO if (low, high, count) == (0, 1, 2) else f"holds {count} different whole numbers"
             yield "codes", f"{held} and is read as categories"
+        elif not amounts and _may_be_numbered(known, column.name):
+            yield "numbered", "holds whole numbers as telephones, postcodes or accounts have, read as amounts"
+
+
+def _may_be_numbered(values: NDArray[Any], name: str) -> bool:
+    """Whether whole numbers may be no amounts but codes: called so, or all as long as numbers of telephones, and nearly all different."""
+    low, high = float(values.min()), float(values.max())
+    long = low >= NUMBERED and len(f"{low:.0f}") == len(f"{high:.0f}") and len(values) >= FEWEST_LEVELS
+    timed = any(first <= low and high <= last for first, last in CLOCKS)
+    if low < 0 or not (NAMED_CODE.search(name) or (long and not timed)) or (values % 1 != 0).any():
+        return False
+    return NAMED_CODE.search(name) is not None or len(np.unique(values)) > 0.9 * len(values)
 
 
 def _few_whole_numbers(values: NDArray[Any]) -> int:

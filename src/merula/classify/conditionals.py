@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, rel_entr
 
 from merula.classify.fitted import CONDITIONAL
-from merula.classify.single_row import interval_of, shown
+from merula.classify.readable import axis_unit, interval_of, shown
 from merula.core import Array, InputError, Option, one_of
 from merula.core.logspace import log_sum_exp
 from merula.data.encode import encode_cells
@@ -33,6 +33,7 @@ class Conditional:
 
     ``form`` is "density", "numbers", "levels" or "words"; ``given[label][k]`` belongs to ``values[k]``. Beside a density,
     ``masses[value][label]`` are the probabilities of single values. How many levels or words were left out is ``others``.
+    ``axis`` is what numbers are told in, and how many of the column's own make one.
     """
 
     column: str
@@ -43,6 +44,7 @@ class Conditional:
     is_time: bool = False
     others: int = 0
     masses: Mapping[float, Mapping[Label, float]] | None = None
+    axis: tuple[str, float] = ("", 1.0)
 
 
 def class_labels(model: BayesianClassifier) -> list[Label]:
@@ -174,6 +176,7 @@ def _numbers(model: BayesianClassifier, column: Column, closely: int) -> Conditi
         _given(model, np.exp(_log_given(model, column, values))),
         is_time=unit is not None,
         masses=None if counted else _masses(model, column, atoms(model, column.name).tolist()),
+        axis=axis_unit(column, float(np.ptp(values))),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from merula.classify.advice import Remark, advised_kinds, check_target, review
-from merula.classify.single_row import shown as shown_cell
+from merula.classify.readable import is_of_the_day, shown as shown_cell
 from merula.core import InputError, InPython, Option, one_of
 from merula.core.errors import Message, Part, Write, phrase
 from merula.core.notes import kept_back
@@ -304,7 +304,9 @@ def _change(column: Column, kind: str, remarks: Sequence[Remark], stand_ins: Seq
         other.append(_of_the_file("keep", [stand_ins[0]]))
     leaks = any(remark.what == "leak" for remark in remarks)
     alone = leaks or (reading is not None and reading.form == "boolean")  # to leave it out is all that can be done
-    kinds = "ignore" if alone else column.kind if kind != column.kind else OTHER_KINDS[kind]
+    kinds: str | tuple[str, ...] = "ignore" if alone else column.kind if kind != column.kind else OTHER_KINDS[kind]
+    if any(remark.what == "days" for remark in remarks):
+        kinds = ("datetime", *OTHER_KINDS[kind])
     other.append((Option("kinds", kinds, column=column.name),))
     return tuple(part for place, parts in enumerate(other) for part in ((", or ", *parts) if place else parts))
 
@@ -341,11 +343,17 @@ def _held(table: Table, rows: Encoded, column: Column, position: int, left_out: 
     if not len(known):
         return "" if np.isinf(values).any() else "nothing"
     ends = [
-        shown_cell(column, float(end)) if column.unit else short(float(end), 6) for end in (known.min(), known.max())
+        shown_cell(column, float(end)) if column.unit or is_of_the_day(column) else short(float(end), 6)
+        for end in (known.min(), known.max())
     ]
     nines = table.hints.stand_ins.get(column.name, ())
     lacking = f", {' and '.join(nines)} among them, far beyond all other values" if nines else ""
-    return f"from {ends[0]} to {ends[1]}" + _lacking(int(np.isnan(values).sum())) + lacking
+    clock = ", read as seconds since midnight" if is_of_the_day(column) else ""
+    return (
+        f"{'times of day ' if clock else ''}from {ends[0]} to {ends[1]}{clock}"
+        + _lacking(int(np.isnan(values).sum()))
+        + lacking
+    )
 
 
 def _lacking(missing: int) -> str:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from merula.classify.conditionals import Conditional, class_labels, conditional
-from merula.classify.single_row import duration_unit
 from merula.core import InputError
-from merula.data.schema import Column, Label
+from merula.data.schema import Label
 from merula.data.table import plain_label
 from merula.show.colors import COLORS, color_at
 from merula.show.numbers import several, short
@@ -38,7 +37,7 @@ def conditional_plot(
         if found.form in ("levels", "words"):
             _bars(ax, found, colors, called)
         else:
-            _curves(ax, found, colors, called, model.schema_[column])
+            _curves(ax, found, colors, called)
         ax.set_title(literal(shortened(column, 2 * LONGEST, middle=True)), fontsize="medium")
         legend_beside(ax, f"… and {hidden} more" if hidden else "")
 
@@ -63,7 +62,11 @@ def chosen_classes(model: BayesianClassifier, classes: Sequence[Any] | None) -> 
 
 def _label(found: Conditional, label: Label) -> str:
     """A class, with the probabilities of single values, which no curve of a density shows."""
-    masses = [f"P({value:g}) = {short(given[label], 3)}" for value, given in (found.masses or {}).items()]
+    unit, size = found.axis
+    masses = [
+        f"P({f'{value / size:g} {unit}'.rstrip()}) = {short(given[label], 3)}"
+        for value, given in (found.masses or {}).items()
+    ]
     return shortened(str(label), LONGEST) + (f" ({', '.join(masses)})" if masses else "")
 
 
@@ -76,19 +79,17 @@ def _size(found: Conditional, labels: Sequence[str]) -> tuple[float, float]:
     return width + LETTER * names, 1.2 + len(found.values) * min(0.12 + 0.14 * len(labels), 0.6)
 
 
-def _curves(
-    ax: Any, found: Conditional, colors: Mapping[Label, str], labels: Mapping[Label, str], column: Column
-) -> None:
-    """A line for each class; durations in a unit that suits them."""
+def _curves(ax: Any, found: Conditional, colors: Mapping[Label, str], labels: Mapping[Label, str]) -> None:
+    """A line for each class; numbers in the unit that suits them."""
     x = np.array(found.values, dtype="datetime64[ms]" if found.is_time else np.float64)
-    unit, size = ("", 1.0) if found.is_time else duration_unit(column, float(np.ptp(x)))
-    x, counted = (x if size == 1 else x / size), found.form == "numbers"
+    unit, size = found.axis
+    x, thinner = (x if size == 1 else x / size), size if found.form == "density" else 1.0
     for label, color in colors.items():
-        y = np.array(found.given[label]) * size
-        ax.plot(x, y, color=color, label=labels[label], marker="o" if counted else None, markersize=3)
+        y = np.array(found.given[label]) * thinner
+        ax.plot(x, y, color=color, label=labels[label], marker=None if found.form == "density" else "o", markersize=3)
         ax.fill_between(x, y, color=color, alpha=0.15)
     ax.set_ylim(bottom=0)
-    ax.set(xlabel=unit, ylabel="probability given class" if counted else "density given class")
+    ax.set(xlabel=literal(unit), ylabel="density given class" if found.form == "density" else "probability given class")
     if found.is_time:
         ax.set_yticks([])  # how many nanoseconds' worth says nothing
         ax.tick_params(axis="x", labelrotation=20)

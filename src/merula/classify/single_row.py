@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,24 +9,11 @@ import numpy as np
 
 from merula.core import InputError, one_of
 from merula.data.encode import Encoded, encode_cells, encode_rows, is_counted
-from merula.data.schema import Column, Label
-from merula.data.table import as_times, plain_label
-from merula.distributions.discretize import assign, interval_labels
-from merula.show.numbers import ENDLESS
+from merula.data.schema import Label
+from merula.data.table import plain_label
 
 if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier
-
-DURATIONS = {
-    "days": np.timedelta64(1, "D"),
-    "hours": np.timedelta64(1, "h"),
-    "minutes": np.timedelta64(1, "m"),
-    "seconds": np.timedelta64(1, "s"),
-    "milliseconds": np.timedelta64(1, "ms"),
-    "microseconds": np.timedelta64(1, "us"),
-    "nanoseconds": np.timedelta64(1, "ns"),
-}
-NO_TIME, NO_FRACTION = re.compile(r"T00:00:00(\.0+)?$"), re.compile(r"(?<=:\d\d)\.0+$")
 
 
 def encode_row(model: BayesianClassifier, row: Any) -> Encoded:
@@ -94,42 +80,3 @@ def _from_sequence(row: Any, names: tuple[str, ...]) -> dict[str, Any]:
     if len(values) != len(names):
         raise InputError(f"the row has {len(values)} values", expected=f"one for each column: {list(names)}")
     return dict(zip(names, values, strict=True))
-
-
-def interval_of(column: Column, value: float) -> str:
-    """The interval between a column's cuts in which a value lies, as a person reads it."""
-    cuts = column.cuts or ()
-    index = int(assign([value], cuts)[0])
-    if column.unit is None:
-        return interval_labels(cuts)[index]
-    low, high = (shown(column, cuts[k]) if 0 <= k < len(cuts) else "" for k in (index - 1, index))
-    return f"({low}, {high}]" if low and high else f"≤ {high}" if high else f"> {low}"
-
-
-def shown(column: Column, value: Label) -> str:
-    """A cell as a person reads it."""
-    if value is None:
-        return "missing"
-    if column.unit is not None and isinstance(value, int | float):
-        text = str(as_times(np.array([value], dtype=np.float64), column.unit)[0])
-        return NO_FRACTION.sub("", NO_TIME.sub("", text)).replace("T", " ")
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:.0f}" if 1e6 <= abs(value) < ENDLESS else f"{value:.6g}"
-
-
-def duration_unit(column: Column, spread: float) -> tuple[str, float]:
-    """The largest unit in which durations that differ by `spread` differ by more than 1, and how many of the column's own it has.
-
-    A column that holds no durations counts in no unit: ("", 1).
-
-    Examples
-    --------
-    >>> duration_unit(Column("waited", "datetime", unit="timedelta64[ms]"), 90_000.0)
-    ('minutes', 60000.0)
-    """
-    if column.unit is None or not column.unit.startswith("timedelta"):
-        return "", 1.0
-    one = np.ones(1, dtype=column.unit)[0]
-    sizes = [(name, float(step / one)) for name, step in DURATIONS.items()]
-    return next((pair for pair in sizes if pair[1] <= spread), sizes[-1])

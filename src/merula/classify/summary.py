@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from merula.classify.conditionals import Conditional, class_labels, conditional, family_names, parts_of
-from merula.classify.single_row import duration_unit
+from merula.classify.readable import axis_unit
 from merula.core import Array, InputError
 from merula.data.schema import Column, Label
 from merula.data.table import as_times, times_longer
@@ -133,7 +133,7 @@ def _spreads(model: BayesianClassifier, column: Column) -> tuple[str, list[Items
     spread = float((reach[2] - reach[0]).max())
     if column.unit is not None and column.unit.startswith("datetime"):
         return "range", [_around([_time(column.unit, value, spread) for value in row]) for row in reach.T]
-    unit, size = duration_unit(column, spread)
+    unit, size = axis_unit(column, spread)
     if isinstance(part, GaussianDistribution | MultivariateGaussianDistribution):
         return "moments", _plus_minus(reach[1] / size, (reach[2] - reach[1]) / size, unit)
     return "range", [_around([rounded(value / size, spread / size) for value in row], unit) for row in reach.T]

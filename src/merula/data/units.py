@@ -20,6 +20,7 @@ def same_unit(one: str, other: str) -> bool:
 
 def one_name(unit: str) -> str:
     """A unit however it is written and however many of it there are: years as year, € as EUR."""
+    unit = unit.replace(" ", "")
     plain = unit.translate(POWERS).casefold().rstrip(".")
     if len(plain) == 1 or plain in MILLI_OR_MEGA:
         plain = unit[0] + plain[1:]

@@ -70,7 +70,7 @@ def conditional_chart(one: Conditional, balance: Mapping[Any, float], index: int
         spec,
         ("value", *(name(label) for label in labels)),
         tuple(
-            (_value(one.values[k]), *(short(one.given[label][k]) for label in labels))
+            (_value(one.values[k], one.axis), *(short(one.given[label][k] * _size(one)) for label in labels))
             for k in _tabled(len(one.values), one.form)
         ),
         tuple((name(label), colors[str(label)]) for label in labels) if _is_colored(one, labels) else (),
@@ -90,8 +90,12 @@ CAPTIONS = {
 }
 
 
-def _value(value: Any) -> str:
-    return short(value) if isinstance(value, float) else name(value)
+def _size(one: Conditional) -> float:
+    return one.axis[1] if one.form == "density" else 1.0
+
+
+def _value(value: Any, axis: tuple[str, float]) -> str:
+    return f"{short(value / axis[1])} {axis[0]}".rstrip() if isinstance(value, float) else name(value)
 
 
 def _tabled(count: int, form: str) -> list[int]:
@@ -102,10 +106,16 @@ def _tabled(count: int, form: str) -> list[int]:
 
 
 def _density(one: Conditional, labels: Sequence[Any], colors: Mapping[str, str]) -> dict[str, Any]:
-    lines = [(name(label), value, p) for label in labels for value, p in zip(one.values, one.given[label], strict=True)]
+    unit, size = one.axis
+    values = one.values if size == 1 else tuple(value / size for value in one.values)
+    lines = [
+        (name(label), value, p * _size(one))
+        for label in labels
+        for value, p in zip(values, one.given[label], strict=True)
+    ]
     kind = "T" if one.is_time else "Q"
     encoded = drawing(("label", "value", "p"), lines).encode(
-        x=alt.X(f"value:{kind}", title=None, scale=alt.Scale(nice=False) if one.is_time else alt.Scale(zero=False, nice=False), axis=alt.Axis(tickCount=6, format=alt.Undefined if one.is_time else PLAIN)),
+        x=alt.X(f"value:{kind}", title=unit or None, scale=alt.Scale(nice=False) if one.is_time else alt.Scale(zero=False, nice=False), axis=alt.Axis(tickCount=6, format=alt.Undefined if one.is_time else PLAIN)),
         y=alt.Y("p:Q", title=None, stack=None, axis=alt.Axis(tickCount=3, format=".2~g", labels=not one.is_time)),
         color=colored("label", [(name(label), colors[str(label)]) for label in labels]),
         tooltip=[alt.Tooltip("label:N", title="class"), alt.Tooltip(f"value:{kind}", title="value"), alt.Tooltip("p:Q", title="density" if one.form == "density" else "probability", format=".4g")],

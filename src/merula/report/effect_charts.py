@@ -90,7 +90,8 @@ def _legend(one: LearnedEffect, labels: Sequence[Any], colors: Mapping[str, str]
 def _tabled(one: LearnedEffect, labels: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
     values = one.axes[0].values
     kept = range(len(values)) if one.axes[0].form == "levels" else _some(len(values))
-    lines = [(_value(values[k]), *(signed(one.given[label][k]) for label in labels)) for k in kept]
+    unit = one.axes[0].unit
+    lines = [(f"{_value(values[k])} {unit}".rstrip(), *(signed(one.given[label][k]) for label in labels)) for k in kept]
     missing = [("missing", *(signed(one.missing[label]) for label in labels))] if one.missing else []
     return (*lines, *missing)
 
@@ -211,7 +212,7 @@ def _map(across: EffectAxis, up: EffectAxis, values: Any, reach: float) -> dict[
     x = _x_axis(across, "x") if across.form != "levels" else alt.X("x:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=90, labelOverlap=False))  # fmt: skip
     y = _y_axis(up)
     tooltip = [alt.Tooltip(x.shorthand, title=name(across.column)), alt.Tooltip(y.shorthand, title=name(up.column)), alt.Tooltip("effect:Q", format="+.3f")]  # fmt: skip
-    encoded = drawn.encode(x=x.title(name(across.column)), y=y, color=_shade(reach), tooltip=tooltip)
+    encoded = drawn.encode(x=x.title(_titled(across)), y=y, color=_shade(reach), tooltip=tooltip)
     ends = {"x2": "x2"} if across.form != "levels" else {}
     ends |= {"y2": "y2"} if up.form != "levels" else {}
     slanted = SLANTED if across.form == "levels" else 0
@@ -221,10 +222,15 @@ def _map(across: EffectAxis, up: EffectAxis, values: Any, reach: float) -> dict[
 
 def _y_axis(axis: EffectAxis) -> Any:
     if axis.form == "levels":
-        return alt.Y("y:N", sort=None, title=name(axis.column))
+        return alt.Y("y:N", sort=None, title=_titled(axis))
     kind, pattern = ("T", alt.Undefined) if axis.form == "times" else ("Q", PLAIN)
     scale = alt.Scale(nice=False) if kind == "T" else alt.Scale(zero=False, nice=False)
-    return alt.Y(f"y:{kind}", title=name(axis.column), scale=scale, axis=alt.Axis(tickCount=5, format=pattern))
+    return alt.Y(f"y:{kind}", title=_titled(axis), scale=scale, axis=alt.Axis(tickCount=5, format=pattern))
+
+
+def _titled(axis: EffectAxis) -> str:
+    """A column with the unit of its numbers."""
+    return name(axis.column) + (f" ({axis.unit})" if axis.unit else "")
 
 
 def _sides(axis: EffectAxis) -> list[tuple[Any, Any]]:

@@ -104,7 +104,7 @@ def _how_right(findings: Findings) -> str:
     error = findings.evaluation.models[0].figures["error"]
     if error.value is None:
         return ""
-    margin = "" if error.standard_error is None else f" (±{100 * error.standard_error:.1f})"
+    margin = "" if not error.standard_error else f" (±{100 * error.standard_error:.1f})"
     right = f"{100 * (1 - error.value):.1f} % of the time{margin}" if error.value else f"every time ({several(_rows(findings.evaluation), 'row')})"  # fmt: skip
     commonest, share = _commonest(findings)
     return f"On unseen rows it was right {right}. Always answering {name(commonest)} would be right {100 * share:.1f} % of the time."

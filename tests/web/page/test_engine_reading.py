@@ -55,13 +55,16 @@ def day_word() -> str:
     return DRAW.choice(days) + DRAW.choice(["", "", " 12:30", "T08:15:30", "T08:15:30.25Z", " 3:15 pm", " 25:10", " 12:30:15+02:00"])  # fmt: skip
 
 
-NUMBER_WORDS = [number_word() for _ in range(400)] + [*GAPS, "€ -", "abc", "12B", "14:30", "1h 30min", "1e400"]
-DAY_WORDS = [day_word() for _ in range(400)] + [*GAPS, "2024", "2024-05", "2010-11", "20240503T120000", "31.02.2024", "Tue May 3 12:30:00 2024", "0000-00-00"]  # fmt: skip
+NUMBER_WORDS = [number_word() for _ in range(400)] + [*GAPS, "€ -", "abc", "12B", "14:30", "1h 30min", "1e400", "\\N", "$30K", "$ 1.2 bn", "3,4 Mio. €", "12,50 €/m²", "$10/mo", "48.1° N", "9 am", "9.30 Uhr", "\\12,345", "Rp 12.500", "12人"]  # fmt: skip
+DAY_WORDS = [day_word() for _ in range(400)] + [*GAPS, "2024", "2024-05", "2010-11", "20240503T120000", "31.02.2024", "Tue May 3 12:30:00 2024", "0000-00-00", "12.03.2023 г.", "令和5年3月12日", "平成元年5月3日", "2023年3月12日 午後2:05", "2023-03-12 14:05 CET", "12.03.2023 9.30 Uhr", "12.03.2023 9 Uhr", "2023-03-12 9pm", "2023-03-12T14:05:00+01:00[Europe/Berlin]", "\\N"]  # fmt: skip
 DAYS = pd.date_range("2020-01-11", periods=15)
 HELD: dict[str, tuple[Any, list[Any], Any]] = {
     "numbers": ([1.5, 2, 3, 4.25] * 4, NUMBER_WORDS, None),
     "euro": (["1.889,50 €", "12 €", "7 €", "1.200 €", "3,5 €", "99 €", "12,25 €", "8 €", "9,99 €", "10 €", "11 €"], NUMBER_WORDS, None),
     "dollar": (["$1,889.50", "$12", "$7.25", "$1,200", "$3.5", "$99", "$8", "$9.99", "$10", "$11", "unknown"], NUMBER_WORDS, None),
+    "thousands": ([f"${k}.5K" for k in range(12)], NUMBER_WORDS, None),
+    "rent": ([f"{k},25 €/m²" for k in range(12)], NUMBER_WORDS, None),
+    "north": ([f"{40 + k}.25° N" for k in range(12)], NUMBER_WORDS, None),
     "percent": ([f"{k} %" for k in range(12)], NUMBER_WORDS, None),
     "instants": (pd.date_range("2020-01-01", periods=12, freq="7h"), DAY_WORDS, None),
     "day first": (DAYS.strftime("%d.%m.%Y").tolist(), DAY_WORDS, None),

@@ -58,5 +58,5 @@ def _together(rest: Sequence[Reason]) -> Reason:
         known=any(one.known for one in rest) and not contradict,
         is_density=any(one.is_density for one in rest),
         is_effect=rest[0].is_effect,
-        name=f"{len(rest)} other {what}",
+        name=f"{len(rest):,} other {what}",
     )

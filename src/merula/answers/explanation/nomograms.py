@@ -15,7 +15,8 @@ from merula.answers.explanation.reasons import class_index, explain_by_terms, lo
 from merula.classify.base import BayesianClassifier
 from merula.classify.effects.curves import places_of
 from merula.classify.effects.purified import Effects
-from merula.classify.single_row import encode_row, shown
+from merula.classify.readable import shown
+from merula.classify.single_row import encode_row
 from merula.core import Array, InputError, Option
 from merula.data.encode import Encoded, encode_cells, with_cells
 from merula.data.schema import Column, Label

@@ -19,7 +19,8 @@ from merula.classify.base import BayesianClassifier
 from merula.classify.effects.subjects import Subject
 from merula.classify.fitted import ComponentTerms, Term, combined
 from merula.classify.intervals import DRAWS
-from merula.classify.single_row import cells_of, encode_row, interval_of, shown
+from merula.classify.readable import interval_of, shown
+from merula.classify.single_row import cells_of, encode_row
 from merula.core import Array, InputError, Option, warn_of
 from merula.core.logspace import log_sum_exp, to_posterior
 from merula.data.encode import Encoded

@@ -19,7 +19,7 @@ from merula.answers.monitoring.chance import (
     spread_differs,
     summed,
 )
-from merula.classify.single_row import shown
+from merula.classify.readable import is_of_the_day, shown, unit_of
 from merula.core import Array
 from merula.data.encode import Encoded, Target
 from merula.data.intervals import interval_labels
@@ -206,8 +206,8 @@ def _told(column: Column, values: Array, cells: Any, counts: Array, power: int) 
 
 def _interval_names(column: Column, cuts: list[float]) -> tuple[str, ...]:
     """The intervals between cuts, times written as such."""
-    if column.unit is None or not cuts:
-        return interval_labels(tuple(cuts))
+    if not cuts or (column.unit is None and not is_of_the_day(column)):
+        return tuple(f"{name} {unit_of(column)}".rstrip() for name in interval_labels(tuple(cuts)))
     texts = [shown(column, cut) for cut in cuts]
     inner = [f"({low}, {high}]" for low, high in pairwise(texts)]
     return tuple(f"{name} ({k})" if k and name in inner[: k - 1] else name for k, name in enumerate([f"≤ {texts[0]}", *inner, f"> {texts[-1]}"]))  # fmt: skip

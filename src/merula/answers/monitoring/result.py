@@ -12,7 +12,7 @@ import numpy as np
 from merula.answers.monitoring.columns import NUMBERS, ColumnChange, Numbers
 from merula.answers.monitoring.losses import ROWS_BEFORE, Evidence, Loss
 from merula.answers.monitoring.prevalence import Share
-from merula.classify.single_row import shown
+from merula.classify.readable import is_of_the_day, shown, with_unit
 from merula.core.plain import to_plain
 from merula.data.schema import Column, Label
 from merula.data.table import build_frame, label_array
@@ -259,9 +259,10 @@ def held_then_and_now(one: ColumnChange, column: Column | None) -> tuple[str, st
 
 def mean_told(one: Numbers, column: Column | None, spread: float) -> str:
     """A mean as a reader likes it."""
-    if column is not None and column.unit is not None:
-        return shown(column, one.mean)
-    return rounded(one.mean, spread) if spread else short(one.mean)
+    if column is not None and (column.unit is not None or is_of_the_day(column)):
+        return shown(column, one.mean if column.unit is not None else float(round(one.mean)))
+    told = rounded(one.mean, spread) if spread else short(one.mean)
+    return told if column is None else with_unit(column, told)
 
 
 def moved_most(one: ColumnChange) -> Label:

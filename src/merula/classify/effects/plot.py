@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from merula.classify.conditionals import class_labels
 from merula.classify.effects.curves import EffectCurve, Places, effect_curve
+from merula.classify.effects.marginals import MISSING
 from merula.classify.plot import LETTER, LONGEST, chosen_classes
-from merula.classify.single_row import duration_unit, shown
+from merula.classify.readable import axis_unit, shown
 from merula.core import InputError, one_of
 from merula.data.schema import Column, Label
 from merula.data.table import as_times
@@ -57,10 +59,23 @@ def effect_plot(
         raise InputError("effects of one column or of two are drawn, of a model that has them", got=list(columns))
     for name in columns:
         one_of(name, model.schema_.names, "column")
-    found = effect_curve(effects, columns)
+    found = _in_order(effect_curve(effects, columns))
     if len(columns) == 2:
         return _map(model, found, ax, classes)
     return _single(model, found, ax, classes)
+
+
+def _in_order(found: EffectCurve) -> EffectCurve:
+    """The same with levels in their own order, as 1, 2, 3, and being missing behind them; not the most frequent first."""
+    places, effects = list[Places](), found.effects
+    for axis, one in enumerate(found.places):
+        order = np.argsort(np.where(one.states == MISSING, np.iinfo(np.int64).max, one.states), kind="stable")
+        if one.is_number:
+            places.append(one)
+            continue
+        effects = np.take(effects, order, axis=axis)
+        places.append(replace(one, values=tuple(one.values[k] for k in order), states=one.states[order]))
+    return replace(found, places=tuple(places), effects=effects)
 
 
 def _series(model: BayesianClassifier, effects: Any, classes: Sequence[Any] | None) -> tuple[Series, str, int]:
@@ -106,7 +121,7 @@ def _curves(ax: Any, column: Column, places: Places, series: Series, missing: Se
     for effect, color in missing.values():
         ax.axhline(float(effect), color=color or FOR, linestyle=":", linewidth=1.2)
     ax.axhline(0.0, color="#999999", linewidth=0.7)
-    ax.set(xlabel=unit + ("  (dotted: missing)" if missing else ""), ylabel=literal(what))
+    ax.set(xlabel=literal(unit) + ("  (dotted: missing)" if missing else ""), ylabel=literal(what))
     if x.dtype.kind == "M":
         ax.tick_params(axis="x", labelrotation=20)
 
@@ -142,7 +157,8 @@ def _map(model: BayesianClassifier, found: EffectCurve, ax: Any, classes: Sequen
         x, y = (_axis(column, places)[0] for column, places in zip(columns, (across, up), strict=True))
         drawn = ax.pcolormesh(x, y, values, cmap=colors, vmin=-reach, vmax=reach, shading="nearest")
         for axis, column, places in ((ax.xaxis, columns[0], across), (ax.yaxis, columns[1], up)):
-            axis.set_label_text(literal(shortened(column.name, LONGEST, middle=True)))
+            unit = _axis(column, places)[1]
+            axis.set_label_text(literal(shortened(column.name, LONGEST, middle=True) + (f" ({unit})" if unit else "")))
             if not places.is_number:
                 axis.set_ticks(range(places.count), [literal(text) for text in _texts(column, places)])
         ax.figure.colorbar(drawn, ax=ax, label=literal(title))
@@ -151,13 +167,13 @@ def _map(model: BayesianClassifier, found: EffectCurve, ax: Any, classes: Sequen
 
 
 def _axis(column: Column, places: Places) -> tuple[Any, str]:
-    """Numbers as they stand on an axis, and the unit that durations are told in; levels by their number."""
+    """Numbers as they stand on an axis, and the unit that they are told in; levels by their number."""
     if not places.is_number:
         return np.arange(places.count), ""
     x = np.array(places.values)
     if column.unit is not None and column.unit.startswith("datetime"):
         return as_times(x, column.unit).astype("datetime64[ms]"), ""
-    unit, size = duration_unit(column, float(np.ptp(x)))
+    unit, size = axis_unit(column, float(np.ptp(x)))
     return x / size, unit
 
 

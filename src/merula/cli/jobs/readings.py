@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from merula.cli.console import Console
-from merula.data.encode.kinds import DOUBTS, ORDERS, shown
+from merula.data.encode.kinds import DOUBTS, ORDERS, shown, where_impossible
 from merula.data.schema import Column, Reading, Schema
 from merula.data.table import Table
 from merula.data.units import same_unit
@@ -22,7 +22,10 @@ FORMS = {"number": "numbers", "date": "dates", "time of day": "times of day", "d
 def note_readings(schema: Schema, table: Table, console: Console) -> None:
     """One note of all columns whose words were understood, and one for each that could be read in another way."""
     read = [column for column in schema.columns if column.reading is not None and column.reading.form != "words"]
-    told = [(FORMS[column.reading.form], column) for column in read if column.reading and _is_more(column)]
+    worded = [
+        column for column in read if column.name not in table.hints.of_the_day
+    ]  # 08:15 in every cell wants no word
+    told = [(FORMS[column.reading.form], column) for column in worded if column.reading and _is_more(column)]
     parts = [f"as {form}: {_named([column for other, column in told if other == form])}" for form in dict.fromkeys(form for form, _ in told)]  # fmt: skip
     if parts:
         console.note(f"words are read {'; '.join(parts)} (merula look TABLE tells more)")
@@ -31,9 +34,21 @@ def note_readings(schema: Schema, table: Table, console: Console) -> None:
         strays = [word for word in column.reading.missing if not is_gap(word) and word not in table.hints.missing] if column.reading else []  # fmt: skip
         if strays and column.reading and column.reading.form in ("number", "duration", "time of day"):
             console.note(f"column {column.name!r} holds {FORMS[column.reading.form]} and {shown(strays)}, read as missing; --kinds '{column.name}=categorical' keeps all as words", column.name)  # fmt: skip
+        if column.reading and column.reading.form == "date":
+            _note_impossible(column, table, console)
         if column.reading and column.reading.ambiguous:
             option = {"number": "--decimal", "date": "--date-order"}[column.reading.form]
             console.note(f"column {column.name!r} is read as {FORMS[column.reading.form]} {_signs(column)}, though {DOUBTS[column.reading.form]} would fit as well; {option} says which")  # fmt: skip
+
+
+def _note_impossible(column: Column, table: Table, console: Console) -> None:
+    """A note of days that there are not, with the row of the first."""
+    position = table.names.index(column.name)
+    if table.kind(position)[0] == "categorical" and column.reading is not None:
+        codes, labels = table.codes(position)
+        told = where_impossible(labels, column.reading, codes)
+        if told:
+            console.note(f"column {column.name!r} holds dates, read as missing where there is no such day{told}", column.name)  # fmt: skip
 
 
 def _note_limits(words: Mapping[str, Any], console: Console) -> None:

@@ -42,12 +42,16 @@ MOST_NAMED = 6
 HINTS = {
     "identifier": " and is left out; --kinds '{column}={kind}' keeps it",
     "unread numbers": " and is left out; write the numbers plainly, or say with --missing WORD what means that one is missing",
+    "unread amounts": "; until then it is left out, and --kinds '{column}=categorical' keeps it",
+    "resembling": "; --kinds '{column}=categorical' says that they are names",
+    "days": "; --kinds '{column}=datetime' reads them as days",
     "unread dates": " and is left out; write them as 2024-12-31",
     "text": "; --kinds '{column}=categorical' takes it whole, --ignore '{column}' leaves it out",
     "numbers as words": ", so it is read as words; --missing WORD says which of them mean that the number is missing",
     "missing as words": "; if that means that a cell is empty, say --missing WORD",
     "spellings": "; --fold-case reads words that do as one",
     "sentinel": "; if it stands for a missing number, say --missing WORD",
+    "numbered": "; --ignore '{column}' leaves them out, --kinds '{column}=categorical' reads them as names",
     "leak": "; if it is known only once the class is, leave it out: --ignore '{column}'",
 }
 

@@ -162,7 +162,7 @@ def _column(
             )
         found = "categorical"
     if found == "numeric" and unit is None and kind in (None, "datetime"):
-        day = _compact_days(table, position, kind is not None)
+        day = compact_days(table, position, kind is not None)
         if day is not None:
             return _of_compact_days(name, kind, day, reading)
     if kind == "datetime" and unit is None:
@@ -195,7 +195,7 @@ def _of_compact_days(name: str, kind: str | None, day: str, reading: Reading | N
     )
 
 
-def _compact_days(table: Table, position: int, stated: bool) -> str | None:
+def compact_days(table: Table, position: int, stated: bool) -> str | None:
     """The first of numbers that are nothing but days of a plausible year such as 20190131, at least a few; None where they are not.
 
     Unless it is `stated` that they are days, whole numbers alone are looked at, and for most columns only the first.
@@ -272,11 +272,11 @@ def _understood(name: str, labels: Sequence[str], reading: Reading, codes: Any) 
     kind = {"boolean": "categorical", "date": "datetime", "duration": "datetime"}.get(reading.form, "numeric")
     column = Column(name, kind, unit=time_unit(reading), reading=reading)
     words = Option("kinds", "categorical", column=name)
-    told = read_as(labels, reading) + _where_impossible(labels, reading, codes)
+    told = read_as(labels, reading) + where_impossible(labels, reading, codes)
     return column, Note(GuessedKindWarning, (f"column {name!r} {told}; say ", words, " if it holds names"), name)
 
 
-def _where_impossible(labels: Sequence[str], reading: Reading, codes: Any) -> str:
+def where_impossible(labels: Sequence[str], reading: Reading, codes: Any) -> str:
     """In how many cells days stand that there are not, and in which row the first."""
     wrong = [k for k, label in enumerate(labels) if reading.form == "date" and clean(label) in reading.missing and is_impossible(clean(label))]  # fmt: skip
     if not wrong:

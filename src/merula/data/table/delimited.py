@@ -13,7 +13,7 @@ from merula.core.notes import mention
 from merula.data.table.cleaning import are_whole, cleaned, holds_codes, seen_in, trimmed
 from merula.data.table.declared_sizes import refuse_columns
 from merula.data.table.file_options import NOTHING_STATED, FileOptions, with_decimal
-from merula.data.table.footers import footer_of, last_rows, note_footer, note_total, total_in
+from merula.data.table.footers import footer_of, last_rows, note_footer, note_total, total_in, with_totals
 from merula.data.table.headers import (
     LOOKED_AT,
     NUMBER,
@@ -95,7 +95,7 @@ def without_footer(layout: Layout) -> Layout:
     """The layout without remarks below the rows; a note quotes them, and another tells of a last row that looks like a total."""
     rows, places = last_rows(layout.data, layout.rows, layout.separator)
     width = len(layout.names.names)
-    footer = footer_of(rows, width, layout.data.endswith(b"\n"))
+    footer = with_totals(footer_of(rows, width, layout.data.endswith(b"\n")), rows, width)
     note_footer(footer)
     note_total(total_in(rows[: len(rows) - footer.rows], width))
     return replace(layout, data=layout.data[: places[-footer.rows]]) if footer.rows else layout

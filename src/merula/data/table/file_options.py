@@ -9,6 +9,7 @@ from typing import Any
 
 from merula.core import InputError, one_of
 from merula.core.checks import checked_number
+from merula.data.table.times_of_day import OF_THE_DAY
 
 KEY = b"merula"  # in the metadata of a pyarrow schema
 STAND_INS = b"merula numbers that stand for none"  # there while a file is read: what each column holds of them
@@ -74,8 +75,9 @@ class FileOptions:
     def noted_in(self, table: Any) -> Any:
         """The pyarrow table with what was stated in its schema's metadata, and what was found of its numbers; else without such."""
         held = table.schema.metadata or {}
-        others = {key: value for key, value in held.items() if key not in (KEY, FOUND, STAND_INS)}
+        others = {key: value for key, value in held.items() if key not in (KEY, FOUND, STAND_INS, OF_THE_DAY)}
         found = {"stand_ins": json.loads(held[STAND_INS])} if STAND_INS in held else {}
+        found |= {"of_the_day": json.loads(held[OF_THE_DAY])} if OF_THE_DAY in held else {}
         known = found | ({"decimal": ","} if FOUND in held else {}) | self.stated
         ours = {KEY: json.dumps(known, ensure_ascii=False).encode()} if known else {}
         return table.replace_schema_metadata({**others, **ours} or None)

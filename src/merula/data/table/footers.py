@@ -9,17 +9,19 @@ from dataclasses import dataclass
 
 from merula.core import warn_user
 from merula.data.table.headers import LONGEST, quoted
-from merula.data.words import clean
+from merula.data.words import clean, understand
 from merula.show.text import shortened
 
 MOST_FOOTERS = 20  # lines
 TAIL = 2**14  # bytes at the end of a file that are looked at
+MOST_TOTALS = 4  # rows
 WORDS_OF_A_REMARK = 3
 # what remarks begin with: a word before a colon, a sign before the text, or what a program says of itself
 NAMED = r"sources?|notes?|remarks?|comments?|footnotes?|legend|key|quellen?|hinweise?|anmerkung(?:en)?|bemerkung(?:en)?|stand|remarques?|sources? des données|fuentes?|notas?|observaciones|fontes?|bron|data source|copyright"
 REMARK = re.compile(rf"(?:(?:{NAMED}|last updated|updated|exported|generated|created|printed|downloaded|retrieved)\s*[:=]|[*#†‡©] ?\S|\(c\)|\[?\d+\] |(?:last updated|exported|generated|created|printed|downloaded|retrieved|erstellt|exportiert|généré) (?:on|at|by|from|am|le|par|with|\d)|end of (?:file|report|table|data)|©)", re.IGNORECASE)  # fmt: skip
 COUNTED = re.compile(r"\(?\d[\d,. ]* (?:rows?|records?|entries|lines|results|zeilen|lignes|filas|datensätze)\b.*", re.IGNORECASE)  # fmt: skip
-TOTAL = re.compile(r"(?:(?:grand|sub)?[ -]?totals?|(?:column )?sums?|averages?|overall|summe|gesamt|insgesamt|zwischensumme|mittelwert|durchschnitt|total général|moyenne|totale|suma|totaal)\b ?:?", re.IGNORECASE)  # fmt: skip
+TOTAL = re.compile(r"(?:(?:grand|sub)?[ -]?totals?|(?:column )?sums?|averages?|overall|summe|gesamt|insgesamt|zwischensumme|mittelwert|durchschnitt|total général|moyenne|totale|suma|totaal|endsumme|gesamtsumme|gesamtbetrag|(?:end|anfangs|schlu(?:ss|ß))?saldo|(?:(?:alter|neuer) )?kontostand|(?:(?:opening|closing|ending|final|new) )?balance|solde(?: final)?|saldo final|eindsaldo)\b ?:?", re.IGNORECASE)  # fmt: skip
+TOTAL_OF = re.compile(rf"(?:{TOTAL.pattern}).{{0,60}}", re.IGNORECASE)  # as of a day, or in a currency
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,45 @@ def total_in(rows: Sequence[Sequence[str]], width: int) -> str | None:
     if len(filled) < 2 or len(rows[-1]) != width or TOTAL.fullmatch(filled[0]) is None:
         return None
     return None if any(filled[0] in map(clean, row) for row in rows[:-1]) else filled[0]
+
+
+def unfit_totals(rows: Sequence[Sequence[str]], width: int) -> Footer:
+    """The rows at the end, as wide as the table, that are called totals where all others have a number or a day: they are no rows.
+
+    Examples
+    --------
+    >>> unfit_totals([["31.01.2024", "4,50"], ["01.02.2024", "5,20"], ["Endsaldo", "9,70"]], 2)
+    Footer(rows=1, texts=('Endsaldo 9,70',))
+    >>> unfit_totals([["wren", "4"], ["tit", "5"], ["Total", "9"]], 2)
+    Footer(rows=0, texts=())
+    """
+    last = len(rows)
+    while (
+        last
+        and len(rows) - last < MOST_TOTALS
+        and (not _filled(rows[last - 1]) or _is_unfit(rows[last - 1], rows, width))
+    ):
+        last -= 1
+    while last < len(rows) and not _filled(rows[last]):
+        last += 1
+    texts = [" ".join(filter(None, map(clean, row))) for row in rows[last:]]
+    return Footer(len(rows) - last, tuple(filter(None, texts)))
+
+
+def with_totals(footer: Footer, rows: Sequence[Sequence[str]], width: int) -> Footer:
+    """The remarks, and the totals above them that are no rows."""
+    totals = unfit_totals(rows[: len(rows) - footer.rows], width)
+    return Footer(totals.rows + footer.rows, totals.texts + footer.texts)
+
+
+def _is_unfit(row: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether a row's first word calls it a total, in a column that holds nothing else but numbers or days."""
+    place = next(k for k, cell in enumerate(row) if clean(cell))
+    if len(row) != width or TOTAL_OF.fullmatch(clean(row[place])) is None:
+        return False
+    others = [clean(other[place]) for other in rows if len(other) == width and clean(other[place])]
+    rest = [word for word in others if TOTAL_OF.fullmatch(word) is None]
+    return bool(rest) and any(understand(rest, wanted=kind) is not None for kind in ("numeric", "datetime"))
 
 
 def note_footer(footer: Footer) -> None:

@@ -28,6 +28,7 @@ from merula.data.table.declared_sizes import (
 from merula.data.table.delimited import ALONE, NO_ROWS, read_delimited
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.headers import column_names, without_empty
+from merula.data.table.nested import without_nested
 from merula.data.table.plain import read_if_plain
 from merula.data.table.stand_ins import with_stand_ins
 from merula.data.table.text_encoding import in_utf8, is_marked
@@ -374,6 +375,7 @@ def _checked(table: Any) -> Any:
     """The table, unless it has no rows, each column under a name of its own; times of day as seconds since midnight."""
     refuse_columns(table.num_columns)
     refuse_rows(table)
+    table = without_nested(table)
     if len(set(table.column_names)) < table.num_columns or "" in table.column_names:
         found = column_names(table.column_names)
         table = without_empty(table.rename_columns(found.names), found.unnamed)

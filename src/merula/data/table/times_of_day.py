@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
+
+OF_THE_DAY = b"merula times of day"  # the key of a schema's metadata under which their columns are named
 
 
 def in_seconds(table: Any) -> Any:
-    """The pyarrow table with its times of day as seconds since midnight.
+    """The pyarrow table with its times of day as seconds since midnight, marked with their columns.
 
     Examples
     --------
@@ -17,8 +20,12 @@ def in_seconds(table: Any) -> Any:
     """
     import pyarrow as pa
 
+    named = [field.name for field in table.schema if pa.types.is_time(field.type)]
     for index, kind in enumerate(table.schema.types):
         if pa.types.is_time(kind):
             seconds = table.column(index).cast(pa.time32("s"), safe=False).cast(pa.int32())
             table = table.set_column(index, table.column_names[index], seconds)
-    return table
+    if not named:
+        return table
+    held = table.schema.metadata or {}
+    return table.replace_schema_metadata({**held, OF_THE_DAY: json.dumps(named, ensure_ascii=False).encode()})

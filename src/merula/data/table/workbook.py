@@ -15,7 +15,7 @@ from merula.data.table.cleaning import cleaned
 from merula.data.table.declared_sizes import refuse_columns
 from merula.data.table.delimited import NO_ROWS
 from merula.data.table.file_options import FileOptions
-from merula.data.table.footers import MOST_FOOTERS, footer_of, note_footer, note_total, total_in
+from merula.data.table.footers import MOST_FOOTERS, footer_of, note_footer, note_total, total_in, with_totals
 from merula.data.table.headers import (
     LOOKED_AT,
     NUMBER,
@@ -80,7 +80,7 @@ def _titles(rows: list[list[Any]]) -> int:
 def _without_footer(rows: list[list[Any]], width: int) -> list[list[Any]]:
     """The rows without remarks below them, told in a note."""
     seen = [[as_seen(cell) for cell in row] for row in rows[-MOST_FOOTERS - 1 :]]
-    footer = footer_of(seen, width)
+    footer = with_totals(footer_of(seen, width), seen, width)
     note_footer(footer)
     note_total(total_in(seen[: len(seen) - footer.rows], width))
     return rows[: len(rows) - footer.rows]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from unicodedata import is_normalized, normalize
 
-ALWAYS_MISSING = frozenset({"", "NA", "N/A", "n/a", "na", "#N/A", "<NA>", "null", "NULL", "Null", "NaN", "nan", "?"})
+ALWAYS_MISSING = frozenset(
+    {"", "NA", "N/A", "n/a", "na", "#N/A", "<NA>", "null", "NULL", "Null", "NaN", "nan", "?", r"\N"}
+)  # the last as MySQL, PostgreSQL and Hive write it
 DASHES = frozenset(["-", "--", "---", "–", "—", ".", ".."])  # which may also be a name
 ERRORS = frozenset(["#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"])  # of spreadsheets
 NO_DAYS = frozenset(["0000-00-00", "0000-00-00 00:00:00", "00.00.0000", "00/00/0000"])  # of databases

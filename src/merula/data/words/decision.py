@@ -41,6 +41,7 @@ class Hints:
     fold_case: bool = False
     keep: tuple[str, ...] = ()
     stand_ins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # numbers of a column that mean none
+    of_the_day: tuple[str, ...] = ()  # columns whose numbers are the seconds since midnight of times that were read
 
     @property
     def of_words(self) -> Reading | None:
@@ -55,6 +56,8 @@ class Hints:
 
     def of_numbers(self, name: str) -> Reading | None:
         """What of this concerns cells of a column that came as numbers, so that words among new ones are read like them; None where nothing does."""
+        if name in self.of_the_day:
+            return Reading("time of day", missing=(*self.missing, *self.stand_ins.get(name, ())))
         decimal, missing = self.decimal or ".", (*self.missing, *self.stand_ins.get(name, ()))
         return Reading("number", decimal, missing=missing) if missing or decimal == "," else None
 

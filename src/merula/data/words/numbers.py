@@ -12,14 +12,19 @@ from unicodedata import decimal
 from merula.data.units import one_name, same_unit
 
 PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-CURRENCY = r"(?:[A-Z]{1,3})?[$€£¥￥＄￡₹₽₩₺₪฿₫₴₦₱₡]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|Rs\.?|Fr\.?|kr\.?|zł|Kč|元|円|원"
+CURRENCY = r"(?:[A-Z]{1,3})?[$€£¥￥＄￡₹₽₩₺₪฿₫₴₦₱₡¢]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|AED|ARS|CLP|COP|EGP|IDR|ILS|KES|MAD|MYR|NGN|PEN|PHP|PKR|QAR|RON|SAR|THB|TWD|UAH|VND|Rs\.?|Rp\.?|Fr\.?|kr\.?|лв\.?|руб\.?|zł|Kč|đ|元|円|원|\\"  # the last is what Shift JIS has for ¥
+SCALE = r"[KkMmBT]|[MmBb]n|mm|MM|tn|thousand|[mb]illion|trillion|Tsd\.?|Mio\.?|Mrd\.?|ml[nd]\.?|[Cc]r(?:ores?|\.)?|[Ll]akhs?|[Ll]acs?|L|[千万亿億兆]"  # beside money: $1.2M
+PER = r"/ ?[^\W\d_]{1,10}[23²³]?"  # as in €/m²
 SIGN = "[-+−–]"
 PARTS = re.compile(  # blanks are not given back (*+): a long row of them would take time beyond measure
     rf"(?:(?P<bound>[<>≤≥]=?)\s*+)?(?:(?P<lead>{CURRENCY})\s*+(?=\())?(?P<open>\()?\s*+(?P<sign>{SIGN}?)\s*+(?P<before>{CURRENCY})?\s*+(?P<inner>{SIGN}?)\s*+"
     r"(?P<digits>\d(?:[\d.,'’ ]*[\d.])?|[.,]\d+)(?P<exponent>[eE][-+]?\d+)?(?P<even>[.,](?:--|[-–—])|/[-=])?"
-    rf"(?P<gap>\s*+)(?P<after>[^\W\d_%‰°][^\d()+]{{0,20}}[23²³]?|[%‰°][^\d()+]{{0,20}}|{CURRENCY})?\s*+(?P<behind>[-−])?(?P<close>\))?(?P<more>\+)?"
+    rf"(?P<gap>\s*+)(?P<after>[^\W\d_%‰°][^\d()+]{{0,20}}[23²³]?|[%‰°][^\d()+]{{0,20}}|(?:(?:{SCALE}) ?)?(?:{CURRENCY})(?: ?{PER})?|{PER})?\s*+(?P<behind>[-−])?(?P<close>\))?(?P<more>\+)?"
 )
 MONEY = re.compile(CURRENCY)
+MANY_OR_EACH = re.compile(rf"(?:(?:{SCALE}) ?)?(?:{CURRENCY})(?: ?{PER})?")  # Mio. €, €/kg
+OF_MONEY = re.compile(rf"(?:{SCALE})(?: ?{PER})?|{PER}")  # behind $30: K, /mo
+NO_UNITS = frozenset(["uhr", "am", "pm", "a.m", "p.m"])  # but times of day
 GROUPED = re.compile(r"[1-9]\d{0,2}(?:(?:\.\d{3})+|(?:,\d{3})+)")
 NOTHING = re.compile(rf"(?P<before>{CURRENCY})\s*[-–—]|[-–—]\s*(?P<after>{CURRENCY})")  # as spreadsheets show 0
 ADDRESS = re.compile(r"(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}")
@@ -29,7 +34,7 @@ FEWEST_TELEPHONES = 10  # different ones, all equally long, before they are no a
 SHORTEST_POSTCODE = 4
 MOST_DIGITS = 300  # of a number that is surely finite
 # units that may stand close to a number: other letters there are more likely part of a code, as in 12B
-CLOSE_UNITS = frozenset(["%", "‰", "°", "°c", "°f", "k", "K", "M", "g", "h", "m", "s", "l", "mn", "bn", "kg", "mg", "µg", "μg", "lb", "lbs", "oz", "mm", "cm", "dm", "km", "in", "ft", "yd", "mi", "nm", "µm", "μm", "ml", "cl", "dl", "hr", "hrs", "min", "mins", "sec", "ms", "µs", "ns", "day", "days", "yr", "yrs", "year", "years", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "kw", "mw", "gw", "kwh", "mwh", "wh", "kv", "mv", "ma", "hz", "khz", "mhz", "ghz", "pa", "kpa", "hpa", "bar", "mbar", "psi", "kj", "cal", "kcal", "mph", "kph", "km/h", "m/s", "rpm", "bpm", "px", "pt", "pts", "dpi", "ha", "m²", "m2", "m³", "m3", "km²", "km2", "sqm", "sqft", "mmhg", "mg/dl", "mmol/l", "u/l", "iu", "ppm", "db", "kt", "kn", "y", "x", "hp", "bhp", "cc", "ccm", "mpg", "mah", "yo", "岁", "歳", "万", "万元", "万円", "亿", "亿元", "公斤", "公里", "平方米", "平米"])  # fmt: skip
+CLOSE_UNITS = frozenset(["%", "‰", "°", "°c", "°f", "k", "K", "M", "g", "h", "m", "s", "l", "mn", "bn", "kg", "mg", "µg", "μg", "lb", "lbs", "oz", "mm", "cm", "dm", "km", "in", "ft", "yd", "mi", "nm", "µm", "μm", "ml", "cl", "dl", "hr", "hrs", "min", "mins", "sec", "ms", "µs", "ns", "day", "days", "yr", "yrs", "year", "years", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "kw", "mw", "gw", "kwh", "mwh", "wh", "kv", "mv", "ma", "hz", "khz", "mhz", "ghz", "pa", "kpa", "hpa", "bar", "mbar", "psi", "kj", "cal", "kcal", "mph", "kph", "km/h", "m/s", "rpm", "bpm", "px", "pt", "pts", "dpi", "ha", "m²", "m2", "m³", "m3", "km²", "km2", "sqm", "sqft", "mmhg", "mg/dl", "mmol/l", "u/l", "iu", "ppm", "db", "kt", "kn", "y", "x", "hp", "bhp", "cc", "ccm", "mpg", "mah", "yo", "岁", "歳", "万", "万元", "万円", "亿", "亿元", "公斤", "公里", "平方米", "平米", "个", "個", "人", "名", "件", "台", "回", "本", "枚", "명", "개", "건", "°n", "°s", "°e", "°w"])  # fmt: skip
 CLOSE_LETTERS = frozenset("VWALFC")  # units that may stand close to a number with decimals: 3.70V, while 12A is a code
 LETTERS = "VWt"  # units of one letter that stand apart; others are more likely part of an address
 LONGEST_UNIT = 14
@@ -77,6 +82,8 @@ def parts_of(word: str) -> Parts | None:
     --------
     >>> parts_of("(1,338.79 $)")
     Parts(negative=True, digits='1,338.79', exponent='', unit='$', limit=False)
+    >>> parts_of("$1.2M").unit, parts_of("3,4 Mio. €").unit, parts_of("12,50 €/m²").unit
+    ('$M', 'Mio. €', '€/m²')
     >>> parts_of("12B") is None, parts_of("10-12") is None
     (True, True)
     """
@@ -85,17 +92,18 @@ def parts_of(word: str) -> Parts | None:
         zero = NOTHING.fullmatch(word)
         return Parts(False, "0", "", zero["before"] or zero["after"]) if zero else None
     beside = [unit for unit in (found["lead"], found["before"], found["after"]) if unit]
-    if bool(found["open"]) != bool(found["close"]) or len(beside) > 1:
+    after = (found["after"] or "").strip().replace("° ", "°")
+    scaled = bool(found["before"] and OF_MONEY.fullmatch(after))
+    if bool(found["open"]) != bool(found["close"]) or len(beside) > 1 + scaled:
         return None
     behind = None if found["digits"].endswith(".") else found["behind"]  # 12.- are twelve, 12- are minus twelve
     minuses = [sign for sign in (found["sign"], found["inner"], behind) if sign]
     if len(minuses) + bool(found["open"]) > 1:
         return None
-    after = (found["after"] or "").strip()
-    is_money = bool(MONEY.fullmatch(after))
+    is_money = scaled or bool(MANY_OR_EACH.fullmatch(after))
     close = _is_known(after) or (after in CLOSE_LETTERS and bool(WITH_DECIMALS.search(found["digits"])))
     apart = bool(found["gap"]) and " " not in after and (1 < len(after) <= LONGEST_UNIT or after in LETTERS)
-    if after and not (is_money or close or apart):
+    if after and (not (is_money or close or apart) or after.casefold().rstrip(".") in NO_UNITS):
         return None
     if after and found["digits"].endswith("."):  # 3. Stock
         return None
@@ -105,7 +113,9 @@ def parts_of(word: str) -> Parts | None:
     limit = bool(found["bound"] or found["more"])
     if found["bound"] and found["more"]:
         return None
-    return Parts(negative, digits, found["exponent"] or "", found["lead"] or found["before"] or after, limit)
+    gap = " " if scaled and len(after) > 1 and after[0].isalpha() else ""
+    unit = f"{found['before']}{gap}{after}" if scaled else found["lead"] or found["before"] or after
+    return Parts(negative, digits, found["exponent"] or "", unit.replace("\\", "¥"), limit)
 
 
 def in_plain_signs(word: str) -> str:

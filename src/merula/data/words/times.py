@@ -25,12 +25,35 @@ BEFORE, BEHIND = (
     rf"(?:{NAMED_DAY}\.?,? +)?",
     rf"(?:,? *(?:{NAMED_DAY}\.?|[(（]{NAMED_DAY}\.?[)）]))?",
 )  # a day of figures
-TIME = r"(?P<hour>\d{1,2})(?::| ?h ?)(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)? *(?P<half>[AaPp]\.?[Mm]\.?)?(?: *[Uu]hr)?"
-ZONE = r" *(?P<zone>Z|UTC|GMT|[-+]\d{2}:?\d{2})?"
+# minutes may be lacking before `am` or `Uhr` alone, and stand behind a point before `Uhr` alone: 9 am, 9.30 Uhr
+TIME = r"(?:(?P<early>[上下]午|午[前後]|오[전후]) ?)?(?P<hour>\d{1,2})(?:(?::| ?h ?|\.(?=\d\d *[Uu]hr))(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?|(?= *(?:[AaPp]\.?[Mm]|[Uu]hr))) *(?P<half>[AaPp]\.?[Mm]\.?)?(?: *[Uu]hr)?"
+ZONES = {
+    "EST": -5,
+    "EDT": -4,
+    "CST": -6,
+    "CDT": -5,
+    "MST": -7,
+    "MDT": -6,
+    "PST": -8,
+    "PDT": -7,
+    "WET": 0,
+    "WEST": 1,
+    "CET": 1,
+    "CEST": 2,
+    "MEZ": 1,
+    "MESZ": 2,
+    "EET": 2,
+    "EEST": 3,
+    "MSK": 3,
+    "JST": 9,
+    "KST": 9,
+}  # hours ahead; those of America as RFC 2822 has them
+ZONE = rf" *(?P<zone>Z|UTC|GMT|[-+]\d{{2}}:?\d{{2}}|{'|'.join(ZONES)})?(?:\[[A-Z][\w/+-]*\])?"
+ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "大正": 1911, "明治": 1867}  # the year before the first of each
 DAYS = {
     "ymd": rf"{BEFORE}(?P<year>\d{{4}})(?P<sign>[-/.]) ?(?P<month>\d{{1,2}})(?P=sign) ?(?P<day>\d{{1,2}})\.?{BEHIND}",
-    "cjk": rf"(?P<year>\d{{4}}) ?[年년] ?(?P<month>\d{{1,2}}) ?[月월] ?(?P<day>\d{{1,2}}) ?[日号일]{BEHIND}",
-    "numbers": rf"{BEFORE}(?P<first>\d{{1,2}}) ?(?P<sign>[-/.]) ?(?P<second_number>\d{{1,2}}) ?(?P=sign) ?(?P<year>\d{{4}}|\d{{2}}){BEHIND}",
+    "cjk": rf"(?P<year>\d{{4}}|(?:{'|'.join(ERAS)})(?:\d{{1,2}}|元)) ?[年년] ?(?P<month>\d{{1,2}}) ?[月월] ?(?P<day>\d{{1,2}}) ?[日号일]{BEHIND}",
+    "numbers": rf"{BEFORE}(?P<first>\d{{1,2}}) ?(?P<sign>[-/.]) ?(?P<second_number>\d{{1,2}}) ?(?P=sign) ?(?P<year>\d{{4}}|\d{{2}})(?: ?г\.?| r\.)?{BEHIND}",
     "day first": rf"{WEEKDAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.|º)?[ /-]*(?:de )?(?P<name>[^\W\d]{{3,12}})\.?,?[ /-]*(?:de )?(?P<year>\d{{4}}|\d{{2}})(?: г\.?| r\.)?",
     "month first": rf"{WEEKDAY}(?P<name>[^\W\d]{{3,12}})\.?[ /-]*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[ /-]+(?P<year>\d{{4}})",
 }
@@ -52,7 +75,7 @@ DATES["month named"] = (
 DATES["week"] = re.compile(r"(?P<year>(?:19|20|21)\d\d)-?W(?P<week>[0-5]\d)(?:-(?P<weekday>[1-7]))?(?P<hour>)")
 CLOCK = re.compile(TIME)
 LONG_CLOCK = re.compile(
-    r"(?P<sign>-?)(?:(?P<days>\d+) *(?:days?|d),? *)?(?P<hours>\d+):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?"
+    r"(?P<sign>-?)(?:(?P<days>\d+) *(?:days?|d),? *)?(?P<hours>\d+)(?::| ?h ?)(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?(?: *(?:[Hh](?:rs?|ours?)?|[Ss]td\.?))?"
 )
 CAPITAL = re.compile(r"[^A-Za-z][DHMSW]$")
 SPELLED = re.compile(  # the M of P3M are months, that of PT3M minutes
@@ -234,7 +257,7 @@ def duration(word: str) -> int | None:
 
     Examples
     --------
-    >>> duration("1h 30min") == duration("1:30") == duration("PT1H30M") == 90 * 60 * 1_000_000
+    >>> duration("1h 30min") == duration("1:30") == duration("1:30 h") == duration("PT1H30M") == 90 * 60 * 1_000_000
     True
     >>> timedelta(microseconds=duration("3 yrs 4 mos")).days  # a year has 365.25 days here, and a month a twelfth of it
     1217
@@ -309,17 +332,20 @@ def _is_day(pair: tuple[int, int, str], order: str) -> bool:
 
 
 def _full_year(digits: str) -> int:
+    if not digits.isdecimal():
+        return ERAS[digits[:2]] + (1 if digits[2:] == "元" else int(digits[2:]))
     year = int(digits)
     return year if len(digits) > 2 else year + (1900 if year >= CENTURY else 2000)
 
 
 def _of_day(held: dict[str, str]) -> float | None:
     """Whole seconds since midnight."""
-    hour, minute, second = int(held["hour"]), int(held["minute"]), int(held["second"] or 0)
-    if held["half"]:
-        if not 1 <= hour <= 12:
+    hour, minute, second = int(held["hour"]), int(held["minute"] or 0), int(held["second"] or 0)
+    half, early = held["half"] or "", held.get("early") or ""
+    if half or early:
+        if not (0 if early else 1) <= hour <= 12 or (half and early):
             return None
-        hour = hour % 12 + (12 if held["half"][0] in "pP" else 0)
+        hour = hour % 12 + (12 if half[:1] in set("pP") or set(early) & set("下後후") else 0)
     return hour * 3600.0 + minute * 60 + second if hour < 24 and minute < 60 and second < 60 else None
 
 
@@ -331,6 +357,6 @@ def _fraction(held: dict[str, str]) -> int:
 def _offset(zone: str | None) -> timedelta:
     """How far a time zone is ahead of UTC."""
     if not zone or zone[0] not in "+-":
-        return timedelta()
+        return timedelta(hours=ZONES.get(zone or "", 0))
     hours, minutes = int(zone[1:3]), int(zone[-2:])
     return timedelta(hours=hours, minutes=minutes) * (1 if zone[0] == "+" else -1)

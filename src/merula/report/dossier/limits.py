@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.classify.single_row import shown
+from merula.classify.readable import shown
 from merula.core import Array
 from merula.data.encode import Encoded, encode, level_positions
 from merula.data.schema import Schema

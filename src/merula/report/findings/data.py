@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from merula.classify.advice import leaking, review
 from merula.classify.folds import uncut
-from merula.classify.single_row import shown
+from merula.classify.readable import shown
 from merula.data.encode import Target, infer_schema, is_counted, numbers_read
 from merula.data.schema import Column, Schema, sort_labels
 from merula.data.table import SparseTable, Table, open_table

@@ -12,7 +12,7 @@ from merula.classify.conditionals import class_labels
 from merula.classify.effects.curves import EffectCurve, Places, effect_curve
 from merula.classify.effects.marginals import MISSING
 from merula.classify.effects.purified import Effects
-from merula.classify.single_row import duration_unit, shown
+from merula.classify.readable import axis_unit, shown
 from merula.core import Array
 from merula.data.schema import Label
 from merula.report.findings.result import Contribution, EffectAxis, LearnedEffect
@@ -78,14 +78,14 @@ def _levels(places: Places, answers: bool, most: int) -> NDArray[np.int64]:
 
 
 def _axis(model: BayesianClassifier, places: Places, kept: NDArray[np.int64]) -> EffectAxis:
-    """Numbers as they are, durations in a unit that suits them; times and levels as texts."""
+    """Numbers in the unit that suits them; times and levels as texts."""
     column, values = model.schema_[places.name], [places.values[k] for k in kept]
     if not places.is_number:
         hidden = places.others + int((places.states != MISSING).sum() - (places.states[kept] != MISSING).sum())
         return EffectAxis(places.name, "levels", tuple(shown(column, value) for value in values), others=hidden)
     if column.unit is not None and column.unit.startswith("datetime"):
         return EffectAxis(places.name, "times", tuple(shown(column, value) for value in values))
-    unit, size = duration_unit(column, float(np.ptp(values)))
+    unit, size = axis_unit(column, float(np.ptp(values)))
     return EffectAxis(places.name, "numbers", tuple(value / size for value in values), unit)
 
 

@@ -13,7 +13,7 @@ from merula.answers.evaluation import Evaluation, ModelEvaluation, evaluate
 from merula.answers.evaluation.result import rows_learned
 from merula.answers.explanation.nomograms import Nomogram, Scale, column_points, nomogram_of_rows
 from merula.classify.base import BayesianClassifier
-from merula.classify.single_row import shown
+from merula.classify.readable import shown
 from merula.core import Array
 from merula.data.encode import Encoded
 from merula.data.schema import Label

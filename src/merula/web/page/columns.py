@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from merula.classify.base import BayesianClassifier
-from merula.classify.single_row import shown
+from merula.classify.readable import DAY, is_of_the_day, shown, unit_of
 from merula.core import InputError
 from merula.data.encode.kinds import COUNTED
 from merula.data.schema import BOOLEANS, FIGURES, MIXED, OTHER, Column, Label
@@ -60,6 +60,7 @@ def _column(model: BayesianClassifier, column: Column, context: Context, rows: M
     if column.reading is not None:
         data["reading"] = column.reading.state()
         data |= {"unit": column.reading.unit} if column.reading.unit else {}
+        data |= {"shown_unit": unit_of(column)} if unit_of(column) else {}  # unless labels name another
     return data
 
 
@@ -105,6 +106,8 @@ def _seen(model: BayesianClassifier, column: Column) -> dict[str, Any] | None:
         return None
     low, middle, high = places
     ends = {"low": met[0], "high": met[1]} if met else {"low": low, "high": high}
+    if is_of_the_day(column):
+        ends = {name: min(max(end, 0.0), DAY - 1.0) for name, end in ends.items()}
     whole = column.kind == "count" or (met is not None and met[2])
     return {**ends, "middle": min(max(middle, ends["low"]), ends["high"]), "whole": whole, "exact": met is not None}
 

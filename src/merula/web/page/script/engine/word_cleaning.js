@@ -1,6 +1,6 @@
 // Words as a person sees them: without blanks at their ends and what cannot be seen; and those that mean nothing is there.
 
-export const ALWAYS_MISSING = new Set(["", ..."NA N/A n/a na #N/A <NA> null NULL Null NaN nan ?".split(" ")]);
+export const ALWAYS_MISSING = new Set(["", ..."NA N/A n/a na #N/A <NA> null NULL Null NaN nan ? \\N".split(" ")]);
 const WORD_GAPS = new Set(
   "- -- --- – — . .. #value! #div/0! #ref! #name? #num! #null! 0000-00-00 00.00.0000 00/00/0000 … * unknown none nil"
     .split(" ")

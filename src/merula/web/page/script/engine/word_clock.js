@@ -1,7 +1,9 @@
 // Times of day as people write them, in seconds since midnight.
 
+// minutes may be lacking before `am` or `Uhr` alone, and stand behind a point before `Uhr` alone: 9 am, 9.30 Uhr
 export const TIME_OF_DAY =
-  "(?<hour>\\d{1,2})(?::| ?h ?)(?<minute>\\d{2})(?::(?<second>\\d{2})(?:[.,](?<fraction>\\d{1,9}))?)? *(?<half>[AaPp]\\.?[Mm]\\.?)?(?: *[Uu]hr)?";
+  "(?:(?<early>[上下]午|午[前後]|오[전후]) ?)?(?<hour>\\d{1,2})(?:(?::| ?h ?|\\.(?=\\d\\d *[Uu]hr))(?<minute>\\d{2})" +
+  "(?::(?<second>\\d{2})(?:[.,](?<fraction>\\d{1,9}))?)?|(?= *(?:[AaPp]\\.?[Mm]|[Uu]hr))) *(?<half>[AaPp]\\.?[Mm]\\.?)?(?: *[Uu]hr)?";
 const CLOCK = new RegExp(`^(?:${TIME_OF_DAY})$`, "u");
 
 // The seconds since midnight of a time of day such as 14:30 or 2:30 pm; null where the word is none.
@@ -12,13 +14,13 @@ export function secondsOfDay(word) {
 }
 
 // Whole seconds since midnight.
-export function secondsIn({ hour, minute, second, half }) {
+export function secondsIn({ hour, minute, second, half, early }) {
   let hours = Number(hour);
-  if (half) {
-    if (hours < 1 || hours > 12) return null;
-    hours = (hours % 12) + (/^p/iu.test(half) ? 12 : 0);
+  if (half || early) {
+    if (hours < (early ? 0 : 1) || hours > 12 || (half && early)) return null;
+    hours = (hours % 12) + (/^p/iu.test(half ?? "") || /[下後후]/u.test(early ?? "") ? 12 : 0);
   }
-  const [minutes, seconds] = [Number(minute), Number(second ?? 0)];
+  const [minutes, seconds] = [Number(minute ?? 0), Number(second ?? 0)];
   return hours < 24 && minutes < 60 && seconds < 60 ? hours * 3600 + minutes * 60 + seconds : null;
 }
 

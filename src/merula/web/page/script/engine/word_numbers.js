@@ -5,16 +5,24 @@ import { foldedWord } from "./word_cleaning.js";
 export const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/u;
 export const PADDED_NUMBER = /^0\d+$/u;
 const MONEY =
-  "(?:[A-Z]{1,3})?[$€£¥￥＄￡₹₽₩₺₪฿₫₴₦₱₡]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL" +
-  "|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|Rs\\.?|Fr\\.?|kr\\.?|zł|Kč|元|円|원";
+  "(?:[A-Z]{1,3})?[$€£¥￥＄￡₹₽₩₺₪฿₫₴₦₱₡¢]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL" +
+  "|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|AED|ARS|CLP|COP|EGP|IDR|ILS|KES|MAD|MYR|NGN|PEN|PHP|PKR|QAR|RON|SAR|THB|TWD|UAH|VND" +
+  "|Rs\\.?|Rp\\.?|Fr\\.?|kr\\.?|лв\\.?|руб\\.?|zł|Kč|đ|元|円|원|\\\\"; // the last is what Shift JIS has for ¥
+// beside money: $1.2M
+const SCALE =
+  "[KkMmBT]|[MmBb]n|mm|MM|tn|thousand|[mb]illion|trillion|Tsd\\.?|Mio\\.?|Mrd\\.?|ml[nd]\\.?|[Cc]r(?:ores?|\\.)?|[Ll]akhs?|[Ll]acs?|L|[千万亿億兆]";
 const LETTER = "[\\p{L}\\p{Nl}\\p{No}]"; // what Python takes for part of a word, but figures and the underscore
+const PER = `/ ?${LETTER}{1,10}[23²³]?`; // as in €/m²
 const NUMBER_PARTS = new RegExp(
   `^(?:(?<lead>${MONEY})\\s*(?=\\())?(?<open>\\()?\\s*(?<sign>[-+−–]?)\\s*(?<before>${MONEY})?\\s*(?<inner>[-+−–]?)\\s*` +
     "(?<digits>\\d(?:[\\d.,'’ ]*[\\d.])?|[.,]\\d+)(?<exponent>[eE][-+]?\\d+)?(?<even>[.,](?:--|[-–—]))?" +
-    `(?<gap>\\s*)(?<after>${LETTER}[^\\d()+]{0,20}[23²³]?|[%‰°][^\\d()+]{0,20}|${MONEY})?\\s*(?<behind>[-−])?(?<close>\\))?$`,
+    `(?<gap>\\s*)(?<after>${LETTER}[^\\d()+]{0,20}[23²³]?|[%‰°][^\\d()+]{0,20}|(?:(?:${SCALE}) ?)?(?:${MONEY})(?: ?${PER})?|${PER})?\\s*(?<behind>[-−])?(?<close>\\))?$`,
   "u",
 );
 const MONEY_ALONE = new RegExp(`^(?:${MONEY})$`, "u");
+const MANY_OR_EACH = new RegExp(`^(?:(?:${SCALE}) ?)?(?:${MONEY})(?: ?${PER})?$`, "u"); // Mio. €, €/kg
+const OF_MONEY = new RegExp(`^(?:(?:${SCALE})(?: ?${PER})?|${PER})$`, "u"); // behind $30: K, /mo
+const NO_UNITS = new Set(["uhr", "am", "pm", "a.m", "p.m"]); // but times of day
 // as spreadsheets show 0
 const NOTHING_SHOWN = new RegExp(`^(?:(?<before>${MONEY})\\s*[-–—]|[-–—]\\s*(?<after>${MONEY}))$`, "u");
 const ADDRESS = /^(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}$/u;
@@ -24,7 +32,7 @@ const CLOSE_UNITS = new Set(
     "% ‰ ° °c °f k K M g h m s l mn bn kg mg µg μg lb lbs oz mm cm dm km in ft yd mi nm µm μm ml cl dl hr hrs min mins " +
     "sec ms µs ns day days yr yrs year years kb mb gb tb kib mib gib kw mw gw kwh mwh wh kv mv ma hz khz mhz ghz pa kpa " +
     "hpa bar mbar psi kj cal kcal mph kph km/h m/s rpm bpm px pt pts dpi ha m² m2 m³ m3 km² km2 " +
-    "sqm sqft mmhg mg/dl mmol/l u/l iu ppm db kt kn y x hp bhp cc ccm mpg mah yo 岁 歳 万 万元 万円 亿 亿元 公斤 公里 平方米 平米"
+    "sqm sqft mmhg mg/dl mmol/l u/l iu ppm db kt kn y x hp bhp cc ccm mpg mah yo 岁 歳 万 万元 万円 亿 亿元 公斤 公里 平方米 平米 个 個 人 名 件 台 回 本 枚 명 개 건 °n °s °e °w"
   ).split(" "),
 );
 const LONGEST_WORD = 400; // a longer one is no number that a person writes
@@ -43,15 +51,19 @@ export function partsOfNumber(word) {
     return zero ? { negative: false, digits: "0", exponent: "", unit: zero.before ?? zero.after } : null;
   }
   const beside = [found.lead, found.before, found.after].filter(Boolean);
-  if (Boolean(found.open) !== Boolean(found.close) || beside.length > 1) return null;
+  const after = (found.after ?? "").trim().replaceAll("° ", "°");
+  const scaled = Boolean(found.before) && OF_MONEY.test(after);
+  if (Boolean(found.open) !== Boolean(found.close) || beside.length > (scaled ? 2 : 1)) return null;
   const behind = found.digits.endsWith(".") ? "" : found.behind; // 12.- are twelve, 12- are minus twelve
   const minuses = [found.sign, found.inner, behind].filter(Boolean);
   if (minuses.length + (found.open ? 1 : 0) > 1) return null;
-  const after = (found.after ?? "").trim();
-  if (after && (!isUnitBeside(after, found) || found.digits.endsWith("."))) return null;
+  const known = scaled || (isUnitBeside(after, found) && !NO_UNITS.has(foldedWord(after).replace(/\.+$/u, "")));
+  if (after && (!known || found.digits.endsWith("."))) return null;
   const negative = Boolean(found.open) || minuses.some((sign) => sign !== "+");
   const digits = found.digits.trim().replaceAll("’", "'");
-  return { negative, digits, exponent: found.exponent ?? "", unit: found.lead || found.before || after };
+  const gap = scaled && after.length > 1 && !after.startsWith("/") ? " " : "";
+  const unit = scaled ? found.before + gap + after : found.lead || found.before || after;
+  return { negative, digits, exponent: found.exponent ?? "", unit: unit.replaceAll("\\", "¥") };
 }
 
 function isUnitBeside(after, found) {
@@ -59,7 +71,7 @@ function isUnitBeside(after, found) {
   const known = CLOSE_UNITS.has(after) || (signs > 1 && CLOSE_UNITS.has(foldedWord(after)));
   const close = known || (/^[VWAL]$/u.test(after) && /\d[.,]\d/u.test(found.digits));
   const one = (signs > 1 && signs <= LONGEST_UNIT) || /^[VWt]$/u.test(after);
-  return MONEY_ALONE.test(after) || close || (found.gap !== "" && !after.includes(" ") && one);
+  return MANY_OR_EACH.test(after) || close || (found.gap !== "" && !after.includes(" ") && one);
 }
 
 // Whether two units are the same one, or one of them is not named.
@@ -67,7 +79,8 @@ export function sameUnit(one, other) {
   return !one || !other || unitName(one) === unitName(other);
 }
 
-function unitName(unit) {
+function unitName(written) {
+  const unit = written.replaceAll(" ", "");
   const folded = foldedWord(unit.replaceAll("²", "2").replaceAll("³", "3")).replace(/\.+$/u, "");
   const signs = Array.from(folded);
   const cased = signs.length === 1 || MILLI_OR_MEGA.has(folded);

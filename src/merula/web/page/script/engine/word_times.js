@@ -5,11 +5,13 @@ import { TIME_OF_DAY, microseconds, secondsIn } from "./word_clock.js";
 
 const NAME = "[\\p{L}\\p{Nl}\\p{No}_]";
 const WEEKDAY = `(?:${NAME}{2,10}\\.?,? +)?`;
-const TIME_ZONE = " *(?<zone>Z|UTC|GMT|[-+]\\d{2}:?\\d{2})?";
+const ZONES = { EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7, WET: 0, WEST: 1, CET: 1, CEST: 2, MEZ: 1, MESZ: 2, EET: 2, EEST: 3, MSK: 3, JST: 9, KST: 9 }; // hours ahead
+const TIME_ZONE = ` *(?<zone>Z|UTC|GMT|[-+]\\d{2}:?\\d{2}|${Object.keys(ZONES).join("|")})?(?:\\[[A-Z][\\w/+-]*\\])?`;
+const ERAS = { 令和: 2018, 平成: 1988, 昭和: 1925, 大正: 1911, 明治: 1867 }; // the year before the first of each
 const DAYS = [
   "(?<year>\\d{4})(?<sign>[-/.]) ?(?<month>\\d{1,2})\\k<sign> ?(?<day>\\d{1,2})\\.?",
-  "(?<year>\\d{4}) ?[年년] ?(?<month>\\d{1,2}) ?[月월] ?(?<day>\\d{1,2}) ?[日号일]",
-  "(?<first>\\d{1,2}) ?(?<sign>[-/.]) ?(?<other>\\d{1,2}) ?\\k<sign> ?(?<year>\\d{4}|\\d{2})",
+  `(?<year>\\d{4}|(?:${Object.keys(ERAS).join("|")})(?:\\d{1,2}|元)) ?[年년] ?(?<month>\\d{1,2}) ?[月월] ?(?<day>\\d{1,2}) ?[日号일]`,
+  "(?<first>\\d{1,2}) ?(?<sign>[-/.]) ?(?<other>\\d{1,2}) ?\\k<sign> ?(?<year>\\d{4}|\\d{2})(?: ?г\\.?| r\\.)?",
   `${WEEKDAY}(?<day>\\d{1,2})(?:st|nd|rd|th|\\.|º)?[ /-]*(?:de )?(?<name>${NAME}{3,10})\\.?,?[ /-]*(?:de )?(?<year>\\d{4}|\\d{2})`,
   `${WEEKDAY}(?<name>${NAME}{3,10})\\.?[ /-]*(?<day>\\d{1,2})(?:st|nd|rd|th)?,?[ /-]+(?<year>\\d{4})`,
 ];
@@ -20,7 +22,7 @@ const DATE_PATTERNS = [
   "(?<year>(?:1[89]|20|21)\\d\\d)[-/](?<month>0[1-9]|1[0-2])", // a month alone
 ].map((pattern) => new RegExp(`^(?:${pattern})$`, "u"));
 const SHORT_DATE = /^(?<year>\d{4})(?:-(?<month>\d\d)(?:-(?<day>\d\d)T(?<hour>\d\d))?)?$/u; // as NumPy takes it
-const LONG_CLOCK = /^(?<sign>-?)(?:(?<days>\d+) *(?:days?|d),? *)?(?<hours>\d+):(?<minutes>[0-5]\d)(?::(?<seconds>[0-5]\d(?:\.\d+)?))?$/u;
+const LONG_CLOCK = /^(?<sign>-?)(?:(?<days>\d+) *(?:days?|d),? *)?(?<hours>\d+)(?::| ?h ?)(?<minutes>[0-5]\d)(?::(?<seconds>[0-5]\d(?:\.\d+)?))?(?: *(?:[Hh](?:rs?|ours?)?|[Ss]td\.?))?$/u;
 const CAPITAL_UNIT = /[^A-Za-z][DHMSW]$/u;
 const SPELLED_LENGTH = new RegExp(
   "^(?<sign>-?)(?!P[^T]*M)P?T?(?=\\d)" +
@@ -108,6 +110,8 @@ export function shortTimeOf(word) {
 }
 
 function fullYear(digits) {
+  const era = digits.slice(0, 2);
+  if (Object.hasOwn(ERAS, era)) return ERAS[era] + Number(digits.slice(2).replace("元", "1"));
   const year = Number(digits);
   return digits.length > 2 ? year : year + (year >= CENTURY ? 1900 : 2000);
 }
@@ -122,7 +126,7 @@ function daysSince1970(year, month, day) {
 
 // How many seconds a time zone is ahead of UTC.
 function zoneOffset(zone) {
-  if (!zone || !/^[-+]/u.test(zone)) return 0;
+  if (!zone || !/^[-+]/u.test(zone)) return (ZONES[zone] ?? 0) * 3600;
   return (zone[0] === "+" ? 1 : -1) * (Number(zone.slice(1, 3)) * 3600 + Number(zone.slice(-2)) * 60);
 }
 

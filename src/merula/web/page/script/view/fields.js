@@ -5,9 +5,12 @@ import { clippedText, Name } from "./elements.js";
 import { short } from "./figures.js";
 import { LevelField } from "./level_field.js";
 import { dayOf, DayField } from "./day_field.js";
+import { clockText, secondsOf, secondsText, secondsTyped } from "./seconds.js";
 import { say } from "./words.js";
 
+const CLOCK_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 86400]; // seconds
 const LONGEST_DESCRIPTION = 400;
+const IN_FRONT = new Set("$£¥₹₩₦₱฿"); // of the amount, as in classify/readable.py
 
 export function labelOf(column) {
   return column.label ?? column.name;
@@ -17,8 +20,15 @@ export function labelOf(column) {
 export function valueText(column, value) {
   if (value === null || value === undefined) return say("field.unknown");
   if (column.kind === "text") return clippedText(value, 60);
+  if (typeof value === "number" && secondsOf(column)) return secondsText(column, value);
   const text = typeof value === "number" ? short(value, 6) : clippedText(String(value), 60);
-  return column.shown_unit ? `${text} ${column.shown_unit}` : text;
+  return column.shown_unit ? withUnit(text, column.shown_unit) : text;
+}
+
+function withUnit(text, unit) {
+  const [front, behind] = [unit.slice(0, 1), unit.slice(1)]; // $1.2M
+  if (!IN_FRONT.has(front)) return `${text} ${unit}`;
+  return text.startsWith("−") ? `−${front}${text.slice(1)}${behind}` : front + text + behind;
 }
 
 export function Field({ column, index, value, note, onSet }) {
@@ -51,63 +61,75 @@ export function noteText(column, note) {
 }
 
 function ends(column) {
-  const shown = column.kind === "datetime" ? (end) => dayOf(column, end) : (end) => short(end, column.seen.exact ? 6 : 4);
+  const shown = column.kind === "datetime" && !secondsOf(column) ? (end) => dayOf(column, end) : (end) => endText(column, end, column.seen.exact ? 6 : 4);
   return { low: shown(column.seen.low), high: shown(column.seen.high) };
+}
+
+function endText(column, end, digits = 4) {
+  return secondsOf(column) ? secondsText(column, end) : short(end, digits);
 }
 
 // A slider over what was seen, or where nearly all should lie, and a box for any value.
 function NumberField({ column, value, onSet, label }) {
   const { seen } = column;
   return html`<div class="control number">
-    ${seen && seen.high > seen.low ? html`<${Slider} seen=${seen} value=${value} onSet=${onSet} label=${label} shown=${valueText(column, value)} />` : null}
+    ${seen && seen.high > seen.low ? html`<${Slider} column=${column} seen=${seen} value=${value} onSet=${onSet} label=${label} shown=${valueText(column, value)} />` : null}
     <${NumberBox} column=${column} value=${value} onSet=${onSet} label=${label} />
   </div>`;
 }
 
-function Slider({ seen, value, onSet, label, shown }) {
+function Slider({ column, seen, value, onSet, label, shown }) {
   const place = Math.min(seen.high, Math.max(seen.low, value ?? seen.middle));
-  const slid = (event) => onSet(roundedTo(Number(event.currentTarget.value), seen));
+  const slid = (event) => onSet(roundedTo(Number(event.currentTarget.value), seen, secondsOf(column)));
+  const step = stepOf(seen, secondsOf(column));
   return html`<span class="slider">
-    <input type="range" min=${seen.low} max=${seen.high} step=${stepOf(seen)} value=${place} aria-label=${label}
+    <input type="range" min=${seen.low} max=${seen.high} step=${step} value=${place} aria-label=${label}
       aria-valuetext=${shown} class=${value === null ? "unset" : ""} onInput=${slid} onPointerUp=${value === null ? slid : null} />
-    <span class="ends" aria-hidden="true"><span>${short(seen.low)}</span><span>${short(seen.high)}</span></span>
+    <span class="ends" aria-hidden="true"><span>${endText(column, seen.low)}</span><span>${endText(column, seen.high)}</span></span>
   </span>`;
 }
 
-// The steps of a slider: about two hundred, each 1, 2 or 5 of a power of ten; whole where values are.
-function niceStep(seen) {
+// The steps of a slider: about two hundred, each 1, 2 or 5 of a power of ten; whole where values are, and minutes or hours of time.
+function niceStep(seen, seconds) {
   const rough = (seen.high - seen.low) / 200;
+  if (rough * seconds >= 1) return CLOCK_STEPS.find((one) => one >= rough * seconds * 0.999 || one === CLOCK_STEPS.at(-1)) / seconds;
   const power = 10 ** Math.floor(Math.log10(rough));
   const nice = power * ([1, 2, 5].find((one) => one * power >= rough * 0.999) ?? 10);
   return seen.whole ? Math.max(1, Math.round(nice)) : nice;
 }
 
-function stepOf(seen) {
-  return seen.whole && Number.isInteger(seen.low) ? niceStep(seen) : "any";
+function stepOf(seen, seconds) {
+  return seen.whole && Number.isInteger(seen.low) && !seconds ? niceStep(seen, 0) : "any";
 }
 
-function roundedTo(value, seen) {
-  const step = niceStep(seen);
+function roundedTo(value, seen, seconds) {
+  const step = niceStep(seen, seconds);
   const near = Number((Math.round(value / step) * step).toPrecision(12));
   return Math.min(seen.high, Math.max(seen.low, near));
 }
 
 function NumberBox({ column, value, onSet, label }) {
   const [typed, setTyped] = useState(null);
-  const text = typed ?? (value === null ? "" : String(value));
-  const wrong = typed !== null && typed.trim() !== "" && !isFit(numberOf(typed));
+  const numberIn = (written) => (Number.isFinite(secondsTyped(column, written)) ? secondsTyped(column, written) : numberOf(written));
+  const text = typed ?? (value === null ? "" : boxText(column, value));
+  const wrong = typed !== null && typed.trim() !== "" && !isFit(numberIn(typed));
   useEffect(() => {
-    if (typed !== null && isFit(numberOf(typed)) && numberOf(typed) !== value) setTyped(null); // set from elsewhere
+    if (typed !== null && isFit(numberIn(typed)) && numberIn(typed) !== value) setTyped(null); // set from elsewhere
   }, [value]);
   const type = (event) => {
     const next = event.currentTarget.value;
     setTyped(next);
     if (next.trim() === "") onSet(null);
-    else if (isFit(numberOf(next))) onSet(numberOf(next));
+    else if (isFit(numberIn(next))) onSet(numberIn(next));
   };
   return html`<input type="text" class="box" inputmode=${column.kind === "count" ? "numeric" : "decimal"} autocomplete="off" value=${text}
       aria-label=${say("field.box", { column: label })} aria-invalid=${wrong ? "true" : "false"} onInput=${type} onBlur=${() => setTyped(null)} />
     ${wrong ? html`<p class="note bad" role="alert">${say("field.number.wrong")}</p>` : null}`;
+}
+
+// What stands in the box: hours, minutes and seconds of what counts seconds.
+function boxText(column, value) {
+  return secondsOf(column) ? clockText(value * secondsOf(column)).replaceAll(",", "") : String(value);
 }
 
 function isFit(number) {

@@ -1,0 +1,62 @@
+"""Records, lists and bytes within cells, as JSON and Parquet may hold them: records become columns, lists are told and left empty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from merula.core import warn_user
+from merula.data.table.declared_sizes import refuse_columns
+from merula.data.table.headers import quoted
+
+
+def without_nested(table: Any) -> Any:
+    """The pyarrow table with a column for each part of its records, named `user.age`; lists are empty cells. Notes tell of both.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from merula.core.notes import kept_back
+    >>> with kept_back() as notes:
+    ...     without_nested(pa.table({"user": [{"age": 31, "city": "Ulm"}, None]})).to_pydict()
+    {'user.age': [31, None], 'user.city': ['Ulm', None]}
+    """
+    import pyarrow as pa
+
+    records = [field.name for field in table.schema if pa.types.is_struct(field.type)]
+    while any(map(pa.types.is_struct, table.schema.types)):
+        table = table.flatten()
+        refuse_columns(table.num_columns)
+    if records:
+        parts = [name for name in table.column_names if name.startswith(tuple(f"{record}." for record in records))]
+        warn_user(f"{_hold(records)} records, whose parts are columns ({quoted(parts)})", UserWarning)
+    return _without_lists(table)
+
+
+def _without_lists(table: Any) -> Any:
+    """The table with bytes that are text as words, and empty cells for lists and other bytes."""
+    import pyarrow as pa
+
+    unread = list[str]()
+    for position, field in enumerate(table.schema):
+        if _holds_bytes(field.type):
+            try:
+                table = table.set_column(position, field.name, table.column(position).cast(pa.string()))
+            except pa.ArrowInvalid:  # no text in UTF-8
+                unread.append(field.name)
+        elif pa.types.is_nested(field.type):
+            unread.append(field.name)
+        if unread[-1:] == [field.name]:
+            table = table.set_column(position, field.name, pa.nulls(table.num_rows))
+    if unread:
+        warn_user(f"{_hold(unread)} lists or bytes, which no model reads: their cells count as missing", UserWarning)
+    return table
+
+
+def _holds_bytes(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return any(test(kind) for test in (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary))
+
+
+def _hold(names: list[str]) -> str:
+    return f"{'column' if len(names) == 1 else 'columns'} {quoted(names)} {'holds' if len(names) == 1 else 'hold'}"

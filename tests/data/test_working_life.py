@@ -1,0 +1,200 @@
+"""Cells of tables from working life: money in thousands and for each, clocks, eras and zones, codes that look like amounts, records within cells."""
+
+import json
+import warnings
+from datetime import UTC, datetime
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import merula as mr
+from merula.cli.app import app
+from merula.data.units import same_unit
+from merula.data.words import as_numbers, understand
+
+NUMBERS = {
+    "thousands of dollars": (["$30K", "$41.5K", "$55K"], "$K", [30.0, 41.5, 55.0]),
+    "millions apart": (["€ 3,4 Mio.", "€ 1,2 Mio.", "€ 12,25 Mio."], "€ Mio.", [3.4, 1.2, 12.25]),
+    "millions of a currency": (["3,4 Mio. €", "1,2 Mio. €", "0,5 Mio. €"], "Mio. €", [3.4, 1.2, 0.5]),
+    "billions below zero": (["-$5.2 bn", "($1.0 bn)", "$0.3 bn"], "$ bn", [-5.2, -1.0, 0.3]),
+    "crores": (["₹ 1.2 Cr", "₹ 3.4 Cr", "₹ 12 Cr"], "₹ Cr", [1.2, 3.4, 12.0]),
+    "each month": (["$10/mo", "$25/mo", "$99.50/mo"], "$/mo", [10.0, 25.0, 99.5]),
+    "each square metre": (["12,50 €/m²", "9,80 €/m²", "11 €/m²"], "€/m²", [12.5, 9.8, 11.0]),
+    "codes of currencies": (["AED 12.50", "AED 1,200.00", "AED 9"], "AED", [12.5, 1200.0, 9.0]),
+    "rupiahs have no decimals": (["Rp 12.500", "Rp 9.900", "Rp 1.200.000"], "Rp", [12500.0, 9900.0, 1200000.0]),
+    "yens in Shift JIS": (["\\12,345", "\\9,876", "\\120"], "¥", [12345.0, 9876.0, 120.0]),
+    "north": (["48.1° N", "48.35°N", "47.9° N"], "°N", [48.1, 48.35, 47.9]),
+    "people": (["12人", "3人", "150人"], "人", [12.0, 3.0, 150.0]),
+    "gaps of databases": (["12.5", r"\N", "7.25"], "", [12.5, None, 7.25]),
+}
+
+
+@pytest.mark.parametrize("case", NUMBERS)
+def test_amounts(case):
+    words, unit, values = NUMBERS[case]
+    reading = understand(words)
+    assert (reading.form, reading.unit) == ("number", unit)
+    assert as_numbers(words, reading) == (values, [])
+
+
+@pytest.mark.parametrize("words", [["$30K", "$41M"], ["$30", "€41/mo"], ["48.1° N", "33.9° S"], ["12 €/m²", "9 €/kg"], ["C:\\12", "C:\\13"], ["$3/4", "$1/2"], ["$5 in", "$7 in"]])  # fmt: skip
+def test_what_counts_different_things_stays_words(words):
+    assert understand(words) is None
+
+
+def test_units_are_the_same_however_far_apart_their_parts_stand():
+    assert same_unit("$ K", "$K") and same_unit("Mio. €", "Mio.€") and not same_unit("$K", "$M")
+
+
+CLOCKS = {
+    "a point before Uhr": (["9.30 Uhr", "14.05 Uhr", "8.15 uhr"], [34200.0, 50700.0, 29700.0]),
+    "whole hours": (["9 Uhr", "14 Uhr", "0 Uhr"], [32400.0, 50400.0, 0.0]),
+    "whole hours before and after noon": (["9am", "12 pm", "12 a.m."], [32400.0, 43200.0, 0.0]),
+    "hours of one half of the day": (["9 am", "8 am", "11 am"], [32400.0, 28800.0, 39600.0]),
+    "Japanese": (["午後2:05", "午前0:30", "午後10:11"], [50700.0, 1800.0, 79860.0]),
+    "Chinese": (["上午9:05", "下午3:07"], [32700.0, 54420.0]),
+    "Korean": (["오전 9:05", "오후 3:07"], [32700.0, 54420.0]),
+}
+
+
+@pytest.mark.parametrize("case", CLOCKS)
+def test_times_of_day(case):
+    words, seconds = CLOCKS[case]
+    reading = understand(words)
+    assert reading.form == "time of day" and as_numbers(words, reading) == (seconds, [])
+
+
+@pytest.mark.parametrize(
+    "words", [["13 am", "14 am"], ["午後13:05", "午前3:07"], ["9.30", "14.05"], ["25 Uhr", "26 Uhr"]]
+)
+def test_other_hours_are_no_times_of_day(words):
+    reading = understand(words)
+    assert reading is None or reading.form == "number"
+
+
+INSTANTS = {
+    "the year of an emperor": (["令和5年3月12日", "平成元年11月5日", "昭和64年1月7日"], ["2023-03-12", "1989-11-05", "1989-01-07"]),
+    "years of the Russians": (["12.03.2023 г.", "13.04.2023 г.", "01.05.2023г."], ["2023-03-12", "2023-04-13", "2023-05-01"]),
+    "years of the Poles": (["12.03.2023 r.", "13.04.2023 r.", "01.05.2023 r."], ["2023-03-12", "2023-04-13", "2023-05-01"]),
+    "zones by name": (["2023-03-12 14:05 CET", "2023-07-05 03:07 CEST", "2023-01-09 22:11 EST"], ["2023-03-12 13:05", "2023-07-05 01:07", "2023-01-10 03:11"]),
+    "zones of Java": (["2023-03-12T14:05:00+01:00[Europe/Berlin]", "2023-07-05T03:07:00+02:00[Europe/Berlin]", "2023-01-09T22:11:00Z[UTC]"], ["2023-03-12 13:05", "2023-07-05 01:07", "2023-01-09 22:11"]),
+    "appointments": (["12.03.2023 9.30 Uhr", "13.04.2023 14 Uhr", "01.05.2023 7:05 Uhr"], ["2023-03-12 09:30", "2023-04-13 14:00", "2023-05-01 07:05"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", INSTANTS)
+def test_instants(case):
+    words, days = INSTANTS[case]
+    reading = understand(words)
+    stamps = [datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() * 1e6 for day in days]
+    assert reading.form == "date" and as_numbers(words, reading) == (stamps, [])
+
+
+def test_hours_and_minutes_with_an_h_between():
+    """Beyond a day, they are no times of day."""
+    words = ["1 h 05", "26h40", "2 h 03"]
+    reading = understand(words)
+    assert reading.form == "duration"
+    assert as_numbers(words, reading)[0] == [minutes * 60_000_000 for minutes in (65, 1600, 123)]
+
+
+# ------------------------------------------------------------------------------------------------------ codes, records
+
+
+def looked(tmp_path, name, cells, **more):
+    path = tmp_path / "kunden.csv"
+    classes = [("ja", "nein")[k % 3 == 0] for k in range(len(cells))]
+    pd.DataFrame({name: cells, "Zusage": classes}).to_csv(path, index=False)
+    return mr.look(path, target="Zusage", **more).columns[0]
+
+
+PHONES = [301_234_567 + k * 7_919_777 % 600_000_000 for k in range(60)]
+
+
+@pytest.mark.parametrize(("name", "cells"), [("Rückruf", PHONES), ("PLZ", [10115, 80331, 50667] * 8 + list(range(20095, 20131))), ("zip_code", list(range(94103, 94163))[::-1])])  # fmt: skip
+def test_whole_numbers_that_may_be_codes_are_told(tmp_path, name, cells):
+    """They stay amounts: nothing but their name or their length says otherwise."""
+    found = looked(tmp_path, name, cells)
+    assert "telephones, postcodes or accounts" in found.why or "identifier" in found.why
+    assert found.kind in ("numeric", "ignore") and "kinds=" in found.told()
+    assert "telephones" not in looked(tmp_path, name, cells, kinds={name: "numeric"}).why
+
+
+@pytest.mark.parametrize(("name", "cells"), [("Umsatz", [12_000_000 * (k % 17 + 1) for k in range(60)]), ("seit", [1_600_000_000 + 86_399 * k * k % 90_000_000 for k in range(60)]), ("Zeit", [1_600_000_000_123 + 86_399_001 * k * k % 90_000_000_000 for k in range(60)])])  # fmt: skip
+def test_amounts_and_seconds_since_1970_are_no_codes(tmp_path, name, cells):
+    assert "telephones" not in looked(tmp_path, name, cells).why
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        ([("70 kg", "154 lb", "81 kg")[k % 3] for k in range(60)], "amounts in different units (kg, lb)"),
+        ([f"{60 + k % 5}/100" for k in range(60)], "pairs of numbers"),
+        ([("18-24", "25-34", "65+")[k % 3] for k in range(60)], "ranges of numbers"),
+    ],
+)
+def test_words_that_resemble_amounts_are_told_and_kept(tmp_path, cells, told):
+    found = looked(tmp_path, "Messung", cells)
+    assert found.kind == "categorical" and told in found.why
+    assert told not in looked(tmp_path, "Messung", cells, kinds={"Messung": "categorical"}).why
+
+
+@pytest.mark.parametrize("rows", [60, 600])
+def test_days_without_signs_are_told_and_no_identifiers(tmp_path, rows):
+    """One row for each day of nearly two years differs in every row."""
+    days = [int(f"{day:%Y%m%d}") for day in pd.date_range("2019-01-01", periods=rows)]
+    found = looked(tmp_path, "Tag", days)
+    assert found.kind == "numeric" and "all days without signs between, such as 20190101" in found.why
+    assert "'datetime'" in found.told()
+    assert looked(tmp_path, "Tag", days, kinds={"Tag": "datetime"}).kind == "datetime"
+
+
+def notes_of(path):
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        table = mr.read_table(path)
+    return table, [str(note.message) for note in notes]
+
+
+def test_records_are_columns_and_lists_are_told(tmp_path):
+    path = tmp_path / "users.jsonl"
+    rows = [{"user": {"age": 20 + k % 7, "home": {"city": ("Ulm", "Köln")[k % 2]}}, "tags": ["a"] * (k % 3), "paid": ("ja", "nein")[k % 2]} for k in range(40)]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+    table, notes = notes_of(path)
+    assert table.column_names == ["user.age", "user.home.city", "tags", "paid"]
+    assert table["user.home.city"].to_pylist()[:2] == ["Ulm", "Köln"] and table["tags"].null_count == 40
+    assert any("'user' holds records" in note and "'user.age', 'user.home.city'" in note for note in notes)
+    assert any("'tags' holds lists" in note for note in notes)
+    assert [one.kind for one in mr.look(path, target="paid").columns[:2]] == ["numeric", "categorical"]
+
+
+def test_records_and_lists_are_answered_from_the_command(tmp_path):
+    path, model, answers = (str(tmp_path / name) for name in ("users.jsonl", "users.merula", "answers.csv"))
+    rows = [{"user": {"age": 20 + k % 7 + 9 * (k % 2)}, "tags": ["a"], "paid": ("ja", "nein")[k % 2]} for k in range(40)]  # fmt: skip
+    (tmp_path / "users.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+    for words in (["fit", path, "--target", "paid", "--ignore", "tags", "--model", "naive", "-o", model], ["predict", model, path, "-o", answers]):  # fmt: skip
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, result.stderr
+    assert pd.read_csv(answers)["class"].tolist() == [row["paid"] for row in rows]
+
+
+def test_bytes_that_are_text_are_words_and_others_are_told(tmp_path):
+    """As Spark and Impala wrote words into Parquet for years."""
+    path = tmp_path / "old.parquet"
+    pq.write_table(pa.table({"land": pa.array([b"DE", "Österreich".encode(), None]), "key": pa.array([b"\xff\x00"] * 3)}), path)  # fmt: skip
+    table, notes = notes_of(path)
+    assert table["land"].to_pylist() == ["DE", "Österreich", None] and table["key"].null_count == 3
+    assert [note for note in notes if "'key' holds lists or bytes" in note]
+
+
+def test_an_impossible_day_is_named_at_fit(tmp_path):
+    path = tmp_path / "besuche.csv"
+    days = [f"{1 + k % 28:02d}.{1 + k % 12:02d}.2024" for k in range(200)]
+    days[150] = "31.02.2024"
+    pd.DataFrame({"Tag": days, "Art": ["neu", "alt"] * 100}).to_csv(path, index=False)
+    result = CliRunner().invoke(app, ["fit", str(path), "--target", "Art", "--model", "naive", "-o", str(tmp_path / "m.merula")])  # fmt: skip
+    assert result.exit_code == 0
+    assert "the first '31.02.2024' in row 151" in " ".join(result.stderr.split())
