@@ -1,7 +1,7 @@
 """How often credible intervals of a network's answers hold the truth, when truths are drawn from the very prior that they state.
 
 Run `python benchmarks/coverage_networks.py`, or some of the cases: `whole`, `missing`, `jeffreys`, `numbers`, `fixed`, `cost`;
-`--simulations 200` for a short run. In each simulation a network over four variables is drawn (the target has two to five levels), rows are drawn from it and
+`--simulations 200` for a short run; `--draws 200` for fewer draws in each interval, whose ends are held to account for that. In each simulation a network over four variables is drawn (the target has two to five levels), rows are drawn from it and
 the same arcs are fitted on them; then P(target = level given findings) is asked of both, and counted if the interval holds it. `fixed` has
 one truth for all simulations: no prior is its own, so there is no bar. `numbers` draws lines from a wide normal distribution, as the prior
 of lines is flat and cannot be drawn from. `cost` is the processor time of an interval of 1,000 draws beside that of so many queries, of networks
@@ -61,7 +61,9 @@ def numeric_truth(rng: np.random.Generator, count: int) -> mr.BayesianNetwork:
     return truth.add("pulse", line, parents=["disease", "fever"])
 
 
-def simulated(case: str, count: int, rows: int, simulations: int) -> Iterator[tuple[bool, float] | None]:
+def simulated(
+    case: str, count: int, rows: int, simulations: int, draws: int = DRAWS
+) -> Iterator[tuple[bool, float] | None]:
     """Whether the interval held the truth, and how wide it was; None where the interval was refused."""
     rng = np.random.default_rng([rows, count, *map(ord, case)])
     pseudo = 0.5 if case == "jeffreys" else 1.0
@@ -77,7 +79,7 @@ def simulated(case: str, count: int, rows: int, simulations: int) -> Iterator[tu
         options = {"jeffreys": {"pseudo_counts": 0}, "numbers": {"pseudo_counts": {"disease": 10}}}.get(case, {})
         learned = mr.BayesianNetwork(NUMERIC if case == "numbers" else GRAPH).fit(table, levels=known, **options)
         try:
-            found = learned.query_interval("disease", given, draws=DRAWS, random_state=rng)
+            found = learned.query_interval("disease", given, draws=draws, random_state=rng)
         except (InputError, mr.ImpossibleEvidenceError):
             yield None
             continue
@@ -117,6 +119,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", default=["whole", "missing", "jeffreys", "numbers", "fixed", "cost"])
     parser.add_argument("--simulations", type=int, default=1_000)
+    parser.add_argument("--draws", type=int, default=DRAWS)
     parser.add_argument("--levels", type=int, nargs="+", default=LEVELS)
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     asked = parser.parse_args()
@@ -127,7 +130,7 @@ def main() -> None:
         for count in asked.levels:
             for rows in asked.rows:
                 start = time.process_time()
-                found = list(simulated(case, count, rows, asked.simulations))
+                found = list(simulated(case, count, rows, asked.simulations, asked.draws))
                 kept = [one for one in found if one is not None]
                 held, width = np.mean([one[0] for one in kept]), np.mean([one[1] for one in kept])
                 fine = LOW <= held <= HIGH

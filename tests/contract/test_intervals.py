@@ -39,3 +39,17 @@ def test_intervals_are_probabilities_about_the_answer(classifier, asked):
     assert ((wide[..., 0] <= posterior) & (posterior <= wide[..., 1])).mean() > 0.9
     assert (intervals(model, rows[::-1]) == found[::-1]).all()
     assert {None, *(name for part in model.distributions_ for name in part.columns)} == set(model.parameter_priors())
+
+
+def test_neither_the_order_of_columns_nor_that_of_rows_nor_a_constant_changes_an_interval(classifier, asked):
+    frame, y, rows = asked
+    found = intervals(clone(classifier).fit(frame, y), rows)
+    if found is None:
+        return
+    for columns in (frame.columns[::-1], np.roll(frame.columns, 1)):
+        again = intervals(clone(classifier).fit(frame[columns], y), rows[columns])
+        np.testing.assert_allclose(again, found, rtol=0, atol=1e-7)
+    again = intervals(clone(classifier).fit(frame[::-1], y[::-1]), rows)
+    np.testing.assert_allclose(again, found, rtol=0, atol=1e-7)
+    again = intervals(clone(classifier).fit(frame.assign(Land="DE"), y), rows.assign(Land="DE"))
+    np.testing.assert_allclose(again, found, rtol=0, atol=1e-7)

@@ -50,6 +50,18 @@ def sort_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     return tuple(sorted(labels, key=key))
 
 
+def label_order(labels: Sequence[Label]) -> list[int]:
+    """Where each label, in the order of `sort_labels`, stands among these.
+
+    Examples
+    --------
+    >>> label_order(["small", None, "large"])
+    [2, 0, 1]
+    """
+    where = {label: place for place, label in enumerate(labels)}
+    return [where[label] for label in sort_labels(labels)]
+
+
 def no_and_yes(named: Sequence[Any]) -> tuple[set[str], set[str]] | None:
     """The words that mean no and those that mean yes, in the language in which they are `named` so; None where they are not.
 

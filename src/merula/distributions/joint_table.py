@@ -19,7 +19,7 @@ from merula.core import Array, InputError, as_float
 from merula.core.logspace import safe_log
 from merula.core.sound import all_shaped, are_codes, are_labels, are_log_shares, are_logs, is_one_of
 from merula.data.encode import Encoded
-from merula.data.schema import Label
+from merula.data.schema import Label, label_order
 from merula.data.table import label_array
 from merula.distributions._kernels import write_levels
 from merula.distributions.base import BaseFamily, Distribution, Setting
@@ -293,9 +293,18 @@ class JointBelief:
         """A joint table; cells are drawn in the order of what they hold."""
         pseudo = float(np.exp(self.log_pseudo))
         rest = np.full((1, self.counts.shape[1]), self.others * pseudo if self.others else 0.0)
-        logs = log_shares(np.concatenate([self.counts + pseudo, np.clip(rest, 0.0, LARGEST)]), rng, axis=0)
+        logs = log_shares(np.concatenate([self.counts[self._order] + pseudo, np.clip(rest, 0.0, LARGEST)]), rng, axis=0)
         log_rest = logs[-1] - (log(self.others) if self.others else 0.0)
-        return replace(self.built, cells=self.cells, log_cell=np.ascontiguousarray(logs[:-1]), log_rest=log_rest)
+        log_cell = np.empty_like(self.counts)
+        log_cell[self._order] = logs[:-1]
+        return replace(self.built, cells=self.cells, log_cell=log_cell, log_rest=log_rest)
+
+    @cached_property
+    def _order(self) -> NDArray[np.int64]:
+        """The cells by what they hold: by the level of the column whose name comes first, then of the next."""
+        columns = sorted(range(len(self.built.columns)), key=self.built.columns.__getitem__)
+        ranks = [np.argsort(label_order(self.built.level_sets[j]))[self.cells[:, j]] for j in columns if self.built.level_sets[j]]  # fmt: skip
+        return np.lexsort(ranks[::-1]) if ranks else np.arange(len(self.cells))
 
 
 def _counts_of(built: JointTable, statistic: JointCounts, setting: Setting) -> Array:

@@ -106,6 +106,23 @@ def test_a_weight_of_2_is_two_rows_and_parts_of_rows_count_as_such():
     assert parts.query_interval("smoker", random_state=0).rests_on.startswith("7.5 rows")
 
 
+def exact_shares(known, clear, shadow):
+    """How P(smoker = yes) is distributed: Beta distributions, by their parameters, and the weight of each.
+
+    `known` are counts smoker × x-ray; besides, so many clear and so many shadowed x-rays are of people of whom nothing else is known.
+    Every split of these among smokers and others is one completion (as often as binomials say).
+    """
+    first, second = (axis.ravel() for axis in np.meshgrid(np.arange(clear + 1), np.arange(shadow + 1)))
+    no = known[0] + 1 + np.stack([first, second], axis=1)
+    yes = known[1] + 1 + np.stack([clear - first, shadow - second], axis=1)
+    logs = gammaln(no).sum(1) - gammaln(no.sum(1)) + gammaln(yes).sum(1) - gammaln(yes.sum(1))
+    alpha, beta = yes.sum(1) - 1, no.sum(1) - 1  # of P(smoker): one imaginary row each, where the x-ray has two
+    logs += gammaln(alpha) + gammaln(beta)
+    logs -= gammaln(first + 1) + gammaln(clear - first + 1) + gammaln(second + 1) + gammaln(shadow - second + 1)
+    shares = np.exp(logs - logs.max())
+    return stats.beta(alpha, beta), shares / shares.sum()
+
+
 def test_rows_that_lack_cells_say_less_than_whole_ones_and_more_than_none():
     rng = np.random.default_rng(5)
     smoker = rng.integers(0, 2, 400)
@@ -113,10 +130,28 @@ def test_rows_that_lack_cells_say_less_than_whole_ones_and_more_than_none():
     full = pd.DataFrame({"smoker": np.array(["no", "yes"])[smoker], "x-ray": np.array(["clear", "shadow"])[xray]})
     holes = full.copy()
     holes.loc[50:, "smoker"] = None
-    arcs = [("smoker", "x-ray")]
-    found = [mr.BayesianNetwork(arcs).fit(one).query_interval("smoker", random_state=0) for one in (full, holes, full[:50])]  # fmt: skip
-    whole, some, few = (one.upper[0] - one.lower[0] for one in found)
-    assert whole < some < 0.75 * few
+    known = np.zeros((2, 2))
+    np.add.at(known, (smoker[:50], xray[:50]), 1)
+    beliefs, shares = exact_shares(known, *np.bincount(xray[50:]).tolist())
+    network = mr.BayesianNetwork([("smoker", "x-ray")])
+    found = network.fit(holes).query_interval("smoker", draws=20_000, random_state=0)
+    for end in np.quantile(found.draws[:, 1], [0.05, 0.25, 0.5, 0.75, 0.95]):
+        assert shares @ beliefs.cdf(end) == pytest.approx((found.draws[:, 1] <= end).mean(), abs=0.03)
+    whole, few = (network.fit(one).query_interval("smoker", random_state=0) for one in (full, full[:50]))
+    widths = [one.upper[1] - one.lower[1] for one in (whole, found, few)]
+    assert widths[0] < widths[1] < widths[2]
+
+
+def test_the_order_of_variables_arcs_levels_and_rows_changes_no_draw():
+    rows = rows_of([[0, 1, 1], [1, -1, 0], [-1, 2, 1], [1, 0, -1], [0, 0, 0]] * 6)
+    turned = {"x-ray": ("色泽", "smoker"), "色泽": ("smoker",), "smoker": ()}
+    levels = {name: labels[::-1] for name, labels in LEVELS.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mr.UnobservedParentsWarning)
+        one = mr.BayesianNetwork(GRAPH).fit(rows, levels=LEVELS)
+        other = mr.BayesianNetwork(turned).fit(rows[::-1][["x-ray", "smoker", "色泽"]], levels=levels)
+    first, second = (each.query_interval("smoker", {"x-ray": "shadow"}, random_state=4) for each in (one, other))
+    np.testing.assert_allclose(first.draws, second.draws[:, ::-1], rtol=0, atol=1e-12)
 
 
 def test_what_is_never_observed_is_refused_and_one_level_or_zeros_do_no_harm():

@@ -30,20 +30,23 @@ def draw_rows(
 ) -> None:
     """Fill the rows of `drawn`, which begin as what is known (−1: open); `codes` has the same, a row for each variable.
 
-    A row of probability 0 is left as it is, with the logarithm −inf.
+    A row of probability 0 is left as it is, with the logarithm −inf. Of equal rows one behind the other messages are collected once.
     """
     table, messages, scales = np.empty(len(potentials)), np.empty(room), np.empty(len(cliques))
     starts, widths = np.zeros(len(cliques) + 1, np.int64), np.ones(len(cliques), np.int64)
     axes, row = np.zeros((3, 64), np.int64), np.empty(len(codes), np.int64)
     for number in range(len(drawn)):
-        row[:] = codes[:, number]
-        for k in range(len(cliques)):
-            starts[k + 1] = starts[k] + _gather(
-                row, k, potentials, cliques, members, variables, entries, table, starts[k], widths, axes
+        if number > 0 and np.array_equal(row, codes[:, number]):
+            logarithms[number] = logarithms[number - 1]
+        else:
+            row[:] = codes[:, number]
+            for k in range(len(cliques)):
+                starts[k + 1] = starts[k] + _gather(
+                    row, k, potentials, cliques, members, variables, entries, table, starts[k], widths, axes
+                )
+            logarithms[number] = _collect(
+                row, cliques, members, variables, shared, entries, table, starts, widths, messages, scales, axes
             )
-        logarithms[number] = _collect(
-            row, cliques, members, variables, shared, entries, table, starts, widths, messages, scales, axes
-        )
         if logarithms[number] > -np.inf:
             for k in range(len(cliques) - 1, -1, -1):
                 if starts[k + 1] - starts[k] > widths[k]:

@@ -44,7 +44,7 @@ class IntervalDistribution(JointDistribution):
     >>> rows = pd.DataFrame({"rain": ["yes"] * 3 + ["no"] * 7})
     >>> rain = mr.BayesianNetwork({"rain": []}).fit(rows).query_interval("rain", random_state=0)
     >>> round(rain["yes"], 3), [round(end, 2) for end in rain.interval("yes")]
-    (0.333, [0.14, 0.58])
+    (0.333, [0.13, 0.56])
     >>> print(rain.prior, "|", rain.rests_on)
     Dirichlet, 1 imaginary row in each cell of every table | 10 rows
     """
@@ -67,9 +67,12 @@ class IntervalDistribution(JointDistribution):
         prior: str,
         rests_on: str,
     ) -> IntervalDistribution:
-        """An answer with the central intervals of what it is under drawn parameters."""
+        """An answer with the central intervals of what it is under drawn parameters.
+
+        Between the k-th and the l-th of n draws one more lies with probability (l − k) / (n + 1), as the method "weibull" has it.
+        """
         self = cls._of(variables, levels, values)
-        lower, upper = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        lower, upper = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull")
         told = {"level": float(level), "prior": prior, "rests_on": rests_on}
         set_frozen(self, lower=lower, upper=upper, draws=draws, **told)
         return self

@@ -3,7 +3,8 @@
 Given the tables, every incomplete row is completed by one exact draw from its posterior (all its open cells together, by one junction
 tree for all rows); given the completed rows, every row of every table is a draw from its Dirichlet distribution. In the long run the tables
 are draws from their posterior given what the rows know (Tanner & Wong 1987, "The calculation of posterior distributions by data
-augmentation"). The chain begins at the tables that `fit` found, near the top of the posterior.
+augmentation"). The chain begins at the tables that `fit` found, near the top of the posterior. It runs over variables, rows and levels in the
+order of their names, so that the same draws come of the same rows however they were stated.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from merula.core import Array, InputError
 from merula.graphs.factors import _row_draws as kernels
 from merula.graphs.factors.propagation import Filled, Propagation
 from merula.graphs.factors.tree_draws import draw_states
-from merula.graphs.network.dirichlet import log_dirichlet
+from merula.graphs.network.dirichlet import log_dirichlet_rows
 from merula.graphs.network.em import ExpectedRows, expected_rows
+from merula.graphs.network.name_order import NameOrder
 from merula.graphs.network.statistic import FamilyStatistic
 
 BLOCK = 65_536  # rows that are completed at once
@@ -60,6 +62,7 @@ def completed(statistic: FamilyStatistic, limit: float) -> Completed:
 
 def augmented_tables(
     statistic: FamilyStatistic,
+    orders: Mapping[str, NameOrder],
     pseudo_counts: Mapping[str, Array],
     start: Mapping[str, Array],
     kept: Sequence[str],
@@ -67,21 +70,34 @@ def augmented_tables(
     limit: float,
     rng: np.random.Generator,
 ) -> Iterator[dict[str, Array]]:
-    """The logarithms of the tables that are kept, draw by draw; the chain needs all of them."""
+    """The logarithms of the tables that are kept, draw by draw, cells in the `orders` of names; the chain needs all tables."""
     hidden = statistic.never_observed()
     if hidden:
         raise InputError(f"no row knows {hidden[0]!r}: its levels could change places with one another, so that an interval of theirs says nothing", where=f"variable {hidden[0]!r}", remedy="ask for intervals of networks whose variables were all observed")  # fmt: skip
-    rows, tables = completed(statistic, limit), dict(start)
+    counted = statistic.in_name_order()
+    rows = completed(counted, limit)
+    whole = {name: orders[name].ordered(pseudo_counts[name]) + found for name, found in counted.counts.items()}
+    flat = np.concatenate([table.reshape(-1) for table in whole.values()])
+    sizes = np.concatenate([np.full(table.size // table.shape[-1], table.shape[-1]) for table in whole.values()])
+    tables = {name: orders[name].ordered(start[name]) for name in whole}
     unused = max(LEAST_BURN_IN, draws // 5)
     for step in range(unused + draws):
-        counts = rows.counts(tables, rng)
-        logs = {
-            name: log_dirichlet(rng, pseudo_counts[name] + statistic.counts[name] + found, 1)[0]
-            for name, found in counts.items()
-        }
-        tables = {name: np.exp(found) for name, found in logs.items()}
+        found = rows.counts(tables, rng)
+        more = np.concatenate([found[name].reshape(-1) for name in whole])
+        logs = log_dirichlet_rows(rng, flat + more, sizes)
+        tables = _apart(np.exp(logs), whole)
         if step >= unused:
-            yield {name: logs[name] for name in kept}
+            drawn = _apart(logs, whole)
+            yield {name: drawn[name] for name in kept}
+
+
+def _apart(flat: Array, like: Mapping[str, Array]) -> dict[str, Array]:
+    """The tables that stand one behind the other."""
+    found, start = {}, 0
+    for name, table in like.items():
+        found[name] = flat[start : start + table.size].reshape(table.shape)
+        start += table.size
+    return found
 
 
 def _completed(

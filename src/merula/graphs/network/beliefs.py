@@ -18,6 +18,7 @@ from merula.core import Array, InputError, Option
 from merula.core.checks import checked_number
 from merula.graphs.network.evidence import NOTHING_KNOWN
 from merula.graphs.network.fitting import Learned
+from merula.graphs.network.name_order import NameOrder
 from merula.graphs.network.node import AnyNode, GaussianNode, Node, NoisyNode
 from merula.graphs.network.numeric_beliefs import LINES, NumericBelief, numeric_belief
 from merula.graphs.network.pseudo_counts import BDeu, Expert, PerVariable, Prior
@@ -51,6 +52,11 @@ class Beliefs:
     def concentration(self, name: str) -> Array:
         """The Dirichlet parameters of a variable's table."""
         return self.counts[name] + self.pseudo_counts[name]
+
+    def order(self, name: str) -> NameOrder:
+        """The order in which the cells of a variable's table are drawn."""
+        node = self.nodes[name]
+        return NameOrder.of({parent: self.nodes[parent].levels for parent in node.parents}, node.levels)
 
     @cached_property
     def numbers(self) -> dict[str, NumericBelief]:

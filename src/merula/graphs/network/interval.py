@@ -62,7 +62,7 @@ def query_interval(
         For a network that was stated: how many rows its tables are worth. Intervals are those of tables that were learned from so many
         rows, each as often as the network itself expects it.
     random_state : None, int or Generator
-        The same draws for the same number.
+        The same draws for the same number, in whatever order variables, arcs, levels and rows came.
     limit : float, optional
         As for the network.
 
@@ -78,7 +78,8 @@ def query_interval(
     prior, ½ in each cell, and say so. The answer is still that of `query`, which may lie at the end of the interval or beyond.
 
     Where rows lack cells and ``missing="em"``, the distinct incomplete rows are completed at random along with the tables (data
-    augmentation), which costs a pass over them for each draw. With ``missing="available"`` each table has the counts it was made of.
+    augmentation), which costs a pass over them for each draw. Each draw then begins at the one before: where most rows lack
+    cells, more draws are needed for ends as exact. With ``missing="available"`` each table has the counts it was made of.
 
     Numeric variables that are known, or tie known numbers to the target, have the posterior of a regression under a flat prior of line
     and log σ. The arcs, the cuts of intervals and the levels are taken as they are: how sure they are is not in the interval.
@@ -88,7 +89,7 @@ def query_interval(
     >>> import merula as mr, pandas as pd
     >>> rows = pd.DataFrame({"rain": ["yes", "no", "no", "no"] * 10, "wet": ["yes", "no", "yes", "no"] * 10})
     >>> network = mr.BayesianNetwork([("rain", "wet")]).fit(rows)
-    >>> found = network.query_interval("rain", given={"wet": "yes"}, random_state=0)
+    >>> found = network.query_interval("rain", given={"wet": "yes"}, draws=20_000, random_state=0)
     >>> round(found["yes"], 3), [round(end, 2) for end in found.interval("yes")]
     (0.486, [0.31, 0.66])
     >>> print(found.prior, "|", found.rests_on)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from merula.core import Array, InputError
 from merula.graphs.factors.names import Levels, cell_text
+from merula.graphs.network.name_order import NameOrder
 from merula.graphs.network.node import GaussianNode
 from merula.graphs.network.statistic import FamilyStatistic
 from merula.graphs.structure.family_scores import FLOOR, ROWS_PER_PARAMETER, in_units, regressions, spread
@@ -77,7 +78,7 @@ class NumericBelief:
         slopes = np.empty((*shape, width))
         thin = self.shared.draw(n, rng) if self.shared is not None else None
         scale = self.units[-1]
-        for group in range(groups):
+        for group in NameOrder.of(self.levels).cells.ravel().tolist():
             found = self.own[group].draw(n, rng) if group in self.own else thin
             noise = rng.standard_normal(n)
             if found is None or not self.mass[group] > 0:

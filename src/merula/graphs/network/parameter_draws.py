@@ -21,9 +21,9 @@ Streams = Mapping[str, np.random.Generator]
 
 
 def random_streams(beliefs: Beliefs, random_state: Any) -> Streams:
-    """Random numbers for each variable: the same question after the same seed has the same tables, whatever else was asked."""
+    """Random numbers for each variable by its name: the same question after the same seed has the same tables, whatever else was asked and in whatever order variables and arcs were stated."""
     seed = int(checked_generator(random_state).integers(2**63))
-    return {name: np.random.default_rng([seed, k]) for k, name in enumerate([*beliefs.nodes, CHAIN])}
+    return {name: np.random.default_rng([seed, len(name), *name.encode()]) for name in [*beliefs.nodes, CHAIN]}
 
 
 def table_draws(
@@ -45,10 +45,12 @@ def table_draws(
     sizes = [min(size, draws - start) for start in range(0, draws, size)]
     if beliefs.augmented and beliefs.statistic is not None:
         start = {name: node.table for name, node in beliefs.nodes.items() if isinstance(node, Node)}
-        chain = augmented_tables(beliefs.statistic, beliefs.pseudo_counts, start, names, draws, limit, streams[CHAIN])
+        orders = {name: beliefs.order(name) for name in start}
+        chain = augmented_tables(beliefs.statistic, orders, beliefs.pseudo_counts, start, names, draws, limit, streams[CHAIN])  # fmt: skip
         for count in sizes:
             some = list(islice(chain, count))
-            yield {name: np.stack([one[name] for one in some]) for name in names}
+            yield {name: orders[name].restored(np.stack([one[name] for one in some])) for name in names}
         return
+    orders = {name: beliefs.order(name) for name in names}
     for count in sizes:
-        yield {name: log_dirichlet(streams[name], beliefs.concentration(name), count) for name in names}
+        yield {name: order.restored(log_dirichlet(streams[name], order.ordered(beliefs.concentration(name)), count)) for name, order in orders.items()}  # fmt: skip

@@ -237,6 +237,15 @@ class FamilyStatistic:
         levels = {name: known for name, known in self.levels.items() if known is not None}
         return replace(self, graph=graph, families=found.over(levels))
 
+    def in_name_order(self) -> FamilyStatistic:
+        """What was counted of variables with levels: these, their parents and the rows in the order of names, levels in that of labels."""
+        names = sorted(self.discrete)
+        graph = {name: tuple(sorted(self.graph[name])) for name in names}
+        levels = {name: sort_labels(self.known(name)) for name in names}
+        empty = FamilyStatistic.zero(names, 1, graph, levels, self.declared.intersection(names))
+        rows = self.rows.with_columns(names).ordered([levels[name] for name in names])
+        return replace(empty, families=self.families.over(levels, empty.families.families), rows=rows)
+
     def state(self) -> dict[str, Any]:
         return {
             "graph": {name: list(parents) for name, parents in self.graph.items()},
