@@ -21,6 +21,7 @@ from merula.stats.labels import rows_of_levels
 from merula.web.page.context import Context
 from merula.web.page.plain import number
 
+DAY = 86_400  # seconds
 TAIL = 0.0005  # of a class's mass beyond the range that a slider goes over, where the values met are not known
 
 
@@ -57,10 +58,17 @@ def _column(model: BayesianClassifier, column: Column, context: Context, rows: M
     elif column.unit is not None:
         data |= {"type": "datetime"}  # also where intervals of times are its levels
         data["times"] = column.unit  # what its numbers count; the unit that a person reads is another thing
+    if _is_of_the_day(column):
+        data["type"] = "clock"
     if column.reading is not None:
         data["reading"] = column.reading.state()
-        data |= {"unit": column.reading.unit} if column.reading.unit else {}
+        data |= {"unit": column.reading.unit, "shown_unit": column.reading.unit} if column.reading.unit else {}
     return data
+
+
+def _is_of_the_day(column: Column) -> bool:
+    """Whether a column's numbers are seconds since midnight."""
+    return column.unit is None and column.reading is not None and column.reading.form == "time of day"
 
 
 def _words_read(column: Column, texts: Mapping[Label, str]) -> dict[str, Any]:
@@ -104,6 +112,8 @@ def _seen(model: BayesianClassifier, column: Column) -> dict[str, Any] | None:
     if places is None or not np.isfinite(places).all():
         return None
     low, middle, high = places
+    if _is_of_the_day(column):
+        low, high = max(low, 0.0), min(high, float(DAY))
     ends = {"low": met[0], "high": met[1]} if met else {"low": low, "high": high}
     whole = column.kind == "count" or (met is not None and met[2])
     return {**ends, "middle": min(max(middle, ends["low"]), ends["high"]), "whole": whole, "exact": met is not None}

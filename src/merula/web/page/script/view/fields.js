@@ -1,10 +1,10 @@
 // One field of the form: its name and what it means, the control that suits its kind, and what is to be said of its value.
 import { html, useEffect, useState } from "../../vendor/preact.js";
-import { isNumeric, numberOf } from "./cases.js";
+import { isNumeric } from "./cases.js";
 import { clippedText, Name } from "./elements.js";
-import { short } from "./figures.js";
 import { LevelField } from "./level_field.js";
 import { dayOf, DayField } from "./day_field.js";
+import { endShown, numberForBox, numberShown, numberTyped, sortOf, stepFor, steppedTo, withUnit } from "./quantities.js";
 import { say } from "./words.js";
 
 const LONGEST_DESCRIPTION = 400;
@@ -17,8 +17,7 @@ export function labelOf(column) {
 export function valueText(column, value) {
   if (value === null || value === undefined) return say("field.unknown");
   if (column.kind === "text") return clippedText(value, 60);
-  const text = typeof value === "number" ? short(value, 6) : clippedText(String(value), 60);
-  return column.shown_unit ? `${text} ${column.shown_unit}` : text;
+  return withUnit(column, typeof value === "number" ? numberShown(column, value) : clippedText(String(value), 60));
 }
 
 export function Field({ column, index, value, note, onSet }) {
@@ -43,15 +42,15 @@ function Control(props) {
 }
 
 export function noteText(column, note) {
-  const value = clippedText(note.text ?? "", 60);
+  const value = isNumeric(column) && note.kind === "outside" ? numberShown(column, Number(note.text)) : clippedText(note.text ?? "", 60);
   // where the ends of what was seen are not kept, they are those that the model expects
-  if (note.kind === "outside") return say(column.seen.exact ? "note.outside" : "note.outside.nearly", { value, ...ends(column) });
+  if (note.kind === "outside") return say(column.seen.stated ? "note.outside.stated" : column.seen.exact ? "note.outside" : "note.outside.nearly", { value, ...ends(column) });
   if (note.kind === "unseen") return say(`note.unseen.${column.unseen ?? "missing"}`, { value });
   return note.text || say("note.other");
 }
 
 function ends(column) {
-  const shown = column.kind === "datetime" ? (end) => dayOf(column, end) : (end) => short(end, column.seen.exact ? 6 : 4);
+  const shown = isNumeric(column) ? (end) => endShown(column, end, column.seen.exact ? 6 : 4) : (end) => dayOf(column, end);
   return { low: shown(column.seen.low), high: shown(column.seen.high) };
 }
 
@@ -59,59 +58,40 @@ function ends(column) {
 function NumberField({ column, value, onSet, label }) {
   const { seen } = column;
   return html`<div class="control number">
-    ${seen && seen.high > seen.low ? html`<${Slider} seen=${seen} value=${value} onSet=${onSet} label=${label} shown=${valueText(column, value)} />` : null}
+    ${seen && seen.high > seen.low ? html`<${Slider} column=${column} value=${value} onSet=${onSet} label=${label} />` : null}
     <${NumberBox} column=${column} value=${value} onSet=${onSet} label=${label} />
   </div>`;
 }
 
-function Slider({ seen, value, onSet, label, shown }) {
+function Slider({ column, value, onSet, label }) {
+  const { seen } = column;
   const place = Math.min(seen.high, Math.max(seen.low, value ?? seen.middle));
-  const slid = (event) => onSet(roundedTo(Number(event.currentTarget.value), seen));
+  const slid = (event) => onSet(steppedTo(column, Number(event.currentTarget.value)));
   return html`<span class="slider">
-    <input type="range" min=${seen.low} max=${seen.high} step=${stepOf(seen)} value=${place} aria-label=${label}
-      aria-valuetext=${shown} class=${value === null ? "unset" : ""} onInput=${slid} onPointerUp=${value === null ? slid : null} />
-    <span class="ends" aria-hidden="true"><span>${short(seen.low)}</span><span>${short(seen.high)}</span></span>
+    <input type="range" min=${seen.low} max=${seen.high} step=${seen.whole && Number.isInteger(seen.low) ? stepFor(column) : "any"} value=${place} aria-label=${label}
+      aria-valuetext=${valueText(column, value)} class=${value === null ? "unset" : ""} onInput=${slid} onPointerUp=${value === null ? slid : null} />
+    <span class="ends" aria-hidden="true"><span>${endShown(column, seen.low, 4)}</span><span>${endShown(column, seen.high, 4)}</span></span>
   </span>`;
-}
-
-// The steps of a slider: about two hundred, each 1, 2 or 5 of a power of ten; whole where values are.
-function niceStep(seen) {
-  const rough = (seen.high - seen.low) / 200;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const nice = power * ([1, 2, 5].find((one) => one * power >= rough * 0.999) ?? 10);
-  return seen.whole ? Math.max(1, Math.round(nice)) : nice;
-}
-
-function stepOf(seen) {
-  return seen.whole && Number.isInteger(seen.low) ? niceStep(seen) : "any";
-}
-
-function roundedTo(value, seen) {
-  const step = niceStep(seen);
-  const near = Number((Math.round(value / step) * step).toPrecision(12));
-  return Math.min(seen.high, Math.max(seen.low, near));
 }
 
 function NumberBox({ column, value, onSet, label }) {
   const [typed, setTyped] = useState(null);
-  const text = typed ?? (value === null ? "" : String(value));
-  const wrong = typed !== null && typed.trim() !== "" && !isFit(numberOf(typed));
+  const sort = sortOf(column);
+  const read = (text) => numberTyped(column, text);
+  const wrong = typed !== null && typed.trim() !== "" && !Number.isFinite(read(typed));
   useEffect(() => {
-    if (typed !== null && isFit(numberOf(typed)) && numberOf(typed) !== value) setTyped(null); // set from elsewhere
+    if (typed !== null && Number.isFinite(read(typed)) && read(typed) !== value) setTyped(null); // set from elsewhere
   }, [value]);
   const type = (event) => {
     const next = event.currentTarget.value;
     setTyped(next);
     if (next.trim() === "") onSet(null);
-    else if (isFit(numberOf(next))) onSet(numberOf(next));
+    else if (Number.isFinite(read(next))) onSet(read(next));
   };
-  return html`<input type="text" class="box" inputmode=${column.kind === "count" ? "numeric" : "decimal"} autocomplete="off" value=${text}
+  return html`<input type="text" class="box" inputmode=${sort !== "number" ? "text" : column.kind === "count" ? "numeric" : "decimal"} autocomplete="off"
+      placeholder=${sort === "number" ? null : say(`field.${sort}.form`)} value=${typed ?? (value === null ? "" : numberForBox(column, value))}
       aria-label=${say("field.box", { column: label })} aria-invalid=${wrong ? "true" : "false"} onInput=${type} onBlur=${() => setTyped(null)} />
-    ${wrong ? html`<p class="note bad" role="alert">${say("field.number.wrong")}</p>` : null}`;
-}
-
-function isFit(number) {
-  return Number.isFinite(number);
+    ${wrong ? html`<p class="note bad" role="alert">${say(`field.${sort}.wrong`)}</p>` : null}`;
 }
 
 function TextField({ value, onSet, label }) {
