@@ -165,6 +165,18 @@ def test_a_network_takes_no_costs():
         page_data(network, costs=COSTS)
 
 
+@pytest.mark.parametrize("given", [[3, 1], [0], "0-5", [0, float("nan")], [0, "5"], {"low": 0}])
+def test_a_range_is_two_numbers_the_lower_one_first(model, given):
+    name = next(column.name for column in model.schema_.columns if column.kind == "numeric")
+    with pytest.raises(InputError, match="two numbers, the lower one first"):
+        page_data(model, labels={name: {"range": given}})
+
+
+def test_a_range_is_for_columns_of_numbers_alone(penguins):
+    with pytest.raises(InputError, match="no column of numbers"):
+        page_data(mr.NaiveBayesClassifier().fit(*penguins), labels={"island": {"range": [0, 1]}})
+
+
 def test_a_page_is_written_whole_or_not_at_all(model, tmp_path):
     (path := tmp_path / "model.html").write_text("kept")
     with pytest.raises(InputError):

@@ -57,6 +57,8 @@ def _column(model: BayesianClassifier, column: Column, context: Context, rows: M
     elif column.unit is not None:
         data |= {"type": "datetime"}  # also where intervals of times are its levels
         data["times"] = column.unit  # what its numbers count; the unit that a person reads is another thing
+    if is_of_the_day(column):
+        data["type"] = "clock"
     if column.reading is not None:
         data["reading"] = column.reading.state()
         data |= {"unit": column.reading.unit} if column.reading.unit else {}

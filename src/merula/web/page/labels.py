@@ -1,14 +1,17 @@
-"""What columns are called on a page: labels, descriptions and units that were given."""
+"""What columns are called on a page: labels, descriptions and units that were given, and over what range sliders go."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 from merula.core import InputError, one_of
 
-Labels = Mapping[str, str | Mapping[str, str]]
-FIELDS = ("label", "description", "unit")
+Labels = Mapping[str, str | Mapping[str, Any]]
+TEXTS = ("label", "description", "unit")
+RANGE = "range"
 
 
 def labelled(columns: Sequence[Mapping[str, Any]], labels: Any) -> list[dict[str, Any]]:
@@ -20,22 +23,45 @@ def labelled(columns: Sequence[Mapping[str, Any]], labels: Any) -> list[dict[str
     [{'name': 'bill_length_mm', 'label': 'Bill', 'shown_unit': 'mm'}]
     """
     if labels is not None and not isinstance(labels, Mapping):
-        raise InputError.of("labels", labels, "{column: text} or {column: {'label': …, 'description': …, 'unit': …}}")
+        raise InputError.of(
+            "labels", labels, "{column: text} or {column: {'label': …, 'description': …, 'unit': …, 'range': …}}"
+        )
     names = [str(column["name"]) for column in columns]
     said = {one_of(name, names, "labels"): _fields(name, given) for name, given in (labels or {}).items()}
-    return [{**column, **said.get(str(column["name"]), {})} for column in columns]
+    return [_told(column, said.get(str(column["name"]), {})) for column in columns]
 
 
-def _fields(name: str, given: Any) -> dict[str, str]:
+def _told(column: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """The column with what was said of it; a range goes where otherwise stands what was seen."""
+    if RANGE not in said:
+        return {**column, **said}
+    if column.get("kind") not in ("numeric", "count"):
+        raise InputError.of(f"labels[{column['name']!r}][{RANGE!r}]", said[RANGE], "none: this is no column of numbers")
+    low, high = said[RANGE]
+    middle = min(max(column.get("seen", {}).get("middle", (low + high) / 2), low), high)
+    whole = column["kind"] == "count" or column.get("seen", {}).get("whole", False)
+    seen = {"low": low, "high": high, "middle": middle, "whole": whole, "exact": True, "stated": True}
+    return {**column, **{key: value for key, value in said.items() if key != RANGE}, "seen": seen}
+
+
+def _fields(name: str, given: Any) -> dict[str, Any]:
     """What was said of one column; a text alone is its label."""
     fields = {"label": given} if isinstance(given, str) else given
     where = f"labels[{name!r}]"
     if not isinstance(fields, Mapping):
-        raise InputError.of(where, given, "a text, or {'label': …, 'description': …, 'unit': …}")
-    for key, text in fields.items():
-        one_of(key, FIELDS, where)
-        if not isinstance(text, str):
-            raise InputError.of(f"{where}[{key!r}]", text, "a text")
+        raise InputError.of(where, given, "a text, or {'label': …, 'description': …, 'unit': …, 'range': [low, high]}")
+    for key, value in fields.items():
+        one_of(key, (*TEXTS, RANGE), where)
+        if key == RANGE:
+            _check_range(value, f"{where}[{key!r}]")
+        elif not isinstance(value, str):
+            raise InputError.of(f"{where}[{key!r}]", value, "a text")
     return {
-        "shown_unit" if key == "unit" else key: text for key, text in fields.items()
+        "shown_unit" if key == "unit" else key: value for key, value in fields.items()
     }  # a time has a unit of its own
+
+
+def _check_range(ends: Any, where: str) -> None:
+    pair = isinstance(ends, list | tuple) and len(ends) == 2
+    if not pair or not all(isinstance(end, Real) and isfinite(end) for end in ends) or not ends[0] < ends[1]:
+        raise InputError.of(where, ends, "two numbers, the lower one first")

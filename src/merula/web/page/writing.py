@@ -38,8 +38,8 @@ def write_page(
         Where to write the file.
     costs : None, array, data frame or {action: {class: cost}}
         What each action costs under each class, as for `decide`; the page shows the decision, and its reader may edit the costs.
-    labels : {column: text} or {column: {"label": text, "description": text, "unit": text}}, optional
-        What columns are called on the page, what they mean, and their units.
+    labels : {column: text} or {column: {"label": text, "description": text, "unit": text, "range": [low, high]}}, optional
+        What columns are called on the page, what they mean, their units, and over what numbers a slider goes.
     min_cell : float, optional
         Pool levels of less weight into '(other)' before anything is written; a model that cannot be pooled is refused.
     name : str, optional

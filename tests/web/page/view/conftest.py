@@ -57,6 +57,22 @@ def _melons(_):
     return mr.TANClassifier().fit(table, np.where(good, "是", "否")), {"name": "西瓜", "language": "zh"}
 
 
+def _clinic(_):
+    rng = np.random.default_rng(9)
+    admitted = rng.random(160) < 0.4
+    minutes = np.where(admitted, rng.normal(90, 20, 160), rng.normal(40, 10, 160)).round()
+    table = pd.DataFrame({
+        "waited": pd.to_timedelta(minutes, unit="min"),
+        "came at": [f"{hour}:{minute:02}" for hour, minute in zip(rng.integers(8, 18, 160) + admitted, rng.integers(0, 60, 160), strict=True)],
+        "bill": [f"${amount:,.2f}" for amount in np.where(admitted, rng.normal(2400, 300, 160), rng.normal(1300, 200, 160))],
+        "weight": rng.normal(70, 9, 160).round(1),
+    })  # fmt: skip
+    model = mr.NaiveBayesClassifier(kinds={"came at": "numeric", "bill": "numeric"})
+    labels = {"weight": {"range": [40, 120], "unit": "kg"}}
+    costs = {"keep": {"admitted": 0, "sent home": 1}, "send home": {"admitted": 1_000_000, "sent home": 0}}
+    return model.fit(table, np.where(admitted, "admitted", "sent home")), {"name": "Clinic", "labels": labels, "costs": costs}  # fmt: skip
+
+
 def _hostile(_):
     rng = np.random.default_rng(5)
     rows = [[HOSTILE[(i + j) % 7] if rng.random() < 0.8 else "n" for j in range(7)] for i in range(140)]
@@ -83,7 +99,7 @@ def _pool(penguins):
     return mr.AutoBayesClassifier().fit(*penguins), {"name": "A pool"}
 
 
-TABLES = {"penguins": _penguins, "patients": _patients, "melons": _melons, "hostile": _hostile, "sensors": _sensors, "pool": _pool}  # fmt: skip
+TABLES = {"penguins": _penguins, "patients": _patients, "melons": _melons, "clinic": _clinic, "hostile": _hostile, "sensors": _sensors, "pool": _pool}  # fmt: skip
 
 
 class Page:

@@ -302,6 +302,107 @@ def test_counts_days_lists_and_texts_are_filled_in(page_of):
     assert page.posterior() == pytest.approx(expected, abs=CLOSE)
 
 
+@pytest.mark.parametrize(
+    ("column", "typed", "cell", "shown"),
+    [
+        ("waited", "1:15:00", pd.Timedelta(minutes=75), "waited 1:15 h"),
+        ("waited", "75 min", pd.Timedelta(minutes=75), "waited 1:15 h"),
+        ("waited", "1:15 h", pd.Timedelta(minutes=75), "waited 1:15 h"),
+        ("waited", "3 days 2:00:00", pd.Timedelta(hours=74), "waited 3 d 2:00 h"),
+        ("came at", "9:05", "9:05", "came at 9:05"),
+        ("came at", "2:30 pm", "2:30 pm", "came at 14:30"),
+        ("bill", "1,250", "$1,250", "bill $1250"),
+        ("bill", "$1,250.50", "$1,250.50", "bill $1250.5"),
+        ("weight", "70,5", 70.5, "weight 70.5 kg"),
+    ],
+)
+def test_numbers_are_typed_and_shown_as_people_write_them(page_of, column, typed, cell, shown):
+    page = page_of("clinic")
+    page.open()
+    page.type(f"{page.field(column)} .box", typed)
+    row = pd.DataFrame([{column: cell}], columns=page.model.schema_.names)
+    assert page.posterior() == pytest.approx(page.model.predict_proba(row)[0], abs=CLOSE)
+    assert page.one("#evidence tbody tr:nth-child(2) th").text.replace("\n", " ") == shown
+
+
+@pytest.mark.parametrize(
+    ("column", "typed"), [("waited", "90"), ("came at", "9"), ("came at", "26:10"), ("bill", "€900")]
+)
+def test_a_time_without_its_unit_or_money_of_another_country_changes_nothing(page_of, column, typed):
+    page = page_of("clinic")
+    page.open()
+    page.type(f"{page.field(column)} .box", typed)
+    assert page.one(f"{page.field(column)} .box").get_attribute("aria-invalid") == "true"
+    assert page.posterior() == pytest.approx(np.exp(page.model.class_log_prior_), abs=CLOSE)
+
+
+def test_what_the_box_shows_is_read_again(page_of):
+    from selenium.webdriver.common.keys import Keys
+
+    page = page_of("clinic")
+    page.open()
+    for column in ("waited", "came at", "bill", "weight"):
+        page.one(f"{page.field(column)} input[type=range]").send_keys(Keys.ARROW_RIGHT)
+        box, before = page.one(f"{page.field(column)} .box"), page.posterior()
+        text = box.get_attribute("value")
+        page.type(f"{page.field(column)} .box", "")
+        box.send_keys(Keys.BACKSPACE)
+        page.type(f"{page.field(column)} .box", text)
+        assert page.posterior() == before
+
+
+def test_a_slider_goes_over_the_range_that_was_stated(page_of):
+    page = page_of("clinic")
+    page.open()
+    ends = [end.text for end in page.all(f"{page.field('weight')} .ends span")]
+    assert ends == ["40", "120"]
+    page.type(f"{page.field('weight')} .box", "150")
+    assert page.one(f"{page.field('weight')} .note").text == "150 is outside of 40 to 120, where it is expected."
+
+
+def test_a_slider_at_its_end_gives_a_number_of_few_digits(penguins_page):
+    from selenium.webdriver.common.keys import Keys
+
+    page, field = penguins_page, penguins_page.field("bill_length_mm")
+    for key in (Keys.END, Keys.HOME):
+        page.one(f"{field} input[type=range]").send_keys(key)
+        assert len(page.one(f"{field} .box").get_attribute("value")) <= 5
+        assert page.all(f"{field} .note") == []
+
+
+def test_where_no_answer_changes_the_decision_this_is_said(page_of):
+    page = page_of("clinic")
+    page.open()
+    assert "No single answer would change the decision" not in page.one("#questions").text
+    for cost in ("0", "0"):
+        page.run("document.querySelector('details.costs').open = true")
+        page.type("input[aria-label='Cost of send home when admitted is true']", cost)
+    page.settle()
+    assert page.one(".verdict").text == "send home"
+    assert "No single answer would change the decision" in page.one("#questions").text
+
+
+def test_the_derivation_of_several_components_ends_in_the_posterior(page_of):
+    page = page_of("pool")
+    page.open()
+    page.type(f"{page.field('bill_length_mm')} .box", "44.5")
+    page.run("document.querySelector('#derivation details').open = true")
+    page.wait("return document.querySelector('.derived') !== null")
+    tables = page.run(
+        "return [...document.querySelectorAll('.derived table:not(.case-table)')].map(table => [table.querySelector('caption').textContent,"
+        " [...table.querySelectorAll('tbody tr:last-child td')].map(cell => cell.textContent)])"
+    )
+    assert [caption.split(",")[0] for caption, _ in tables[:-1]] == ["Component “All parts together”", "Component “Allowance for odd rows”"]  # fmt: skip
+    shares = [shown_share(caption.split(", ")[1].split(" of")[0]) for caption, _ in tables[:-1]]
+    made = sum(share * np.array([shown_share(cell) for cell in cells]) for share, (_, cells) in zip(shares, tables[:-1], strict=True))  # fmt: skip
+    assert made == pytest.approx(page.posterior(), abs=0.002)
+    assert [shown_share(cell) for cell in tables[-1][1]] == pytest.approx(page.posterior(), abs=0.001)
+
+
+def shown_share(text):
+    return float(text.strip("<> %")) / 100
+
+
 def test_a_level_never_seen_is_said(page_of):
     from selenium.webdriver.common.keys import Keys
 

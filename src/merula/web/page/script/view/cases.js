@@ -46,9 +46,12 @@ export function isNumeric(column) {
   return column.kind === "numeric" || column.kind === "count" || (column.times ?? "").startsWith("timedelta64");
 }
 
-// A number as people type it, with a point or a comma; NaN where it is none.
+const THOUSANDS = /^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/;
+
+// A number as people type it, with a point or a comma, or with commas between thousands as the page itself writes them; NaN where it is none.
 export function numberOf(text) {
-  const plain = text.trim().replace("−", "-").replace(/^([+-]?\d*),(\d+)$/, "$1.$2");
+  const signed = text.trim().replace("−", "-");
+  const plain = THOUSANDS.test(signed) ? signed.replaceAll(",", "") : signed.replace(/^([+-]?\d*),(\d+)$/, "$1.$2");
   return plain === "" || !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? NaN : Number(plain);
 }
 

@@ -1,16 +1,13 @@
 // One field of the form: its name and what it means, the control that suits its kind, and what is to be said of its value.
 import { html, useEffect, useState } from "../../vendor/preact.js";
-import { isNumeric, numberOf } from "./cases.js";
+import { isNumeric } from "./cases.js";
 import { clippedText, Name } from "./elements.js";
-import { short } from "./figures.js";
 import { LevelField } from "./level_field.js";
 import { dayOf, DayField } from "./day_field.js";
-import { clockText, secondsOf, secondsText, secondsTyped } from "./seconds.js";
+import { endShown, numberForBox, numberShown, numberTyped, sortOf, stepFor, steppedTo, withUnit } from "./quantities.js";
 import { say } from "./words.js";
 
-const CLOCK_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 86400]; // seconds
 const LONGEST_DESCRIPTION = 400;
-const IN_FRONT = new Set("$£¥₹₩₦₱฿"); // of the amount, as in classify/readable.py
 
 export function labelOf(column) {
   return column.label ?? column.name;
@@ -20,15 +17,7 @@ export function labelOf(column) {
 export function valueText(column, value) {
   if (value === null || value === undefined) return say("field.unknown");
   if (column.kind === "text") return clippedText(value, 60);
-  if (typeof value === "number" && secondsOf(column)) return secondsText(column, value);
-  const text = typeof value === "number" ? short(value, 6) : clippedText(String(value), 60);
-  return column.shown_unit ? withUnit(text, column.shown_unit) : text;
-}
-
-function withUnit(text, unit) {
-  const [front, behind] = [unit.slice(0, 1), unit.slice(1)]; // $1.2M
-  if (!IN_FRONT.has(front)) return `${text} ${unit}`;
-  return text.startsWith("−") ? `−${front}${text.slice(1)}${behind}` : front + text + behind;
+  return withUnit(column, typeof value === "number" ? numberShown(column, value) : clippedText(String(value), 60));
 }
 
 export function Field({ column, index, value, note, onSet }) {
@@ -53,87 +42,56 @@ function Control(props) {
 }
 
 export function noteText(column, note) {
-  const value = clippedText(note.text ?? "", 60);
+  const value = isNumeric(column) && note.kind === "outside" ? numberShown(column, Number(note.text)) : clippedText(note.text ?? "", 60);
   // where the ends of what was seen are not kept, they are those that the model expects
-  if (note.kind === "outside") return say(column.seen.exact ? "note.outside" : "note.outside.nearly", { value, ...ends(column) });
+  if (note.kind === "outside") return say(column.seen.stated ? "note.outside.stated" : column.seen.exact ? "note.outside" : "note.outside.nearly", { value, ...ends(column) });
   if (note.kind === "unseen") return say(`note.unseen.${column.unseen ?? "missing"}`, { value });
   return note.text || say("note.other");
 }
 
 function ends(column) {
-  const shown = column.kind === "datetime" && !secondsOf(column) ? (end) => dayOf(column, end) : (end) => endText(column, end, column.seen.exact ? 6 : 4);
+  const shown = isNumeric(column) ? (end) => endShown(column, end, column.seen.exact ? 6 : 4) : (end) => dayOf(column, end);
   return { low: shown(column.seen.low), high: shown(column.seen.high) };
-}
-
-function endText(column, end, digits = 4) {
-  return secondsOf(column) ? secondsText(column, end) : short(end, digits);
 }
 
 // A slider over what was seen, or where nearly all should lie, and a box for any value.
 function NumberField({ column, value, onSet, label }) {
   const { seen } = column;
   return html`<div class="control number">
-    ${seen && seen.high > seen.low ? html`<${Slider} column=${column} seen=${seen} value=${value} onSet=${onSet} label=${label} shown=${valueText(column, value)} />` : null}
+    ${seen && seen.high > seen.low ? html`<${Slider} column=${column} value=${value} onSet=${onSet} label=${label} />` : null}
     <${NumberBox} column=${column} value=${value} onSet=${onSet} label=${label} />
   </div>`;
 }
 
-function Slider({ column, seen, value, onSet, label, shown }) {
+function Slider({ column, value, onSet, label }) {
+  const { seen } = column;
   const place = Math.min(seen.high, Math.max(seen.low, value ?? seen.middle));
-  const slid = (event) => onSet(roundedTo(Number(event.currentTarget.value), seen, secondsOf(column)));
-  const step = stepOf(seen, secondsOf(column));
+  const slid = (event) => onSet(steppedTo(column, Number(event.currentTarget.value)));
   return html`<span class="slider">
-    <input type="range" min=${seen.low} max=${seen.high} step=${step} value=${place} aria-label=${label}
-      aria-valuetext=${shown} class=${value === null ? "unset" : ""} onInput=${slid} onPointerUp=${value === null ? slid : null} />
-    <span class="ends" aria-hidden="true"><span>${endText(column, seen.low)}</span><span>${endText(column, seen.high)}</span></span>
+    <input type="range" min=${seen.low} max=${seen.high} step=${seen.whole && Number.isInteger(seen.low) ? stepFor(column) : "any"} value=${place} aria-label=${label}
+      aria-valuetext=${valueText(column, value)} class=${value === null ? "unset" : ""} onInput=${slid} onPointerUp=${value === null ? slid : null} />
+    <span class="ends" aria-hidden="true"><span>${endShown(column, seen.low, 4)}</span><span>${endShown(column, seen.high, 4)}</span></span>
   </span>`;
-}
-
-// The steps of a slider: about two hundred, each 1, 2 or 5 of a power of ten; whole where values are, and minutes or hours of time.
-function niceStep(seen, seconds) {
-  const rough = (seen.high - seen.low) / 200;
-  if (rough * seconds >= 1) return CLOCK_STEPS.find((one) => one >= rough * seconds * 0.999 || one === CLOCK_STEPS.at(-1)) / seconds;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const nice = power * ([1, 2, 5].find((one) => one * power >= rough * 0.999) ?? 10);
-  return seen.whole ? Math.max(1, Math.round(nice)) : nice;
-}
-
-function stepOf(seen, seconds) {
-  return seen.whole && Number.isInteger(seen.low) && !seconds ? niceStep(seen, 0) : "any";
-}
-
-function roundedTo(value, seen, seconds) {
-  const step = niceStep(seen, seconds);
-  const near = Number((Math.round(value / step) * step).toPrecision(12));
-  return Math.min(seen.high, Math.max(seen.low, near));
 }
 
 function NumberBox({ column, value, onSet, label }) {
   const [typed, setTyped] = useState(null);
-  const numberIn = (written) => (Number.isFinite(secondsTyped(column, written)) ? secondsTyped(column, written) : numberOf(written));
-  const text = typed ?? (value === null ? "" : boxText(column, value));
-  const wrong = typed !== null && typed.trim() !== "" && !isFit(numberIn(typed));
+  const sort = sortOf(column);
+  const read = (text) => numberTyped(column, text);
+  const wrong = typed !== null && typed.trim() !== "" && !Number.isFinite(read(typed));
   useEffect(() => {
-    if (typed !== null && isFit(numberIn(typed)) && numberIn(typed) !== value) setTyped(null); // set from elsewhere
+    if (typed !== null && Number.isFinite(read(typed)) && read(typed) !== value) setTyped(null); // set from elsewhere
   }, [value]);
   const type = (event) => {
     const next = event.currentTarget.value;
     setTyped(next);
     if (next.trim() === "") onSet(null);
-    else if (isFit(numberIn(next))) onSet(numberIn(next));
+    else if (Number.isFinite(read(next))) onSet(read(next));
   };
-  return html`<input type="text" class="box" inputmode=${column.kind === "count" ? "numeric" : "decimal"} autocomplete="off" value=${text}
+  return html`<input type="text" class="box" inputmode=${sort !== "number" ? "text" : column.kind === "count" ? "numeric" : "decimal"} autocomplete="off"
+      placeholder=${sort === "number" ? null : say(`field.${sort}.form`)} value=${typed ?? (value === null ? "" : numberForBox(column, value))}
       aria-label=${say("field.box", { column: label })} aria-invalid=${wrong ? "true" : "false"} onInput=${type} onBlur=${() => setTyped(null)} />
-    ${wrong ? html`<p class="note bad" role="alert">${say("field.number.wrong")}</p>` : null}`;
-}
-
-// What stands in the box: hours, minutes and seconds of what counts seconds.
-function boxText(column, value) {
-  return secondsOf(column) ? clockText(value * secondsOf(column)).replaceAll(",", "") : String(value);
-}
-
-function isFit(number) {
-  return Number.isFinite(number);
+    ${wrong ? html`<p class="note bad" role="alert">${say(`field.${sort}.wrong`)}</p>` : null}`;
 }
 
 function TextField({ value, onSet, label }) {

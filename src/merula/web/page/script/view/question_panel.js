@@ -9,6 +9,7 @@ import { said, say } from "./words.js";
 
 const MOST_QUESTIONS = 5;
 const MOST_OUTCOMES = 12;
+const LEAST_GAIN = 1e-9;
 
 const SLICE = 12; // milliseconds of work between which a person is heard
 const LONG_WAIT = 4000; // milliseconds for which nobody is made to wait unasked
@@ -76,7 +77,7 @@ export function QuestionPanel({ state, act }) {
     ${questions?.seconds ? html`<p class="quiet">${say("question.long", { n: questions.seconds })}</p>
       <button type="button" class="no-print" disabled=${state.asking} onClick=${act.ask}>${say("question.begin")}</button>` : null}
     ${questions && !questions.wrong && !questions.seconds && ranked.length === 0 ? html`<p class="quiet">${say("question.all.known")}</p>` : null}
-    ${shown.length ? html`<p class="quiet">${say(state.costs ? "question.about.costs" : "question.about")}</p>` : null}
+    ${shown.length ? html`<p class="quiet">${say(state.costs ? "question.about.costs" : "question.about")}${ranked[0].gain < LEAST_GAIN ? ` ${say("question.nothing")}` : ""}</p>` : null}
     <ol class="questions" aria-busy=${state.asking ? "true" : "false"}>
       ${shown.map((question) => html`<${Question} key=${question.column} question=${question} most=${Math.max(ranked[0].gain, 1e-300)} state=${state} act=${act} />`)}
     </ol>
@@ -108,7 +109,7 @@ function Question({ question, most, state, act }) {
 
 // What an integral leaves of nothing is shown as nothing.
 function sizable(value) {
-  return Math.abs(value) < 1e-9 ? 0 : value;
+  return Math.abs(value) < LEAST_GAIN ? 0 : value;
 }
 
 // What each answer would do: how probable it is, and the classes after it.

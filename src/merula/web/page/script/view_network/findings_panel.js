@@ -28,7 +28,8 @@ function Probability({ state }) {
   const density = Object.entries(state.findings).some(
     ([name, finding]) => "is" in finding && !state.columns[state.network.indexOf(name)].levels,
   );
-  return html`<p class="probability">${say(density ? "network.density" : "network.probability")} <strong>${fromLog(state.log)}</strong>${" "}
+  const soft = Object.values(state.findings).some((finding) => "likelihood" in finding);
+  return html`<p class="probability">${say(density ? "network.density" : soft ? "network.probability.soft" : "network.probability")} <strong>${fromLog(state.log)}</strong>${" "}
     <span class="quiet">${say("network.log", { log: short(state.log, 5) })}</span></p>`;
 }
 

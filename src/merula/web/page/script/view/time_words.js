@@ -1,31 +1,6 @@
-// Durations and times of day as people write them, and numbers that count them; the rules are those of classify/readable.py.
+// Durations and times of day for a reader; the rules are those of classify/readable.py.
 
-const SECONDS_COUNTED = { D: 86400, h: 3600, m: 60, s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9 };
 const MONTH = 2629800; // seconds: a twelfth of 365.25 days, as durations in months are read
-const WRITTEN_LENGTH = /^(-?)(?:(\d+) *d,? *)?(\d+):([0-5]\d)(?::([0-5]\d(?:[.,]\d+)?))?(?: *h)?$/u;
-
-// How many seconds one of a column's numbers is; 0 where they count no time that has passed.
-export function secondsOf(column) {
-  if (column.kind === "categorical") return 0;
-  if (column.reading?.form === "time of day" && column.times === undefined) return 1;
-  const [, unit] = /^timedelta64\[(\w+)\]$/u.exec(column.times ?? "") ?? [];
-  return SECONDS_COUNTED[unit] ?? 0;
-}
-
-// A number that counts seconds, as a time of day or as how long something lasts.
-export function secondsText(column, value) {
-  const seconds = value * secondsOf(column);
-  return (column.times === undefined ? clockText(seconds) : lengthText(seconds)).replace("-", "−");
-}
-
-// The number that a word such as 3:07, 3:07:30 or 3:07 h means in a column that counts seconds; NaN where it means none.
-export function secondsTyped(column, text) {
-  const found = WRITTEN_LENGTH.exec(text.trim().replace("−", "-"));
-  if (!found || secondsOf(column) === 0) return NaN;
-  const [, sign, days = 0, hours, minutes, seconds = "0"] = found;
-  const whole = Number(days) * 86400 + Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds.replace(",", "."));
-  return (sign ? -1 : 1) * Number((whole / secondsOf(column)).toPrecision(15));
-}
 
 // Hours and minutes, and seconds where there are any.
 export function clockText(given) {
@@ -38,7 +13,7 @@ function monthsText(count) {
   return [years ? `${years.toLocaleString("en")} yr${years > 1 ? "s" : ""}` : "", months ? `${months} mo${months > 1 ? "s" : ""}` : ""].filter(Boolean).join(" ");
 }
 
-function lengthText(given) {
+export function lengthText(given) {
   if (Math.abs(given) < 60) return `${Number(given.toPrecision(6))} s`;
   const seconds = measured(given);
   const size = Math.abs(seconds);
