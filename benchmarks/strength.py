@@ -190,7 +190,8 @@ def measured(make: Callable[[pd.DataFrame], Any], X: pd.DataFrame, y: np.ndarray
             model = make(X).fit(X.iloc[train].reset_index(drop=True), y[train])
             answer = model.predict_proba(X.iloc[test].reset_index(drop=True))
         seconds += time.perf_counter() - start - compiled.seconds
-        found[test] = answer[:, np.searchsorted(np.asarray(model.classes_).astype(str), labels)]
+        classes = np.asarray(model.classes_).astype(str).tolist()  # in whatever order: CatBoost's has 2 before 10
+        found[test] = answer[:, [classes.index(label) for label in labels]]
     found = np.clip(found, SMALLEST, 1.0)
     found /= found.sum(axis=1, keepdims=True)
     error = float((labels[found.argmax(axis=1)] != y).mean())
