@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -299,3 +300,47 @@ def test_the_rounding_of_a_mean_is_not_multiplied_by_a_narrow_class(model):
         order = np.random.default_rng(seed).permutation(18)
         found = clone(model).fit(frame.iloc[order], y[order], twice).predict_log_proba(frame)
         assert (np.abs(found - expected) < bound).all()
+
+
+def exact_log_density(x, y, rows):
+    """log N(y; the least-squares line of y on x, its mean squared error) at some rows, in fractions until the logarithm."""
+    x, y = ([Fraction(float(value)) for value in values] for values in (x, y))
+    n, middle, height = len(x), sum(x) / len(x), sum(y) / len(y)
+    squares = sum((one - middle) ** 2 for one in x)
+    slope = sum((one - middle) * (other - height) for one, other in zip(x, y, strict=True)) / squares
+    error = [other - height - slope * (one - middle) for one, other in zip(x, y, strict=True)]
+    variance = sum(one**2 for one in error) / n
+    return [-0.5 * (math.log(2 * math.pi * variance) + float(error[row] ** 2 / variance)) for row in rows]
+
+
+@pytest.mark.parametrize("far", [0.0, 3e7, 1e9, -1e12])
+def test_a_class_keeps_its_digits_however_far_another_lies(far):
+    rng = np.random.default_rng(8)
+    rain = np.repeat(["none", "some", "flood"], 400)
+    level = rng.normal(-5, 0.01, 1200) + np.where(rain == "flood", far, 0.0)
+    salt = rng.normal(0, 1e-6, 1200) + np.where(rain == "some", 5e-5, 2e-5) * np.where(rain == "flood", 0.0, level + 5)
+    frame = pd.DataFrame({"level": level, "salt": salt})
+    model = mr.KDBClassifier(numeric="gaussian", parents={"salt": ["level"]}).fit(frame, rain)
+    term = next(term for names, term in model.terms(frame).items() if "salt" in str(names))
+    for k, label in enumerate(model.classes_):
+        if label != "flood":
+            own = rain == label
+            wanted = exact_log_density(level[own], salt[own], range(0, 400, 7))
+            np.testing.assert_allclose(term[own][::7, k], wanted, rtol=0, atol=1e-9)
+
+
+def test_a_joint_normal_class_keeps_its_digits_however_far_another_lies():
+    rng = np.random.default_rng(9)
+    rain = np.repeat(["none", "some", "flood"], 300)
+    salt = rng.normal(0, 1, 900)
+    level = -5 + 0.01 * (0.6 * salt + rng.normal(0, 0.8, 900))
+    level[rain == "some"] += 0.003
+    near = rain != "flood"
+    without = mr.BayesClassifier(class_prior="uniform", distributions={"numeric": mr.MultivariateGaussian(shrinkage=0)})
+    frame = pd.DataFrame({"level": level, "salt": salt})
+    frame["salt"] = frame["salt"].mask(rng.random(900) < 0.2)
+    moved = frame.assign(level=np.where(near, level, level + 3e7))
+    alone = clone(without).fit(frame[near], rain[near]).predict_proba(frame[near])
+    beside = clone(without).fit(moved, rain)
+    columns = [beside.classes_.tolist().index(label) for label in ("none", "some")]
+    np.testing.assert_allclose(beside.predict_proba(moved[near])[:, columns], alone, rtol=0, atol=1e-11)

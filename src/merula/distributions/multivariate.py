@@ -40,6 +40,7 @@ from merula.distributions.gaussian import (
     class_variances,
     column_spread,
     refuse_variance,
+    safe_centre,
 )
 from merula.distributions.normal_em import (
     ClassPatterns,
@@ -259,13 +260,12 @@ class MultivariateGaussian(BaseFamily):
         spread = column_spread(moments, "mle")
         start, variances = class_variances(moments, "mle", spread)
         kept = np.flatnonzero(spread.overall > 0)
-        unit = np.where(spread.overall > 0, np.sqrt(spread.overall), 1.0)
-        classes = [
-            class_patterns(statistic, label, kept, spread.mean[kept], unit[kept])
-            for label in range(len(setting.classes))
-        ]
+        unit, centre = np.where(spread.overall > 0, np.sqrt(spread.overall), 1.0), spread.centre
+        for j in kept.tolist():
+            centre[j] = safe_centre(float(centre[j]), moments.weight[:, j], moments.mean[:, j], moments.squares[:, j])
+        classes = [class_patterns(statistic, label, kept, centre[kept], unit[kept]) for label in range(len(setting.classes))]  # fmt: skip
         standard = Start(
-            ((start - spread.mean) / unit)[:, kept],
+            ((start - centre) / unit)[:, kept],
             (variances / unit**2)[:, kept],
             (spread.within / unit**2)[kept],
             (spread.floor / unit**2)[kept],
@@ -274,7 +274,7 @@ class MultivariateGaussian(BaseFamily):
         mean, whitening = self._fit(classes, standard, option, names, setting.classes)
         present, missing = missing_terms(moments.weight, setting.class_weight, setting)
         return MultivariateGaussianDistribution(
-            statistic.columns, kept, spread.centre, unit, mean, whitening, present, missing
+            statistic.columns, kept, centre, unit, mean, whitening, present, missing
         )
 
     def log_belief(self, part: Any, statistic: Any, setting: Setting) -> float:

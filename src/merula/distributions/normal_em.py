@@ -93,16 +93,16 @@ def class_patterns(
         seen = np.frombuffer(mask, dtype=np.uint8).astype(bool)
         if owner != label or not seen[kept].any():
             continue
-        wide = np.zeros((1 + len(part.root), len(seen)))
-        wide[0, seen], wide[1:, seen] = part.mean, part.root
+        wide, low = np.zeros((1 + len(part.root), len(seen))), np.zeros(len(seen))
+        wide[0, seen], wide[1:, seen], low[seen] = part.mean, part.root, part.low
         wide = wide[:, kept]
-        wide[0] = np.where(seen[kept], wide[0] - centre, 0.0)
+        wide[0] = np.where(seen[kept], (wide[0] - centre) + low[kept], 0.0)
         parts.append((seen[kept], part.weight, wide / unit))
     d, whole = len(kept), statistic.complete
     lengths = np.array([len(vectors) for _, _, vectors in parts], dtype=np.int64)
     return ClassPatterns(
         float(whole.weight[label]),
-        (whole.mean[label][kept] - centre) / unit,
+        ((whole.mean[label][kept] - centre) + np.broadcast_to(whole.rest, whole.mean.shape)[label][kept]) / unit,
         whole.scatter[label][np.ix_(kept, kept)] / np.outer(unit, unit),
         np.array([observed for observed, _, _ in parts], dtype=bool).reshape(len(parts), d),
         np.array([weight for _, weight, _ in parts], dtype=np.float64),

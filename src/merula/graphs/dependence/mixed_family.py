@@ -10,6 +10,7 @@ import numpy as np
 
 from merula.core import InputError, Option
 from merula.distributions.base import BaseFamily, Distribution, Setting
+from merula.distributions.gaussian import safe_centre
 from merula.graphs.dependence.estimates import BACKOFF
 from merula.graphs.dependence.families import Dependent, dependent_columns, refuse_new_parents, stated_graph
 from merula.graphs.dependence.network_columns import NetworkColumns
@@ -116,7 +117,7 @@ def _ordered(statistic: MixedPairs, setting: Setting) -> PairCounts:
 
 
 def units(statistic: MixedPairs) -> tuple[dict[str, float], dict[str, float]]:
-    """The centre and the standard deviation of each number in all classes together; 0 for one that never varied."""
+    """The `safe_centre` and the standard deviation of each number in all classes together; 0 for one that never varied."""
     centre, unit = {}, {}
     for name in statistic.numeric:
         part = statistic.numbers.alone(name)
@@ -128,7 +129,8 @@ def units(statistic: MixedPairs) -> tuple[dict[str, float], dict[str, float]]:
         with np.errstate(over="ignore"):
             apart = np.where(part.weight > 0, drift - middle, 0.0)
             squares = float(part.scatter.sum() + kept_apart(apart, part.weight * apart**2).sum())
-        centre[name], unit[name] = origin + middle, spread(name, total, origin + middle, squares)
+        unit[name] = spread(name, total, origin + middle, squares)
+        centre[name] = safe_centre(origin + middle, part.weight, part.mean[:, 0], part.scatter[:, 0, 0])
     return centre, unit
 
 

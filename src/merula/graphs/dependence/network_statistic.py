@@ -16,6 +16,7 @@ from merula.core.limits import check_cells
 from merula.core.sound import are_names
 from merula.data.encode import Coded, Encoded, Target
 from merula.data.schema import Label, resolve_levels
+from merula.distributions.gaussian import safe_centre
 from merula.engines.sql.needs import (
     Answers,
     Counts,
@@ -181,7 +182,11 @@ class NetworkStatistic:
         alone = self.counted.columns
         centre = dict(zip(alone.columns, (alone.mean + alone.rest)[0].tolist(), strict=True))
         parts = zip(alone.columns, alone.weight[0], alone.mean[0], alone.squares[0], strict=True)
-        return few_digits(centre, {name: spread(name, float(w), float(m), float(s)) for name, w, m, s in parts})
+        unit = {name: spread(name, float(w), float(m), float(s)) for name, w, m, s in parts}
+        for name in alone.columns if self.counted.moments.families else ():
+            own: FullMoments = self.counted.moments.part(name).with_columns([name])
+            centre[name] = safe_centre(centre[name], own.weight, own.mean[:, 0], own.scatter[:, 0, 0])
+        return few_digits(centre, unit)
 
     def settled(self, levels: Mapping[str, tuple[Label, ...]], classes: int) -> FamilyStatistic:
         """The statistic over these levels, numbers in units from their centres; columns that say nothing left out."""

@@ -428,11 +428,10 @@ def regressed(
     scatter, units = in_units(found.scatter, [of[column] for column in found.columns])
     slopes, variance, _ = regressions(mass, scatter)
     slopes *= units[-1] / units[:-1]
-    origin = found.mean[np.argmax(mass)]
-    drift = (found.mean - origin) + found.rest
-    drift[mass == 0] = mass @ drift / mass.sum()
-    # y − slopes · x of what lies near the origin first: far from 0 they lose fewer digits
-    intercept = drift[:, -1] - (slopes * drift[:, :-1]).sum(axis=1) + (origin[-1] - slopes @ origin[:-1])
+    mean, rest = np.where(mass[:, None] > 0, found.mean, found.mean[np.argmax(mass)]), found.rest.copy()
+    rest[mass == 0] = mass @ ((mean - mean[np.argmax(mass)]) + rest) / mass.sum()
+    # each configuration from its own means, not from those of another: what lies near 0 loses no digits to what lies far off
+    intercept = rest[:, -1] - (slopes * rest[:, :-1]).sum(axis=1) + (mean[:, -1] - (slopes * mean[:, :-1]).sum(axis=1))
     slopes = slopes[:, [found.columns.index(parent) for parent in numeric]]
     return GaussianNode(
         name,
