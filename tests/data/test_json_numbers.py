@@ -35,6 +35,18 @@ def test_what_it_reads_is_what_python_reads(names, data, blanks):
                 same(found, columns)
 
 
+@settings(deadline=None)
+@given(
+    st.lists(st.from_regex(r"\A-?(0|[1-9][0-9]{0,7})(\.[0-9]{1,9})?([eE][+-]?[0-9]{1,2})?\Z"), min_size=1, max_size=8)
+)
+def test_decimals_of_any_length_are_those_that_python_reads(texts):
+    found = json_columns(('{"dose": [' + ", ".join(texts) + "]}").encode())
+    if found is None:  # nothing but what has an exponent may be left to others
+        assert "e" in "".join(texts).lower()
+    else:
+        same(found, {"dose": [float(text) for text in texts]})
+
+
 def test_it_reads_what_machines_write():
     rng = np.random.default_rng(1)
     table = np.concatenate(

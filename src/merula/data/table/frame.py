@@ -30,6 +30,7 @@ from merula.data.words import Hints
 
 Rows = NDArray[np.int64]
 HINTS = b"merula"  # under which a table that was read from a file keeps what was said of its words
+FLOATS = ("double", "float")  # of pyarrow
 MANY_ROWS = 20_000  # from which on threads cost less than they save
 
 
@@ -108,6 +109,8 @@ class FrameTable:
                 return self._object_kind(position) if own.kind == "O" else ("numeric", None)
             if hasattr(own, "categories"):
                 return "categorical", None
+        if self._holds_floats(position):
+            return "numeric", None
         import narwhals as nw
 
         series = self._series(position)
@@ -135,6 +138,10 @@ class FrameTable:
                 return "categorical", None
         return object_kind(self._series(position).to_list(), self.names[position])
 
+    def _holds_floats(self, position: int) -> bool:
+        """Whether a column of pyarrow is plainly one of floats: nobody else needs to be asked about it."""
+        return self.library == "pyarrow" and str(self._native(position).type) in FLOATS
+
     def numbers(self, position: int, unit: str | None = None) -> NDArray[Any]:
         """One column as numbers; a view of the source where that is possible."""
         native = self._native(position)
@@ -145,6 +152,8 @@ class FrameTable:
             and unit is None
         ):
             return widened(native.to_numpy())
+        if unit is None and self._holds_floats(position):
+            return native.to_numpy()  # type: ignore[no-any-return]
         import narwhals as nw
 
         series = self._series(position)

@@ -11,6 +11,8 @@ from pathlib import Path
 from time import thread_time
 from typing import Any
 
+import numpy as np
+
 from merula.classify.saved import SavedModel, describe, open_model
 from merula.core import InputError
 from merula.core.compiled import are_kept
@@ -21,6 +23,7 @@ from merula.core.plain import to_plain
 from merula.data.encode import is_counted
 from merula.data.encode.plain_rows import PlainRows
 from merula.data.table.plain.json_numbers import json_columns
+from merula.data.table.plain.shortest import rows_of_shares
 from merula.graphs.formats import names_network
 from merula.graphs.network.plain_answers import outline_of
 from merula.web.said.answers import Label
@@ -122,6 +125,8 @@ def _warmed(served: Served) -> Served:
         served.model.fitted_.score(served.reader.many({}, 2), to_posterior, None)
         for shape in (b'[{"x": 1}]', b'{"x": [1]}') if are_kept() else ():
             json_columns(shape)
+        if are_kept():
+            rows_of_shares(np.ones((1, 1)))
     return replace(served, is_light=min(times) < LIGHT)
 
 

@@ -178,11 +178,15 @@ def _of_asked(served: Served, asked: Asked, most_rows: int) -> Rows:
 def _of_matrix(served: Served, names: list[str], rows: Sequence[Any], asked: Asked, most_rows: int) -> Rows:
     uneven = next((place for place, row in enumerate(rows) if not isinstance(row, list) or len(row) != len(names)), None)  # fmt: skip
     if uneven is not None:
-        raise InputError.at(f"row {uneven}", "is no list with a cell for each column", expected=f"{len(names)} cells")
+        raise InputError.at(f"row {uneven}", "is no list with a cell for each column", expected=_cells(len(names)))
     if len(set(names)) < len(names):
         raise InputError("a column is named twice", where="columns")
     cells = zip(*rows, strict=True) if rows else ([] for _ in names)
     return _of_columns(served, dict(zip(names, map(list, cells), strict=True)), asked, most_rows)
+
+
+def _cells(count: int) -> str:
+    return f"{count:,} cell{'' if count == 1 else 's'}"
 
 
 def _of_rows(served: Served, rows: Sequence[Row], asked: Asked, most_rows: int) -> Rows:
@@ -211,7 +215,7 @@ def _of_columns(served: Served, columns: Mapping[str, Sequence[Cell]], asked: As
     _refuse_many(count, most_rows)
     short = next((name for name, length in lengths.items() if length < count), None)
     if short is not None:
-        raise InputError.at(f"column {short!r}", f"has {lengths[short]:,} cells, another {count:,}", remedy="give every column as many")  # fmt: skip
+        raise InputError.at(f"column {short!r}", f"has {_cells(lengths[short])}, another {count:,}", remedy="give every column as many")  # fmt: skip
     names = served.model.schema_.names if served.reader is not None else served.model.schema_.columns[0].levels or ()
     known = {name: columns[name] for name in names if name in columns}
     ignored = [name for name in columns if name not in known]

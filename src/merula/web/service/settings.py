@@ -59,7 +59,7 @@ class Settings:
             raise InputError.at(
                 "host",
                 f"is {self.host}, where other machines may ask, and there is no token",
-                remedy="state a token, or that none is wanted",
+                remedy="--token-file or MERULA_TOKEN states one, --without-token says that none is wanted",
             )
 
     @property

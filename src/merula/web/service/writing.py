@@ -9,6 +9,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from merula.core import Array
+from merula.core.compiled import are_kept
+from merula.data.table.plain.shortest import rows_of_shares
 from merula.web.said.answers import Note
 from merula.web.said.version import VERSION
 from merula.web.service.answering import FEW, Block, Decided, blocks, decided, explained, impossible_note, questioned
@@ -16,6 +19,7 @@ from merula.web.service.formats import ARROW, CSV, JSON, LINES
 from merula.web.service.models import Served
 from merula.web.service.reading import Rows
 
+WORTH = 512  # numbers for which a loop is entered
 Pieces = Iterator[bytes]
 encode = msgspec.json.Encoder().encode
 OFFERED = {
@@ -49,14 +53,24 @@ def _json(served: Served, rows: Rows, by: Decided | None, notes: list[Note]) -> 
     begin = head_of(served) + b',"classes":' + encode(served.classes) + actions + b',"posterior":['
     found: list[Block] = []
     for part in blocks(served, rows, by):
-        yield (b"," if found else begin) + encode(part.posterior.tolist())[1:-1]
+        yield (b"," if found else begin) + _shares(part.posterior)
         found.append(part)
     notes += impossible_note(served, found)
     yield b'],"class":' + _labels(served.classes, [part.chosen for part in found]) + _decisions(by, found) + b',"notes":' + encode(notes) + b"}"  # fmt: skip
 
 
+def _shares(posterior: Array) -> bytes:
+    """The rows of a posterior, by a compiled loop where there are many."""
+    found = rows_of_shares(posterior) if posterior.size >= WORTH and are_kept() else None
+    return encode(posterior.tolist())[1:-1] if found is None else found
+
+
 def _labels(labels: list[Any], chosen: list[Any]) -> bytes:
-    return encode([labels[index] for part in chosen for index in part.tolist()])
+    """The label of every row as JSON, each written once: of equal length, they lie side by side as they are."""
+    written = [encode(label) + b"," for label in labels]
+    alike = len({len(text) for text in written}) == 1
+    texts = np.array(written, None if alike else object)[np.concatenate(chosen)]
+    return b"[" + (texts.tobytes() if alike else b"".join(texts.tolist()))[:-1] + b"]"
 
 
 def _decisions(by: Decided | None, found: list[Block]) -> bytes:
@@ -129,12 +143,21 @@ def _answers(served: Served, part: Block, by: Decided | None, told: dict[int, st
     columns |= {f"P({label})": pa.array(part.posterior[:, index]) for index, label in enumerate(served.classes)}
     if by is not None:
         columns |= {"action": pa.array([str(by.actions[index]) for index in part.action.tolist()]), "risk": part.risk}  # type: ignore[union-attr]
+    columns["notes"] = _notes_of_rows(part, told)
+    return pa.table(columns).replace_schema_metadata({"model": served.name, "hash": served.hash})
+
+
+def _notes_of_rows(part: Block, told: dict[int, str]) -> Any:
+    """What is to be known of each row, nothing of most."""
+    import pyarrow as pa
+
     size = len(part.chosen)
-    texts: list[str | None] = [told.get(part.start + index) for index in range(size)] if told else [None] * size
+    if not told and part.impossible is None:
+        return pa.nulls(size, pa.string())
+    texts = [told.get(part.start + index) for index in range(size)]
     for index in [] if part.impossible is None else part.impossible.tolist():
         texts[index] = "; ".join(filter(None, (texts[index], "impossible under every class; answered with the prior")))
-    columns["notes"] = pa.array(texts, pa.string())
-    return pa.table(columns).replace_schema_metadata({"model": served.name, "hash": served.hash})
+    return pa.array(texts, pa.string())
 
 
 Write = Callable[[Any], None]

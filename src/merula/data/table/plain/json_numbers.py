@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from merula.core.compiled import ordered
 from merula.data.table.plain.nearest import UNKNOWN, nearest
-from merula.data.table.plain.numbers import EXACT, NO_NUMBER, TENS, long_number, short_number
+from merula.data.table.plain.numbers import EXACT, NO_NUMBER, TENS, digits_from, long_number, short_number
 from merula.data.table.plain.wide_bytes import eight_bytes
 
 Columns = dict[str, NDArray[np.float64]]
@@ -25,7 +25,8 @@ FAILED = -1
 U = np.uint64
 HEAD = re.compile(rb'\s*\{\s*"columns"\s*:\s*(\[[^\]]*\])\s*,\s*"rows"\s*:\s*')
 KEY = re.compile(rb'\s*("[^"\\]*")\s*:\s*\[')
-QUOTE, COLON, COMMA, POINT, MINUS, OPEN, CLOSE, BRACE, END = 34, 58, 44, 46, 45, 91, 93, 123, 125
+QUOTE, COLON, COMMA, POINT, MINUS, PLUS, OPEN, CLOSE, BRACE, END = 34, 58, 44, 46, 45, 43, 91, 93, 123, 125
+WHOLE_TENS = 10 ** np.arange(8)
 
 
 def json_columns(body: bytes) -> Columns | None:
@@ -118,12 +119,34 @@ def _token(data: Any, start: Any, stop: Any) -> Any:
 
 
 @ordered
+def _few_digits(data: Any, start: Any) -> Any:
+    """A number of at most seven digits and as many decimals, and where it ends; `start` for any other."""
+    count, value = digits_from(data, start)
+    place = start + count
+    if count == 0 or count == 8 or (count > 1 and data[U(start)] == 48):
+        return 0.0, start
+    decimals = np.int64(0)
+    if data[U(place)] == POINT:
+        decimals, fraction = digits_from(data, place + 1)
+        if decimals == 0 or decimals == 8:
+            return 0.0, start
+        value, place = value * WHOLE_TENS[U(decimals)] + fraction, place + 1 + decimals
+    sign = data[U(place)]
+    if sign | 32 == 101 or sign in (POINT, MINUS, PLUS):  # an exponent, or no number
+        return 0.0, start
+    return value / TENS[U(decimals)], place
+
+
+@ordered
 def _cell(data: Any, start: Any, stop: Any) -> Any:
     """The number that stands here, NaN for null, and where it ends; `FAILED` for anything else."""
     if data[U(start)] == 110 and data[U(start + 1)] == 117 and data[U(start + 2)] == 108 and data[U(start + 3)] == 108:
         return np.nan, start + 4
     negative = data[U(start)] == MINUS
     digits = start + negative
+    size, end = _few_digits(data, digits)
+    if end < stop and end > digits:
+        return -size if negative else size, end
     end = _token(data, digits, stop)
     if end == digits:
         return 0.0, FAILED

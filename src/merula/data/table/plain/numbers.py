@@ -46,6 +46,19 @@ def short_number(data: Any, start: Any, length: Any, point: Any) -> Any:
 
 
 @ordered
+def digits_from(data: Any, start: Any) -> Any:
+    """How many of the eight signs from `start` on are digits up to the first that is none, and these as one number."""
+    eight = eight_bytes(data, start) ^ ZEROS
+    others = ((eight + BELOW_TEN) | eight) & TOPS  # the lowest of these bits is right
+    count = zeros_below(others) >> 3
+    if count == 0:
+        return count, np.int64(0)
+    digits = eight << U(64 - 8 * count)
+    pairs = digits * U(10) + (digits >> U(8))
+    return count, np.int64(((pairs & PAIRS) * THOUSANDS + ((pairs >> U(16)) & PAIRS) * SINGLES) >> U(32))
+
+
+@ordered
 def long_number(data: Any, start: Any, stop: Any, point: Any) -> Any:
     """The same of a cell of any length, of at most 18 digits behind zeros; decimals less the exponent."""
     value, digits, decimals, form, place = np.int64(0), 0, 0, WHOLE, start
