@@ -265,3 +265,46 @@ def test_fit_keeps_the_arcs_of_a_tree():
     arcs = tree.arcs
     assert tree.fit(weather(700, 2, "wet")).arcs == arcs
     assert tree.partial_fit(weather(700, 3, "wet")).arcs == arcs
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.15])
+@pytest.mark.parametrize("factor", [0.5, 0.25, 1.0, 0.3])
+def test_a_faded_network_that_goes_on_learning_is_that_of_weighted_rows(missing, factor, tmp_path):
+    table = patients(400, missing=missing)
+    levels = {"größe": ["klein", "groß"], "色泽": ["青绿", "乌黑", "浅白"], "smoker": ["False", "True"]}
+    weights = np.where(np.arange(400) < 300, factor, 1.0)
+    network = mr.BayesianNetwork(MIXED)
+    before = quietly(lambda: network.fit(table[:300], levels=levels))
+    counted = {name: before.counts(name) for name in levels}
+    before.faded(factor).write(tmp_path / "faded.json")
+    faded = quietly(lambda: mr.read_network(tmp_path / "faded.json").partial_fit(table[300:]))
+    for name in levels:
+        np.testing.assert_array_equal(before.counts(name), counted[name])  # a fresh one fades, not the network itself
+    whole = quietly(lambda: mr.BayesianNetwork(MIXED).fit(table, weights=weights, levels=levels))
+    for name in levels:
+        np.testing.assert_allclose(faded.counts(name), whole.counts(name), rtol=1e-6 if missing else 1e-12)
+    words = table[[*levels]]
+    np.testing.assert_allclose(faded.predict_rows(words, "smoker"), whole.predict_rows(words, "smoker"), rtol=0, atol=1e-6 if missing else 1e-12)  # fmt: skip
+    for name in ("time", "pressure", "pulse"):
+        mine, theirs = (one.distribution(name) for one in (faded, whole))
+        np.testing.assert_allclose(mine.slopes, theirs.slopes, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(mine.variance, theirs.variance, rtol=1e-6)
+
+
+def test_a_faded_tree_is_that_of_weighted_rows_and_what_cannot_fade_says_so():
+    table = patients(300).drop(columns=["time", "pressure", "pulse"])
+    tree = mr.learn_structure(table, method="chow-liu")
+    half = quietly(lambda: tree.faded(0.5))
+    other = mr.learn_structure(table, method="chow-liu", weights=np.full(300, 0.5))
+    assert half.graph == other.graph
+    for name in tree.variables:
+        np.testing.assert_array_equal(half.counts(name), other.counts(name))
+    for wrong in (0, -1, 1.5, "half", True, float("nan")):
+        with pytest.raises(mr.InputError, match="factor is"):
+            tree.faded(wrong)
+    stated = mr.BayesianNetwork().add("rain", ["no", "yes"], [0.8, 0.2])
+    with pytest.raises(mr.InputError, match="faded needs a network that was fitted"):
+        stated.faded(0.5)
+    told = quietly(lambda: mr.BayesianNetwork([("größe", "smoker")]).fit(table, method="gradient", target="größe"))
+    with pytest.raises(mr.InputError, match="faded works on counts, but tables fitted to tell 'größe'"):
+        told.faded(0.5)

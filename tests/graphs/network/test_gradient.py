@@ -427,10 +427,10 @@ def test_a_conditional_fit_is_no_sum_of_counts(tmp_path):
     network.write(tmp_path / "network.json")
     again = mr.load(tmp_path / "network.json")
     for one in (network, again):
-        with pytest.raises(ValueError, match=r"partial_fit adds counts, but tables fitted to tell 'größe' \(target=\) are made of no counts; fit all rows at once"):  # fmt: skip
+        with pytest.raises(ValueError, match=r"partial_fit works on counts, but tables fitted to tell 'größe' \(target=\) are made of no counts; fit all rows at once"):  # fmt: skip
             one.partial_fit(frame)
         for first, second in ((one, plain), (plain, one)):
-            with pytest.raises(ValueError, match=r"\+ adds counts, but .*'größe'"):
+            with pytest.raises(ValueError, match=r"\+ works on counts, but .*'größe'"):
                 _ = first + second
         np.testing.assert_allclose(one.counts("色泽"), plain.counts("色泽"), rtol=1e-3)
         np.testing.assert_array_equal(one.predict_rows(frame, "größe"), network.predict_rows(frame, "größe"))

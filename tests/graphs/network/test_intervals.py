@@ -285,10 +285,10 @@ def test_known_numbers_are_weighed_under_each_draw():
     found = network.query_interval("flu", {"fever": 38.2}, draws=300, random_state=4)
     beliefs = beliefs_of(network, None)
     streams = random_streams(beliefs, 4)
-    lines = beliefs.numbers["fever"].nodes(300, streams["fever"])
+    lines = beliefs.numbers["fever"].lines(300, streams["fever"])
     (tables,) = table_draws(beliefs, ["flu"], 300, 1e9, streams)
-    for k, line in enumerate(lines):
-        joint = np.exp(tables["flu"][k]) * stats.norm(line.intercept, np.sqrt(line.variance)).pdf(38.2)
+    for k, (intercept, variance) in enumerate(zip(lines.intercept, lines.variance, strict=True)):
+        joint = np.exp(tables["flu"][k]) * stats.norm(intercept, np.sqrt(variance)).pdf(38.2)
         assert found.draws[k] == pytest.approx(joint / joint.sum(), abs=1e-12)
     assert found.prior.endswith("; of numbers: flat in their lines and in log σ (Jeffreys)")
     assert found["yes"] == pytest.approx(network.query("flu", {"fever": 38.2})["yes"], abs=1e-12)

@@ -204,6 +204,13 @@ def unlearned(network: BayesianNetwork, other: BayesianNetwork) -> Learned:
     return _joined(network, other, sub, "-", "subtracted")
 
 
+def faded(network: BayesianNetwork, factor: float) -> Learned:
+    """What a network knows if the rows so far count `factor` times what they did."""
+    checked_number(factor, "factor", "a number above 0, at most 1", lambda value: 0 < value <= 1)
+    learned = _adding(network, "faded")
+    return learned_from(learned.statistic.scaled(float(factor)), learned.options, learned.stated, network.limit, None)
+
+
 def _joined(
     network: BayesianNetwork, other: BayesianNetwork, join: Callable[[Any, Any], Any], sign: str, done: str
 ) -> Learned:
@@ -310,7 +317,7 @@ def _adding(network: BayesianNetwork, what: str) -> Learned:
     """What a network learned, if the counts of further rows may be added to it."""
     learned = kept(network, what)
     if learned.options.target is not None:
-        raise InputError.at(what, (f"adds counts, but tables fitted to tell {learned.options.target!r} (", Option('target'), ") are made of no counts"), remedy="fit all rows at once")  # fmt: skip
+        raise InputError.at(what, (f"works on counts, but tables fitted to tell {learned.options.target!r} (", Option('target'), ") are made of no counts"), remedy="fit all rows at once")  # fmt: skip
     return learned
 
 
@@ -428,7 +435,8 @@ def regressed(
     scatter, units = in_units(found.scatter, [of[column] for column in found.columns])
     slopes, variance, _ = regressions(mass, scatter)
     slopes *= units[-1] / units[:-1]
-    mean, rest = np.where(mass[:, None] > 0, found.mean, found.mean[np.argmax(mass)]), found.rest.copy()
+    mean = np.where(mass[:, None] > 0, found.mean, found.mean[np.argmax(mass)])
+    rest = np.broadcast_to(found.rest, found.mean.shape).copy()
     rest[mass == 0] = mass @ ((mean - mean[np.argmax(mass)]) + rest) / mass.sum()
     # each configuration from its own means, not from those of another: what lies near 0 loses no digits to what lies far off
     intercept = rest[:, -1] - (slopes * rest[:, :-1]).sum(axis=1) + (mean[:, -1] - (slopes * mean[:, :-1]).sum(axis=1))

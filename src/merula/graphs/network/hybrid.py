@@ -64,15 +64,22 @@ def evidence_pieces(nodes: Nodes, inference: Inference, evidence: Evidence, limi
     known = points(nodes)
     if any(known.get(name, number) != number for name, number in evidence.numbers.items()):
         return -np.inf, []
-    known |= evidence.numbers
-    logs: dict[tuple[str, ...], Array] = {}
-    for component in components(nodes, known):
-        check_width(nodes, component, evidence.hard, limit)
-        scope = free_switches(component, evidence.hard)
-        densities = systems_of(nodes, component, evidence.hard).given(known).log_densities()
-        logs[scope] = logs[scope] + densities if scope in logs else densities
+    logs = log_densities(nodes, known | evidence.numbers, evidence.hard, limit)
     pieces = [_piece(inference, scope, values - values.max()) for scope, values in logs.items() if scope]
     return float(sum(values.max() for values in logs.values())), pieces
+
+
+def log_densities(
+    nodes: Nodes, known: Mapping[str, float], hard: Mapping[str, int], limit: float
+) -> dict[tuple[str, ...], Array]:
+    """log p(known numbers given levels), as a sum of parts: by the variables a part depends on, flat, for each of their configurations."""
+    logs: dict[tuple[str, ...], Array] = {}
+    for component in components(nodes, known):
+        check_width(nodes, component, hard, limit)
+        scope = free_switches(component, hard)
+        densities = systems_of(nodes, component, hard).given(known).log_densities()
+        logs[scope] = logs[scope] + densities if scope in logs else densities
+    return logs
 
 
 def _piece(inference: Inference, scope: Sequence[str], logs: Array) -> Piece:

@@ -6,7 +6,8 @@ through one junction tree, as rows of a table do. `query_interval` is a method o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +17,11 @@ from merula.core.checks import checked_number, one_of
 from merula.graphs.factors.credible import IntervalDistribution
 from merula.graphs.network.beliefs import Beliefs, beliefs_of, refuse_unlearned
 from merula.graphs.network.evidence import Evidence, check_possible, relevant
-from merula.graphs.network.hybrid import evidence_pieces
+from merula.graphs.network.hybrid import evidence_pieces, log_densities
 from merula.graphs.network.inference import Inference
 from merula.graphs.network.linear_systems import components, points
-from merula.graphs.network.node import AnyNode, GaussianNode
+from merula.graphs.network.node import AnyNode, GaussianNode, Node
+from merula.graphs.network.numeric_beliefs import DRAW
 from merula.graphs.network.parameter_draws import random_streams, table_draws
 from merula.graphs.network.rests import rests_on
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from merula.graphs.network.network import BayesianNetwork
 
 LEAST_DRAWS, MOST_DRAWS = 100, 1_000_000
+AT_ONCE = 2**20  # numbers of drawn lines that are weighed at once
 Extra = list[tuple[tuple[int, ...], Array]]
 
 
@@ -130,12 +133,11 @@ def drawn_answers(
     for name in known:
         beliefs.numbers[name].check(_configurations(beliefs.nodes, name, evidence))
     streams = random_streams(beliefs, random_state)
-    lines = {name: beliefs.numbers[name].nodes(draws, streams[name]) for name in known}
+    lines = {name: beliefs.numbers[name].lines(draws, streams[name]) for name in known}
     found, start = [], 0
     for tables in table_draws(beliefs, needed, draws, limit, streams):
         count = len(next(iter(tables.values()))) if tables else draws
-        part = slice(start, start + count)
-        extra = _weighed(inference, beliefs, {name: own[part] for name, own in lines.items()}, evidence, count, limit)
+        extra = _weighed(inference, beliefs, lines, evidence, slice(start, start + count), limit)
         found.append(inference.of_draws(target, evidence, limit, tables, extra))
         start += count
     return np.concatenate(found)
@@ -173,17 +175,35 @@ def _scopes(inference: Inference, beliefs: Beliefs, evidence: Evidence, limit: f
 def _weighed(
     inference: Inference,
     beliefs: Beliefs,
-    lines: Mapping[str, Sequence[GaussianNode]],
+    lines: Mapping[str, GaussianNode],
     evidence: Evidence,
-    count: int,
+    part: slice,
     limit: float,
 ) -> Extra:
-    """What known numbers say under each draw of the lines they depend on."""
-    if not evidence.numbers:
+    """What known numbers say under some draws of the lines they depend on: those of all draws are one system."""
+    known = {**points(beliefs.nodes), **evidence.numbers}
+    if not lines or any(known[name] != number for name, number in evidence.numbers.items()):
         return []
-    asked = [evidence_pieces({**beliefs.nodes, **{name: own[k] for name, own in lines.items()}}, inference, evidence, limit)[1] for k in range(count)]  # fmt: skip
-    return [(pieces[0].scope, np.stack([_logs(piece) for piece in pieces])) for pieces in zip(*asked, strict=True)]
+    size = max(1, AT_ONCE // sum(line.slopes.size // len(line.slopes) + line.intercept[0].size for line in lines.values()))  # fmt: skip
+    found: dict[tuple[str, ...], list[Array]] = {}
+    for start in range(part.start, part.stop, size):
+        some = slice(start, min(start + size, part.stop))
+        count = some.stop - some.start
+        draw = Node(DRAW, tuple(range(count)), (), np.full(count, 1 / count))
+        nodes = {**beliefs.nodes, DRAW: draw, **{name: _some(line, some) for name, line in lines.items()}}
+        for scope, logs in log_densities(nodes, known, evidence.hard, limit * count).items():
+            if len(scope) > 1:  # else levels have no say
+                found.setdefault(scope[1:], []).append(logs.reshape(count, -1))
+    return [_factor(inference, scope, np.concatenate(logs)) for scope, logs in found.items()]
 
 
-def _logs(piece: Any) -> Array:
-    return np.asarray(piece.logs)
+def _some(line: GaussianNode, part: slice) -> GaussianNode:
+    """The lines of some draws."""
+    return replace(line, intercept=line.intercept[part], slopes=line.slopes[part], variance=line.variance[part])
+
+
+def _factor(inference: Inference, scope: tuple[str, ...], logs: Array) -> tuple[tuple[int, ...], Array]:
+    """Logarithms of densities by draw and configuration as a factor, the largest of each draw 1."""
+    variables = tuple(inference.index[name] for name in scope)
+    shape = [inference.cards[v] for v in variables]
+    return variables, (logs - logs.max(axis=1, keepdims=True)).reshape(len(logs), *shape)

@@ -149,6 +149,27 @@ def partial_fit(
     return network._take(fitting.fitted_further(network, data, weights, n_jobs))
 
 
+def faded(network: BayesianNetwork, factor: float) -> BayesianNetwork:
+    """The network whose rows so far count `factor` times what they did, exactly as if they had been fitted with these weights.
+
+    For what changes slowly: let old rows fade, then go on with `partial_fit`. The arcs stay, and so does the prior: what it says
+    counts for more beside fewer rows. After a fit for a `target`, whose tables are made of no counts, it is an error.
+
+    Parameters
+    ----------
+    factor : float
+        Above 0, at most 1.
+
+    Examples
+    --------
+    >>> import merula as mr, pandas as pd
+    >>> network = mr.BayesianNetwork({"rain": []}).fit(pd.DataFrame({"rain": ["yes", "yes", "no", "yes"]}))
+    >>> network.faded(0.5).partial_fit(pd.DataFrame({"rain": ["no", "no"]})).counts("rain").tolist()  # 1 / 2 + 2, 3 / 2
+    [2.5, 1.5]
+    """
+    return network._with(fitting.faded(network, factor))
+
+
 def counts(network: BayesianNetwork, name: str) -> Array:
     """The weight of the rows in each cell of a variable's table, without any prior: an axis per parent, its levels last.
 

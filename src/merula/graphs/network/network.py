@@ -412,6 +412,7 @@ class BayesianNetwork:
 
     fit = learning.fit
     partial_fit = learning.partial_fit
+    faded = learning.faded
     counts = learning.counts
     log_likelihood = learning.log_likelihood
     aic = learning.aic
@@ -433,9 +434,7 @@ class BayesianNetwork:
         """
         if not isinstance(other, BayesianNetwork):
             return NotImplemented
-        both = BayesianNetwork(limit=self.limit)
-        both.discretizer_ = self.discretizer_
-        return both._take(fitting.merged(self, other))
+        return self._with(fitting.merged(self, other))
 
     def __sub__(self, other: BayesianNetwork) -> BayesianNetwork:
         """The network as if the rows of the other, which are among its own, had never been seen; an error where that cannot be.
@@ -451,6 +450,12 @@ class BayesianNetwork:
         if not isinstance(other, BayesianNetwork):
             return NotImplemented
         return BayesianNetwork(limit=self.limit)._take(fitting.unlearned(self, other))
+
+    def _with(self, learned: fitting.Learned) -> BayesianNetwork:
+        """Another network of what was learned, whose numbers are cut as this one's are."""
+        other = BayesianNetwork(limit=self.limit)
+        other.discretizer_ = self.discretizer_
+        return other._take(learned)
 
     def _take(self, learned: fitting.Learned) -> Self:
         """Become what was learned: the one place where learning changes a network."""

@@ -25,6 +25,7 @@ from merula.graphs.network.statistic import FamilyStatistic
 from merula.graphs.structure.family_scores import FLOOR, ROWS_PER_PARAMETER, in_units, regressions, spread
 
 LINES = "of numbers: flat in their lines and in log σ (Jeffreys)"
+DRAW = ""  # the variable whose levels are the draws; it stands before all others
 SINGULAR = 1e-9  # of the largest eigenvalue of the parents' sums of squares in units of their own
 
 
@@ -92,21 +93,18 @@ class NumericBelief:
             slopes[:, group], variances[:, group] = drawn[:, self.order], variance
         return intercepts, slopes, variances
 
-    def nodes(self, n: int, rng: np.random.Generator) -> list[GaussianNode]:
-        """The variable with drawn numbers, `n` times."""
+    def lines(self, n: int, rng: np.random.Generator) -> GaussianNode:
+        """The variable with drawn numbers, `n` times: a line for each level of a first parent, the `DRAW`."""
         shape, width = self.node.intercept.shape, len(self.order)
-        drawn = zip(*self.draw(n, rng), strict=True)
-        return [
-            GaussianNode(
-                self.node.name,
-                self.node.discrete,
-                self.node.numeric,
-                intercept.reshape(shape),
-                slopes.reshape(*shape, width),
-                variance.reshape(shape),
-            )
-            for intercept, slopes, variance in drawn
-        ]
+        intercepts, slopes, variances = self.draw(n, rng)
+        return GaussianNode(
+            self.node.name,
+            (DRAW, *self.node.discrete),
+            self.node.numeric,
+            intercepts.reshape(n, *shape),
+            slopes.reshape(n, *shape, width),
+            variances.reshape(n, *shape),
+        )
 
 
 def numeric_belief(statistic: FamilyStatistic, node: GaussianNode) -> NumericBelief:
